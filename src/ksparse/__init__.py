@@ -1,0 +1,37 @@
+"""Sparsity-constrained learning: minimize a smooth f(x) with at most k nonzero entries.
+
+>>> import numpy as np, ksparse
+>>> f = ksparse.objectives.LeastSquares(np.eye(3), [1.0, 3.0, 2.0])
+>>> ksparse.minimize(f, k=1).x
+array([0., 3., 0.])
+"""
+
+from importlib.metadata import version
+
+from sklearn.exceptions import ConvergenceWarning
+
+from . import debias, diagnostics, objectives, solvers, sparsity, theory
+from .optimize import minimize
+from .solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Status, SwapGraHTP
+
+__version__ = version("ksparse")
+
+__all__ = [
+    "FBS",
+    "HTP",
+    "IHT",
+    "ConvergenceWarning",
+    "FGraHTP",
+    "GraHTP",
+    "GraSP",
+    "Result",
+    "Status",
+    "SwapGraHTP",
+    "debias",
+    "diagnostics",
+    "minimize",
+    "objectives",
+    "solvers",
+    "sparsity",
+    "theory",
+]

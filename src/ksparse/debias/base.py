@@ -1,0 +1,56 @@
+"""What a debiasing method takes and gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ..objectives.base import Objective, Point
+from ..typing import Array, Mask
+
+__all__ = ["Bounds", "Debias", "Outcome", "Solution"]
+
+
+class Outcome(Enum):
+    """How minimizing on a support ended."""
+
+    SOLVED = "the minimum on the support was found"
+    SINGULAR = "the minimizer on the support is not unique"
+    NO_MINIMUM = "f has no minimum on the support"
+    NOT_FINITE = "f is not finite on the support"
+    UNFINISHED = "the minimum on the support was not reached"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A point of the restricted objective, and how it was reached."""
+
+    point: Point
+    outcome: Outcome
+
+
+class Bounds(NamedTuple):
+    """Bounds of the coordinates of a restricted objective."""
+
+    lower: Array
+    upper: Array
+
+    def clip(self, x: Array) -> Array:
+        """x moved into the bounds."""
+        return np.clip(x, self.lower, self.upper)
+
+    def movable(self, x: Array, gradient: Array) -> Mask:
+        """Coordinates that descent does not push against their bound."""
+        stuck = ((x <= self.lower) & (gradient > 0)) | ((x >= self.upper) & (gradient < 0))
+        return ~stuck
+
+
+class Debias(Protocol):
+    """S3: from a start on the support to the next iterate there."""
+
+    def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
+        """Improve on `start`, a point of the restricted `objective`."""
+        ...

@@ -1,0 +1,78 @@
+"""Debiasing proper: the minimum on the support."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..objectives.base import Objective
+from ..typing import Array
+from .base import Bounds, Outcome, Solution
+from .lbfgs import lbfgs
+from .newton import cholesky_direction, conjugate_gradient_direction, minimize_quadratic, newton
+
+__all__ = ["Exact", "Method"]
+
+Method = Literal["auto", "newton-cholesky", "newton-cg", "lbfgs"]
+
+#: Largest support for which factorizing the Hessian beats conjugate gradients.
+CHOLESKY_LIMIT = 500
+
+
+@dataclass(frozen=True)
+class Exact:
+    """x = argmin{f(x) : supp(x) ⊆ F}, the S3 of the paper's Algorithm 1.
+
+    Parameters
+    ----------
+    method : {"auto", "newton-cholesky", "newton-cg", "lbfgs"}, default="auto"
+        "auto" takes Newton's method where there is a Hessian, with Cholesky for supports of up to 500 coordinates and
+        conjugate gradients beyond, and L-BFGS where there is none.
+    tol : float, default=1e-12
+        Relative accuracy in f.
+    max_iter : int, default=100
+        Limit of Newton iterations; L-BFGS may take ten times as many.
+    target : float, optional
+        Give up once f cannot come below this value any more.
+    """
+
+    method: Method = "auto"
+    tol: float = 1e-12
+    max_iter: int = 100
+    target: float | None = None
+
+    def __post_init__(self) -> None:
+        methods = ("auto", "newton-cholesky", "newton-cg", "lbfgs")
+        if self.method not in methods:
+            raise ValueError(f"method must be one of {methods}, got {self.method!r}")
+
+    def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
+        """Minimize the restricted objective from `start`."""
+        point = objective.at(start)
+        if not np.isfinite(point.value):
+            point = objective.at(np.zeros_like(start))
+        if not np.isfinite(point.value):
+            return Solution(point, Outcome.NOT_FINITE)
+        if start.size == 0:
+            return Solution(point, Outcome.SOLVED)
+        method = self._method_for(objective)
+        if method == "lbfgs":
+            return lbfgs(objective, point, bounds, tol=min(self.tol, 1e-8) * 1e-2, max_iter=10 * self.max_iter)
+        if method == "newton-cholesky" and objective.quadratic and bounds is None:
+            return minimize_quadratic(objective, point)
+        solve = cholesky_direction if method == "newton-cholesky" else conjugate_gradient_direction
+        solution = newton(
+            objective, point, bounds, solve=solve, tol=self.tol, max_iter=self.max_iter, target=self.target
+        )
+        if solution.outcome is Outcome.UNFINISHED and self.target is None:
+            return lbfgs(objective, solution.point, bounds, tol=self.tol * 1e-2, max_iter=10 * self.max_iter)
+        return solution
+
+    def _method_for(self, objective: Objective) -> Method:
+        if self.method != "auto":
+            return self.method
+        if not objective.has_hessian:
+            return "lbfgs"
+        return "newton-cholesky" if objective.size <= CHOLESKY_LIMIT else "newton-cg"

@@ -1,0 +1,63 @@
+"""Minimization on a support without a Hessian: SciPy's L-BFGS-B."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ..objectives.base import Objective, Point
+from ..typing import Array
+from .base import Bounds, Outcome, Solution
+
+__all__ = ["lbfgs"]
+
+#: f below minus this multiple of its start has no bottom.
+BOTTOMLESS = 1e10
+
+
+def lbfgs(
+    objective: Objective, start: Point, bounds: Bounds | None = None, *, tol: float = 1e-12, max_iter: int = 1000
+) -> Solution:
+    """Minimize a restricted objective by L-BFGS-B.
+
+    A point outside f's domain (a NaN or infinite value) is shown to the line search as a high wall, so that it
+    steps back; the best point seen is returned.
+    """
+    best = start
+    wall = abs(start.value) * 1e3 + 1e3
+    depth = -BOTTOMLESS * (1.0 + abs(start.value))
+
+    def evaluate(x: Array) -> tuple[float, Array]:
+        nonlocal best
+        point = objective.at(x)
+        if not np.isfinite(point.value) or not np.isfinite(point.gradient).all():
+            return wall, np.zeros_like(x)
+        if point.value < best.value:
+            best = point
+        return point.value, point.gradient
+
+    def bottomless(intermediate_result: object) -> None:
+        if best.value < depth:
+            raise StopIteration
+
+    found = minimize(
+        evaluate,
+        start.x,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=None if bounds is None else np.column_stack(bounds),
+        callback=bottomless,
+        options={"maxiter": max_iter, "maxfun": 4 * max_iter, "ftol": tol, "gtol": 1e-10, "maxcor": 20},
+    )
+    if best.value < depth or objective.lacks_minimum(best):
+        return Solution(best, Outcome.NO_MINIMUM)
+    return Solution(best, Outcome.SOLVED if found.success or _is_flat(best, bounds) else Outcome.UNFINISHED)
+
+
+def _is_flat(point: Point, bounds: Bounds | None) -> bool:
+    """Whether rounding, not distance, ended the search."""
+    gradient = point.gradient
+    if bounds is not None:
+        gradient = np.where(bounds.movable(point.x, gradient), gradient, 0.0)
+    scale = max(1.0, float(np.abs(point.x).max(initial=0.0)))
+    return float(np.abs(gradient).max(initial=0.0)) * scale <= 1e-6 * max(1.0, abs(point.value))

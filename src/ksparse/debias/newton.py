@@ -1,0 +1,209 @@
+"""Newton's method in the few dimensions of a support: by Cholesky, or by conjugate gradients for many.
+
+Bounds are honoured by projection (D. P. Bertsekas, SIAM J. Control Optim. 20, 1982): coordinates that descent
+pushes against their bound are held, and the step of the others is projected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.sparse.linalg import LinearOperator, cg
+
+from ..objectives.base import Objective, Point
+from ..typing import Array, Mask
+from .base import Bounds, Outcome, Solution
+
+__all__ = ["Direction", "cholesky_direction", "conjugate_gradient_direction", "minimize_quadratic", "newton", "search"]
+
+#: Sufficient decrease, as a share of what the slope promises.
+ARMIJO = 1e-4
+#: Halvings of a step before the search gives up.
+HALVINGS = 40
+#: A Newton step longer than this share of x has not converged, however flat f is.
+STEADY = 1e-3
+#: Pivots below this share of the largest one make a Hessian singular.
+SINGULAR = 1e-13
+#: Values of f below this are not told apart from zero by the stopping rule.
+FLOOR = 1e-12
+#: A step that promises less than this share of f does not change it.
+NEGLIGIBLE = 1e-10
+#: So many long steps in a row that do not change f lead to a minimum at infinity.
+DRIFT = 5
+#: A gradient left over that is larger than this share of its terms has no curvature to stop it.
+UNBALANCED = 1e-6
+
+
+class Direction(NamedTuple):
+    """A Newton step, and what the Hessian looked like."""
+
+    step: Array
+    nullity: int = 0
+    indefinite: bool = False
+    #: The part of the descent direction in which f has a slope but no curvature.
+    flat: Array | None = None
+
+
+Solve = Callable[[Objective, Point, Array, "Mask | None"], Direction]
+
+
+def newton(
+    objective: Objective,
+    start: Point,
+    bounds: Bounds | None = None,
+    *,
+    solve: Solve | None = None,
+    tol: float = 1e-12,
+    max_iter: int = 100,
+    target: float | None = None,
+) -> Solution:
+    """Minimize a restricted objective by Newton steps with backtracking.
+
+    Parameters
+    ----------
+    objective : Objective
+        The restricted objective.
+    start : Point
+        Where to begin; must lie within the bounds.
+    bounds : Bounds, optional
+        Bounds of the coordinates.
+    solve : callable, default=cholesky_direction
+        How Newton directions are computed.
+    tol : float
+        Stop once the Newton decrement is at most ``tol * |f|``; the step that shows it is still taken.
+    max_iter : int
+        Limit of Newton steps.
+    target : float, optional
+        Give up once f cannot come below this value any more, as far as the quadratic model tells.
+    """
+    solve = solve or cholesky_direction
+    point, drifting = start, 0
+    for iteration in range(max_iter):
+        gradient = point.gradient.ravel()
+        movable = None if bounds is None else bounds.movable(point.x, gradient)
+        direction = solve(objective, point, gradient, movable)
+        step = _off_the_plateau(direction, point)
+        decrement = -float(gradient @ step)
+        if target is not None and iteration > 0 and point.value - 2.0 * decrement > target:
+            return Solution(point, Outcome.UNFINISHED)
+        trial = search(objective, point, gradient, step, bounds)
+        if objective.lacks_minimum(trial):
+            return Solution(trial, Outcome.NO_MINIMUM)
+        scale = max(abs(point.value), FLOOR)
+        steady = np.linalg.norm(step) <= STEADY * (1.0 + np.linalg.norm(point.x))
+        if decrement <= tol * scale and steady:
+            return Solution(trial, _solved(objective, direction.nullity))
+        drifting = drifting + 1 if decrement <= NEGLIGIBLE * scale and not steady else 0
+        if drifting == DRIFT:
+            return Solution(trial, Outcome.NO_MINIMUM)
+        if trial is point:
+            break
+        point = trial
+    return Solution(point, Outcome.UNFINISHED)
+
+
+def _off_the_plateau(direction: Direction, point: Point) -> Array:
+    """The Newton step, with a gradient step where f has a slope but no curvature (Huber's linear part)."""
+    if direction.flat is None:
+        return direction.step
+    reach = 1.0 + float(np.linalg.norm(point.x))
+    size = float(np.linalg.norm(direction.flat))
+    if size * reach <= NEGLIGIBLE * max(abs(point.value), FLOOR):
+        return direction.step
+    return direction.step + direction.flat * (reach / size)
+
+
+def _solved(objective: Objective, nullity: int) -> Outcome:
+    return Outcome.SINGULAR if nullity > objective.invariances else Outcome.SOLVED
+
+
+def search(objective: Objective, point: Point, gradient: Array, step: Array, bounds: Bounds | None) -> Point:
+    """The first of x + step, x + step/2, … that lowers f enough; `point` itself if none does."""
+    length = 1.0
+    slack = 4.0 * np.finfo(float).eps * abs(point.value)
+    for _ in range(HALVINGS):
+        x = point.x + length * step
+        if bounds is not None:
+            x = bounds.clip(x)
+        trial = objective.at(x)
+        promised = float(gradient @ (x - point.x))
+        if trial.value <= point.value + ARMIJO * promised + slack:
+            return trial
+        length *= 0.5
+    return point
+
+
+def minimize_quadratic(objective: Objective, start: Point) -> Solution:
+    """Solve Hx = b on the support with one factorization and one step of refinement."""
+    hessian = objective.hessian(start)
+    solver = _factorize(hessian)
+    point = start
+    for _ in range(2):
+        point = objective.at(point.x + solver(-point.gradient.ravel()).step)
+    scale = float(np.abs(hessian).max(initial=0.0) * np.abs(point.x).max(initial=0.0))
+    scale = max(scale, float(np.abs(start.gradient).max(initial=0.0)))
+    left = float(np.abs(point.gradient).max(initial=0.0))
+    direction = solver(np.zeros(hessian.shape[0]))
+    if direction.indefinite or left > UNBALANCED * scale:
+        return Solution(start if direction.indefinite else point, Outcome.NO_MINIMUM)
+    return Solution(point, _solved(objective, direction.nullity))
+
+
+def cholesky_direction(objective: Objective, point: Point, gradient: Array, movable: Mask | None) -> Direction:
+    """The Newton step from the k × k Hessian."""
+    hessian = objective.hessian(point)
+    if movable is None:
+        return _factorize(hessian)(-gradient)
+    kept = np.flatnonzero(movable)
+    inner = _factorize(hessian[np.ix_(kept, kept)])(-gradient[kept])
+    step, flat = np.zeros_like(gradient), np.zeros_like(gradient)
+    step[kept] = inner.step
+    if inner.flat is not None:
+        flat[kept] = inner.flat
+    return Direction(step, inner.nullity, inner.indefinite, flat if inner.nullity else None)
+
+
+def _factorize(hessian: Array) -> Callable[[Array], Direction]:
+    """A solver for the Hessian: Cholesky, or eigenvectors with |λ| where it is singular or indefinite."""
+    try:
+        factor = cho_factor(hessian, lower=True, check_finite=False)
+        pivots = np.square(np.diag(factor[0]))
+        if pivots.min(initial=np.inf) > SINGULAR * pivots.max(initial=0.0):
+            return lambda right: Direction(cho_solve(factor, right, check_finite=False))
+    except LinAlgError:
+        pass
+    eigenvalues, vectors = eigh(hessian, check_finite=False)
+    sizes = np.abs(eigenvalues)
+    kept = sizes > 10.0 * hessian.shape[0] * np.finfo(float).eps * sizes.max(initial=0.0)
+    nullity = int((~kept).sum())
+    indefinite = bool((eigenvalues[kept] < 0).any())
+    curved, sizes, null = vectors[:, kept], sizes[kept], vectors[:, ~kept]
+
+    def solve(right: Array) -> Direction:
+        flat = null @ (null.T @ right) if nullity else None
+        return Direction(curved @ ((curved.T @ right) / sizes), nullity, indefinite, flat)
+
+    return solve
+
+
+def conjugate_gradient_direction(
+    objective: Objective, point: Point, gradient: Array, movable: Mask | None
+) -> Direction:
+    """An inexact Newton step from products with the Hessian; superlinear as the gradient vanishes."""
+    operator = objective.hessian_operator(point)
+    if movable is not None:
+        held = movable.astype(np.float64)
+        inner = operator
+        operator = LinearOperator(inner.shape, matvec=lambda v: held * (inner @ (held * v)) + (1.0 - held) * v)
+        gradient = held * gradient
+    size = float(np.linalg.norm(gradient))
+    if size == 0.0:
+        return Direction(np.zeros_like(gradient))
+    scale = objective.curvature(point).ravel()
+    preconditioner = LinearOperator(operator.shape, matvec=lambda v: v / scale, dtype=np.float64)
+    accuracy = 1e-12 if objective.quadratic else min(1e-2, size / max(abs(point.value), FLOOR))
+    step, _ = cg(operator, -gradient, rtol=max(accuracy, 1e-12), maxiter=10 * gradient.size, M=preconditioner)
+    return Direction(step if float(gradient @ step) < 0 else -gradient / scale)

@@ -1,0 +1,58 @@
+"""The paper's fast variants of S3: one restricted Newton step, one restricted gradient step, or truncation alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..objectives.base import Objective, Point
+from ..typing import Array
+from .base import Bounds, Outcome, Solution
+from .newton import cholesky_direction, search
+
+__all__ = ["GradientStep", "NewtonStep", "Truncate"]
+
+
+@dataclass(frozen=True)
+class Truncate:
+    """No debiasing: keep the truncated gradient step, as FGraHTP does (paper, Algorithm 1, bottom)."""
+
+    def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
+        """Evaluate at `start`."""
+        return _finite(objective.at(start))
+
+
+@dataclass(frozen=True)
+class NewtonStep:
+    """One Newton step on the support (paper, §2), halved until f does not rise."""
+
+    def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
+        """Take the step from `start`."""
+        point = objective.at(start)
+        if start.size == 0 or not np.isfinite(point.value):
+            return _finite(point)
+        gradient = point.gradient
+        movable = None if bounds is None else bounds.movable(point.x, gradient)
+        step = cholesky_direction(objective, point, gradient, movable).step
+        return _finite(search(objective, point, gradient, step, bounds))
+
+
+@dataclass(frozen=True)
+class GradientStep:
+    """One gradient step on the support (paper, §2), of the length that minimizes the quadratic model along it."""
+
+    def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
+        """Take the step from `start`."""
+        point = objective.at(start)
+        if start.size == 0 or not np.isfinite(point.value):
+            return _finite(point)
+        gradient = point.gradient
+        squared = float(gradient @ gradient)
+        bend = float(gradient @ (objective.hessian_operator(point) @ gradient))
+        length = squared / bend if bend > 0 else 1.0
+        return _finite(search(objective, point, gradient, -length * gradient, bounds))
+
+
+def _finite(point: Point) -> Solution:
+    return Solution(point, Outcome.SOLVED if np.isfinite(point.value) else Outcome.NOT_FINITE)

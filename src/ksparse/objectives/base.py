@@ -1,0 +1,168 @@
+"""What a solver needs to know about f: its value, gradient and curvature at a point, and f on a support."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from ..sparsity import Entries, Sparsity
+from ..typing import Array, Mask
+
+__all__ = ["NoLipschitzConstantError", "Objective", "Point"]
+
+
+class NoLipschitzConstantError(ValueError):
+    """The gradient of the objective has no (known) global Lipschitz constant."""
+
+
+class Point:
+    """An iterate together with what has been evaluated there.
+
+    Parameters
+    ----------
+    objective : Objective
+        The function that was evaluated.
+    x : ndarray
+        The iterate. It is never changed afterwards.
+    value : float
+        f(x).
+    state : object, optional
+        By-products of the evaluation that make derivatives cheap (the margins Xw of a linear model).
+    """
+
+    def __init__(self, objective: Objective, x: Array, value: float, state: Any = None) -> None:
+        self.objective = objective
+        self.x = x
+        self.value = value
+        self.state = state
+
+    @cached_property
+    def gradient(self) -> Array:
+        """The gradient of f at x, computed once, on first use."""
+        return self.objective.gradient(self)
+
+    def __repr__(self) -> str:
+        return f"Point(value={self.value:.6g}, nonzero={np.count_nonzero(self.x)} of {self.x.size})"
+
+
+class Objective(ABC):
+    """A smooth function f bound to its data.
+
+    A subclass says how to evaluate f (`at`), its gradient, and how to restrict it to a support; curvature
+    has defaults where it is not known. Everything that depends on the kind of data (dense, sparse, remote)
+    stays inside the objective: solvers only see NumPy arrays of shape `shape`.
+    """
+
+    #: Shape of the iterate.
+    shape: tuple[int, ...]
+    #: Coordinates outside the sparsity constraint (an intercept); None where there are none.
+    free: Mask | None = None
+    #: True where f is quadratic, so that one Newton step is exact.
+    quadratic: bool = False
+    #: True where `hessian` and `hessian_operator` cost no more than work on the gathered columns.
+    has_hessian: bool = True
+    #: Number of directions in which f is constant by construction (a softmax is invariant to shifts).
+    invariances: int = 0
+
+    def __init__(self) -> None:
+        self._passes = PassCounter()
+
+    @property
+    def passes(self) -> int:
+        """Passes over the data so far: evaluations of the full gradient, or what costs as much."""
+        return self._passes.total
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return int(np.prod(self.shape, dtype=int))
+
+    @abstractmethod
+    def at(self, x: Array) -> Point:
+        """Evaluate f at x."""
+
+    @abstractmethod
+    def gradient(self, point: Point) -> Array:
+        """Gradient at an evaluated point; use ``point.gradient``, which computes it once."""
+
+    @abstractmethod
+    def restrict(self, support: Mask) -> Objective:
+        """f as a function of the coordinates in `support` alone, the others being zero."""
+
+    def lift(self, point: Point, support: Mask) -> Point:
+        """The point of this objective that a point of ``restrict(support)`` stands for."""
+        x = np.zeros(self.shape)
+        x[support] = point.x
+        return Point(self, x, point.value, point.state)
+
+    def lower(self, point: Point, support: Mask) -> Point:
+        """A point that vanishes outside `support`, as a point of ``restrict(support)``: the inverse of `lift`."""
+        return Point(self.restrict(support), point.x[support], point.value, point.state)
+
+    def hessian(self, point: Point) -> Array:
+        """Hessian over the flattened coordinates; meant for restricted objectives."""
+        raise NotImplementedError(f"{type(self).__name__} gives no Hessian; use a method that needs none")
+
+    def hessian_operator(self, point: Point) -> LinearOperator:
+        """The Hessian as a product, for Newton-CG on large supports."""
+        matrix = self.hessian(point)
+        return LinearOperator(matrix.shape, matvec=lambda v: matrix @ v, dtype=np.float64)
+
+    def curvature_along(self, point: Point, direction: Array) -> float:
+        """dᵀ∇²f(x)d for a (sparse) direction d."""
+        support = (direction != 0) | (point.x != 0)
+        lowered = self.lower(point, support)
+        d = direction[support]
+        return float(d @ (lowered.objective.hessian_operator(lowered) @ d))
+
+    @abstractmethod
+    def curvature(self, point: Point) -> Array:
+        """Positive per-coordinate curvature, of the iterate's shape: the diagonal of the Hessian or an estimate."""
+
+    def lipschitz(self, metric: Array | None = None) -> float:
+        """Lipschitz constant of the gradient, in the norm ‖d‖² = Σ metric_j d_j² (default: Euclidean)."""
+        raise NoLipschitzConstantError(
+            f"the gradient of {type(self).__name__} has no known Lipschitz constant; "
+            "give a constant step, or use Backtracking() or BarzilaiBorwein()"
+        )
+
+    def lacks_minimum(self, point: Point) -> bool:
+        """Whether this point proves that f falls forever in some direction (separated classes, no ridge)."""
+        return False
+
+    def sparsity(self, k: int) -> Sparsity:
+        """What an integer k means for this objective: by default, k entries of x."""
+        return Entries(k)
+
+    def working(self) -> Objective:
+        """The same function in the coordinates in which solvers work best (centred data); by default itself."""
+        return self
+
+    def to_working(self, x: Array) -> Array:
+        """Coordinates of `working()` for a given x."""
+        return x
+
+    def from_working(self, x: Array) -> Array:
+        """The x that the coordinates of `working()` stand for."""
+        return x
+
+    def check_point(self, x: Any) -> Array:
+        """x as a float64 array of the right shape, or a ValueError that says what was expected."""
+        array = np.asarray(x, dtype=np.float64)
+        if array.shape != self.shape:
+            raise ValueError(
+                f"x has shape {array.shape}, but {type(self).__name__} is a function on shape {self.shape}; "
+                f"pass an array of shape {self.shape}"
+            )
+        return array
+
+
+class PassCounter:
+    """A count that an objective and its change of variables share."""
+
+    def __init__(self) -> None:
+        self.total = 0

@@ -1,0 +1,168 @@
+"""The data matrix X of a linear model, dense or sparse, with implicit centring.
+
+A `Design` stands for X − 1·shiftᵀ without forming it, and is the only place that knows how X is stored.
+Dense X is never copied; only the columns of a support are gathered.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+
+from ..threads import caller_threads
+from ..typing import Array, IntArray, Matrix
+
+__all__ = ["Design"]
+
+#: Gathered sparse columns with a larger share of nonzeros than this are faster as a dense block.
+DENSE_SHARE = 0.2
+#: A column whose variance is a smaller share of its mean square is centred before squaring.
+CANCELLATION = 1e-3
+
+
+class Design:
+    """X − 1·shiftᵀ for a dense array or a CSC matrix X.
+
+    Parameters
+    ----------
+    matrix : ndarray or csc_array of shape (n, p)
+        float64 or float32.
+    shift : ndarray of shape (p,), optional
+        What is subtracted from each column; None for nothing.
+    """
+
+    def __init__(self, matrix: Matrix, shift: Array | None = None) -> None:
+        self.matrix = matrix
+        self.shift = shift
+        self.is_sparse = sparse.issparse(matrix)
+
+    @classmethod
+    def from_user(cls, X: Any, name: str) -> Design:
+        """Check X as given by a user. Dense float32 and float64 arrays are taken as they are."""
+        checked = check_array(
+            X,
+            accept_sparse="csc",
+            dtype=[np.float64, np.float32],
+            order=None,
+            copy=False,
+            input_name="X",
+            estimator=name,
+            ensure_min_features=0,
+        )
+        return cls(checked)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.matrix.shape
+
+    @property
+    def stored(self) -> int:
+        """How many numbers are stored."""
+        return int(self.matrix.nnz if self.is_sparse else self.matrix.size)
+
+    def dot(self, w: Array) -> Array:
+        """(X − 1·shiftᵀ)w, touching only the columns where w is nonzero."""
+        rows = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
+        if self.touches_most(rows.size):
+            with caller_threads(self.stored):
+                product = self.matrix @ w.astype(self.matrix.dtype, copy=False)
+            product = product.astype(np.float64, copy=False)
+            return product if self.shift is None else product - self.shift @ w
+        return self.take(rows)._product(w[rows])
+
+    def touches_most(self, columns: int) -> bool:
+        """Whether work on that many columns costs about a pass over X."""
+        return 2 * columns > self.shape[1]
+
+    def _product(self, w: Array) -> Array:
+        product = self.matrix @ w
+        return product if self.shift is None else product - self.shift @ w
+
+    def transposed_dot(self, residuals: Array) -> Array:
+        """(X − 1·shiftᵀ)ᵀ r for one residual vector or several: a pass over X."""
+        with caller_threads(self.stored):
+            product = self.matrix.T @ residuals.astype(self.matrix.dtype, copy=False)
+        product = product.astype(np.float64, copy=False)
+        if self.shift is None:
+            return product
+        return product - np.multiply.outer(self.shift, residuals.sum(axis=0))
+
+    def take(self, columns: IntArray) -> Design:
+        """The given columns, in float64. Dense columns are centred explicitly, sparse ones stay implicit."""
+        shift = None if self.shift is None else self.shift[columns]
+        if not self.is_sparse:
+            return Design(_centred_copy(self.matrix[:, columns], shift))
+        block = self.matrix[:, columns].astype(np.float64)
+        if block.nnz > DENSE_SHARE * block.shape[0] * block.shape[1]:
+            return Design(_centred_copy(block.toarray(order="F"), shift))
+        return Design(block, shift)
+
+    def gram(self, weights: Array) -> Array:
+        """(X − 1·shiftᵀ)ᵀ diag(weights) (X − 1·shiftᵀ), dense; for gathered columns."""
+        if not self.is_sparse:
+            if (weights >= 0).all():
+                scaled = self.matrix * np.sqrt(weights)[:, None]
+                return scaled.T @ scaled
+            return self.matrix.T @ (self.matrix * weights[:, None])
+        by_row = self._by_row
+        gram = (by_row.T @ by_row.multiply(weights[:, None]).tocsr()).toarray()
+        if self.shift is not None:
+            sums = self.matrix.T @ weights
+            cross = np.outer(self.shift, sums)
+            gram += weights.sum() * np.outer(self.shift, self.shift) - cross - cross.T
+        return gram
+
+    @cached_property
+    def _by_row(self) -> Any:
+        return self.matrix.tocsr()
+
+    def squares(self, weights: Array) -> Array:
+        """Σᵢ weightsᵢ (x_ij − shift_j)² for each column j: a pass over X."""
+        if self.is_sparse:
+            squared = sparse.csc_array(
+                (np.square(self.matrix.data, dtype=np.float64), self.matrix.indices, self.matrix.indptr),
+                shape=self.shape,
+            )
+            raw = squared.T @ weights
+        elif (weights == weights[:1]).all():
+            raw = float(weights[0]) * np.einsum("ij,ij->j", self.matrix, self.matrix).astype(np.float64)
+        else:
+            raw = np.einsum("i,ij,ij->j", weights.astype(self.matrix.dtype), self.matrix, self.matrix)
+            raw = raw.astype(np.float64)
+        return raw if self.shift is None else self._centred_squares(raw, weights)
+
+    def _centred_squares(self, raw: Array, weights: Array) -> Array:
+        """Centre mean squares by subtraction, and anew where subtraction would cancel."""
+        with caller_threads(self.stored):
+            sums = (self.matrix.T @ weights.astype(self.matrix.dtype, copy=False)).astype(np.float64)
+        shift = self.shift
+        assert shift is not None
+        centred = raw - 2 * shift * sums + weights.sum() * shift**2
+        for j in np.flatnonzero(centred < CANCELLATION * raw):
+            column = self.matrix[:, [j]]
+            dense = column.toarray() if self.is_sparse else column
+            centred[j] = weights @ np.square(dense[:, 0].astype(np.float64) - shift[j])
+        return np.maximum(centred, 0.0)
+
+    def means(self, weights: Array) -> Array:
+        """Weighted column means: a pass over X."""
+        with caller_threads(self.stored):
+            sums = self.matrix.T @ weights.astype(self.matrix.dtype, copy=False)
+        return sums.astype(np.float64) / weights.sum()
+
+    def centred(self, weights: Array) -> Design:
+        """The same data with its weighted column means as the shift: a pass over X."""
+        return Design(self.matrix, self.means(weights))
+
+
+def _centred_copy(block: Any, shift: Array | None) -> Array:
+    """A gathered block in float64, centred where asked."""
+    block = np.asarray(block, dtype=np.float64)
+    if shift is not None:
+        block -= shift
+    return block

@@ -1,0 +1,325 @@
+"""f(w) = weighted mean of a pointwise loss of Xw + b + offset, plus (alpha/2)·‖w‖²."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from ..sparsity import Entries, Rows, Sparsity
+from ..typing import Array, Mask
+from ..validation import check_nonnegative_number, check_vector
+from .base import NoLipschitzConstantError, Objective, PassCounter, Point
+from .design import Design
+from .losses import Loss
+
+__all__ = ["LinearObjective"]
+
+#: Below this mean loss a separating point proves that the infimum 0 is not attained.
+SEPARATED = 1e-6
+#: Lanczos underestimates the largest eigenvalue by no more than this share.
+LANCZOS_TOLERANCE = 1e-3
+
+
+class LinearObjective(Objective):
+    """Mean loss of a linear model with ridge penalty and optional intercept.
+
+    ``f(w, b) = Σᵢ sᵢ ℓ(wᵀxᵢ + b + oᵢ, yᵢ) / Σᵢ sᵢ + (alpha/2)·‖w‖²``, with sample weights s and offsets o.
+    The intercept b is the last coordinate (or row) of the iterate; it is not penalized and does not count in k.
+    Solvers work with implicitly centred columns when there is an intercept.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, p)
+        Dense float64 or float32 in any memory order is used without a copy; sparse data is converted to CSC once.
+    y : array-like of shape (n,), or (n, q) for several responses
+        What the loss compares the margins with.
+    alpha : float, default=0
+        Ridge penalty.
+    sample_weight : array-like of shape (n,), optional
+        Nonnegative weights; a weight of 2 is the same as two equal rows.
+    offset : array-like of the margins' shape, optional
+        Known part of the margins.
+    fit_intercept : bool, default=False
+        Whether to add an intercept.
+    """
+
+    #: The pointwise loss of the margins.
+    loss: Loss
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        alpha: float = 0.0,
+        sample_weight: Any = None,
+        offset: Any = None,
+        fit_intercept: bool = False,
+    ) -> None:
+        super().__init__()
+        self._design = Design.from_user(X, type(self).__name__)
+        n, p = self._design.shape
+        self._target = self._encode(y, n)
+        self.total_weight, self._weights = _normalized_weights(sample_weight, n)
+        self._offset = None if offset is None else check_vector(offset, "offset", self._target.shape)
+        self.alpha = check_nonnegative_number(alpha, "alpha")
+        self.fit_intercept = bool(fit_intercept)
+        self.quadratic = self.loss.quadratic
+        self._pattern: Mask | None = None
+        self._squares: Array | None = None
+        self._gram: Array | None = None
+        self._set_shape((p + self.fit_intercept, *self._target.shape[1:]))
+
+    @abstractmethod
+    def _encode(self, y: Any, n: int) -> Array:
+        """Check the n responses or labels, and give them as the loss wants them."""
+
+    def _set_shape(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+        self.free = None
+        if self.fit_intercept:
+            self.free = np.zeros(shape, dtype=bool)
+            self.free[-1] = True
+        if self.loss.coupled:
+            unpenalized = shape[0] if self.alpha == 0 else int(self.fit_intercept)
+            self.invariances = unpenalized
+
+    def __repr__(self) -> str:
+        n, p = self._design.shape
+        return f"{type(self).__name__}(n={n}, p={p}, alpha={self.alpha:g}, fit_intercept={self.fit_intercept})"
+
+    def sparsity(self, k: int) -> Sparsity:
+        """k features: entries of a vector, rows of a matrix of coefficients."""
+        return Entries(k) if len(self.shape) == 1 else Rows(k)
+
+    # --- evaluation -------------------------------------------------------------------------------------------
+
+    def at(self, x: Array) -> Point:
+        """Evaluate f at x, touching only the columns where x is nonzero."""
+        x = self.check_point(x)
+        weights, intercept = self._split(x)
+        nonzero = np.count_nonzero(weights if weights.ndim == 1 else weights.any(axis=1))
+        if self._design.touches_most(nonzero):
+            self._passes.total += 1
+        margins = self._design.dot(weights) + intercept
+        if self._offset is not None:
+            margins = margins + self._offset
+        return Point(self, x, self._value(margins, weights), margins)
+
+    def _value(self, margins: Array, weights: Array) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = float(self._weights @ self.loss.value(margins, self._target))
+        return mean + 0.5 * self.alpha * float(np.sum(weights * weights))
+
+    def gradient(self, point: Point) -> Array:
+        """Xᵀr + alpha·w and the sum of r, with r the weighted slopes: one pass over X."""
+        self._passes.total += 1
+        slopes = self._weighted(self.loss.slope(point.state, self._target))
+        weights, _ = self._split(point.x)
+        return self._join(self._design.transposed_dot(slopes) + self.alpha * weights, slopes.sum(axis=0))
+
+    def _weighted(self, values: Array) -> Array:
+        return values * self._weights if values.ndim == 1 else values * self._weights[:, None]
+
+    # --- coordinates ------------------------------------------------------------------------------------------
+
+    def _split(self, x: Array) -> tuple[Array, Any]:
+        """Coefficients and intercept of an iterate; a restricted matrix iterate is a vector of its entries."""
+        if self._pattern is not None:
+            matrix = np.zeros(self._pattern.shape)
+            matrix[self._pattern] = x
+            x = matrix
+        return (x[:-1], x[-1]) if self.fit_intercept else (x, 0.0)
+
+    def _join(self, weights: Array, intercept: Any) -> Array:
+        joined = np.append(weights, np.asarray(intercept)[None], axis=0) if self.fit_intercept else weights
+        return joined if self._pattern is None else joined[self._pattern]
+
+    def restrict(self, support: Mask) -> LinearObjective:
+        """f on the gathered columns of `support`: O(n·k) once, and k dimensions afterwards."""
+        rows = support if support.ndim == 1 else support.any(axis=1)
+        columns = np.flatnonzero(rows[:-1] if self.fit_intercept else rows)
+        restricted = copy.copy(self)
+        restricted._passes = PassCounter()
+        restricted._design = self._design.take(columns)
+        restricted._squares = restricted._gram = None
+        restricted.fit_intercept = self.fit_intercept and bool(rows[-1])
+        shape = (columns.size + restricted.fit_intercept, *self.shape[1:])
+        restricted._set_shape(shape)
+        if len(shape) == 2:
+            restricted._pattern = support[rows]
+            restricted.shape = (int(support.sum()),)
+            restricted.free = None
+        return restricted
+
+    def working(self) -> LinearObjective:
+        """With an intercept, the same function with centred columns: b is then the intercept of X − 1·x̄ᵀ."""
+        if not self.fit_intercept or self._design.shift is not None:
+            return self
+        centred = copy.copy(self)
+        centred._design = self._design.centred(self._weights)
+        centred._squares = None
+        self._passes.total += 1
+        return centred
+
+    def to_working(self, x: Array) -> Array:
+        """Move the intercept so that the margins stay the same with centred columns."""
+        return self._shifted(x, 1.0)
+
+    def from_working(self, x: Array) -> Array:
+        """Undo `to_working`."""
+        return self._shifted(x, -1.0)
+
+    def _shifted(self, x: Array, sign: float) -> Array:
+        shift = self._design.shift
+        if shift is None:
+            return x
+        moved = x.copy()
+        moved[-1] += sign * (shift @ x[:-1])
+        return moved
+
+    # --- curvature --------------------------------------------------------------------------------------------
+
+    def hessian(self, point: Point) -> Array:
+        """Xᵀ diag(c) X + alpha·I over the coefficients and the intercept, (K·r) × (K·r) for matrices."""
+        if self.quadratic and self._gram is not None:
+            return self._gram
+        curvatures = self.loss.curvature(point.state, self._target)
+        hessian = self._block(self._weights * curvatures) if curvatures.ndim == 1 else self._blocks(curvatures)
+        diagonal = self._join(np.full(self._coefficient_shape(), self.alpha), np.zeros(self._intercept_shape()))
+        hessian[np.diag_indices_from(hessian)] += diagonal.ravel()
+        self._gram = hessian if self.quadratic else None
+        return hessian
+
+    def _coefficient_shape(self) -> tuple[int, ...]:
+        return (self._design.shape[1], *self._target.shape[1:])
+
+    def _intercept_shape(self) -> tuple[int, ...]:
+        return self._target.shape[1:]
+
+    def _block(self, weights: Array) -> Array:
+        """Gram matrix of the columns (and the column of ones) under sample weights."""
+        gram = self._design.gram(weights)
+        if not self.fit_intercept:
+            return gram
+        size = gram.shape[0] + 1
+        bordered = np.empty((size, size))
+        bordered[:-1, :-1] = gram
+        bordered[-1, :-1] = bordered[:-1, -1] = self._design.transposed_dot(weights)
+        bordered[-1, -1] = weights.sum()
+        return bordered
+
+    def _blocks(self, curvatures: Array) -> Array:
+        """Hessian of a matrix iterate in the flat (row-major) order of its entries."""
+        outputs = curvatures.shape[1]
+        rows = self._design.shape[1] + self.fit_intercept
+        full = np.zeros((rows, outputs, rows, outputs))
+        for a in range(outputs):
+            own = self._weights * curvatures[:, a]
+            if self.loss.coupled:
+                own = own * (1.0 - curvatures[:, a])
+                for b in range(a):
+                    coupling = -self._weights * curvatures[:, a] * curvatures[:, b]
+                    full[:, a, :, b] = full[:, b, :, a] = self._block(coupling)
+            full[:, a, :, a] = self._block(own)
+        flat = full.reshape(rows * outputs, rows * outputs)
+        if self._pattern is None or self._pattern.all():
+            return flat
+        kept = np.flatnonzero(self._pattern)
+        return flat[np.ix_(kept, kept)]
+
+    def hessian_operator(self, point: Point) -> LinearOperator:
+        """Products with the Hessian without forming it: two products with the gathered columns."""
+        curvatures = self.loss.curvature(point.state, self._target)
+        size = self.size
+
+        def product(vector: Array) -> Array:
+            weights, intercept = self._split(vector.reshape(self.shape))
+            bends = curvatures * (self._design.dot(weights) + intercept)
+            if self.loss.coupled:
+                bends = bends - curvatures * bends.sum(axis=1, keepdims=True)
+            bends = self._weighted(bends)
+            curved = self._design.transposed_dot(bends) + self.alpha * weights
+            return self._join(curved, bends.sum(axis=0)).ravel()
+
+        return LinearOperator((size, size), matvec=product, dtype=np.float64)
+
+    def curvature(self, point: Point) -> Array:
+        """Diagonal of the Hessian, with each sample's curvature replaced by the mean over samples.
+
+        Exact for least squares; elsewhere within the spread of the curvatures, at no pass over X: the column
+        sums of squares are computed once.
+        """
+        if self._squares is None:
+            self._passes.total += 1
+            self._squares = self._design.squares(self._weights)
+        curvatures = self.loss.curvature(point.state, self._target)
+        if self.loss.coupled:
+            curvatures = curvatures * (1.0 - curvatures)
+        mean = self._weights @ curvatures
+        diagonal = self._join(np.multiply.outer(self._squares, mean) + self.alpha, mean)
+        return np.maximum(diagonal, _floor(diagonal))
+
+    def lipschitz(self, metric: Array | None = None) -> float:
+        """bound(ℓ″)·λ_max(Xᵀ diag(s) X) + alpha, by Lanczos; a few passes over X."""
+        if not np.isfinite(self.loss.bound):
+            raise NoLipschitzConstantError(
+                f"the gradient of {type(self).__name__} has no Lipschitz constant: the curvature of its loss is "
+                "unbounded; give a constant step, or use Backtracking() or BarzilaiBorwein()"
+            )
+        n, p = self._design.shape
+        scale = np.ones(p + self.fit_intercept)
+        if metric is not None:
+            scale = 1.0 / np.sqrt(metric if metric.ndim == 1 else metric.min(axis=1))
+        penalized = np.ones(scale.size)
+        penalized[p:] = 0.0
+
+        def product(vector: Array) -> Array:
+            self._passes.total += 2
+            v = scale * vector.ravel()
+            margins = self._weights * (self._design.dot(v[:p]) + v[p:].sum())
+            curved = np.append(self._design.transposed_dot(margins), [margins.sum()] * self.fit_intercept)
+            return scale * (self.loss.bound * curved + self.alpha * penalized * v)
+
+        return largest_eigenvalue(LinearOperator((scale.size, scale.size), matvec=product, dtype=np.float64))
+
+    def lacks_minimum(self, point: Point) -> bool:
+        """Separated classes without a ridge: scaling x up lowers f forever."""
+        if self.alpha > 0 or point.value > SEPARATED:
+            return False
+        return self.loss.separates(point.state, self._target)
+
+
+def _normalized_weights(sample_weight: Any, n: int) -> tuple[float, Array]:
+    """The sum of the sample weights, and weights that sum to 1."""
+    if sample_weight is None:
+        return float(n), np.full(n, 1.0 / n)
+    weights = check_vector(sample_weight, "sample_weight", (n,))
+    if (weights < 0).any():
+        first = int(np.flatnonzero(weights < 0)[0])
+        raise ValueError(f"sample_weight must not be negative; entry {first} is {weights[first]:g}")
+    if weights.sum() == 0:
+        raise ValueError("sample_weight is zero for every sample; give at least one sample a positive weight")
+    total = float(weights.sum())
+    return total, weights / total
+
+
+def _floor(diagonal: Array) -> float:
+    """Smallest curvature that counts as nonzero: a constant column must not get an infinite step."""
+    largest = float(diagonal.max(initial=0.0))
+    return largest * 1e-10 if largest > 0 else 1.0
+
+
+def largest_eigenvalue(operator: LinearOperator) -> float:
+    """Largest eigenvalue of a positive semidefinite operator, rounded up by Lanczos' tolerance."""
+    size = operator.shape[0]
+    if size <= 3:
+        dense = operator @ np.eye(size)
+        return max(float(np.linalg.eigvalsh(dense).max(initial=0.0)), np.finfo(float).tiny)
+    start = np.cos(np.arange(1.0, size + 1.0))  # a fixed start: the same call gives the same bytes
+    top = eigsh(operator, k=1, which="LA", v0=start, tol=LANCZOS_TOLERANCE, return_eigenvectors=False)
+    return max(float(top[0]) * (1.0 + LANCZOS_TOLERANCE), np.finfo(float).tiny)

@@ -1,0 +1,166 @@
+"""A function of the user's own, given by callables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from ..typing import Array, Mask
+from .base import Objective, Point
+
+__all__ = ["Function"]
+
+#: Relative step of differences of the gradient.
+DIFFERENCE = 6e-6
+
+
+class Function(Objective):
+    """Any smooth f, from its value and gradient, and optionally its Hessian.
+
+    Parameters
+    ----------
+    value : callable
+        ``value(x) -> float``. A NaN or infinite value means that x is outside the domain: line searches step back.
+    gradient : callable
+        ``gradient(x) -> array`` of x's shape.
+    hessian : callable, optional
+        ``hessian(x) -> array`` of shape (size, size), over the flattened coordinates. Without it, supports are
+        refitted by L-BFGS, and curvature is estimated from differences of the gradient.
+    shape : int or tuple of int
+        Shape of x.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> from ksparse.objectives import Function
+    >>> target = np.array([0.1, -2.0, 0.3, 1.0])
+    >>> f = Function(lambda x: np.sum((x - target) ** 4 + (x - target) ** 2),
+    ...              gradient=lambda x: 4 * (x - target) ** 3 + 2 * (x - target), shape=4)
+    >>> ksparse.minimize(f, k=2).x.round(4)
+    array([ 0., -2.,  0.,  1.])
+
+    See Also
+    --------
+    ksparse.diagnostics.check_objective : check a gradient and Hessian against finite differences.
+    """
+
+    def __init__(
+        self,
+        value: Callable[[Array], Any],
+        gradient: Callable[[Array], Any],
+        *,
+        shape: int | tuple[int, ...],
+        hessian: Callable[[Array], Any] | None = None,
+    ) -> None:
+        super().__init__()
+        for name, function in (("value", value), ("gradient", gradient), ("hessian", hessian)):
+            if function is not None and not callable(function):
+                raise TypeError(f"{name} must be a function of x, got {function!r} of type {type(function).__name__}")
+        self.shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+        if any(length < 0 for length in self.shape):
+            raise ValueError(f"shape must not be negative, got {shape!r}")
+        self._value = value
+        self._gradient = gradient
+        self._hessian = hessian
+        self._support: Mask | None = None
+        self._full_shape = self.shape
+        self.has_hessian = hessian is not None
+
+    # A restricted Function keeps the user's callables and embeds its short iterate in the full one.
+
+    def _embed(self, x: Array) -> Array:
+        full = np.zeros(self._full_shape)
+        full[... if self._support is None else self._support] = x
+        return full
+
+    def _extract(self, full: Array) -> Array:
+        return full if self._support is None else full[self._support]
+
+    def restrict(self, support: Mask) -> Function:
+        restricted = Function(self._value, self._gradient, shape=int(support.sum()), hessian=self._hessian)
+        restricted._full_shape = self._full_shape
+        restricted._support = self._embed_mask(support)
+        restricted._passes = self._passes
+        return restricted
+
+    def _embed_mask(self, support: Mask) -> Mask:
+        if self._support is None:
+            return support
+        full = np.zeros(self._full_shape, dtype=bool)
+        full[self._support] = support
+        return full
+
+    def lift(self, point: Point, support: Mask) -> Point:
+        x = np.zeros(self.shape)
+        x[support] = point.x
+        return Point(self, x, point.value)
+
+    def at(self, x: Array) -> Point:
+        x = self.check_point(x)
+        value = self._value(self._embed(x))
+        try:
+            number = float(np.asarray(value).reshape(()))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"value(x) returned {type(value).__name__} of shape {np.shape(value)}; it must return one number"
+            ) from error
+        return Point(self, x, number)
+
+    def gradient(self, point: Point) -> Array:
+        return self._extract(self._full_gradient(point.x))
+
+    def _full_gradient(self, x: Array) -> Array:
+        self._passes.total += 1
+        gradient = np.asarray(self._gradient(self._embed(x)), dtype=np.float64)
+        if gradient.shape != self._full_shape:
+            raise ValueError(
+                f"gradient(x) returned shape {gradient.shape} for x of shape {self._full_shape}; "
+                "it must return an array of x's shape"
+            )
+        return gradient
+
+    def hessian(self, point: Point) -> Array:
+        """The user's Hessian on the support, or central differences of the gradient."""
+        if self._hessian is None:
+            columns = [self._bend(point, unit) for unit in np.eye(self.size)]
+            matrix = np.array(columns).reshape(self.size, self.size)
+            return 0.5 * (matrix + matrix.T)
+        size = int(np.prod(self._full_shape, dtype=int))
+        matrix = np.asarray(self._hessian(self._embed(point.x)), dtype=np.float64)
+        if matrix.shape != (size, size):
+            raise ValueError(f"hessian(x) returned shape {matrix.shape}; expected {(size, size)}")
+        kept = np.arange(size) if self._support is None else np.flatnonzero(self._support)
+        return matrix[np.ix_(kept, kept)]
+
+    def hessian_operator(self, point: Point) -> LinearOperator:
+        if self._hessian is not None:
+            return super().hessian_operator(point)
+        return LinearOperator((self.size, self.size), matvec=lambda v: self._bend(point, v), dtype=np.float64)
+
+    def _bend(self, point: Point, direction: Array) -> Array:
+        """∇²f(x)d from a central difference of the gradient."""
+        direction = direction.reshape(self.shape)
+        length = float(np.abs(direction).max(initial=0.0))
+        if length == 0.0:
+            return np.zeros(self.size)
+        step = DIFFERENCE * max(1.0, float(np.abs(point.x).max(initial=0.0))) / length
+        ahead = self._extract(self._full_gradient(point.x + step * direction))
+        behind = self._extract(self._full_gradient(point.x - step * direction))
+        return ((ahead - behind) / (2.0 * step)).ravel()
+
+    def curvature(self, point: Point) -> Array:
+        """Diagonal of the user's Hessian; without one, the mean curvature along the gradient for every coordinate."""
+        if self._hessian is not None:
+            diagonal = np.diag(self.hessian(point)).reshape(self.shape)
+        else:
+            gradient = point.gradient.ravel()
+            squared = float(gradient @ gradient)
+            along = float(gradient @ self._bend(point, gradient)) / squared if squared > 0 else 1.0
+            diagonal = np.full(self.shape, abs(along))
+        largest = float(np.abs(diagonal).max(initial=0.0))
+        if not np.isfinite(largest) or largest == 0.0:
+            return np.ones(self.shape)
+        return np.maximum(np.abs(diagonal), 1e-6 * largest)

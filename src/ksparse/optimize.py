@@ -1,0 +1,97 @@
+"""`minimize`: the way in."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .objectives import Objective
+from .solvers import Callback, Problem, Result, Solver, SwapGraHTP
+from .sparsity import Sparsity
+from .threads import one_thread
+
+__all__ = ["minimize"]
+
+
+def minimize(
+    objective: Objective,
+    k: int | None = None,
+    *,
+    sparsity: Sparsity | None = None,
+    solver: Solver | None = None,
+    x0: Any = None,
+    callback: Callback | None = None,
+) -> Result:
+    """Minimize f(x) subject to ‖x‖₀ ≤ k, or another sparsity set (paper, equation 1).
+
+    Parameters
+    ----------
+    objective : Objective
+        f, bound to its data: see `ksparse.objectives`.
+    k : int
+        Number of nonzero entries (features); rows, for objectives of a matrix. If there are no more than k, the
+        constraint is inactive.
+    sparsity : Sparsity, optional
+        Instead of k: groups, always-selected units, bounds. See `ksparse.sparsity`.
+    solver : Solver, default=SwapGraHTP()
+        The method, see `ksparse.solvers`.
+    x0 : array-like, optional
+        Where to start, zero by default; only its k largest units are used.
+    callback : callable, optional
+        Called after each iteration as ``callback(iteration, x)``, with an `Iteration`; True stops the solver.
+
+    Returns
+    -------
+    Result
+        The solution with its support, value, status, message and history.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the solver did not converge; `Result.message` says why and what to do.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> from ksparse.objectives import Logistic
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 50))
+    >>> y = rng.random(200) < 1 / (1 + np.exp(-4 * X[:, 5] + 4 * X[:, 17]))
+    >>> result = ksparse.minimize(Logistic(X, y, alpha=1e-4), k=2)
+    >>> result.selected, str(result.status)
+    (array([ 5, 17]), 'converged')
+    """
+    solver = SwapGraHTP() if solver is None else solver
+    _check_types(objective, k, sparsity, solver)
+    chosen = objective.sparsity(k) if sparsity is None else sparsity  # type: ignore[arg-type]
+    with one_thread():
+        start = objective.check_point(np.zeros(objective.shape) if x0 is None else x0)
+        if not np.isfinite(start).all():
+            raise ValueError("x0 has NaN or infinite entries; pass a finite starting point")
+        working = objective.working()
+        units = chosen.bind(working.shape, working.free)
+        feasible = units.truncate(working.to_working(start))
+        result = solver.solve(Problem(working, units), feasible, callback)
+    if not result.success:
+        warnings.warn(result.message, ConvergenceWarning, stacklevel=2)
+    return result
+
+
+def _check_types(objective: Any, k: Any, sparsity: Any, solver: Any) -> None:
+    if not isinstance(objective, Objective):
+        raise TypeError(
+            f"objective must be a ksparse Objective, got {type(objective).__name__}; "
+            "wrap your own function in ksparse.objectives.Function"
+        )
+    if not isinstance(solver, Solver):
+        raise TypeError(
+            f"solver must be a ksparse solver such as ksparse.GraHTP(), got {solver!r}"
+            + ("; did you forget the parentheses?" if isinstance(solver, type) else "")
+        )
+    if (k is None) == (sparsity is None):
+        raise ValueError("pass either k or sparsity" + ("" if k is None else ", not both"))
+    if sparsity is not None and not isinstance(sparsity, Sparsity):
+        raise TypeError(f"sparsity must be a set of ksparse.sparsity, got {sparsity!r}; for an integer, use k")

@@ -1,0 +1,303 @@
+"""The loop, written once: iterate, record, test whether to stop, return a `Result`. A solver is an `update`."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..debias import Bounds, Debias, Exact, Outcome
+from ..objectives.base import Objective, Point
+from ..sparsity import Units
+from ..typing import Array, Mask
+from ..validation import check_nonnegative_number, check_number_of_units
+from .result import History, Iteration, Result, Status
+
+__all__ = ["Callback", "Iterate", "Problem", "Solver"]
+
+#: Called after each iteration with its record and x; returning True stops the solver.
+Callback = Callable[[Iteration, Array], Any]
+T = TypeVar("T")
+
+#: Iterates closer than this, relative to their size, are the same one met again.
+SAME = 1e-9
+
+
+class NotFiniteError(ArithmeticError):
+    """A derivative that a step needs is NaN or infinite."""
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """Where an iteration ended.
+
+    Attributes
+    ----------
+    point : Point
+        The iterate with its evaluations.
+    support : mask or None
+        F⁽ᵗ⁾, the selected coordinates with the free ones; None before the first iteration.
+    step : float
+        Step size of S1.
+    gradient_norm : float
+        Norm of the gradient on the support.
+    outcome : Outcome
+        How minimizing on the support ended.
+    proposal : ndarray, optional
+        The truncated gradient step that S3 started from.
+    done : str, optional
+        Why the solver has finished, if it has.
+    memory : object
+        What a solver wants to remember for its next update.
+    """
+
+    point: Point
+    support: Mask | None = None
+    step: float = np.nan
+    gradient_norm: float = np.nan
+    outcome: Outcome = Outcome.SOLVED
+    proposal: Array | None = None
+    done: str | None = None
+    memory: Any = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An objective with the sparsity set bound to its shape: all that a solver works on."""
+
+    objective: Objective
+    units: Units
+    _cache: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def gradient(self, point: Point) -> Array:
+        """The gradient at a point, or NotFiniteError."""
+        gradient = point.gradient
+        if not np.isfinite(gradient).all():
+            raise NotFiniteError("the gradient has NaN or infinite entries")
+        return gradient
+
+    def refit(self, support: Mask, start: Array, debias: Debias | None = None) -> Iterate:
+        """S3: minimize on `support` from `start` (whose other coordinates are ignored)."""
+        debias = Exact() if debias is None else debias
+        units, objective = self.units, self.objective
+        bounds = None
+        if units.lower is not None and units.upper is not None:
+            bounds = Bounds(units.lower[support], units.upper[support])
+        restricted = objective.restrict(support)
+        values = start[support] if bounds is None else bounds.clip(start[support])
+        solution = debias(restricted, values, bounds)
+        norm = np.nan
+        if solution.outcome is not Outcome.NOT_FINITE:
+            norm = _projected_norm(solution.point, bounds)
+        return Iterate(
+            objective.lift(solution.point, support),
+            support,
+            gradient_norm=norm,
+            outcome=solution.outcome,
+            proposal=np.where(support, start, 0.0),
+        )
+
+    def cached(self, key: str, compute: Callable[[], T]) -> T:
+        """A quantity that is computed once in a run."""
+        if key not in self._cache:
+            self._cache[key] = compute()
+        return self._cache[key]
+
+
+def _projected_norm(point: Point, bounds: Bounds | None) -> float:
+    gradient = point.gradient
+    if bounds is not None:
+        gradient = np.where(bounds.movable(point.x, gradient), gradient, 0.0)
+    return float(np.linalg.norm(gradient))
+
+
+@dataclass(frozen=True)
+class Solver(ABC):
+    """A method for min f(x) subject to a sparsity set. Subclasses say what one iteration does.
+
+    Parameters
+    ----------
+    max_iter : int
+        Limit of iterations.
+    time_limit : float, optional
+        Limit in seconds, tested after each iteration.
+    """
+
+    max_iter: int = field(default=100, kw_only=True)
+    time_limit: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_number_of_units(self.max_iter)
+        if self.time_limit is not None:
+            check_nonnegative_number(self.time_limit, "time_limit")
+
+    @abstractmethod
+    def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
+        """One iteration."""
+
+    def prepare(self, problem: Problem, x: Array) -> Iterate:
+        """The starting iterate x⁽⁰⁾."""
+        return Iterate(problem.objective.at(x))
+
+    def finish(self, problem: Problem, iterate: Iterate) -> Iterate:
+        """Last work on the iterate that is returned; none by default."""
+        return iterate
+
+    def halted(self, previous: Iterate, current: Iterate) -> str | None:
+        """A sentence if the solver's own rule says that it has converged."""
+        return None
+
+    def solve(self, problem: Problem, x: Array, callback: Callback | None = None) -> Result:
+        """Run the loop from x; `ksparse.minimize` is the friendlier way in."""
+        return _Run(self, problem, callback).from_start(x)
+
+
+class _Run:
+    """One run of a solver: its history and what it needs to know to stop."""
+
+    def __init__(self, solver: Solver, problem: Problem, callback: Callback | None) -> None:
+        self.solver = solver
+        self.problem = problem
+        self.callback = callback
+        self.history = History()
+        self.visited: dict[bytes, tuple[int, float, Array]] = {}
+        self.began = time.perf_counter()
+        self.passes_before = problem.objective.passes
+
+    def from_start(self, x: Array) -> Result:
+        current = self.solver.prepare(self.problem, x)
+        if not np.isfinite(current.point.value):
+            raise ValueError(
+                f"f is {current.point.value} at the starting point; pass an x0 at which it is finite, "
+                "or check the objective with ksparse.diagnostics.check_objective"
+            )
+        best, previous = current, None
+        status, message = Status.MAX_ITER, f"not converged after {self.solver.max_iter} iterations; raise max_iter"
+        if current.done is not None:
+            return self._result(current, Status.CONVERGED, current.done)
+        for _ in range(self.solver.max_iter):
+            try:
+                following = self.solver.update(self.problem, current, previous)
+            except NotFiniteError as error:
+                status, message = self._not_finite(str(error))
+                break
+            if following.outcome is Outcome.NOT_FINITE or not np.isfinite(following.point.value):
+                status, message = self._not_finite(f"f is {following.point.value}")
+                break
+            previous, current = current, following
+            self._record(previous, current)
+            best = current if current.point.value <= best.point.value else best
+            verdict = self._verdict(previous, current)
+            if verdict is not None:
+                status, message = verdict
+                break
+        return self._result(current if status is Status.CONVERGED else best, status, message)
+
+    def _record(self, previous: Iterate, current: Iterate) -> None:
+        units = self.problem.units
+        entered = units.units_in(_chosen(current)) & ~units.units_in(_chosen(previous))
+        self.history.append(
+            Iteration(
+                iteration=len(self.history) + 1,
+                value=current.point.value,
+                support_change=int(entered.sum()),
+                step=float(current.step),
+                gradient_norm=current.gradient_norm,
+                seconds=time.perf_counter() - self.began,
+                passes=self.problem.objective.passes - self.passes_before,
+            )
+        )
+
+    def _verdict(self, previous: Iterate, current: Iterate) -> tuple[Status, str] | None:
+        """Why to stop after this iteration, if there is a reason."""
+        done = current.done or self.solver.halted(previous, current)
+        if done is not None:
+            return Status.CONVERGED, done
+        period = self._period(current)
+        if period == 1:
+            return Status.CONVERGED, "converged: the iterate is a fixed point"
+        if period is not None:
+            return Status.PERIODIC, (
+                f"not converged: the supports repeat with period {period}; the best point of the cycle is returned. "
+                "Use a smaller step, Backtracking(), or the default solver"
+            )
+        if self.callback is not None and self.callback(self.history[-1], self._user_x(current)):
+            return Status.STOPPED, f"stopped by the callback after {len(self.history)} iterations"
+        limit = self.solver.time_limit
+        if limit is not None and time.perf_counter() - self.began >= limit:
+            return Status.TIME_LIMIT, f"not converged: the time limit of {limit:g} s was reached; raise time_limit"
+        return None
+
+    def _period(self, current: Iterate) -> int | None:
+        """After how many iterations this iterate has come back, if it has (paper, §3.1)."""
+        if current.support is None:
+            return None
+        key = hashlib.blake2b(np.packbits(current.support).tobytes(), digest_size=16).digest()
+        now, values = len(self.history), current.point.x[current.support]
+        seen = self.visited.get(key)
+        self.visited[key] = (now, current.step, values)
+        if seen is None or not np.isclose(seen[1], current.step, rtol=SAME, equal_nan=True):
+            return None
+        size = float(np.abs(values).max(initial=0.0))
+        if float(np.abs(values - seen[2]).max(initial=0.0)) > SAME * size:
+            return None
+        return now - seen[0]
+
+    def _not_finite(self, what: str) -> tuple[Status, str]:
+        return Status.NOT_FINITE, (
+            f"stopped in iteration {len(self.history) + 1}: {what}; the best point before it is returned. "
+            "Use a smaller step or Backtracking(), and check the objective with ksparse.diagnostics.check_objective"
+        )
+
+    def _user_x(self, iterate: Iterate) -> Array:
+        return self.problem.objective.from_working(iterate.point.x)
+
+    def _result(self, iterate: Iterate, status: Status, message: str) -> Result:
+        iterate = self.solver.finish(self.problem, iterate)
+        units, objective = self.problem.units, self.problem.objective
+        if status is Status.CONVERGED:
+            status, message = _after_refit(iterate.outcome, message)
+        if status.success and units.inactive:
+            message += f"; the constraint is inactive, since there are only {units.count} units"
+        x = np.array(self._user_x(iterate))
+        support = (x != 0) & units.constrained
+        return Result(
+            x=x,
+            support=support,
+            selected=units.names[units.units_in(support)],
+            value=iterate.point.value,
+            status=status,
+            message=message,
+            n_iter=len(self.history),
+            history=self.history,
+            passes=objective.passes - self.passes_before,
+        )
+
+
+def _chosen(iterate: Iterate) -> Mask:
+    return iterate.point.x != 0 if iterate.support is None else iterate.support
+
+
+def _after_refit(outcome: Outcome, message: str) -> tuple[Status, str]:
+    """The status of a converged run, given how minimizing on its support ended."""
+    if outcome is Outcome.NO_MINIMUM:
+        return Status.NO_MINIMUM, (
+            "f has no minimum on the support found: it falls forever in some direction, as with separated classes; "
+            "x is a point on the way. Set alpha > 0, or lower k"
+        )
+    if outcome is Outcome.SINGULAR:
+        return Status.SINGULAR, (
+            message + ", but the minimizer on the support is not unique (more coordinates than the data determines); "
+            "one of them is returned. Set alpha > 0 for a unique one"
+        )
+    if outcome is Outcome.UNFINISHED:
+        return Status.UNFINISHED, (
+            "the support converged, but minimizing f on it did not; raise the debiasing method's max_iter, "
+            "or check the objective with ksparse.diagnostics.check_objective"
+        )
+    return Status.CONVERGED, message

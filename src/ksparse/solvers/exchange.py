@@ -1,0 +1,184 @@
+"""Which units to exchange: the quadratic model of f at a point, on the support and the best candidates to enter.
+
+On the coordinates U = F ∪ C of the support and the candidates, f is close to ½zᵀHz − bᵀz, with
+H = ∇²f(x)_UU and b = Hx − ∇f(x)_U. If unit j enters and unit i leaves, and all others are refitted, the model changes
+by
+
+    −½ r_jᵀ S_j⁻¹ r_j  +  ½ z'_iᵀ P_i⁻¹ z'_i,
+
+where S_j = H_jj − H_jF H_FF⁻¹ H_Fj, r_j is the slope in j, and z'_i, P_i are i's coefficient and its block of the inverse
+Hessian after j has entered. On least squares this is exact. All these numbers stand in one symmetric tableau, which a
+sweep on each exchanged coordinate keeps up to date.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.blas import dger
+
+from ..typing import Array, IntArray, Mask
+
+__all__ = ["Exchange", "ExchangeModel"]
+
+#: Ridge, as a share of the mean curvature, that makes a singular model solvable.
+JITTER = 1e-8
+#: A candidate whose curvature is all explained by the support cannot enter.
+COLLINEAR = 1e-9
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A unit that leaves, one that enters, and by how much the model says f changes."""
+
+    leaving: int
+    entering: int
+    change: float
+
+
+class ExchangeModel:
+    """The quadratic model on some coordinates, with a support among them.
+
+    Parameters
+    ----------
+    hessian : ndarray of shape (K, K)
+        H.
+    linear : ndarray of shape (K,)
+        b.
+    unit : ndarray of int, shape (K,)
+        Unit of each coordinate; -1 for free coordinates, which always stay.
+    inside : ndarray of bool, shape (K,)
+        Coordinates of the support.
+    fixed : set of int
+        Units that never leave.
+    """
+
+    def __init__(self, hessian: Array, linear: Array, unit: IntArray, inside: Mask, fixed: set[int]) -> None:
+        self._coordinates = {int(u): np.flatnonzero(unit == u) for u in np.unique(unit[unit >= 0])}
+        selected = {int(u) for u in np.unique(unit[inside & (unit >= 0)])}
+        self._inside = sorted(selected - fixed)
+        self._outside = sorted(set(self._coordinates) - selected)
+        self._singletons = all(index.size == 1 for index in self._coordinates.values())
+        self._diagonal = np.diag(hessian).copy()
+        self._tableau = _swept(hessian, linear, np.flatnonzero(inside), np.flatnonzero(~inside))
+
+    def chain(self, length: int, threshold: float) -> list[Exchange]:
+        """Up to `length` exchanges, each the best after those before it, while they gain more than `threshold`."""
+        exchanges: list[Exchange] = []
+        while len(exchanges) < length and self._inside and self._outside:
+            changes = self._changes()
+            best = int(np.argmin(changes))
+            row, column = np.unravel_index(best, changes.shape)
+            if not changes[row, column] < -threshold:
+                break
+            exchange = Exchange(self._inside[row], self._outside[column], float(changes[row, column]))
+            exchanges.append(exchange)
+            self._perform(exchange)
+        return exchanges
+
+    def best_pairs(self, count: int) -> list[Exchange]:
+        """The exchanges that change the model least for the worse, best first; ties by position."""
+        if not self._inside or not self._outside:
+            return []
+        changes = self._changes()
+        order = np.argsort(changes, axis=None, kind="stable")[:count]
+        pairs = [np.unravel_index(flat, changes.shape) for flat in order]
+        return [
+            Exchange(self._inside[row], self._outside[column], float(changes[row, column]))
+            for row, column in pairs
+            if np.isfinite(changes[row, column])
+        ]
+
+    def _perform(self, exchange: Exchange) -> None:
+        for coordinate in self._coordinates[exchange.entering]:
+            _sweep(self._tableau, coordinate, 1.0)
+        for coordinate in self._coordinates[exchange.leaving]:
+            _sweep(self._tableau, coordinate, -1.0)
+        self._inside = sorted({*self._inside, exchange.entering} - {exchange.leaving})
+        self._outside = sorted({*self._outside, exchange.leaving} - {exchange.entering})
+
+    def _changes(self) -> Array:
+        """Change of the model for each pair of a leaving and an entering unit."""
+        if self._singletons:
+            return self._changes_of_coordinates()
+        columns = [self._changes_if_enters(unit) for unit in self._outside]
+        return np.array(columns).T
+
+    def _changes_of_coordinates(self) -> Array:
+        table = self._tableau
+        rows = np.array([self._coordinates[unit][0] for unit in self._inside])
+        columns = np.array([self._coordinates[unit][0] for unit in self._outside])
+        own = table[columns, columns]
+        possible = own > COLLINEAR * self._diagonal[columns]
+        own = np.where(possible, own, 1.0)
+        slope = table[columns, -1]
+        entering = slope / own
+        cross = table[np.ix_(rows, columns)]
+        left = np.square(table[rows, -1][:, None] - cross * entering)
+        left /= -2.0 * table[rows, rows][:, None] + 2.0 * np.square(cross) / own
+        left -= 0.5 * slope * entering
+        return np.where(possible, left, np.inf)
+
+    def _changes_if_enters(self, unit: int) -> Array:
+        """Change for each leaving unit if `unit`, of any number of coordinates, enters."""
+        table, index = self._tableau, self._coordinates[unit]
+        own = table[np.ix_(index, index)]
+        if np.linalg.eigvalsh(own)[0] <= COLLINEAR * self._diagonal[index].max():
+            return np.full(len(self._inside), np.inf)
+        slope = table[index, -1]
+        entering = np.linalg.solve(own, slope)
+        gain = 0.5 * float(slope @ entering)
+        costs = []
+        for leaving in self._inside:
+            rows = self._coordinates[leaving]
+            cross = table[np.ix_(rows, index)]
+            coefficient = table[rows, -1] - cross @ entering
+            inverse = -table[np.ix_(rows, rows)] + cross @ np.linalg.solve(own, cross.T)
+            costs.append(0.5 * float(coefficient @ np.linalg.solve(inverse, coefficient)))
+        return np.array(costs) - gain
+
+
+def _swept(hessian: Array, linear: Array, inside: IntArray, outside: IntArray) -> Array:
+    """The tableau [[H, b], [bᵀ, 0]] swept on the coordinates inside.
+
+    It then holds −H_FF⁻¹ and H_FF⁻¹H_FC, the Schur complement, and in the last column the coefficients z_F and the slopes.
+    """
+    size = linear.size
+    table = np.zeros((size + 1, size + 1))
+    table[:size, :size] = hessian
+    table[:size, size] = table[size, :size] = linear
+    rest = np.append(outside, size)
+    block = hessian[np.ix_(inside, inside)]
+    inverse = _inverse(block)
+    cross = table[np.ix_(inside, rest)]
+    solved = inverse @ cross
+    table[np.ix_(rest, rest)] -= cross.T @ solved
+    table[np.ix_(inside, rest)] = solved
+    table[np.ix_(rest, inside)] = solved.T
+    table[np.ix_(inside, inside)] = -inverse
+    return table
+
+
+def _inverse(block: Array) -> Array:
+    """Inverse of a positive semidefinite block, with some ridge where it is singular."""
+    identity = np.eye(block.shape[0])
+    ridge = 0.0
+    scale = float(np.abs(np.diag(block)).mean()) if block.size else 1.0
+    for _ in range(12):
+        try:
+            return cho_solve(cho_factor(block + ridge * identity, lower=True, check_finite=False), identity)
+        except LinAlgError:
+            ridge = max(10.0 * ridge, JITTER * scale)
+    return identity / max(scale, np.finfo(float).tiny)
+
+
+def _sweep(table: Array, pivot: int, sign: float) -> None:
+    """Move one coordinate into the support (sign +1) or out of it (sign −1), in place."""
+    row = table[pivot].copy()
+    diagonal = row[pivot]
+    # The tableau is symmetric, so that its transpose, which BLAS wants, is itself.
+    dger(-1.0 / diagonal, row, row, a=table.T, overwrite_a=1)
+    table[pivot] = table[:, pivot] = sign * row / diagonal
+    table[pivot, pivot] = -1.0 / diagonal

@@ -1,0 +1,65 @@
+"""Forward Basis Selection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..debias import Debias, Exact
+from ..typing import Array
+from .base import Iterate, Problem, Solver
+
+__all__ = ["FBS"]
+
+
+@dataclass(frozen=True)
+class FBS(Solver):
+    """Forward Basis Selection (Yuan and Yan, 2013): add the unit with the largest gradient, minimize, k times.
+
+    Begins with the always-selected units; an x0 is not used.
+
+    Parameters
+    ----------
+    debias : Debias, default=Exact()
+        How f is minimized on the units selected so far.
+    max_iter : int, optional
+        Limit of iterations; by default as many as there are units to add.
+    time_limit : float, optional
+        Limit in seconds.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.random.default_rng(0).standard_normal((50, 20))
+    >>> f = ksparse.objectives.LeastSquares(X, X[:, 3] - 2 * X[:, 7])
+    >>> ksparse.minimize(f, k=2, solver=ksparse.FBS()).selected
+    array([3, 7])
+    """
+
+    debias: Debias = field(default_factory=Exact)
+    max_iter: int = field(default=1_000_000, kw_only=True)
+
+    def prepare(self, problem: Problem, x: Array) -> Iterate:
+        start = np.zeros_like(x)
+        support = problem.units.mask(problem.units.always)
+        return self._finished(problem, problem.refit(support, start, self.debias))
+
+    def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
+        units = problem.units
+        gradient = problem.gradient(current.point)
+        assert current.support is not None
+        chosen = units.units_in(current.support)
+        scores = np.where(chosen, -np.inf, units.mean_squares(units.descent(gradient)))
+        best = int(np.argmax(scores))
+        if scores[best] == 0.0:
+            return replace(current, done="converged: no unit outside the support has a gradient")
+        chosen[best] = True
+        return self._finished(problem, problem.refit(units.mask(chosen), current.point.x, self.debias))
+
+    @staticmethod
+    def _finished(problem: Problem, iterate: Iterate) -> Iterate:
+        assert iterate.support is not None
+        units = problem.units
+        selected = int(units.units_in(iterate.support).sum())
+        return replace(iterate, done=f"converged: {selected} units were selected") if selected >= units.k else iterate

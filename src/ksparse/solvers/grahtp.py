@@ -1,0 +1,189 @@
+"""GraHTP and FGraHTP (paper, Algorithm 1), and their special cases on least squares, HTP and IHT."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..debias import Debias, Exact, Truncate
+from ..objectives import LeastSquares
+from .base import Iterate, Problem, Solver
+from .halting import HaltingRule, RelativeChange, SameSupport
+from .steps import Constant, Lipschitz, Step, StepRule
+
+__all__ = ["HTP", "IHT", "FGraHTP", "GraHTP"]
+
+#: A step shorter than this share of the first one tried changes nothing.
+SHORTEST = 1e-9
+
+
+@dataclass(frozen=True)
+class GraHTP(Solver):
+    """Gradient Hard Thresholding Pursuit (paper, Algorithm 1).
+
+    Repeat (S1) z = x − η∇f(x); (S2) F = the k largest entries of z; (S3) x = argmin{f(x) : supp(x) ⊆ F}.
+
+    Parameters
+    ----------
+    step : float or StepRule, default=Lipschitz()
+        The step size η, or how to choose it. The paper's method has a constant one.
+    debias : Debias, default=Exact()
+        S3. `NewtonStep` and `GradientStep` are the paper's cheaper variants.
+    halting : HaltingRule or tuple of them, optional
+        Default: the support did not change; without exact debiasing, x changed by a share of at most 1e-4.
+    max_iter : int, default=100
+        Limit of iterations.
+    time_limit : float, optional
+        Limit in seconds.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.random.default_rng(0).standard_normal((50, 20))
+    >>> f = ksparse.objectives.LeastSquares(X, X[:, 3] - 2 * X[:, 7])
+    >>> ksparse.minimize(f, k=2, solver=ksparse.GraHTP(step=0.5)).selected
+    array([3, 7])
+
+    References
+    ----------
+    X.-T. Yuan, P. Li and T. Zhang, Gradient Hard Thresholding Pursuit, JMLR 18 (2018).
+    """
+
+    step: float | StepRule = field(default_factory=Lipschitz)
+    debias: Debias = field(default_factory=Exact)
+    halting: HaltingRule | tuple[HaltingRule, ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _as_rule(self.step)
+
+    def step_rule(self, problem: Problem) -> StepRule:
+        """The rule that `step` stands for."""
+        return _as_rule(self.step)
+
+    def halted(self, previous: Iterate, current: Iterate) -> str | None:
+        rules = self.halting
+        if rules is None:
+            rules = SameSupport() if isinstance(self.debias, Exact) else RelativeChange()
+        reasons = (rule(previous, current) for rule in (rules if isinstance(rules, tuple) else (rules,)))
+        return next((reason for reason in reasons if reason is not None), None)
+
+    def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
+        problem.gradient(current.point)
+        rule = self.step_rule(problem)
+        step: Step | None = rule.propose(problem, current, previous)
+        assert step is not None
+        shortest = SHORTEST * step.size
+        while step is not None and step.size > shortest:
+            trial = self._attempt(problem, current, step)
+            unchanged = isinstance(self.debias, Exact) and np.array_equal(trial.support, current.support)
+            if unchanged or rule.accepts(problem, current, trial, step):
+                return trial
+            step = rule.shrink(step)
+        return replace(current, done="converged: no step lowers f")
+
+    def _attempt(self, problem: Problem, current: Iterate, step: Step) -> Iterate:
+        z = step.take(current.point.x, current.point.gradient)  # S1
+        support = problem.units.select(z, step.metric)  # S2
+        trial = problem.refit(support, problem.units.clip(z), self.debias)  # S3
+        return replace(trial, step=step.size)
+
+
+def _as_rule(step: float | StepRule) -> StepRule:
+    return step if isinstance(step, StepRule) else Constant(step)
+
+
+@dataclass(frozen=True)
+class FGraHTP(GraHTP):
+    """Fast GraHTP (paper, Algorithm 1, bottom): x = the k largest entries of x − η∇f(x), without debiasing.
+
+    Parameters
+    ----------
+    step, halting, max_iter, time_limit
+        See `GraHTP`; halting by default once x changed by a share of at most 1e-4.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.random.default_rng(0).standard_normal((50, 20))
+    >>> f = ksparse.objectives.LeastSquares(X, X[:, 3] - 2 * X[:, 7])
+    >>> ksparse.minimize(f, k=2, solver=ksparse.FGraHTP(step=0.5)).selected
+    array([3, 7])
+    """
+
+    debias: Debias = field(default_factory=Truncate)
+    max_iter: int = field(default=1000, kw_only=True)
+
+
+@dataclass(frozen=True)
+class _CompressedSensing(GraHTP):
+    """A method for ½‖y − Ax‖², whose step is counted on that scale: x + μAᵀ(y − Ax)."""
+
+    step: float | StepRule = 1.0
+
+    def step_rule(self, problem: Problem) -> StepRule:
+        if not isinstance(problem.objective, LeastSquares):
+            raise TypeError(
+                f"{type(self).__name__} is a method for LeastSquares, got {type(problem.objective).__name__}; "
+                "use GraHTP or FGraHTP, which are the same method for any smooth f"
+            )
+        rule = _as_rule(self.step)
+        if isinstance(rule, Constant) and not rule.scaled:
+            return Constant(rule.value * problem.objective.total_weight)
+        return rule
+
+
+@dataclass(frozen=True)
+class HTP(_CompressedSensing):
+    """Hard Thresholding Pursuit (Foucart, 2011): GraHTP on least squares.
+
+    Repeat F = the k largest entries of x + μAᵀ(y − Ax); x = argmin{‖y − Ax‖ : supp(x) ⊆ F}.
+
+    Parameters
+    ----------
+    step : float or StepRule, default=1.0
+        μ, a constant being counted on the scale of ½‖y − Ax‖², as in compressive sensing: μ < 1/‖A‖² descends.
+    debias, halting, max_iter, time_limit
+        See `GraHTP`.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> A = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 30)))[0][:20]
+    >>> f = ksparse.objectives.LeastSquares(A, A[:, 3] - 2 * A[:, 7])
+    >>> ksparse.minimize(f, k=2, solver=ksparse.HTP()).selected
+    array([3, 7])
+
+    References
+    ----------
+    S. Foucart, Hard Thresholding Pursuit: An Algorithm for Compressive Sensing, SIAM J. Numer. Anal. 49 (2011).
+    """
+
+
+@dataclass(frozen=True)
+class IHT(_CompressedSensing):
+    """Iterative Hard Thresholding (Blumensath and Davies, 2009): FGraHTP on least squares.
+
+    Repeat x = the k largest entries of x + μAᵀ(y − Ax).
+
+    Parameters
+    ----------
+    step, halting, max_iter, time_limit
+        See `HTP`; halting by default once x changed by a share of at most 1e-4.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> A = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 30)))[0][:20]
+    >>> f = ksparse.objectives.LeastSquares(A, A[:, 3] - 2 * A[:, 7])
+    >>> ksparse.minimize(f, k=2, solver=ksparse.IHT()).selected
+    array([3, 7])
+
+    References
+    ----------
+    T. Blumensath and M. E. Davies, Iterative Hard Thresholding for Compressed Sensing, ACHA 27 (2009).
+    """
+
+    debias: Debias = field(default_factory=Truncate)
+    max_iter: int = field(default=1000, kw_only=True)

@@ -1,0 +1,56 @@
+"""Gradient Support Pursuit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..debias import Debias, Exact
+from .base import Iterate, Problem, Solver
+from .halting import HaltingRule, SameSupport
+
+__all__ = ["GraSP"]
+
+
+@dataclass(frozen=True)
+class GraSP(Solver):
+    """Gradient Support Pursuit (Bahmani, Raj and Boufounos, 2013), in the form that the paper's §3.2 compares with.
+
+    Minimize f over the top k units of x and the top 2k of the gradient, keep the k largest, and minimize over them.
+
+    Parameters
+    ----------
+    debias : Debias, default=Exact()
+        How f is minimized on a support.
+    halting : HaltingRule, default=SameSupport()
+        When to stop.
+    max_iter : int, default=100
+        Limit of iterations.
+    time_limit : float, optional
+        Limit in seconds.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.random.default_rng(0).standard_normal((50, 20))
+    >>> f = ksparse.objectives.LeastSquares(X, X[:, 3] - 2 * X[:, 7])
+    >>> ksparse.minimize(f, k=2, solver=ksparse.GraSP()).selected
+    array([3, 7])
+
+    References
+    ----------
+    S. Bahmani, B. Raj and P. T. Boufounos, Greedy Sparsity-Constrained Optimization, JMLR 14 (2013).
+    """
+
+    debias: Debias = field(default_factory=Exact)
+    halting: HaltingRule = field(default_factory=SameSupport)
+
+    def halted(self, previous: Iterate, current: Iterate) -> str | None:
+        return self.halting(previous, current)
+
+    def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
+        units = problem.units
+        gradient = problem.gradient(current.point)
+        steepest = units.top(units.mean_squares(units.descent(gradient)), k=2 * units.k)
+        merged = units.mask(steepest) | (current.point.x != 0)
+        wide = problem.refit(merged, current.point.x, self.debias)
+        return problem.refit(units.select(wide.point.x), wide.point.x, self.debias)

@@ -1,0 +1,63 @@
+"""When to stop. The iteration limit, the time limit and the callback belong to every solver; these are the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from ..validation import check_nonnegative_number
+from .base import Iterate
+
+__all__ = ["HaltingRule", "RelativeChange", "SameSupport"]
+
+
+class HaltingRule(Protocol):
+    """Compares an iterate with the one before it."""
+
+    def __call__(self, previous: Iterate, current: Iterate) -> str | None:
+        """A sentence that says what has converged, or None to go on."""
+        ...
+
+
+@dataclass(frozen=True)
+class SameSupport:
+    """F⁽ᵗ⁾ = F⁽ᵗ⁻¹⁾: GraHTP's natural criterion, after which nothing changes any more (paper, §2)."""
+
+    def __call__(self, previous: Iterate, current: Iterate) -> str | None:
+        if previous.support is None or not np.array_equal(previous.support, current.support):
+            return None
+        return "converged: the support did not change"
+
+
+@dataclass(frozen=True)
+class RelativeChange:
+    """‖x⁽ᵗ⁾ − x⁽ᵗ⁻¹⁾‖ ≤ tol·‖x⁽ᵗ⁻¹⁾‖ (paper, §5, with tol = 1e-4), or the same for f.
+
+    Parameters
+    ----------
+    tol : float, default=1e-4
+        The tolerance.
+    of : {"x", "f"}, default="x"
+        What must have settled.
+    """
+
+    tol: float = 1e-4
+    of: Literal["x", "f"] = "x"
+
+    def __post_init__(self) -> None:
+        check_nonnegative_number(self.tol, "tol")
+        if self.of not in ("x", "f"):
+            raise ValueError(f"of must be 'x' or 'f', got {self.of!r}")
+
+    def __call__(self, previous: Iterate, current: Iterate) -> str | None:
+        if self.of == "f":
+            change = abs(current.point.value - previous.point.value)
+            scale = abs(previous.point.value)
+        else:
+            change = float(np.linalg.norm(current.point.x - previous.point.x))
+            scale = float(np.linalg.norm(previous.point.x))
+        if previous.support is None or change > self.tol * scale:
+            return None
+        return f"converged: {self.of} changed by a share of at most {self.tol:g}"

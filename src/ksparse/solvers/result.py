@@ -1,0 +1,174 @@
+"""What a solver gives back: the solution, why it stopped, and what happened on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import overload
+
+import numpy as np
+
+from ..typing import Array, Mask
+
+__all__ = ["History", "Iteration", "Result", "Status"]
+
+
+class Status(str, Enum):
+    """Why a solver stopped."""
+
+    CONVERGED = "converged"
+    SINGULAR = "singular"
+    PERIODIC = "periodic"
+    MAX_ITER = "max_iter"
+    TIME_LIMIT = "time_limit"
+    STOPPED = "stopped"
+    UNFINISHED = "unfinished"
+    NO_MINIMUM = "no_minimum"
+    NOT_FINITE = "not_finite"
+
+    @property
+    def success(self) -> bool:
+        """Whether the solver's halting rule was met, or the caller asked it to stop."""
+        return self in (Status.CONVERGED, Status.SINGULAR, Status.STOPPED)
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One line of the history.
+
+    Attributes
+    ----------
+    iteration : int
+        Number of the iteration, from 1.
+    value : float
+        f at the iterate.
+    support_change : int
+        Number of units that entered the support.
+    step : float
+        Step size of S1 (a multiple of the inverse curvature for scaled steps); NaN where there is none.
+    gradient_norm : float
+        Norm of the gradient restricted to the support: 0 after exact debiasing.
+    seconds : float
+        Time since the start.
+    passes : int
+        Passes over the data since the start.
+    """
+
+    iteration: int
+    value: float
+    support_change: int
+    step: float
+    gradient_norm: float
+    seconds: float
+    passes: int
+
+
+class History(Sequence[Iteration]):
+    """The iterations, in order; ``history["value"]`` is a column of them as an array.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> history = ksparse.minimize(ksparse.objectives.LeastSquares(np.eye(3), [1.0, 2.0, 3.0]), k=1).history
+    >>> history[-1].value == history["value"][-1]
+    True
+    """
+
+    columns = tuple(field.name for field in fields(Iteration))
+
+    def __init__(self, iterations: Sequence[Iteration] = ()) -> None:
+        self._iterations = list(iterations)
+
+    @overload
+    def __getitem__(self, key: int) -> Iteration: ...
+    @overload
+    def __getitem__(self, key: slice) -> History: ...
+    @overload
+    def __getitem__(self, key: str) -> Array: ...
+
+    def __getitem__(self, key: int | slice | str) -> Iteration | History | Array:
+        if isinstance(key, str):
+            if key not in self.columns:
+                raise KeyError(f"{key!r} is not a column of the history; the columns are {', '.join(self.columns)}")
+            return np.array([getattr(iteration, key) for iteration in self._iterations])
+        if isinstance(key, slice):
+            return History(self._iterations[key])
+        return self._iterations[key]
+
+    def __len__(self) -> int:
+        return len(self._iterations)
+
+    def __iter__(self) -> Iterator[Iteration]:
+        return iter(self._iterations)
+
+    def append(self, iteration: Iteration) -> None:
+        """Add an iteration."""
+        self._iterations.append(iteration)
+
+    def __str__(self) -> str:
+        header = "  iter           value  entered        step   |grad_F|   passes  seconds"
+        lines = [
+            f"{line.iteration:6d}  {line.value:14.8g}  {line.support_change:7d}  {line.step:10.4g}"
+            f"  {line.gradient_norm:9.2e}  {line.passes:7d}  {line.seconds:7.3f}"
+            for line in self
+        ]
+        return "\n".join([header, *lines])
+
+    def __repr__(self) -> str:
+        return f"<History of {len(self)} iterations>"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of `ksparse.minimize`.
+
+    Attributes
+    ----------
+    x : ndarray
+        The best point found.
+    support : ndarray of bool, of x's shape
+        Where x is nonzero, an intercept left out.
+    selected : ndarray
+        Names of the selected units: feature indices, group labels or row numbers.
+    value : float
+        f(x).
+    status : Status
+        Why the solver stopped.
+    message : str
+        The same in a sentence that says what to do about it.
+    n_iter : int
+        Number of iterations.
+    history : History
+        Value, support change, step, restricted gradient norm, seconds and passes of each iteration.
+    passes : int
+        Passes over the data in all.
+    """
+
+    x: Array
+    support: Mask
+    selected: Array
+    value: float
+    status: Status
+    message: str
+    n_iter: int
+    history: History
+    passes: int
+
+    @property
+    def success(self) -> bool:
+        """Whether the solver's halting rule was met, or the caller asked it to stop."""
+        return self.status.success
+
+    def __repr__(self) -> str:
+        shown = np.array2string(self.selected, threshold=12, edgeitems=5)
+        return (
+            f"Result: {self.message}\n"
+            f"    status: {self.status}\n"
+            f"     value: {self.value:.8g}\n"
+            f"  selected: {shown} ({len(self.selected)} units)\n"
+            f"    n_iter: {self.n_iter} ({self.passes} passes over the data)"
+        )

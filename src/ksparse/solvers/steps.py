@@ -1,0 +1,256 @@
+"""Step sizes of S1, z = x − η·∇f(x), each scalar or scaled by a per-coordinate curvature D.
+
+A scaled step is z = x − η·D⁻¹∇f(x), with entries ranked by |z_j|·√D_j: the plain method after the change of
+variables u = √D·x, so that the units of a feature do not matter.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ..theory import ConditionC
+from ..typing import Array
+from ..validation import check_positive_number
+from .base import Iterate, Problem
+
+__all__ = ["Backtracking", "BarzilaiBorwein", "Constant", "Lipschitz", "Normalized", "Step", "StepRule", "Theory"]
+
+
+class Step(NamedTuple):
+    """A step size, and the metric D of a scaled step."""
+
+    size: float
+    metric: Array | None = None
+
+    def take(self, x: Array, gradient: Array) -> Array:
+        """z = x − η·D⁻¹g."""
+        return x - self.size * (gradient if self.metric is None else gradient / self.metric)
+
+
+@dataclass(frozen=True)
+class StepRule(ABC):
+    """How the step size is chosen.
+
+    Parameters
+    ----------
+    scaled : bool, default=False
+        Divide the gradient by the objective's per-coordinate curvature.
+    """
+
+    scaled: bool = field(default=False, kw_only=True)
+
+    @abstractmethod
+    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+        """The first step size to try."""
+
+    def propose(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Step:
+        """The first step to try."""
+        metric = self.metric(problem, current)
+        return Step(self.size(problem, current, previous, metric), metric)
+
+    def metric(self, problem: Problem, current: Iterate) -> Array | None:
+        """Curvature at the current point, for scaled steps."""
+        return problem.objective.curvature(current.point) if self.scaled else None
+
+    def accepts(self, problem: Problem, current: Iterate, trial: Iterate, step: Step) -> bool:
+        """Whether the iterate that a step led to is good enough."""
+        return True
+
+    def shrink(self, step: Step) -> Step | None:
+        """The step to try after one that was not accepted; None to give up."""
+        return None
+
+
+@dataclass(frozen=True)
+class Constant(StepRule):
+    """The same η in every iteration, as in the paper.
+
+    Parameters
+    ----------
+    value : float, default=1.0
+        The step size η.
+    scaled : bool, default=False
+        See `StepRule`.
+    """
+
+    value: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive_number(self.value, "the step size")
+
+    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Lipschitz(StepRule):
+    """η = factor / L, with L the Lipschitz constant of ∇f, computed once (some passes over the data).
+
+    Parameters
+    ----------
+    factor : float, default=1.0
+        Multiple of 1/L.
+    scaled : bool, default=False
+        L is then that of the gradient in the metric of the first point's curvature, which is kept.
+    """
+
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive_number(self.factor, "factor")
+
+    def metric(self, problem: Problem, current: Iterate) -> Array | None:
+        if not self.scaled:
+            return None
+        return problem.cached("metric", lambda: problem.objective.curvature(current.point))
+
+    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+        return self.factor / problem.cached("lipschitz", lambda: problem.objective.lipschitz(metric))
+
+
+@dataclass(frozen=True)
+class Theory(StepRule):
+    """η = fraction · ζ/(1 + ρ): with fraction < 1, Theorem 1 promises descent and finite convergence.
+
+    Parameters
+    ----------
+    condition : ConditionC
+        The constants ζ and ρ of the paper's Condition C(2k, ζ, ρ), see `ksparse.theory`.
+    fraction : float, default=0.99
+        Share of the bound.
+    """
+
+    condition: ConditionC
+    fraction: float = 0.99
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.condition, ConditionC):
+            raise TypeError(f"condition must be a ksparse.theory.ConditionC, got {self.condition!r}")
+        check_positive_number(self.fraction, "fraction")
+        if self.scaled:
+            raise ValueError("the theory is about unscaled steps; scale the columns of X instead")
+
+    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+        return self.fraction * self.condition.step_limit
+
+
+@dataclass(frozen=True)
+class Normalized(StepRule):
+    """The step that minimizes f's quadratic model along the gradient on the support (Blumensath and Davies, 2010).
+
+    ``η = ‖g_F‖² / g_Fᵀ∇²f g_F``. If the support changes, the step is shortened until
+    ``η ≤ (1 − c)·‖d‖² / dᵀ∇²f d`` for the move d, which keeps f from rising on least squares.
+
+    Parameters
+    ----------
+    c : float, default=0.01
+        Safety margin, 0 < c < 1.
+    kappa : float, default=2.0
+        A step that is too long is divided by kappa·(1 − c); greater than 1/(1 − c).
+
+    References
+    ----------
+    T. Blumensath and M. E. Davies, Normalized Iterative Hard Thresholding: Guaranteed Stability and Performance,
+    IEEE J. Sel. Top. Signal Process. 4 (2010), 298–309.
+    """
+
+    c: float = 0.01
+    kappa: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.c < 1:
+            raise ValueError(f"c must lie between 0 and 1, got {self.c!r}")
+        if self.kappa * (1 - self.c) <= 1:
+            raise ValueError(f"kappa must be greater than 1/(1 - c) = {1 / (1 - self.c):.4g}, got {self.kappa!r}")
+
+    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+        return normalized_size(problem, current, metric)
+
+    def accepts(self, problem: Problem, current: Iterate, trial: Iterate, step: Step) -> bool:
+        if trial.proposal is None or np.array_equal(trial.support, current.support):
+            return True
+        move = trial.proposal - current.point.x
+        bend = problem.objective.curvature_along(current.point, move)
+        return step.size * bend <= (1.0 - self.c) * _squared_norm(move, step.metric)
+
+    def shrink(self, step: Step) -> Step | None:
+        return step._replace(size=step.size / (self.kappa * (1.0 - self.c)))
+
+
+@dataclass(frozen=True)
+class BarzilaiBorwein(StepRule):
+    """η = ‖s‖² / sᵀy, with s the last change of x and y that of the gradient: a secant estimate of 1/curvature.
+
+    The first step, and steps where f was not convex along s, are `Normalized`'s.
+
+    References
+    ----------
+    J. Barzilai and J. M. Borwein, Two-Point Step Size Gradient Methods, IMA J. Numer. Anal. 8 (1988), 141–148.
+    """
+
+    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+        if previous is not None:
+            moved = current.point.x - previous.point.x
+            bent = float(np.sum(moved * (current.point.gradient - previous.point.gradient)))
+            squared = _squared_norm(moved, metric)
+            if squared > 0 and bent > np.finfo(float).eps * squared:
+                return squared / bent
+        return normalized_size(problem, current, metric)
+
+
+@dataclass(frozen=True)
+class Backtracking(StepRule):
+    """Start from a long step, and shorten it until f falls after S3.
+
+    f then never rises, so that supports cannot repeat.
+
+    Parameters
+    ----------
+    initial : float, default=16.0
+        First step, as a multiple of the natural one: 1 for scaled steps, `Normalized`'s for scalar ones.
+    shrinkage : float, default=0.5
+        Factor of a step that was not accepted.
+    trials : int, default=30
+        How many steps to try before giving up.
+    """
+
+    initial: float = 16.0
+    shrinkage: float = 0.5
+    trials: int = 30
+
+    def __post_init__(self) -> None:
+        check_positive_number(self.initial, "initial")
+        if not 0 < self.shrinkage < 1:
+            raise ValueError(f"shrinkage must lie between 0 and 1, got {self.shrinkage!r}")
+
+    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+        return self.initial * (1.0 if self.scaled else normalized_size(problem, current, metric))
+
+    def accepts(self, problem: Problem, current: Iterate, trial: Iterate, step: Step) -> bool:
+        return trial.point.value < current.point.value
+
+    def shrink(self, step: Step) -> Step | None:
+        return step._replace(size=step.size * self.shrinkage)
+
+
+def normalized_size(problem: Problem, current: Iterate, metric: Array | None) -> float:
+    """‖d‖²_D / dᵀ∇²f d for the scaled gradient d on the support, or on the top-k of d."""
+    gradient = problem.gradient(current.point)
+    move = gradient if metric is None else gradient / metric
+    direction = np.where(problem.units.select(move, metric), move, 0.0)
+    if current.support is not None:
+        on_support = np.where(current.support, move, 0.0)
+        # After exact debiasing the gradient on the support is rounding error: then the entering entries decide.
+        if _squared_norm(on_support, metric) > 1e-12 * _squared_norm(direction, metric):
+            direction = on_support
+    bend = problem.objective.curvature_along(current.point, direction)
+    return _squared_norm(direction, metric) / bend if bend > 0 else 1.0
+
+
+def _squared_norm(direction: Array, metric: Array | None) -> float:
+    squares = np.square(direction)
+    return float(np.sum(squares if metric is None else squares * metric))

@@ -1,0 +1,207 @@
+"""The default solver: GraHTP with per-coordinate steps and backtracking, refined by exchanging units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..debias import Exact, Outcome
+from ..typing import Array, Mask
+from ..validation import check_number_of_units
+from .base import Iterate, Problem, Solver
+from .exchange import Exchange, ExchangeModel
+from .steps import Step
+
+__all__ = ["SwapGraHTP"]
+
+#: First step of a pursuit iteration, in units of the inverse curvature, and the shortest one that is tried.
+LONGEST_STEP, SHORTEST_STEP = 16.0, 0.25
+#: A pursuit iteration that lowers f by a smaller share hands over to exchanges.
+PURSUIT_GAIN = 0.02
+#: An exchange must lower f by this share to count.
+LEAST_GAIN = 1e-9
+#: While the support moves, refits are cut short.
+TRIAL = Exact(tol=1e-3, max_iter=3)
+SETTLE = Exact(tol=1e-6, max_iter=20)
+#: Candidates to enter, and coordinates of a support beyond which the model of f keeps only its diagonal.
+FEW, MANY, LARGE = 30, 200, 600
+
+
+@dataclass(frozen=True)
+class SwapGraHTP(Solver):
+    """GraHTP with scaled steps and backtracking, then exchanges of units until none lowers f.
+
+    First z = x − η·D⁻¹∇f(x) with the curvatures D, for η = 16, 8, …: the first support whose refit lowers f is taken.
+    When that gains little, a quadratic model of f on the support and the best candidates ranks all pairs of a
+    leaving and an entering unit; chains of exchanges, then single ones, are tried on f itself and kept only if f falls.
+    One iteration costs one pass over the data. f never rises.
+
+    Parameters
+    ----------
+    exchanges : int, default=8
+        How many single exchanges are tried on f before the solver calls a support final. 0 turns refinement off.
+    candidates : int, optional
+        How many units outside the support the model looks at; by default as many as k, within 30 and 200.
+    max_iter : int, default=500
+        Limit of iterations.
+    time_limit : float, optional
+        Limit in seconds.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.random.default_rng(0).standard_normal((50, 20))
+    >>> f = ksparse.objectives.LeastSquares(X, X[:, 3] - 2 * X[:, 7])
+    >>> ksparse.minimize(f, k=2, solver=ksparse.SwapGraHTP()).selected
+    array([3, 7])
+    """
+
+    exchanges: int = 8
+    candidates: int | None = None
+    max_iter: int = field(default=500, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number_of_units(self.exchanges)
+        if self.candidates is not None:
+            check_number_of_units(self.candidates)
+
+    def prepare(self, problem: Problem, x: Array) -> Iterate:
+        units = problem.units
+        start = Iterate(problem.objective.at(x))
+        if units.inactive or units.k == 0:
+            everything = np.ones(x.shape, dtype=bool) if units.inactive else ~units.constrained
+            return replace(problem.refit(everything, x), done="converged: f was minimized over all units")
+        if not np.isfinite(start.point.value):
+            return start
+        if units.always.any() or x.any() or not units.constrained.all():
+            support = units.mask(units.units_in(x != 0) | units.always)
+            start = replace(problem.refit(support, x, SETTLE), support=None)
+        return start
+
+    def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
+        if current.memory is None or current.memory.pursuing:
+            following = self._pursue(problem, current)
+            if following is not None:
+                return following
+        if current.support is None or self.exchanges == 0:
+            return replace(current, done="converged: no step lowers f")
+        return self._exchange(problem, current)
+
+    def finish(self, problem: Problem, iterate: Iterate) -> Iterate:
+        if iterate.support is None:
+            return iterate
+        final = problem.refit(iterate.support, iterate.point.x)
+        return final if final.point.value <= iterate.point.value or final.outcome is not Outcome.UNFINISHED else iterate
+
+    # --- pursuit: scaled GraHTP steps -------------------------------------------------------------------------
+
+    def _pursue(self, problem: Problem, current: Iterate) -> Iterate | None:
+        """The longest step whose support gives a lower f; None if there is none."""
+        gradient = problem.gradient(current.point)
+        metric = problem.objective.curvature(current.point)
+        size = LONGEST_STEP
+        tried: Mask | None = current.support
+        while size >= SHORTEST_STEP:
+            z = Step(size, metric).take(current.point.x, gradient)
+            support = problem.units.select(z, metric)
+            if tried is None or not np.array_equal(support, tried):
+                trial = self._trial(problem, current, support)
+                if trial is not None:
+                    gained = current.point.value - trial.point.value
+                    pursuing = current.support is None or gained > PURSUIT_GAIN * abs(current.point.value)
+                    return self._settled(problem, trial, size, _Memory(pursuing))
+                tried = support
+            size *= 0.5
+        return None
+
+    def _settled(self, problem: Problem, trial: Iterate, size: float, memory: _Memory) -> Iterate:
+        """A kept trial; refitted more exactly before exchanges, which assume that x is minimal on its support."""
+        if not memory.pursuing and trial.support is not None:
+            trial = problem.refit(trial.support, trial.point.x, SETTLE)
+        return replace(trial, step=size, memory=memory)
+
+    def _trial(self, problem: Problem, current: Iterate, support: Mask) -> Iterate | None:
+        """The refit on a support, if it lowers f."""
+        value = current.point.value
+        target = value if current.support is not None else None
+        trial = problem.refit(support, current.point.x, replace(TRIAL, target=target))
+        return trial if trial.point.value < value - LEAST_GAIN * abs(value) else None
+
+    # --- exchanges --------------------------------------------------------------------------------------------
+
+    def _exchange(self, problem: Problem, current: Iterate) -> Iterate:
+        """The best chain of exchanges that lowers f, or a single one; done if there is none."""
+        memory = current.memory or _Memory(False)
+        if memory.pursuing:
+            assert current.support is not None
+            current = problem.refit(current.support, current.point.x, SETTLE)
+        model = self._model(problem, current)
+        threshold = LEAST_GAIN * abs(current.point.value)
+        pairs = model.best_pairs(self.exchanges)
+        chain = model.chain(memory.length, threshold)
+        for length, exchanged in _attempts(chain, pairs):
+            trial = self._trial(problem, current, self._after(problem, current, exchanged))
+            if trial is not None:
+                return self._settled(problem, trial, np.nan, _Memory(False, max(4, 2 * length)))
+        return replace(current, done="converged: no exchange of two units lowers f", memory=memory)
+
+    def _model(self, problem: Problem, current: Iterate) -> ExchangeModel:
+        """The quadratic model of f on the support and the candidates."""
+        objective, units, point = problem.objective, problem.units, current.point
+        gradient = problem.gradient(point)
+        assert current.support is not None
+        inside = units.units_in(current.support)
+        gains = units.total(np.square(units.descent(gradient)) / objective.curvature(point))
+        wanted = self._number_of_candidates(problem)
+        entering = units.top(np.where(inside, -np.inf, gains), min(wanted, units.count - int(inside.sum())))
+        look = units.mask(inside | (entering & ~inside))
+        hessian = self._hessian(problem, current, look)
+        linear = hessian @ point.x[look] - gradient[look]
+        fixed = set(np.flatnonzero(units.always).tolist())
+        return ExchangeModel(hessian, linear, units.number[look], current.support[look], fixed)
+
+    def _hessian(self, problem: Problem, current: Iterate, look: Mask) -> Array:
+        if int(look.sum()) > LARGE:
+            return np.diag(problem.objective.curvature(current.point)[look])
+        lowered = problem.objective.lower(current.point, look)
+        return lowered.objective.hessian(lowered)
+
+    def _number_of_candidates(self, problem: Problem) -> int:
+        units = problem.units
+        if self.candidates is not None:
+            return self.candidates
+        width = int(units.sizes.max(initial=1))
+        most = MANY if problem.objective.has_hessian else FEW
+        return max(min(max(units.k, FEW), most // width), 5)
+
+    @staticmethod
+    def _after(problem: Problem, current: Iterate, exchanged: Iterable[Exchange]) -> Mask:
+        """The support after some exchanges."""
+        units = problem.units
+        assert current.support is not None
+        inside = units.units_in(current.support)
+        for exchange in exchanged:
+            inside[exchange.leaving] = False
+            inside[exchange.entering] = True
+        return units.mask(inside)
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """Whether the pursuit goes on, and how long a chain of exchanges to try next."""
+
+    pursuing: bool
+    length: int = 16
+
+
+def _attempts(chain: list[Exchange], pairs: list[Exchange]) -> Iterable[tuple[int, list[Exchange]]]:
+    """Prefixes of the chain, halved each time, then single exchanges."""
+    length = len(chain)
+    while length > 1:
+        yield length, chain[:length]
+        length //= 2
+    for pair in pairs:
+        yield 1, [pair]

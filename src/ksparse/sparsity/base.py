@@ -1,0 +1,234 @@
+"""Sparsity sets: at most k units of x are nonzero, a unit being an entry, a group of entries or a row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..typing import Array, IntArray, Mask
+from ..validation import check_number_of_units
+
+__all__ = ["Sparsity", "Units"]
+
+
+@dataclass(frozen=True)
+class Sparsity(ABC):
+    """What may be nonzero. Subclasses say what a unit is.
+
+    Parameters
+    ----------
+    k : int
+        Number of units that may be nonzero. If there are no more than k units, the constraint is inactive.
+    always : sequence, default=()
+        Units that are always selected. They count in k.
+    lower, upper : float or array of x's shape, default=-inf, inf
+        Bounds of the coefficients, with lower ≤ 0 ≤ upper. ``lower=0`` asks for nonnegative coefficients.
+        They do not apply to an intercept.
+    """
+
+    k: int
+    always: Sequence[Any] = field(default=(), kw_only=True)
+    lower: Any = field(default=-np.inf, kw_only=True)
+    upper: Any = field(default=np.inf, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_number_of_units(self.k))
+
+    @abstractmethod
+    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, Array]:
+        """Unit number of each constrained coordinate (flat order), and the names of the units.
+
+        `shape` is that of the constrained coordinates; `n_free` coordinates of x beside them (an intercept)
+        belong to no unit.
+        """
+
+    def bind(self, shape: tuple[int, ...], free: Mask | None = None) -> Units:
+        """This set for iterates of a given shape, with `free` coordinates outside the constraint."""
+        constrained = np.ones(shape, dtype=bool) if free is None else ~free
+        inner = shape if free is None else _inner_shape(constrained)
+        labels, names = self.units_of(inner, int(constrained.size - constrained.sum()))
+        number = np.full(shape, -1, dtype=np.intp)
+        number[constrained] = labels
+        always = self._find_always(names)
+        if always.sum() > self.k:
+            raise ValueError(
+                f"{always.sum()} units are always selected, but k = {self.k}; "
+                "always-selected units count in k, so raise k or name fewer of them"
+            )
+        lower, upper = self._bounds(shape, constrained)
+        return Units(min(self.k, len(names)), number, names, always, lower, upper)
+
+    def _find_always(self, names: Array) -> Mask:
+        wanted = np.asarray(list(self.always))
+        missing = [unit for unit in wanted.tolist() if unit not in set(names.tolist())]
+        if missing:
+            raise ValueError(
+                f"always={list(self.always)} names {missing}, which is not among the {len(names)} units; "
+                f"units are named {names[0]!r} to {names[-1]!r}" if len(names) else "there are no units to select"
+            )
+        return np.isin(names, wanted) if wanted.size else np.zeros(len(names), dtype=bool)
+
+    def _bounds(self, shape: tuple[int, ...], constrained: Mask) -> tuple[Array | None, Array | None]:
+        if np.isneginf(self.lower).all() and np.isposinf(self.upper).all():
+            return None, None
+        full = []
+        for name, bound, unbounded in (("lower", self.lower, -np.inf), ("upper", self.upper, np.inf)):
+            values = np.asarray(bound, dtype=np.float64)
+            if values.ndim and values.size != constrained.sum():
+                raise ValueError(
+                    f"{name} has {values.size} values for {constrained.sum()} coefficients; "
+                    "pass one number or one for each coefficient"
+                )
+            if np.isnan(values).any() or (values * np.sign(unbounded) < 0).any():
+                raise ValueError(
+                    f"{name} must satisfy lower <= 0 <= upper, so that a coefficient can be zero; got {bound!r}"
+                )
+            array = np.full(shape, unbounded)
+            array[constrained] = values.ravel() if values.ndim else values
+            full.append(array)
+        return full[0], full[1]
+
+
+def _inner_shape(constrained: Mask) -> tuple[int, ...]:
+    """Shape of the constrained coordinates: whole leading slices of x (an intercept is the last slice)."""
+    if constrained.ndim == 1:
+        return (int(constrained.sum()),)
+    return (int(constrained.all(axis=tuple(range(1, constrained.ndim))).sum()), *constrained.shape[1:])
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """A sparsity set bound to a shape: the thresholding operators.
+
+    Attributes
+    ----------
+    k : int
+        Number of units to select.
+    number : ndarray of int, of x's shape
+        Unit of each coordinate; -1 for coordinates outside the constraint.
+    names : ndarray
+        Names of the units (feature index, group label, row).
+    always : ndarray of bool
+        Which units are always selected.
+    lower, upper : ndarray of x's shape, or None
+        Bounds of the coefficients.
+    """
+
+    k: int
+    number: IntArray
+    names: Array
+    always: Mask
+    lower: Array | None
+    upper: Array | None
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Number of coordinates in each unit."""
+        number = self.number.ravel()
+        return np.bincount(number[number >= 0], minlength=self.count)
+
+    @cached_property
+    def singletons(self) -> bool:
+        """Whether each unit is one coordinate."""
+        return bool((self.sizes == 1).all())
+
+    @cached_property
+    def constrained(self) -> Mask:
+        """Coordinates that belong to a unit."""
+        return self.number >= 0
+
+    @cached_property
+    def _in_order(self) -> bool:
+        """Whether unit i is the i-th constrained coordinate, as for `Entries`."""
+        return np.array_equal(self.number[self.constrained], np.arange(self.count))
+
+    @property
+    def count(self) -> int:
+        """Number of units there are."""
+        return len(self.names)
+
+    @property
+    def inactive(self) -> bool:
+        """Whether every unit may be nonzero."""
+        return self.k >= self.count
+
+    def clip(self, x: Array) -> Array:
+        """x moved into its bounds."""
+        if self.lower is None:
+            return x
+        return np.clip(x, self.lower, self.upper)
+
+    def total(self, values: Array) -> Array:
+        """Sum of a coordinate-wise quantity over each unit."""
+        if self._in_order:
+            return values[self.constrained]
+        number = self.number[self.constrained]
+        return np.bincount(number, weights=values[self.constrained], minlength=self.count)
+
+    def scores(self, z: Array, metric: Array | None = None) -> Array:
+        """What keeping each unit of z is worth: the drop in squared distance, per coordinate of the unit.
+
+        Without bounds this is ‖z_G‖²/|G|; a clipped entry is worth less. With a metric D, distances are
+        those of ‖d‖² = Σ D_j d_j².
+        """
+        worth = np.square(z)
+        if self.lower is not None:
+            worth -= np.square(z - self.clip(z))
+        if metric is not None:
+            worth *= metric
+        return self.total(worth) / self.sizes
+
+    def mean_squares(self, values: Array) -> Array:
+        """‖values_G‖²/|G| for each unit G."""
+        return self.total(np.square(values)) / self.sizes
+
+    def descent(self, gradient: Array) -> Array:
+        """The gradient without the entries that a zero coefficient cannot follow downhill within its bounds."""
+        if self.lower is None or self.upper is None:
+            return gradient
+        blocked = ((gradient > 0) & (self.lower == 0)) | ((gradient < 0) & (self.upper == 0))
+        return np.where(blocked, 0.0, gradient)
+
+    def select(self, z: Array, metric: Array | None = None, k: int | None = None) -> Mask:
+        """Mask of the top-k units of z, with the always-selected units and the free coordinates.
+
+        Ties go to the unit that comes first.
+        """
+        return self.mask(self.top(self.scores(z, metric), k))
+
+    def top(self, scores: Array, k: int | None = None) -> Mask:
+        """Which units have the k largest scores, the always-selected ones first; ties by position."""
+        k = self.k if k is None else min(k, self.count)
+        chosen = self.always.copy()
+        remaining = k - int(chosen.sum())
+        if remaining > 0:
+            chosen |= top_mask(np.where(chosen, -np.inf, scores), remaining)
+        return chosen
+
+    def mask(self, units: Mask) -> Mask:
+        """Coordinates of the given units, and the free ones."""
+        return np.append(units, True)[self.number]
+
+    def units_in(self, support: Mask) -> Mask:
+        """Which units have a coordinate in `support`."""
+        return self.total(support.astype(np.float64)) > 0
+
+    def truncate(self, z: Array, metric: Array | None = None) -> Array:
+        """z with only its top-k units kept, moved into the bounds."""
+        return np.where(self.select(z, metric), self.clip(z), 0.0)
+
+
+def top_mask(scores: Array, k: int) -> Mask:
+    """Mask of the k largest scores, ties going to the lower index; O(p)."""
+    if k >= scores.size:
+        return np.ones(scores.size, dtype=bool)
+    threshold = np.partition(scores, scores.size - k)[scores.size - k]
+    chosen = scores > threshold
+    ties = np.flatnonzero(scores == threshold)
+    chosen[ties[: k - int(chosen.sum())]] = True
+    return chosen

@@ -1,0 +1,55 @@
+"""At most k nonzero entries, or at most k nonzero rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..typing import Array, IntArray
+from .base import Sparsity
+
+__all__ = ["Entries", "Rows"]
+
+
+@dataclass(frozen=True)
+class Entries(Sparsity):
+    """At most k nonzero entries: ‖x‖₀ ≤ k, the constraint of the paper.
+
+    Units are named by their (flat) index.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.sparsity import Entries
+    >>> Entries(2).bind((4,)).truncate(np.array([3.0, -1.0, 1.0, -4.0]))
+    array([ 3.,  0.,  0., -4.])
+    >>> Entries(2, always=[1], lower=0).bind((4,)).truncate(np.array([3.0, -1.0, 1.0, -4.0]))
+    array([3., 0., 0., 0.])
+    """
+
+    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, Array]:
+        names = np.arange(int(np.prod(shape, dtype=int)))
+        return names, names
+
+
+@dataclass(frozen=True)
+class Rows(Sparsity):
+    """At most k nonzero rows of a matrix: k features shared by all classes or responses.
+
+    Units are named by the row's index.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.sparsity import Rows
+    >>> Rows(1).bind((2, 2)).truncate(np.array([[3.0, 0.0], [2.0, -2.0]]))
+    array([[3., 0.],
+           [0., 0.]])
+    """
+
+    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, Array]:
+        if len(shape) != 2:
+            raise ValueError(f"Rows selects rows of a matrix, but x has shape {shape}; use Entries or Groups")
+        names = np.arange(shape[0])
+        return np.repeat(names, shape[1]), names

@@ -1,0 +1,58 @@
+"""At most k nonzero groups of entries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..typing import Array, IntArray
+from .base import Sparsity
+
+__all__ = ["Groups"]
+
+
+@dataclass(frozen=True)
+class Groups(Sparsity):
+    """At most k groups of entries are nonzero; k counts groups.
+
+    Groups are compared by ‖z_G‖²/|G|, so that a large group is not preferred for its size. Units are named
+    by their label, in sorted order.
+
+    Parameters
+    ----------
+    k : int
+        Number of groups.
+    labels : array-like
+        Group of each feature, in any order: integers or strings. For a matrix iterate, one label for each row
+        or one for each entry. No label for an intercept.
+    always, lower, upper
+        See `Sparsity`; `always` holds labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.sparsity import Groups
+    >>> groups = Groups(1, labels=["b", "a", "b", "a"])
+    >>> groups.bind((4,)).truncate(np.array([3.0, 2.0, 0.0, 2.0]))
+    array([3., 0., 0., 0.])
+    """
+
+    labels: Sequence[Any]
+
+    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, Array]:
+        labels = np.asarray(self.labels)
+        size = int(np.prod(shape, dtype=int))
+        if len(shape) == 2 and labels.shape == (shape[0],):
+            labels = np.repeat(labels, shape[1])
+        if labels.size != size:
+            raise ValueError(
+                f"labels has {labels.size} values for {size} coefficients; give one group label for each feature"
+                + (" (an intercept has none)" if n_free else "")
+            )
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise ValueError("labels has NaN or infinite values; give each feature a group label")
+        names, numbers = np.unique(labels.ravel(), return_inverse=True)
+        return numbers.ravel().astype(np.intp), names

@@ -1,0 +1,53 @@
+"""Checks of what users pass in. Each error says what was wrong, what was expected and what to do."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from .typing import Array
+
+__all__ = ["check_nonnegative_number", "check_number_of_units", "check_positive_number", "check_vector"]
+
+
+def check_number_of_units(k: Any) -> int:
+    """k as an int ≥ 0."""
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, numbers.Integral):
+        raise TypeError(f"k must be an integer, got {k!r} of type {type(k).__name__}; pass how many units to select")
+    if k < 0:
+        raise ValueError(f"k must be at least 0, got {k}; it is the number of units to select")
+    return int(k)
+
+
+def check_nonnegative_number(value: Any, name: str) -> float:
+    """A finite number ≥ 0 as a float."""
+    return _check_number(value, name, "at least 0", lambda number: number >= 0)
+
+
+def check_positive_number(value: Any, name: str) -> float:
+    """A finite number > 0 as a float."""
+    return _check_number(value, name, "greater than 0", lambda number: number > 0)
+
+
+def _check_number(value: Any, name: str, expected: str, accept: Any) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}")
+    if not np.isfinite(value) or not accept(value):
+        raise ValueError(f"{name} must be finite and {expected}, got {value!r}")
+    return float(value)
+
+
+def check_vector(values: Any, name: str, shape: tuple[int, ...]) -> Array:
+    """Finite float64 values of the given shape."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numeric; {error}") from error
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
+    if not np.isfinite(array).all():
+        bad = int(array.size - np.isfinite(array).sum())
+        raise ValueError(f"{name} has {bad} NaN or infinite values; remove or impute them")
+    return array
