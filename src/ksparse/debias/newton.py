@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.sparse.linalg import LinearOperator, cg
 
 from ..objectives.base import Objective, Point
@@ -87,7 +88,7 @@ def newton(
         direction = solve(objective, point, gradient, movable)
         step = _off_the_plateau(direction, point)
         decrement = -float(gradient @ step)
-        if target is not None and iteration > 0 and point.value - 2.0 * decrement > target:
+        if target is not None and iteration > 0 and point.value - decrement > target:
             return Solution(point, Outcome.UNFINISHED)
         trial = search(objective, point, gradient, step, bounds)
         if objective.lacks_minimum(trial):
@@ -168,13 +169,11 @@ def cholesky_direction(objective: Objective, point: Point, gradient: Array, mova
 
 def _factorize(hessian: Array) -> Callable[[Array], Direction]:
     """A solver for the Hessian: Cholesky, or eigenvectors with |λ| where it is singular or indefinite."""
-    try:
-        factor = cho_factor(hessian, lower=True, check_finite=False)
-        pivots = np.square(np.diag(factor[0]))
+    factor, failed = dpotrf(hessian, lower=1, clean=0)
+    if not failed:
+        pivots = np.square(factor.diagonal())
         if pivots.min(initial=np.inf) > SINGULAR * pivots.max(initial=0.0):
-            return lambda right: Direction(cho_solve(factor, right, check_finite=False))
-    except LinAlgError:
-        pass
+            return lambda right: Direction(dpotrs(factor, right, lower=1)[0])
     eigenvalues, vectors = eigh(hessian, check_finite=False)
     sizes = np.abs(eigenvalues)
     kept = sizes > 10.0 * hessian.shape[0] * np.finfo(float).eps * sizes.max(initial=0.0)

@@ -191,7 +191,7 @@ class LinearObjective(Objective):
         curvatures = self.loss.curvature(point.state, self._target)
         hessian = self._block(self._weights * curvatures) if curvatures.ndim == 1 else self._blocks(curvatures)
         diagonal = self._join(np.full(self._coefficient_shape(), self.alpha), np.zeros(self._intercept_shape()))
-        hessian[np.diag_indices_from(hessian)] += diagonal.ravel()
+        hessian.flat[:: hessian.shape[0] + 1] += diagonal.ravel()
         self._gram = hessian if self.quadratic else None
         return hessian
 

@@ -51,93 +51,115 @@ class ExchangeModel:
         Unit of each coordinate; -1 for free coordinates, which always stay.
     inside : ndarray of bool, shape (K,)
         Coordinates of the support.
-    fixed : set of int
-        Units that never leave.
+    fixed : ndarray of bool
+        For each unit, whether it must stay.
     """
 
-    def __init__(self, hessian: Array, linear: Array, unit: IntArray, inside: Mask, fixed: set[int]) -> None:
-        self._coordinates = {int(u): np.flatnonzero(unit == u) for u in np.unique(unit[unit >= 0])}
-        selected = {int(u) for u in np.unique(unit[inside & (unit >= 0)])}
-        self._inside = sorted(selected - fixed)
-        self._outside = sorted(set(self._coordinates) - selected)
-        self._singletons = all(index.size == 1 for index in self._coordinates.values())
+    def __init__(self, hessian: Array, linear: Array, unit: IntArray, inside: Mask, fixed: Mask) -> None:
         self._diagonal = np.diag(hessian).copy()
         self._tableau = _swept(hessian, linear, np.flatnonzero(inside), np.flatnonzero(~inside))
-
-    def chain(self, length: int, threshold: float) -> list[Exchange]:
-        """Up to `length` exchanges, each the best after those before it, while they gain more than `threshold`."""
-        exchanges: list[Exchange] = []
-        while len(exchanges) < length and self._inside and self._outside:
-            changes = self._changes()
-            best = int(np.argmin(changes))
-            row, column = np.unravel_index(best, changes.shape)
-            if not changes[row, column] < -threshold:
-                break
-            exchange = Exchange(self._inside[row], self._outside[column], float(changes[row, column]))
-            exchanges.append(exchange)
-            self._perform(exchange)
-        return exchanges
+        self._unit = unit
+        movable = (unit >= 0) & ~fixed[unit]
+        self._leaving = np.unique(unit[inside & movable])
+        self._entering = np.unique(unit[~inside])
+        singletons = self._leaving.size + self._entering.size == int((movable | ~inside).sum())
+        self._coordinate = _positions(unit) if singletons else None
+        self._changes = self._all_changes()
 
     def best_pairs(self, count: int) -> list[Exchange]:
-        """The exchanges that change the model least for the worse, best first; ties by position."""
-        if not self._inside or not self._outside:
-            return []
-        changes = self._changes()
-        order = np.argsort(changes, axis=None, kind="stable")[:count]
-        pairs = [np.unravel_index(flat, changes.shape) for flat in order]
-        return [
-            Exchange(self._inside[row], self._outside[column], float(changes[row, column]))
-            for row, column in pairs
-            if np.isfinite(changes[row, column])
-        ]
+        """The exchanges that change the model most for the better, or least for the worse; ties by position."""
+        flat = self._changes.ravel()
+        if flat.size > count:
+            near = np.flatnonzero(flat <= np.partition(flat, count)[count])
+        else:
+            near = np.arange(flat.size)
+        order = near[np.argsort(flat[near], kind="stable")][:count]
+        return [self._exchange(int(position)) for position in order if np.isfinite(flat[position])]
 
-    def _perform(self, exchange: Exchange) -> None:
-        for coordinate in self._coordinates[exchange.entering]:
+    def chain(self, length: int, threshold: float) -> list[Exchange]:
+        """Up to `length` exchanges, each the best after those before it, while they gain more than `threshold`.
+
+        The model then describes f after these exchanges.
+        """
+        exchanges: list[Exchange] = []
+        while len(exchanges) < length and self._changes.size:
+            position = int(np.argmin(self._changes))
+            if not self._changes.flat[position] < -threshold:
+                break
+            exchanges.append(self._exchange(position))
+            self._perform(position)
+        return exchanges
+
+    def _exchange(self, position: int) -> Exchange:
+        row, column = divmod(position, self._entering.size)
+        change = float(self._changes[row, column])
+        return Exchange(int(self._leaving[row]), int(self._entering[column]), change)
+
+    def _perform(self, position: int) -> None:
+        row, column = divmod(position, self._entering.size)
+        leaving, entering = self._leaving[row], self._entering[column]
+        for coordinate in self._coordinates(entering):
             _sweep(self._tableau, coordinate, 1.0)
-        for coordinate in self._coordinates[exchange.leaving]:
+        for coordinate in self._coordinates(leaving):
             _sweep(self._tableau, coordinate, -1.0)
-        self._inside = sorted({*self._inside, exchange.entering} - {exchange.leaving})
-        self._outside = sorted({*self._outside, exchange.leaving} - {exchange.entering})
+        self._leaving[row], self._entering[column] = entering, leaving
+        self._changes = self._all_changes()
 
-    def _changes(self) -> Array:
+    def _coordinates(self, unit: int) -> IntArray:
+        return np.flatnonzero(self._unit == unit)
+
+    def _all_changes(self) -> Array:
         """Change of the model for each pair of a leaving and an entering unit."""
-        if self._singletons:
-            return self._changes_of_coordinates()
-        columns = [self._changes_if_enters(unit) for unit in self._outside]
-        return np.array(columns).T
+        if self._coordinate is not None:
+            return self._changes_of_coordinates(self._coordinate[self._leaving], self._coordinate[self._entering])
+        columns = [self._changes_if_enters(unit) for unit in self._entering]
+        return np.array(columns).reshape(self._entering.size, self._leaving.size).T
 
-    def _changes_of_coordinates(self) -> Array:
+    def _changes_of_coordinates(self, rows: IntArray, columns: IntArray) -> Array:
+        """The formula above where units are single coordinates, for all pairs at once."""
         table = self._tableau
-        rows = np.array([self._coordinates[unit][0] for unit in self._inside])
-        columns = np.array([self._coordinates[unit][0] for unit in self._outside])
-        own = table[columns, columns]
+        diagonal = table.diagonal()
+        own = diagonal[columns]
         possible = own > COLLINEAR * self._diagonal[columns]
         own = np.where(possible, own, 1.0)
         slope = table[columns, -1]
         entering = slope / own
-        cross = table[np.ix_(rows, columns)]
-        left = np.square(table[rows, -1][:, None] - cross * entering)
-        left /= -2.0 * table[rows, rows][:, None] + 2.0 * np.square(cross) / own
+        cross = table[rows[:, None], columns]
+        left = table[rows, -1][:, None] - cross * entering
+        np.square(left, out=left)
+        np.square(cross, out=cross)
+        cross *= 2.0 / own
+        cross -= 2.0 * diagonal[rows][:, None]
+        left /= cross
         left -= 0.5 * slope * entering
-        return np.where(possible, left, np.inf)
+        left[:, ~possible] = np.inf
+        return left
 
     def _changes_if_enters(self, unit: int) -> Array:
         """Change for each leaving unit if `unit`, of any number of coordinates, enters."""
-        table, index = self._tableau, self._coordinates[unit]
+        table, index = self._tableau, self._coordinates(unit)
         own = table[np.ix_(index, index)]
         if np.linalg.eigvalsh(own)[0] <= COLLINEAR * self._diagonal[index].max():
-            return np.full(len(self._inside), np.inf)
+            return np.full(self._leaving.size, np.inf)
         slope = table[index, -1]
         entering = np.linalg.solve(own, slope)
         gain = 0.5 * float(slope @ entering)
         costs = []
-        for leaving in self._inside:
-            rows = self._coordinates[leaving]
+        for leaving in self._leaving:
+            rows = self._coordinates(leaving)
             cross = table[np.ix_(rows, index)]
             coefficient = table[rows, -1] - cross @ entering
             inverse = -table[np.ix_(rows, rows)] + cross @ np.linalg.solve(own, cross.T)
             costs.append(0.5 * float(coefficient @ np.linalg.solve(inverse, coefficient)))
         return np.array(costs) - gain
+
+
+def _positions(unit: IntArray) -> IntArray:
+    """The coordinate of each unit that has only one."""
+    positions = np.full(int(unit.max(initial=-1)) + 1, -1)
+    constrained = np.flatnonzero(unit >= 0)
+    positions[unit[constrained]] = constrained
+    return positions
 
 
 def _swept(hessian: Array, linear: Array, inside: IntArray, outside: IntArray) -> Array:

@@ -74,8 +74,8 @@ class History(Sequence[Iteration]):
     --------
     >>> import numpy as np, ksparse
     >>> history = ksparse.minimize(ksparse.objectives.LeastSquares(np.eye(3), [1.0, 2.0, 3.0]), k=1).history
-    >>> history[-1].value == history["value"][-1]
-    True
+    >>> history["value"].round(3)
+    array([0.833, 0.833])
     """
 
     columns = tuple(field.name for field in fields(Iteration))

@@ -22,9 +22,8 @@ LONGEST_STEP, SHORTEST_STEP = 16.0, 0.25
 PURSUIT_GAIN = 0.02
 #: An exchange must lower f by this share to count.
 LEAST_GAIN = 1e-9
-#: While the support moves, refits are cut short.
-TRIAL = Exact(tol=1e-3, max_iter=3)
-SETTLE = Exact(tol=1e-6, max_iter=20)
+#: While the support moves, refits are cut short, and given up once they cannot win.
+START, PURSUIT, EXCHANGE = Exact(tol=1e-3), Exact(tol=1e-3, max_iter=2), Exact(tol=1e-3, max_iter=4)
 #: Candidates to enter, and coordinates of a support beyond which the model of f keeps only its diagonal.
 FEW, MANY, LARGE = 30, 200, 600
 
@@ -78,7 +77,7 @@ class SwapGraHTP(Solver):
             return start
         if units.always.any() or x.any() or not units.constrained.all():
             support = units.mask(units.units_in(x != 0) | units.always)
-            start = replace(problem.refit(support, x, SETTLE), support=None)
+            start = replace(problem.refit(support, x, START), support=None)
         return start
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
@@ -102,50 +101,41 @@ class SwapGraHTP(Solver):
         """The longest step whose support gives a lower f; None if there is none."""
         gradient = problem.gradient(current.point)
         metric = problem.objective.curvature(current.point)
-        size = LONGEST_STEP
+        size = LONGEST_STEP if current.memory is None else min(LONGEST_STEP, 2.0 * current.step)
         tried: Mask | None = current.support
         while size >= SHORTEST_STEP:
             z = Step(size, metric).take(current.point.x, gradient)
             support = problem.units.select(z, metric)
             if tried is None or not np.array_equal(support, tried):
-                trial = self._trial(problem, current, support)
+                trial = self._trial(problem, current, support, PURSUIT)
                 if trial is not None:
                     gained = current.point.value - trial.point.value
                     pursuing = current.support is None or gained > PURSUIT_GAIN * abs(current.point.value)
-                    return self._settled(problem, trial, size, _Memory(pursuing))
+                    return replace(trial, step=size, memory=_Memory(pursuing))
                 tried = support
             size *= 0.5
         return None
 
-    def _settled(self, problem: Problem, trial: Iterate, size: float, memory: _Memory) -> Iterate:
-        """A kept trial; refitted more exactly before exchanges, which assume that x is minimal on its support."""
-        if not memory.pursuing and trial.support is not None:
-            trial = problem.refit(trial.support, trial.point.x, SETTLE)
-        return replace(trial, step=size, memory=memory)
-
-    def _trial(self, problem: Problem, current: Iterate, support: Mask) -> Iterate | None:
+    def _trial(self, problem: Problem, current: Iterate, support: Mask, debias: Exact) -> Iterate | None:
         """The refit on a support, if it lowers f."""
         value = current.point.value
         target = value if current.support is not None else None
-        trial = problem.refit(support, current.point.x, replace(TRIAL, target=target))
+        trial = problem.refit(support, current.point.x, replace(debias, target=target))
         return trial if trial.point.value < value - LEAST_GAIN * abs(value) else None
 
     # --- exchanges --------------------------------------------------------------------------------------------
 
     def _exchange(self, problem: Problem, current: Iterate) -> Iterate:
         """The best chain of exchanges that lowers f, or a single one; done if there is none."""
-        memory = current.memory or _Memory(False)
-        if memory.pursuing:
-            assert current.support is not None
-            current = problem.refit(current.support, current.point.x, SETTLE)
+        memory = current.memory
         model = self._model(problem, current)
         threshold = LEAST_GAIN * abs(current.point.value)
         pairs = model.best_pairs(self.exchanges)
         chain = model.chain(memory.length, threshold)
         for length, exchanged in _attempts(chain, pairs):
-            trial = self._trial(problem, current, self._after(problem, current, exchanged))
+            trial = self._trial(problem, current, self._after(problem, current, exchanged), EXCHANGE)
             if trial is not None:
-                return self._settled(problem, trial, np.nan, _Memory(False, max(4, 2 * length)))
+                return replace(trial, memory=_Memory(False, max(4, 2 * length)))
         return replace(current, done="converged: no exchange of two units lowers f", memory=memory)
 
     def _model(self, problem: Problem, current: Iterate) -> ExchangeModel:
@@ -160,8 +150,7 @@ class SwapGraHTP(Solver):
         look = units.mask(inside | (entering & ~inside))
         hessian = self._hessian(problem, current, look)
         linear = hessian @ point.x[look] - gradient[look]
-        fixed = set(np.flatnonzero(units.always).tolist())
-        return ExchangeModel(hessian, linear, units.number[look], current.support[look], fixed)
+        return ExchangeModel(hessian, linear, units.number[look], current.support[look], units.always)
 
     def _hessian(self, problem: Problem, current: Iterate, look: Mask) -> Array:
         if int(look.sum()) > LARGE:
