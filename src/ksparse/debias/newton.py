@@ -26,6 +26,8 @@ ARMIJO = 1e-4
 HALVINGS = 40
 #: A Newton step longer than this share of x has not converged, however flat f is.
 STEADY = 1e-3
+#: All further steps together are expected to gain no more than this share of the last decrement.
+PROMISE = 0.5
 #: Pivots below this share of the largest one make a Hessian singular.
 SINGULAR = 1e-13
 #: Values of f below this are not told apart from zero by the stopping rule.
@@ -78,18 +80,19 @@ def newton(
     max_iter : int
         Limit of Newton steps.
     target : float, optional
-        Give up once f cannot come below this value any more, as far as the quadratic model tells.
+        Give up once the decrements so far leave little hope of coming below this value.
     """
     solve = solve or cholesky_direction
-    point, drifting = start, 0
-    for iteration in range(max_iter):
+    point, drifting, hope = start, 0, np.inf
+    for _ in range(max_iter):
         gradient = point.gradient.ravel()
         movable = None if bounds is None else bounds.movable(point.x, gradient)
+        if target is not None and point.value - hope > target:
+            return Solution(point, Outcome.UNFINISHED)
         direction = solve(objective, point, gradient, movable)
         step = _off_the_plateau(direction, point)
         decrement = -float(gradient @ step)
-        if target is not None and iteration > 0 and point.value - decrement > target:
-            return Solution(point, Outcome.UNFINISHED)
+        hope = PROMISE * decrement
         trial = search(objective, point, gradient, step, bounds)
         if objective.lacks_minimum(trial):
             return Solution(trial, Outcome.NO_MINIMUM)

@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dger
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..typing import Array, IntArray, Mask
 
@@ -185,15 +185,18 @@ def _swept(hessian: Array, linear: Array, inside: IntArray, outside: IntArray) -
 
 def _inverse(block: Array) -> Array:
     """Inverse of a positive semidefinite block, with some ridge where it is singular."""
-    identity = np.eye(block.shape[0])
+    size = block.shape[0]
+    scale = float(np.abs(block.diagonal()).mean()) if size else 1.0
     ridge = 0.0
-    scale = float(np.abs(np.diag(block)).mean()) if block.size else 1.0
     for _ in range(12):
-        try:
-            return cho_solve(cho_factor(block + ridge * identity, lower=True, check_finite=False), identity)
-        except LinAlgError:
-            ridge = max(10.0 * ridge, JITTER * scale)
-    return identity / max(scale, np.finfo(float).tiny)
+        factor, failed = dpotrf(block + ridge * np.eye(size) if ridge else block, lower=1)
+        if not failed:
+            lower = dpotri(factor, lower=1)[0]
+            inverse = lower + lower.T
+            inverse.flat[:: size + 1] *= 0.5
+            return inverse
+        ridge = max(10.0 * ridge, JITTER * scale)
+    return np.eye(size) / max(scale, np.finfo(float).tiny)
 
 
 def _sweep(table: Array, pivot: int, sign: float) -> None:

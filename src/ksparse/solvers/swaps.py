@@ -42,7 +42,7 @@ class SwapGraHTP(Solver):
     exchanges : int, default=8
         How many single exchanges are tried on f before the solver calls a support final. 0 turns refinement off.
     candidates : int, optional
-        How many units outside the support the model looks at; by default as many as k, within 30 and 200.
+        How many units outside the support the model looks at; by default half as many as k, within 30 and 200.
     max_iter : int, default=500
         Limit of iterations.
     time_limit : float, optional
@@ -101,8 +101,8 @@ class SwapGraHTP(Solver):
         """The longest step whose support gives a lower f; None if there is none."""
         gradient = problem.gradient(current.point)
         metric = problem.objective.curvature(current.point)
-        size = LONGEST_STEP if current.memory is None else min(LONGEST_STEP, 2.0 * current.step)
-        tried: Mask | None = current.support
+        size = LONGEST_STEP if current.memory is None else current.memory.step
+        grow, tried = 2.0, current.support
         while size >= SHORTEST_STEP:
             z = Step(size, metric).take(current.point.x, gradient)
             support = problem.units.select(z, metric)
@@ -111,8 +111,8 @@ class SwapGraHTP(Solver):
                 if trial is not None:
                     gained = current.point.value - trial.point.value
                     pursuing = current.support is None or gained > PURSUIT_GAIN * abs(current.point.value)
-                    return replace(trial, step=size, memory=_Memory(pursuing))
-                tried = support
+                    return replace(trial, step=size, memory=_Memory(pursuing, min(LONGEST_STEP, grow * size)))
+                tried, grow = support, 1.0
             size *= 0.5
         return None
 
@@ -135,7 +135,7 @@ class SwapGraHTP(Solver):
         for length, exchanged in _attempts(chain, pairs):
             trial = self._trial(problem, current, self._after(problem, current, exchanged), EXCHANGE)
             if trial is not None:
-                return replace(trial, memory=_Memory(False, max(4, 2 * length)))
+                return replace(trial, memory=_Memory(False, length=max(4, 2 * length)))
         return replace(current, done="converged: no exchange of two units lowers f", memory=memory)
 
     def _model(self, problem: Problem, current: Iterate) -> ExchangeModel:
@@ -164,7 +164,7 @@ class SwapGraHTP(Solver):
             return self.candidates
         width = int(units.sizes.max(initial=1))
         most = MANY if problem.objective.has_hessian else FEW
-        return max(min(max(units.k, FEW), most // width), 5)
+        return max(min(max(units.k // 2, FEW), most // width), 5)
 
     @staticmethod
     def _after(problem: Problem, current: Iterate, exchanged: Iterable[Exchange]) -> Mask:
@@ -180,9 +180,10 @@ class SwapGraHTP(Solver):
 
 @dataclass(frozen=True)
 class _Memory:
-    """Whether the pursuit goes on, and how long a chain of exchanges to try next."""
+    """Whether the pursuit goes on; the step and the length of a chain of exchanges to try next."""
 
     pursuing: bool
+    step: float = LONGEST_STEP
     length: int = 16
 
 
