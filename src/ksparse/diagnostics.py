@@ -164,13 +164,13 @@ def _check_hessian(objective: Objective, x: Array, index: IntArray, tol: float) 
     columns, doubts = _numeric_hessian(objective, x, index)
     difference = np.abs(hessian[:, index] - columns)
     scale = max(scale, float(np.abs(columns).max(initial=0.0)))
-    error = float(difference.max(initial=0.0)) / scale
+    worst = float(difference.max(initial=0.0)) / scale
     if (difference <= 10 * tol * scale + doubts).all():
-        return [], error
+        return [], worst
     i, j = np.unravel_index(int(np.argmax(difference)), difference.shape)
     return [
         f"the Hessian is wrong: entry ({i}, {index[j]}) is {hessian[i, index[j]]:.6g}, should be {columns[i, j]:.6g}"
-    ], error
+    ], worst
 
 
 def _numeric_hessian(objective: Objective, x: Array, index: IntArray) -> tuple[Array, Array]:

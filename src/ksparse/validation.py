@@ -34,7 +34,7 @@ def check_positive_number(value: Any, name: str) -> float:
 def _check_number(value: Any, name: str, expected: str, accept: Any) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}")
-    if not np.isfinite(value) or not accept(value):
+    if not np.isfinite(float(value)) or not accept(value):
         raise ValueError(f"{name} must be finite and {expected}, got {value!r}")
     return float(value)
 

@@ -36,7 +36,7 @@ def lbfgs(
             best = point
         return point.value, point.gradient
 
-    def bottomless(intermediate_result: object) -> None:
+    def stop_if_bottomless(_: Array) -> None:
         if best.value < depth:
             raise StopIteration
 
@@ -46,7 +46,7 @@ def lbfgs(
         jac=True,
         method="L-BFGS-B",
         bounds=None if bounds is None else np.column_stack(bounds),
-        callback=bottomless,
+        callback=stop_if_bottomless,
         options={"maxiter": max_iter, "maxfun": 4 * max_iter, "ftol": tol, "gtol": 1e-10, "maxcor": 20},
     )
     if best.value < depth or objective.lacks_minimum(best):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..typing import Array
+from ..typing import AnyArray, Array
 from .linear import LinearObjective
 from .losses import HuberLoss, LogisticLoss, MultinomialLoss, PoissonLoss, SquaredHingeLoss, SquaredLoss
 
@@ -215,9 +215,7 @@ class Huber(LinearObjective):
         fit_intercept: bool = False,
     ) -> None:
         self.loss = HuberLoss(delta=delta)
-        super().__init__(
-            X, y, alpha=alpha, sample_weight=sample_weight, offset=offset, fit_intercept=fit_intercept
-        )
+        super().__init__(X, y, alpha=alpha, sample_weight=sample_weight, offset=offset, fit_intercept=fit_intercept)
 
     def _encode(self, y: Any, n: int) -> Array:
         return _responses(y, n)
@@ -261,7 +259,7 @@ class SquaredHinge(LinearObjective):
         return signs
 
 
-def _check_length(y: np.ndarray, n: int) -> None:
+def _check_length(y: AnyArray, n: int) -> None:
     if y.shape[0] != n:
         raise ValueError(f"y has {y.shape[0]} values for {n} rows of X; give one for each row")
 
@@ -281,7 +279,7 @@ def _responses(y: Any, n: int, matrix: bool = False) -> Array:
     return array
 
 
-def _labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+def _labels(y: Any, n: int) -> tuple[AnyArray, AnyArray]:
     """Distinct labels and the code of each sample's label."""
     array = np.asarray(y)
     if array.ndim != 1:
@@ -293,7 +291,7 @@ def _labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     return classes, codes
 
 
-def _two_classes(y: Any, n: int, name: str) -> tuple[np.ndarray, Array]:
+def _two_classes(y: Any, n: int, name: str) -> tuple[AnyArray, Array]:
     """The two labels, and y as −1 and +1."""
     classes, codes = _labels(y, n)
     if len(classes) != 2:

@@ -102,7 +102,7 @@ class LinearObjective(Objective):
         """Evaluate f at x, touching only the columns where x is nonzero."""
         x = self.check_point(x)
         weights, intercept = self._split(x)
-        nonzero = np.count_nonzero(weights if weights.ndim == 1 else weights.any(axis=1))
+        nonzero = int(np.count_nonzero(weights if weights.ndim == 1 else weights.any(axis=1)))
         if self._design.touches_most(nonzero):
             self._passes.total += 1
         margins = self._design.dot(weights) + intercept
@@ -141,7 +141,7 @@ class LinearObjective(Objective):
 
     def restrict(self, support: Mask) -> LinearObjective:
         """f on the gathered columns of `support`: O(n·k) once, and k dimensions afterwards."""
-        rows = support if support.ndim == 1 else support.any(axis=1)
+        rows: Mask = support if support.ndim == 1 else np.any(support, axis=1)
         columns = np.flatnonzero(rows[:-1] if self.fit_intercept else rows)
         restricted = copy.copy(self)
         restricted._passes = PassCounter()
@@ -271,7 +271,7 @@ class LinearObjective(Objective):
                 f"the gradient of {type(self).__name__} has no Lipschitz constant: the curvature of its loss is "
                 "unbounded; give a constant step, or use Backtracking() or BarzilaiBorwein()"
             )
-        n, p = self._design.shape
+        p = self._design.shape[1]
         scale = np.ones(p + self.fit_intercept)
         if metric is not None:
             scale = 1.0 / np.sqrt(metric if metric.ndim == 1 else metric.min(axis=1))

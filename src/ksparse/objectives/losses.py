@@ -134,7 +134,7 @@ class SquaredHingeLoss(Loss):
         return -2.0 * y * np.maximum(0.0, 1.0 - y * margins)
 
     def curvature(self, margins: Array, y: Array) -> Array:
-        return 2.0 * (y * margins < 1.0)
+        return np.where(y * margins < 1.0, 2.0, 0.0)
 
 
 @dataclass(frozen=True)

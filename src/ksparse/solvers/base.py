@@ -65,6 +65,12 @@ class Iterate:
     done: str | None = None
     memory: Any = None
 
+    def same_support(self, other: Iterate) -> bool:
+        """Whether both have selected the same coordinates."""
+        if self.support is None or other.support is None:
+            return False
+        return bool(np.array_equal(self.support, other.support))
+
 
 @dataclass(frozen=True)
 class Problem:

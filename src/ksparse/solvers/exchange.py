@@ -6,9 +6,9 @@ by
 
     −½ r_jᵀ S_j⁻¹ r_j  +  ½ z'_iᵀ P_i⁻¹ z'_i,
 
-where S_j = H_jj − H_jF H_FF⁻¹ H_Fj, r_j is the slope in j, and z'_i, P_i are i's coefficient and its block of the inverse
-Hessian after j has entered. On least squares this is exact. All these numbers stand in one symmetric tableau, which a
-sweep on each exchanged coordinate keeps up to date.
+where S_j = H_jj − H_jF H_FF⁻¹ H_Fj, r_j is the slope in j, and z'_i, P_i are i's coefficient and its block of the
+inverse Hessian after j has entered. On least squares this is exact. All these numbers stand in one symmetric tableau,
+which a sweep on each exchanged coordinate keeps up to date.
 """
 
 from __future__ import annotations
@@ -69,10 +69,8 @@ class ExchangeModel:
     def best_pairs(self, count: int) -> list[Exchange]:
         """The exchanges that change the model most for the better, or least for the worse; ties by position."""
         flat = self._changes.ravel()
-        if flat.size > count:
-            near = np.flatnonzero(flat <= np.partition(flat, count)[count])
-        else:
-            near = np.arange(flat.size)
+        limit = np.partition(flat, count)[count] if flat.size > count else np.inf
+        near = np.flatnonzero(flat <= limit)
         order = near[np.argsort(flat[near], kind="stable")][:count]
         return [self._exchange(int(position)) for position in order if np.isfinite(flat[position])]
 
@@ -165,7 +163,7 @@ def _positions(unit: IntArray) -> IntArray:
 def _swept(hessian: Array, linear: Array, inside: IntArray, outside: IntArray) -> Array:
     """The tableau [[H, b], [bᵀ, 0]] swept on the coordinates inside.
 
-    It then holds −H_FF⁻¹ and H_FF⁻¹H_FC, the Schur complement, and in the last column the coefficients z_F and the slopes.
+    It then holds −H_FF⁻¹, H_FF⁻¹H_FC and the Schur complement, and in the last column the coefficients and the slopes.
     """
     size = linear.size
     table = np.zeros((size + 1, size + 1))
@@ -186,7 +184,7 @@ def _swept(hessian: Array, linear: Array, inside: IntArray, outside: IntArray) -
 def _inverse(block: Array) -> Array:
     """Inverse of a positive semidefinite block, with some ridge where it is singular."""
     size = block.shape[0]
-    scale = float(np.abs(block.diagonal()).mean()) if size else 1.0
+    scale = (float(np.abs(block.diagonal()).mean()) if size else 1.0) or 1.0
     ridge = 0.0
     for _ in range(12):
         factor, failed = dpotrf(block + ridge * np.eye(size) if ridge else block, lower=1)
@@ -196,7 +194,7 @@ def _inverse(block: Array) -> Array:
             inverse.flat[:: size + 1] *= 0.5
             return inverse
         ridge = max(10.0 * ridge, JITTER * scale)
-    return np.eye(size) / max(scale, np.finfo(float).tiny)
+    return np.eye(size) / scale
 
 
 def _sweep(table: Array, pivot: int, sign: float) -> None:

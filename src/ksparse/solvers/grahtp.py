@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from ..debias import Debias, Exact, Truncate
 from ..objectives import LeastSquares
 from .base import Iterate, Problem, Solver
@@ -77,7 +75,7 @@ class GraHTP(Solver):
         shortest = SHORTEST * step.size
         while step is not None and step.size > shortest:
             trial = self._attempt(problem, current, step)
-            unchanged = isinstance(self.debias, Exact) and np.array_equal(trial.support, current.support)
+            unchanged = isinstance(self.debias, Exact) and trial.same_support(current)
             if unchanged or rule.accepts(problem, current, trial, step):
                 return trial
             step = rule.shrink(step)

@@ -26,7 +26,7 @@ class SameSupport:
     """F⁽ᵗ⁾ = F⁽ᵗ⁻¹⁾: GraHTP's natural criterion, after which nothing changes any more (paper, §2)."""
 
     def __call__(self, previous: Iterate, current: Iterate) -> str | None:
-        if previous.support is None or not np.array_equal(previous.support, current.support):
+        if not current.same_support(previous):
             return None
         return "converged: the support did not change"
 

@@ -9,7 +9,7 @@ from typing import overload
 
 import numpy as np
 
-from ..typing import Array, Mask
+from ..typing import AnyArray, Array, Mask
 
 __all__ = ["History", "Iteration", "Result", "Status"]
 
@@ -88,9 +88,9 @@ class History(Sequence[Iteration]):
     @overload
     def __getitem__(self, key: slice) -> History: ...
     @overload
-    def __getitem__(self, key: str) -> Array: ...
+    def __getitem__(self, key: str) -> AnyArray: ...
 
-    def __getitem__(self, key: int | slice | str) -> Iteration | History | Array:
+    def __getitem__(self, key: int | slice | str) -> Iteration | History | AnyArray:
         if isinstance(key, str):
             if key not in self.columns:
                 raise KeyError(f"{key!r} is not a column of the history; the columns are {', '.join(self.columns)}")
@@ -150,7 +150,7 @@ class Result:
 
     x: Array
     support: Mask
-    selected: Array
+    selected: AnyArray
     value: float
     status: Status
     message: str

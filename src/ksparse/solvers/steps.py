@@ -171,7 +171,7 @@ class Normalized(StepRule):
         return normalized_size(problem, current, metric)
 
     def accepts(self, problem: Problem, current: Iterate, trial: Iterate, step: Step) -> bool:
-        if trial.proposal is None or np.array_equal(trial.support, current.support):
+        if trial.proposal is None or trial.same_support(current):
             return True
         move = trial.proposal - current.point.x
         bend = problem.objective.curvature_along(current.point, move)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..debias import Exact, Outcome
+from ..objectives.base import Point
 from ..typing import Array, Mask
 from ..validation import check_number_of_units
 from .base import Iterate, Problem, Solver
@@ -24,6 +25,8 @@ PURSUIT_GAIN = 0.02
 LEAST_GAIN = 1e-9
 #: While the support moves, refits are cut short, and given up once they cannot win.
 START, PURSUIT, EXCHANGE = Exact(tol=1e-3), Exact(tol=1e-3, max_iter=2), Exact(tol=1e-3, max_iter=4)
+#: With no more units than this, a restart costs next to nothing.
+SMALL = 64
 #: Candidates to enter, and coordinates of a support beyond which the model of f keeps only its diagonal.
 FEW, MANY, LARGE = 30, 200, 600
 
@@ -39,10 +42,13 @@ class SwapGraHTP(Solver):
 
     Parameters
     ----------
-    exchanges : int, default=8
+    exchanges : int, default=4
         How many single exchanges are tried on f before the solver calls a support final. 0 turns refinement off.
     candidates : int, optional
         How many units outside the support the model looks at; by default half as many as k, within 30 and 200.
+    restarts : int, optional
+        How often to begin again from the best units outside a final support; by default twice if there are at most 64
+        units, where it costs next to nothing, and never otherwise.
     max_iter : int, default=500
         Limit of iterations.
     time_limit : float, optional
@@ -57,15 +63,17 @@ class SwapGraHTP(Solver):
     array([3, 7])
     """
 
-    exchanges: int = 8
+    exchanges: int = 4
     candidates: int | None = None
+    restarts: int | None = None
     max_iter: int = field(default=500, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_number_of_units(self.exchanges)
-        if self.candidates is not None:
-            check_number_of_units(self.candidates)
+        for number in (self.candidates, self.restarts):
+            if number is not None:
+                check_number_of_units(number)
 
     def prepare(self, problem: Problem, x: Array) -> Iterate:
         units = problem.units
@@ -75,12 +83,20 @@ class SwapGraHTP(Solver):
             return replace(problem.refit(everything, x), done="converged: f was minimized over all units")
         if not np.isfinite(start.point.value):
             return start
-        if units.always.any() or x.any() or not units.constrained.all():
-            support = units.mask(units.units_in(x != 0) | units.always)
-            start = replace(problem.refit(support, x, START), support=None)
-        return start
+        chosen = units.units_in(x != 0) | units.always
+        if chosen.any() or not units.constrained.all():
+            start = problem.refit(units.mask(chosen), x, START)
+        # A start with fewer than k units is no solution yet: anything may enter.
+        return start if chosen.sum() == units.k else replace(start, support=None)
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
+        following = self._descend(problem, current)
+        if following.done is None or following.support is None:
+            return following
+        return self._restarted(problem, following)
+
+    def _descend(self, problem: Problem, current: Iterate) -> Iterate:
+        """A pursuit step that lowers f, or else exchanges that do; done if there are none."""
         if current.memory is None or current.memory.pursuing:
             following = self._pursue(problem, current)
             if following is not None:
@@ -88,6 +104,34 @@ class SwapGraHTP(Solver):
         if current.support is None or self.exchanges == 0:
             return replace(current, done="converged: no step lowers f")
         return self._exchange(problem, current)
+
+    def _restarted(self, problem: Problem, best: Iterate) -> Iterate:
+        """A better support than a final one, found from the best units outside it; or the final one."""
+        units = problem.units
+        assert best.support is not None
+        used = units.units_in(best.support) & ~units.always
+        for _ in range(self._number_of_restarts(problem)):
+            gains = np.where(used, -np.inf, self._gains(problem, best.point))
+            start = units.top(gains)
+            used |= start & ~units.always
+            other = replace(problem.refit(units.mask(start), np.zeros_like(best.point.x), START), done=None)
+            while other.done is None and np.isfinite(other.point.value):
+                other = self._descend(problem, other)
+            if _lower(other, best):
+                return replace(other, done=None)
+        return best
+
+    def _number_of_restarts(self, problem: Problem) -> int:
+        if self.restarts is None:
+            return 2 if problem.units.count <= SMALL else 0
+        return self.restarts
+
+    @staticmethod
+    def _gains(problem: Problem, point: Point) -> Array:
+        """How much each unit outside the support could lower f by itself, as far as its curvature tells."""
+        units = problem.units
+        slopes = np.square(units.descent(problem.gradient(point)))
+        return units.total(slopes / problem.objective.curvature(point))
 
     def finish(self, problem: Problem, iterate: Iterate) -> Iterate:
         if iterate.support is None:
@@ -121,13 +165,13 @@ class SwapGraHTP(Solver):
         value = current.point.value
         target = value if current.support is not None else None
         trial = problem.refit(support, current.point.x, replace(debias, target=target))
-        return trial if trial.point.value < value - LEAST_GAIN * abs(value) else None
+        return trial if _lower(trial, current) else None
 
     # --- exchanges --------------------------------------------------------------------------------------------
 
     def _exchange(self, problem: Problem, current: Iterate) -> Iterate:
         """The best chain of exchanges that lowers f, or a single one; done if there is none."""
-        memory = current.memory
+        memory = current.memory or _Memory(False)
         model = self._model(problem, current)
         threshold = LEAST_GAIN * abs(current.point.value)
         pairs = model.best_pairs(self.exchanges)
@@ -140,16 +184,15 @@ class SwapGraHTP(Solver):
 
     def _model(self, problem: Problem, current: Iterate) -> ExchangeModel:
         """The quadratic model of f on the support and the candidates."""
-        objective, units, point = problem.objective, problem.units, current.point
-        gradient = problem.gradient(point)
+        units, point = problem.units, current.point
         assert current.support is not None
         inside = units.units_in(current.support)
-        gains = units.total(np.square(units.descent(gradient)) / objective.curvature(point))
+        gains = self._gains(problem, point)
         wanted = self._number_of_candidates(problem)
         entering = units.top(np.where(inside, -np.inf, gains), min(wanted, units.count - int(inside.sum())))
         look = units.mask(inside | (entering & ~inside))
         hessian = self._hessian(problem, current, look)
-        linear = hessian @ point.x[look] - gradient[look]
+        linear = hessian @ point.x[look] - point.gradient[look]
         return ExchangeModel(hessian, linear, units.number[look], current.support[look], units.always)
 
     def _hessian(self, problem: Problem, current: Iterate, look: Mask) -> Array:
@@ -185,6 +228,12 @@ class _Memory:
     pursuing: bool
     step: float = LONGEST_STEP
     length: int = 16
+
+
+def _lower(trial: Iterate, current: Iterate) -> bool:
+    """Whether f has fallen by more than rounding."""
+    value = current.point.value
+    return trial.point.value < value - LEAST_GAIN * abs(value)
 
 
 def _attempts(chain: list[Exchange], pairs: list[Exchange]) -> Iterable[tuple[int, list[Exchange]]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..typing import Array, IntArray, Mask
+from ..typing import AnyArray, Array, IntArray, Mask
 from ..validation import check_number_of_units
 
 __all__ = ["Sparsity", "Units"]
@@ -40,7 +40,7 @@ class Sparsity(ABC):
         object.__setattr__(self, "k", check_number_of_units(self.k))
 
     @abstractmethod
-    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, Array]:
+    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
         """Unit number of each constrained coordinate (flat order), and the names of the units.
 
         `shape` is that of the constrained coordinates; `n_free` coordinates of x beside them (an intercept)
@@ -63,14 +63,13 @@ class Sparsity(ABC):
         lower, upper = self._bounds(shape, constrained)
         return Units(min(self.k, len(names)), number, names, always, lower, upper)
 
-    def _find_always(self, names: Array) -> Mask:
+    def _find_always(self, names: AnyArray) -> Mask:
         wanted = np.asarray(list(self.always))
-        missing = [unit for unit in wanted.tolist() if unit not in set(names.tolist())]
+        known = set(names.tolist())
+        missing = [unit for unit in wanted.tolist() if unit not in known]
         if missing:
-            raise ValueError(
-                f"always={list(self.always)} names {missing}, which is not among the {len(names)} units; "
-                f"units are named {names[0]!r} to {names[-1]!r}" if len(names) else "there are no units to select"
-            )
+            shown = ", ".join(map(repr, names[:3].tolist())) + (", …" if len(names) > 3 else "")
+            raise ValueError(f"always names {missing}, but the {len(names)} units are named {shown}")
         return np.isin(names, wanted) if wanted.size else np.zeros(len(names), dtype=bool)
 
     def _bounds(self, shape: tuple[int, ...], constrained: Mask) -> tuple[Array | None, Array | None]:
@@ -121,7 +120,7 @@ class Units:
 
     k: int
     number: IntArray
-    names: Array
+    names: AnyArray
     always: Mask
     lower: Array | None
     upper: Array | None
@@ -168,7 +167,8 @@ class Units:
         if self._in_order:
             return values[self.constrained]
         number = self.number[self.constrained]
-        return np.bincount(number, weights=values[self.constrained], minlength=self.count)
+        sums: Array = np.bincount(number, weights=values[self.constrained], minlength=self.count).astype(np.float64)
+        return sums
 
     def scores(self, z: Array, metric: Array | None = None) -> Array:
         """What keeping each unit of z is worth: the drop in squared distance, per coordinate of the unit.

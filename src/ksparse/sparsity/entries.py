@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..typing import Array, IntArray
+from ..typing import AnyArray, IntArray
 from .base import Sparsity
 
 __all__ = ["Entries", "Rows"]
@@ -28,7 +28,7 @@ class Entries(Sparsity):
     array([3., 0., 0., 0.])
     """
 
-    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, Array]:
+    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
         names = np.arange(int(np.prod(shape, dtype=int)))
         return names, names
 
@@ -48,7 +48,7 @@ class Rows(Sparsity):
            [0., 0.]])
     """
 
-    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, Array]:
+    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
         if len(shape) != 2:
             raise ValueError(f"Rows selects rows of a matrix, but x has shape {shape}; use Entries or Groups")
         names = np.arange(shape[0])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..typing import Array, IntArray
+from ..typing import AnyArray, IntArray
 from .base import Sparsity
 
 __all__ = ["Groups"]
@@ -42,7 +42,7 @@ class Groups(Sparsity):
 
     labels: Sequence[Any]
 
-    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, Array]:
+    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
         labels = np.asarray(self.labels)
         size = int(np.prod(shape, dtype=int))
         if len(shape) == 2 and labels.shape == (shape[0],):
