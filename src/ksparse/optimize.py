@@ -67,7 +67,8 @@ def minimize(
     solver = SwapGraHTP() if solver is None else solver
     _check_types(objective, k, sparsity, solver)
     chosen = objective.sparsity(k) if sparsity is None else sparsity  # type: ignore[arg-type]
-    with one_thread():
+    # A step may leave the domain of f; what is not finite is found by looking, and has a status of its own.
+    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         start = objective.check_point(np.zeros(objective.shape) if x0 is None else x0)
         if not np.isfinite(start).all():
             raise ValueError("x0 has NaN or infinite entries; pass a finite starting point")

@@ -28,7 +28,7 @@ HALVINGS = 40
 STEADY = 1e-3
 #: All further steps together are expected to gain no more than this share of the last decrement.
 PROMISE = 0.5
-#: Pivots below this share of the largest one make a Hessian singular.
+#: Smaller pivots of a Hessian with unit diagonal make it singular.
 SINGULAR = 1e-13
 #: Values of f below this are not told apart from zero by the stopping rule.
 FLOOR = 1e-12
@@ -171,13 +171,19 @@ def cholesky_direction(objective: Objective, point: Point, gradient: Array, mova
 
 
 def _factorize(hessian: Array) -> Callable[[Array], Direction]:
-    """A solver for the Hessian: Cholesky, or eigenvectors with |λ| where it is singular or indefinite."""
-    factor, failed = dpotrf(hessian, lower=1, clean=0)
-    if not failed:
-        pivots = np.square(factor.diagonal())
-        if pivots.min(initial=np.inf) > SINGULAR * pivots.max(initial=0.0):
-            return lambda right: Direction(dpotrs(factor, right, lower=1)[0])
-    eigenvalues, vectors = eigh(hessian, check_finite=False)
+    """A solver for the Hessian: Cholesky, or eigenvectors with |λ| where it is singular or indefinite.
+
+    Coordinates are scaled to unit curvature first, so that their units do not decide what counts as singular.
+    """
+    if hessian.shape[0] == 0:
+        return Direction
+    diagonal = np.abs(hessian.diagonal())
+    scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    scaled = hessian * scale * scale[:, None]
+    factor, failed = dpotrf(scaled, lower=1, clean=0)
+    if not failed and np.square(factor.diagonal()).min() > SINGULAR:
+        return lambda right: Direction(scale * dpotrs(factor, scale * right, lower=1)[0])
+    eigenvalues, vectors = eigh(scaled, check_finite=False)
     sizes = np.abs(eigenvalues)
     kept = sizes > 10.0 * hessian.shape[0] * np.finfo(float).eps * sizes.max(initial=0.0)
     nullity = int((~kept).sum())
@@ -185,8 +191,9 @@ def _factorize(hessian: Array) -> Callable[[Array], Direction]:
     curved, sizes, null = vectors[:, kept], sizes[kept], vectors[:, ~kept]
 
     def solve(right: Array) -> Direction:
-        flat = null @ (null.T @ right) if nullity else None
-        return Direction(curved @ ((curved.T @ right) / sizes), nullity, indefinite, flat)
+        right = scale * right
+        flat = scale * (null @ (null.T @ right)) if nullity else None
+        return Direction(scale * (curved @ ((curved.T @ right) / sizes)), nullity, indefinite, flat)
 
     return solve
 

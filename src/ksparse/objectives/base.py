@@ -150,6 +150,10 @@ class Objective(ABC):
         """The x that the coordinates of `working()` stand for."""
         return x
 
+    def canonical(self, x: Array) -> Array:
+        """The representative of x among the points with the same support that f cannot tell apart."""
+        return x
+
     def check_point(self, x: Any) -> Array:
         """x as a float64 array of the right shape, or a ValueError that says what was expected."""
         array = np.asarray(x, dtype=np.float64)

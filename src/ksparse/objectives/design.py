@@ -96,19 +96,20 @@ class Design:
         """The given columns, in float64. Dense columns are centred explicitly, sparse ones stay implicit."""
         shift = None if self.shift is None else self.shift[columns]
         if not self.is_sparse:
-            return Design(_centred_copy(self.matrix[:, columns], shift))
+            return Design(_centred(self.matrix[:, columns], shift))
         block = self.matrix[:, columns].astype(np.float64)
         if block.nnz > DENSE_SHARE * block.shape[0] * block.shape[1]:
-            return Design(_centred_copy(block.toarray(order="F"), shift))
+            return Design(_centred(block.toarray(order="F"), shift))
         return Design(block, shift)
 
     def gram(self, weights: Array) -> Array:
         """(X − 1·shiftᵀ)ᵀ diag(weights) (X − 1·shiftᵀ), dense; for gathered columns."""
         if not self.is_sparse:
+            block = self.matrix if self.shift is None else self.matrix - self.shift
             if (weights >= 0).all():
-                scaled = self.matrix * np.sqrt(weights)[:, None]
+                scaled = block * np.sqrt(weights)[:, None]
                 return scaled.T @ scaled
-            return self.matrix.T @ (self.matrix * weights[:, None])
+            return block.T @ (block * weights[:, None])
         by_row = self._by_row
         gram = (by_row.T @ by_row.multiply(weights[:, None]).tocsr()).toarray()
         if self.shift is not None:
@@ -160,8 +161,8 @@ class Design:
         return Design(self.matrix, self.means(weights))
 
 
-def _centred_copy(block: Any, shift: Array | None) -> Array:
-    """A gathered block in float64, centred where asked."""
+def _centred(block: Any, shift: Array | None) -> Array:
+    """A freshly gathered block in float64, centred in place where asked."""
     block = np.asarray(block, dtype=np.float64)
     if shift is not None:
         block -= shift

@@ -182,6 +182,15 @@ class LinearObjective(Objective):
         moved[-1] += sign * (shift @ x[:-1])
         return moved
 
+    def canonical(self, x: Array) -> Array:
+        """A softmax does not see a shift of all classes: unpenalized rows are made to sum to zero."""
+        if not self.loss.coupled:
+            return x
+        shifted = (x != 0).all(axis=1)
+        if self.alpha > 0:
+            shifted[: self._design.shape[1]] = False
+        return np.where(shifted[:, None], x - x.mean(axis=1, keepdims=True), x)
+
     # --- curvature --------------------------------------------------------------------------------------------
 
     def hessian(self, point: Point) -> Array:

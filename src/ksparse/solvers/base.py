@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -26,6 +27,8 @@ T = TypeVar("T")
 
 #: Iterates closer than this, relative to their size, are the same one met again.
 SAME = 1e-9
+#: How many iterates on the same support are remembered.
+LONGEST_PERIOD = 16
 
 
 class NotFiniteError(ArithmeticError):
@@ -171,7 +174,7 @@ class _Run:
         self.problem = problem
         self.callback = callback
         self.history = History()
-        self.visited: dict[bytes, tuple[int, float, Array]] = {}
+        self.visited: dict[bytes, deque[tuple[int, float, Array]]] = {}
         self.began = time.perf_counter()
         self.passes_before = problem.objective.passes
 
@@ -245,14 +248,14 @@ class _Run:
             return None
         key = hashlib.blake2b(np.packbits(current.support).tobytes(), digest_size=16).digest()
         now, values = len(self.history), current.point.x[current.support]
-        seen = self.visited.get(key)
-        self.visited[key] = (now, current.step, values)
-        if seen is None or not np.isclose(seen[1], current.step, rtol=SAME, equal_nan=True):
-            return None
         size = float(np.abs(values).max(initial=0.0))
-        if float(np.abs(values - seen[2]).max(initial=0.0)) > SAME * size:
-            return None
-        return now - seen[0]
+        earlier = self.visited.setdefault(key, deque(maxlen=LONGEST_PERIOD))
+        for then, step, old in reversed(earlier):
+            same_step = np.isclose(step, current.step, rtol=SAME, equal_nan=True)
+            if same_step and float(np.abs(values - old).max(initial=0.0)) <= SAME * size:
+                return now - then
+        earlier.append((now, current.step, values))
+        return None
 
     def _not_finite(self, what: str) -> tuple[Status, str]:
         return Status.NOT_FINITE, (
@@ -271,6 +274,8 @@ class _Run:
         if status.success and units.inactive:
             message += f"; the constraint is inactive, since there are only {units.count} units"
         x = np.array(self._user_x(iterate))
+        if units.lower is None:
+            x = objective.canonical(x)
         support = (x != 0) & units.constrained
         return Result(
             x=x,

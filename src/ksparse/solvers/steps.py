@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..theory import ConditionC
-from ..typing import Array
+from ..typing import Array, Mask
 from ..validation import check_positive_number
 from .base import Iterate, Problem
 
@@ -171,7 +171,9 @@ class Normalized(StepRule):
         return normalized_size(problem, current, metric)
 
     def accepts(self, problem: Problem, current: Iterate, trial: Iterate, step: Step) -> bool:
-        if trial.proposal is None or trial.same_support(current):
+        if trial.proposal is None or trial.support is None:
+            return True
+        if np.array_equal(trial.support, step_support(problem, current, step.metric)):
             return True
         move = trial.proposal - current.point.x
         bend = problem.objective.curvature_along(current.point, move)
@@ -237,16 +239,23 @@ class Backtracking(StepRule):
         return step._replace(size=step.size * self.shrinkage)
 
 
-def normalized_size(problem: Problem, current: Iterate, metric: Array | None) -> float:
-    """‖d‖²_D / dᵀ∇²f d for the scaled gradient d on the support, or on the top-k of d."""
+def step_support(problem: Problem, current: Iterate, metric: Array | None) -> Mask:
+    """The support on which a normalized step is optimal: the current one, or else the top-k of the gradient."""
     gradient = problem.gradient(current.point)
     move = gradient if metric is None else gradient / metric
-    direction = np.where(problem.units.select(move, metric), move, 0.0)
-    if current.support is not None:
-        on_support = np.where(current.support, move, 0.0)
-        # After exact debiasing the gradient on the support is rounding error: then the entering entries decide.
-        if _squared_norm(on_support, metric) > 1e-12 * _squared_norm(direction, metric):
-            direction = on_support
+    steepest = problem.units.select(move, metric)
+    if current.support is None:
+        return steepest
+    # After exact debiasing the gradient on the support is rounding error: then the entering entries decide.
+    on_support = _squared_norm(np.where(current.support, move, 0.0), metric)
+    return current.support if on_support > 1e-12 * _squared_norm(np.where(steepest, move, 0.0), metric) else steepest
+
+
+def normalized_size(problem: Problem, current: Iterate, metric: Array | None) -> float:
+    """‖d‖²_D / dᵀ∇²f d for the scaled gradient d on `step_support`."""
+    gradient = problem.gradient(current.point)
+    move = gradient if metric is None else gradient / metric
+    direction = np.where(step_support(problem, current, metric), move, 0.0)
     bend = problem.objective.curvature_along(current.point, direction)
     return _squared_norm(direction, metric) / bend if bend > 0 else 1.0
 

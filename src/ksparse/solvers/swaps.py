@@ -137,7 +137,9 @@ class SwapGraHTP(Solver):
         if iterate.support is None:
             return iterate
         final = problem.refit(iterate.support, iterate.point.x)
-        return final if final.point.value <= iterate.point.value or final.outcome is not Outcome.UNFINISHED else iterate
+        if final.point.value <= iterate.point.value or _solved(final):
+            return final
+        return replace(iterate, outcome=Outcome.UNFINISHED)
 
     # --- pursuit: scaled GraHTP steps -------------------------------------------------------------------------
 
@@ -228,6 +230,10 @@ class _Memory:
     pursuing: bool
     step: float = LONGEST_STEP
     length: int = 16
+
+
+def _solved(iterate: Iterate) -> bool:
+    return iterate.outcome not in (Outcome.UNFINISHED, Outcome.NOT_FINITE)
 
 
 def _lower(trial: Iterate, current: Iterate) -> bool:

@@ -1,0 +1,148 @@
+"""The table of objectives, sparsity sets and solvers that the same checks run over, and the oracles they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+import ksparse
+from ksparse.debias import GradientStep, NewtonStep
+from ksparse.objectives import (
+    Function,
+    Huber,
+    LeastSquares,
+    Logistic,
+    Multinomial,
+    Objective,
+    Poisson,
+    Quadratic,
+    SquaredHinge,
+)
+from ksparse.solvers import Backtracking, BarzilaiBorwein, Lipschitz, Normalized, Solver
+from ksparse.sparsity import Entries, Groups, Rows, Sparsity
+from ksparse.typing import Array, Mask
+
+N, P, CLASSES = 40, 9, 3
+
+
+def design(seed: int = 0, n: int = N, p: int = P, correlation: float = 0.3) -> Array:
+    """Rows of an autoregressive Gaussian, of different scales and means by column."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    for j in range(1, p):
+        X[:, j] = correlation * X[:, j - 1] + np.sqrt(1 - correlation**2) * X[:, j]
+    return X * np.linspace(0.5, 2.0, p) + np.linspace(-0.5, 0.5, p)
+
+
+def signal(X: Array, seed: int = 0) -> Array:
+    """A linear signal in three columns."""
+    rng = np.random.default_rng(seed + 1000)
+    w = np.zeros(X.shape[1])
+    w[rng.choice(X.shape[1], min(3, X.shape[1]), replace=False)] = rng.uniform(0.6, 1.2, min(3, X.shape[1]))
+    return X @ w
+
+
+def responses(kind: str, margins: Array, seed: int = 0) -> Any:
+    """Responses of a kind of model for given margins."""
+    rng = np.random.default_rng(seed + 2000)
+    noise = rng.standard_normal(margins.size)
+    if kind in ("logistic", "hinge"):
+        return np.where(margins + noise > margins.mean(), "yes", "no")
+    if kind == "multinomial":
+        return np.digitize(margins + 0.5 * noise, np.quantile(margins, [0.35, 0.7]))
+    if kind == "poisson":
+        return rng.poisson(np.exp(np.clip(0.4 * margins, -3, 3)))
+    if kind == "multiresponse":
+        return np.column_stack([margins + noise, noise - margins])
+    return margins + 0.5 * noise
+
+
+LINEAR: dict[str, type[Any]] = {
+    "least squares": LeastSquares,
+    "multiresponse": LeastSquares,
+    "logistic": Logistic,
+    "multinomial": Multinomial,
+    "poisson": Poisson,
+    "huber": Huber,
+    "hinge": SquaredHinge,
+}
+
+
+def linear(kind: str, X: Any = None, seed: int = 0, **options: Any) -> Any:
+    """A linear objective of a kind on the standard data, or on another form of the same data."""
+    dense = design(seed)
+    y = responses(kind, signal(dense, seed), seed)
+    options.setdefault("alpha", 0.01)
+    return LINEAR[kind](dense if X is None else X, y, **options)
+
+
+def quadratic(seed: int = 0) -> Quadratic:
+    X = design(seed)
+    return Quadratic(X.T @ X / N + 0.05 * np.eye(P), X.T @ signal(X, seed) / N)
+
+
+def function(seed: int = 0, with_hessian: bool = False) -> Function:
+    """A smooth convex function that is not a linear model: log-cosh of correlated residuals."""
+    X = design(seed)[:20]
+    target = signal(X, seed)
+    return Function(
+        lambda x: float(np.mean(np.log(np.cosh(X @ x - target))) + 0.01 * x @ x),
+        gradient=lambda x: X.T @ np.tanh(X @ x - target) / 20 + 0.02 * x,
+        hessian=(lambda x: (X.T / np.cosh(X @ x - target) ** 2) @ X / 20 + 0.02 * np.eye(P)) if with_hessian else None,
+        shape=P,
+    )
+
+
+OBJECTIVES: dict[str, Callable[[], Objective]] = {
+    **{kind: (lambda kind=kind: linear(kind)) for kind in LINEAR},  # type: ignore[misc]
+    "logistic with intercept": lambda: linear("logistic", fit_intercept=True),
+    "multinomial with intercept": lambda: linear("multinomial", fit_intercept=True),
+    "poisson with intercept": lambda: linear("poisson", fit_intercept=True),
+    "quadratic": quadratic,
+    "function": function,
+    "function with hessian": lambda: function(with_hessian=True),
+}
+
+GROUPS = ["c", "a", "b", "a", "c", "b", "d", "d", "a"]
+
+SPARSITY: dict[str, Callable[[int], Sparsity]] = {
+    "entries": lambda ndim: Entries(3),
+    "always": lambda ndim: Entries(3, always=[0, 4]),
+    "nonnegative": lambda ndim: Entries(3, lower=0.0),
+    "box": lambda ndim: Entries(3, lower=-0.2, upper=0.4),
+    "groups": lambda ndim: Groups(2, GROUPS),
+    "groups with always": lambda ndim: Groups(2, GROUPS, always=["d"], upper=0.5),
+    "rows": lambda ndim: Rows(3) if ndim == 2 else Entries(3),
+}
+
+SOLVERS: dict[str, Callable[[], Solver]] = {
+    "default": ksparse.SwapGraHTP,
+    "GraHTP": lambda: ksparse.GraHTP(step=Normalized()),
+    "GraHTP scaled backtracking": lambda: ksparse.GraHTP(step=Backtracking(scaled=True)),
+    "GraHTP Barzilai-Borwein": lambda: ksparse.GraHTP(step=BarzilaiBorwein()),
+    "GraHTP one Newton step": lambda: ksparse.GraHTP(step=Normalized(scaled=True), debias=NewtonStep()),
+    "GraHTP one gradient step": lambda: ksparse.GraHTP(step=Normalized(scaled=True), debias=GradientStep()),
+    "FGraHTP": lambda: ksparse.FGraHTP(step=Normalized(scaled=True)),
+    "FGraHTP backtracking": lambda: ksparse.FGraHTP(step=Backtracking(scaled=True)),
+    "GraSP": ksparse.GraSP,
+    "FBS": ksparse.FBS,
+}
+
+#: Methods of the paper as it states them, on data where 1/L is known.
+PAPER_SOLVERS: dict[str, Callable[[], Solver]] = {
+    "GraHTP": lambda: ksparse.GraHTP(step=Lipschitz()),
+    "FGraHTP": lambda: ksparse.FGraHTP(step=Lipschitz()),
+    "GraSP": ksparse.GraSP,
+    "FBS": ksparse.FBS,
+}
+
+
+def supports(p: int, k: int) -> Iterator[Mask]:
+    """All supports of size k."""
+    for chosen in combinations(range(p), k):
+        mask = np.zeros(p, dtype=bool)
+        mask[list(chosen)] = True
+        yield mask

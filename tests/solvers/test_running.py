@@ -1,0 +1,368 @@
+"""Halting, limits, callbacks, history, statuses, steps and bad input."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ksparse
+from ksparse.objectives import Function, Huber, LeastSquares, Logistic, Multinomial, Poisson, Quadratic, SquaredHinge
+from ksparse.solvers import (
+    Backtracking,
+    BarzilaiBorwein,
+    Constant,
+    History,
+    Lipschitz,
+    Normalized,
+    RelativeChange,
+    SameSupport,
+    Status,
+    StepRule,
+    Theory,
+)
+from ksparse.theory import ConditionC
+from tests.problems import P, design, linear
+
+STEPS: dict[str, StepRule] = {
+    "constant": Constant(0.3),
+    "constant scaled": Constant(0.5, scaled=True),
+    "lipschitz": Lipschitz(),
+    "lipschitz scaled": Lipschitz(scaled=True),
+    "theory": Theory(ConditionC(zeta=0.2, rho=0.9)),
+    "normalized": Normalized(),
+    "normalized scaled": Normalized(scaled=True),
+    "barzilai-borwein": BarzilaiBorwein(),
+    "barzilai-borwein scaled": BarzilaiBorwein(scaled=True),
+    "backtracking": Backtracking(),
+    "backtracking scaled": Backtracking(scaled=True),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("method", [ksparse.GraHTP, ksparse.FGraHTP])
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("kind", ["least squares", "logistic", "multinomial"])
+def test_every_step_rule_lowers_f(kind: str, step: str, method: Any) -> None:
+    objective = linear(kind, fit_intercept=True)
+    result = ksparse.minimize(objective, k=4, solver=method(step=STEPS[step]))
+    start = objective.at(np.zeros(objective.shape)).value
+    assert result.value < 0.9 * start
+    assert np.isfinite(result.history["step"]).all()
+    assert (result.history["step"] > 0).all()
+
+
+def test_constant_and_lipschitz_steps_are_what_they_say() -> None:
+    objective = linear("least squares")
+    largest = np.linalg.eigvalsh(objective.hessian(objective.at(np.zeros(P))))[-1]
+    result = ksparse.minimize(objective, k=3, solver=ksparse.GraHTP(step=Lipschitz(factor=0.5)))
+    np.testing.assert_allclose(result.history["step"], 0.5 / largest, rtol=3e-3)
+    result = ksparse.minimize(objective, k=3, solver=ksparse.GraHTP(step=0.25))
+    np.testing.assert_array_equal(result.history["step"], 0.25)
+
+
+def test_the_normalized_step_minimizes_along_the_gradient() -> None:
+    objective = linear("least squares")
+    result = ksparse.minimize(objective, k=P, solver=ksparse.FGraHTP(step=Normalized(), max_iter=1000))
+    g = objective.at(np.zeros(P)).gradient
+    assert result.history[0].step == pytest.approx(g @ g / (g @ objective.hessian(objective.at(g)) @ g))
+    assert (np.diff(result.history["value"]) <= 1e-15).all()
+
+
+def test_normalized_steps_never_raise_least_squares() -> None:
+    for seed in range(10):
+        objective = linear("least squares", seed=seed)
+        result = ksparse.minimize(objective, k=3, solver=ksparse.FGraHTP(step=Normalized()))
+        assert (np.diff(result.history["value"]) <= 1e-14).all()
+
+
+def test_the_barzilai_borwein_step_is_a_secant() -> None:
+    objective = linear("least squares")
+    seen: list[Any] = []
+    solver = ksparse.FGraHTP(step=BarzilaiBorwein(), max_iter=4, halting=())
+    with pytest.warns(ksparse.ConvergenceWarning):
+        result = ksparse.minimize(objective, k=P, solver=solver, callback=lambda _, x: seen.append(x.copy()))
+    s = seen[1] - seen[0]
+    y = objective.at(seen[1]).gradient - objective.at(seen[0]).gradient
+    assert result.history[2].step == pytest.approx(s @ s / (s @ y))
+
+
+def test_backtracking_never_raises_f() -> None:
+    for seed in range(10):
+        for scaled in (False, True):
+            for method in (ksparse.GraHTP, ksparse.FGraHTP):
+                objective = linear("logistic", seed=seed)
+                result = ksparse.minimize(objective, k=3, solver=method(step=Backtracking(scaled=scaled)))
+                assert (np.diff(result.history["value"]) <= 1e-15).all()
+                assert result.status is Status.CONVERGED
+
+
+def test_poisson_has_no_lipschitz_constant() -> None:
+    with pytest.raises(ValueError, match=r"has no Lipschitz constant.*Backtracking"):
+        ksparse.minimize(linear("poisson"), k=2, solver=ksparse.GraHTP())
+
+
+def test_halting_rules() -> None:
+    objective = linear("logistic")
+    loose = ksparse.minimize(objective, k=3, solver=ksparse.FGraHTP(halting=RelativeChange(1e-2)))
+    tight = ksparse.minimize(objective, k=3, solver=ksparse.FGraHTP(halting=RelativeChange(1e-8), max_iter=100_000))
+    by_value = ksparse.minimize(objective, k=3, solver=ksparse.FGraHTP(halting=RelativeChange(1e-2, of="f")))
+    both = ksparse.minimize(objective, k=3, solver=ksparse.FGraHTP(halting=(SameSupport(), RelativeChange(1e-8))))
+    assert loose.n_iter < tight.n_iter
+    assert both.n_iter <= 3
+    assert "x changed by a share of at most 0.01" in loose.message
+    assert "f changed by a share of at most 0.01" in by_value.message
+    values = by_value.history["value"]
+    assert abs(values[-1] - values[-2]) <= 1e-2 * values[-2]
+    assert "support did not change" in both.message
+
+
+def test_the_iteration_limit() -> None:
+    with pytest.warns(ksparse.ConvergenceWarning, match="after 3 iterations; raise max_iter"):
+        result = ksparse.minimize(linear("logistic"), k=3, solver=ksparse.FGraHTP(max_iter=3))
+    assert result.status is Status.MAX_ITER
+    assert result.n_iter == 3
+
+
+def test_the_time_limit() -> None:
+    with pytest.warns(ksparse.ConvergenceWarning, match="time limit of 0 s"):
+        result = ksparse.minimize(linear("logistic"), k=3, solver=ksparse.FGraHTP(time_limit=0.0))
+    assert result.status is Status.TIME_LIMIT
+    assert result.n_iter == 1
+
+
+def test_a_callback_watches_and_stops() -> None:
+    seen: list[Any] = []
+
+    def callback(iteration: Any, x: Any) -> bool:
+        seen.append((iteration.iteration, iteration.value, x.shape))
+        return iteration.iteration == 4
+
+    result = ksparse.minimize(linear("logistic"), k=3, solver=ksparse.FGraHTP(), callback=callback)
+    assert result.status is Status.STOPPED
+    assert result.success
+    assert [number for number, _, _ in seen] == [1, 2, 3, 4]
+    assert [value for _, value, _ in seen] == result.history["value"].tolist()
+
+
+def test_callbacks_see_the_users_coordinates() -> None:
+    """With an intercept, solvers work on centred columns; callbacks and results do not."""
+    X = design() + 100.0
+    objective = linear("logistic", X, fit_intercept=True)
+    values: list[float] = []
+    result = ksparse.minimize(objective, k=3, callback=lambda _, x: values.append(objective.at(x).value))
+    np.testing.assert_allclose(values, result.history["value"][: len(values)], rtol=1e-9)
+    assert objective.at(result.x).value == pytest.approx(result.value, rel=1e-12)
+
+
+def test_history_reads_like_a_table() -> None:
+    history = ksparse.minimize(linear("logistic"), k=3).history
+    assert isinstance(history, History)
+    assert history[0].iteration == 1
+    assert isinstance(history[:1], History)
+    assert len(history[:1]) == 1
+    assert set(history.columns) >= {"value", "support_change", "step", "gradient_norm", "seconds", "passes"}
+    assert str(history).count("\n") == len(history)
+    assert repr(history) == f"<History of {len(history)} iterations>"
+    with pytest.raises(KeyError, match="'loss' is not a column of the history"):
+        history["loss"]
+
+
+def test_the_gradient_norm_is_that_of_the_support() -> None:
+    objective = linear("logistic")
+    result = ksparse.minimize(objective, k=3, solver=ksparse.FGraHTP(step=0.5))
+    gradient = objective.at(result.x).gradient[result.support]
+    assert result.history[-1].gradient_norm == pytest.approx(np.linalg.norm(gradient), rel=1e-10)
+    exact = ksparse.minimize(objective, k=3, solver=ksparse.GraHTP(step=0.5))
+    assert (exact.history["gradient_norm"] < 1e-8).all()
+
+
+def test_the_result_says_what_happened() -> None:
+    text = repr(ksparse.minimize(linear("logistic"), k=3))
+    for word in ("converged", "status", "value", "selected", "3 units", "passes over the data"):
+        assert word in text
+
+
+def test_separable_data_without_ridge() -> None:
+    X = np.vstack([np.eye(3), -np.eye(3)])
+    y = [1, 1, 1, 0, 0, 0]
+    for solver in (ksparse.SwapGraHTP(), ksparse.GraHTP(step=1.0), ksparse.GraSP(), ksparse.FBS()):
+        with pytest.warns(ksparse.ConvergenceWarning, match="no minimum.*Set alpha > 0"):
+            result = ksparse.minimize(Logistic(X, y), k=3, solver=solver)
+        assert result.status is Status.NO_MINIMUM
+        assert np.isfinite(result.x).all()
+        assert np.isfinite(result.value)
+
+
+def test_singular_data_without_ridge() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4, 10))
+    for solver in (ksparse.SwapGraHTP(), ksparse.GraHTP(step=0.3), ksparse.GraSP(), ksparse.FBS()):
+        result = ksparse.minimize(LeastSquares(X, rng.standard_normal(4)), k=7, solver=solver)
+        assert result.status is Status.SINGULAR
+        assert "not unique" in result.message
+        assert result.success
+        assert result.value < 1e-20
+
+
+def test_duplicate_and_constant_columns() -> None:
+    X = np.column_stack([design(), design()[:, :2], np.ones(40), np.zeros(40)])
+    y = design()[:, 0] * 2 + 5
+    result = ksparse.minimize(LeastSquares(X, y, fit_intercept=True), k=1)
+    assert result.selected.tolist() == [0]
+    assert result.value < 1e-20
+
+
+def nan_after(calls: int) -> Function:
+    """½‖x − 1‖², which turns NaN after some evaluations."""
+    count = 0
+
+    def value(x: Any) -> float:
+        nonlocal count
+        count += 1
+        return float(0.5 * np.sum((x - 1) ** 2)) if count <= calls else float("nan")
+
+    return Function(value, gradient=lambda x: x - 1, shape=5)
+
+
+@pytest.mark.parametrize("solver", [ksparse.FGraHTP(step=0.01), ksparse.GraHTP(step=0.5), ksparse.SwapGraHTP()])
+def test_a_function_that_turns_nan(solver: Any) -> None:
+    for calls in (1, 2, 3, 7, 20):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ksparse.ConvergenceWarning)
+            result = ksparse.minimize(nan_after(calls), k=2, solver=solver)
+        assert np.isfinite(result.value)
+        assert np.isfinite(result.x).all()
+        assert result.message
+
+
+def test_nan_midway_has_its_own_status() -> None:
+    with pytest.warns(ksparse.ConvergenceWarning, match="iteration 3: f is nan.*check_objective"):
+        result = ksparse.minimize(nan_after(3), k=2, solver=ksparse.FGraHTP(step=0.01))
+    assert result.status is Status.NOT_FINITE
+    assert result.n_iter == 2
+
+
+def test_a_gradient_that_is_nan() -> None:
+    bad = Function(lambda x: float(x @ x), gradient=lambda x: np.full(3, np.nan), shape=3)
+    for solver in (ksparse.SwapGraHTP(), ksparse.GraHTP(step=1.0), ksparse.GraSP(), ksparse.FBS()):
+        with pytest.warns(ksparse.ConvergenceWarning, match="gradient has NaN"):
+            result = ksparse.minimize(bad, k=1, solver=solver)
+        assert result.status is Status.NOT_FINITE
+
+
+def test_a_step_that_is_too_long_diverges_with_a_status() -> None:
+    objective = Quadratic(np.eye(2), [1.0, 1.0])
+    with pytest.warns(ksparse.ConvergenceWarning):
+        result = ksparse.minimize(objective, k=2, solver=ksparse.FGraHTP(step=1e200, halting=()))
+    assert np.isfinite(result.x).all()
+    assert np.isfinite(result.value)
+
+
+X3 = np.arange(12.0).reshape(4, 3)
+BAD: dict[str, tuple[Any, str]] = {
+    "NaN in X": (lambda: LeastSquares(np.where(X3 == 5, np.nan, X3), np.ones(4)), "X contains NaN"),
+    "infinite X": (lambda: LeastSquares(np.where(X3 == 5, np.inf, X3), np.ones(4)), "X contains infinity"),
+    "NaN in y": (lambda: LeastSquares(X3, [1.0, np.nan, 1.0, 1.0]), "y has 1 NaN or infinite values"),
+    "text in y": (lambda: LeastSquares(X3, ["a", "b", "c", "d"]), "y must be numeric"),
+    "short y": (lambda: LeastSquares(X3, np.ones(3)), "y has 3 values for 4 rows of X"),
+    "matrix y": (lambda: Poisson(X3, np.ones((4, 2))), r"y has shape \(4, 2\)"),
+    "matrix labels": (lambda: Logistic(X3, np.ones((4, 1))), "one label for each of the 4 rows"),
+    "one class": (lambda: Logistic(X3, np.ones(4)), "needs exactly 2 classes, y has 1"),
+    "three classes": (lambda: Logistic(X3, [0, 1, 2, 0]), "y has 3.*use Multinomial"),
+    "three classes hinge": (lambda: SquaredHinge(X3, [0, 1, 2, 0]), "SquaredHinge needs exactly 2 classes"),
+    "NaN label": (lambda: Logistic(X3, [0, 1, np.nan, 0]), "NaN or infinite labels"),
+    "one class multinomial": (lambda: Multinomial(X3, np.ones(4)), "at least 2 classes"),
+    "negative counts": (lambda: Poisson(X3, [1, -2, 0, 0]), r"counts y >= 0; y\[1\] is -2"),
+    "vector X": (lambda: LeastSquares(np.ones(4), np.ones(4)), "Expected 2D array"),
+    "text X": (lambda: LeastSquares([["a"], ["b"]], np.ones(2)), "could not convert|Unable to convert"),
+    "negative weights": (
+        lambda: LeastSquares(X3, np.ones(4), sample_weight=[1, 1, -1, 1]),
+        "sample_weight must not be negative; entry 2 is -1",
+    ),
+    "zero weights": (lambda: LeastSquares(X3, np.ones(4), sample_weight=np.zeros(4)), "zero for every sample"),
+    "short weights": (lambda: LeastSquares(X3, np.ones(4), sample_weight=[1]), r"sample_weight has shape \(1,\)"),
+    "NaN weights": (lambda: LeastSquares(X3, np.ones(4), sample_weight=[1, 1, np.nan, 1]), "sample_weight has 1 NaN"),
+    "short offset": (lambda: LeastSquares(X3, np.ones(4), offset=np.ones(3)), r"offset has shape \(3,\)"),
+    "negative alpha": (lambda: LeastSquares(X3, np.ones(4), alpha=-1.0), "alpha must be finite and at least 0"),
+    "NaN alpha": (lambda: LeastSquares(X3, np.ones(4), alpha=np.nan), "alpha must be finite"),
+    "bad delta": (lambda: Huber(X3, np.ones(4), delta=0.0), "delta must be finite and greater than 0"),
+    "asymmetric A": (lambda: Quadratic([[1.0, 2.0], [0.0, 1.0]], [1.0, 1.0]), "not symmetric.*pass"),
+    "oblong A": (lambda: Quadratic(np.ones((2, 3)), [1.0, 1.0]), "needs a square matrix"),
+    "short b": (lambda: Quadratic(np.eye(2), [1.0]), r"b has shape \(1,\), expected \(2,\)"),
+    "negative k": (lambda: ksparse.minimize(linear("logistic"), k=-1), "k must be at least 0"),
+    "no k": (lambda: ksparse.minimize(linear("logistic")), "pass either k or sparsity"),
+    "k twice": (lambda: ksparse.minimize(linear("logistic"), 3, sparsity=ksparse.sparsity.Entries(3)), "not both"),
+    "short x0": (lambda: ksparse.minimize(linear("logistic"), 3, x0=[1.0]), r"x has shape \(1,\)"),
+    "NaN x0": (lambda: ksparse.minimize(linear("logistic"), 3, x0=np.full(P, np.nan)), "x0 has NaN"),
+    "NaN at the start": (
+        lambda: ksparse.minimize(Function(lambda x: np.nan, gradient=lambda x: x, shape=2), k=1),
+        "f is nan at the starting point; pass an x0",
+    ),
+    "wrong gradient shape": (
+        lambda: ksparse.minimize(Function(lambda x: 0.0, gradient=lambda x: np.ones(3), shape=2), k=1),
+        r"gradient\(x\) returned shape \(3,\) for x of shape \(2,\)",
+    ),
+    "wrong hessian shape": (
+        lambda: ksparse.minimize(
+            Function(lambda x: x @ x, gradient=lambda x: 2 * x, hessian=lambda x: np.eye(3), shape=2), k=1
+        ),
+        r"hessian\(x\) returned shape \(3, 3\); expected \(2, 2\)",
+    ),
+    "vector value": (
+        lambda: ksparse.minimize(Function(lambda x: x, gradient=lambda x: x, shape=2), k=1),
+        "it must return one number",
+    ),
+    "negative step": (lambda: ksparse.GraHTP(step=-1.0), "the step size must be finite and greater than 0"),
+    "negative time": (lambda: ksparse.GraHTP(time_limit=-1.0), "time_limit must be finite and at least 0"),
+    "bad halting": (lambda: RelativeChange(of="y"), "of must be 'x' or 'f'"),  # type: ignore[arg-type]
+    "bad shrinkage": (lambda: Backtracking(shrinkage=1.0), "shrinkage must lie between 0 and 1"),
+    "bad kappa": (lambda: Normalized(kappa=1.0), "kappa must be greater than"),
+    "bad c": (lambda: Normalized(c=1.0), "c must lie between 0 and 1"),
+    "scaled theory": (lambda: Theory(ConditionC(0.1, 0.5), scaled=True), "unscaled"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_with_advice(case: str) -> None:
+    act, message = BAD[case]
+    with pytest.raises(ValueError, match=message):
+        act()
+
+
+BAD_TYPES: dict[str, tuple[Any, str]] = {
+    "float k": (lambda: ksparse.minimize(linear("logistic"), k=2.0), "k must be an integer, got 2.0"),  # type: ignore[arg-type]
+    "a function": (lambda: ksparse.minimize(lambda x: x, k=2), "wrap your own function in"),  # type: ignore[arg-type]
+    "a solver class": (
+        lambda: ksparse.minimize(linear("logistic"), k=2, solver=ksparse.GraHTP),  # type: ignore[arg-type]
+        "did you forget the parentheses",
+    ),
+    "an integer set": (lambda: ksparse.minimize(linear("logistic"), sparsity=3), "for an integer, use k"),  # type: ignore[arg-type]
+    "no callable": (lambda: Function(1.0, gradient=lambda x: x, shape=2), "value must be a function of x"),  # type: ignore[arg-type]
+    "text alpha": (lambda: LeastSquares(X3, np.ones(4), alpha="1"), "alpha must be a number"),  # type: ignore[arg-type]
+    "no condition": (lambda: Theory(0.5), "condition must be a ksparse.theory.ConditionC"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("case", BAD_TYPES)
+def test_wrong_types_are_refused_with_advice(case: str) -> None:
+    act, message = BAD_TYPES[case]
+    with pytest.raises(TypeError, match=message):
+        act()
+
+
+def test_errors_of_the_users_function_come_through() -> None:
+    def value(x: Any) -> float:
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        ksparse.minimize(Function(value, gradient=lambda x: x, shape=2), k=1)
+
+
+def test_solvers_and_sets_are_immutable() -> None:
+    for thing in (ksparse.GraHTP(), ksparse.SwapGraHTP(), ksparse.sparsity.Entries(3), Constant(1.0)):
+        with pytest.raises(FrozenInstanceError):
+            thing.k = 5  # type: ignore[union-attr]
