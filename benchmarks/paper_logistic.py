@@ -3,8 +3,8 @@
     pip install ".[bench]" && python benchmarks/paper_logistic.py
 
 p = 1000 features, k = 100, correlation ½, alpha = 1e-4, n = 500, 1000, 2000, seeds 0 to 4. Each solver runs once to
-warm up (skscope compiles its objective then) and is timed in its second run. The objective of a support is computed by an
-evaluator of its own: a refit by scikit-learn, and the formula.
+warm up (skscope compiles its objective then) and is timed in its second run. The objective of a support is computed by
+an evaluator of its own: a refit by scikit-learn, and the formula.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from .objectives import Objective
 from .solvers import Callback, Problem, Result, Solver, SwapGraHTP
 from .sparsity import Sparsity
 from .threads import one_thread
+from .validation import check_callable
 
 __all__ = ["minimize"]
 
@@ -65,23 +66,23 @@ def minimize(
     (array([ 5, 17]), 'converged')
     """
     solver = SwapGraHTP() if solver is None else solver
-    _check_types(objective, k, sparsity, solver)
+    _check_types(objective, k, sparsity, solver, callback)
     chosen = objective.sparsity(k) if sparsity is None else sparsity  # type: ignore[arg-type]
     # A step may leave the domain of f; what is not finite is found by looking, and has a status of its own.
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         start = objective.check_point(np.zeros(objective.shape) if x0 is None else x0)
         if not np.isfinite(start).all():
             raise ValueError("x0 has NaN or infinite entries; pass a finite starting point")
+        units = chosen.bind(objective.shape, objective.free)
         working = objective.working()
-        units = chosen.bind(working.shape, working.free)
-        feasible = units.truncate(working.to_working(start))
+        feasible = working.to_working(units.truncate(start))
         result = solver.solve(Problem(working, units), feasible, callback)
     if not result.success:
         warnings.warn(result.message, ConvergenceWarning, stacklevel=2)
     return result
 
 
-def _check_types(objective: Any, k: Any, sparsity: Any, solver: Any) -> None:
+def _check_types(objective: Any, k: Any, sparsity: Any, solver: Any, callback: Any) -> None:
     if not isinstance(objective, Objective):
         raise TypeError(
             f"objective must be a ksparse Objective, got {type(objective).__name__}; "
@@ -92,6 +93,8 @@ def _check_types(objective: Any, k: Any, sparsity: Any, solver: Any) -> None:
             f"solver must be a ksparse solver such as ksparse.GraHTP(), got {solver!r}"
             + ("; did you forget the parentheses?" if isinstance(solver, type) else "")
         )
+    if callback is not None:
+        check_callable(callback, "callback", "a function of an iteration and x")
     if (k is None) == (sparsity is None):
         raise ValueError("pass either k or sparsity" + ("" if k is None else ", not both"))
     if sparsity is not None and not isinstance(sparsity, Sparsity):

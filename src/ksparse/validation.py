@@ -9,7 +9,16 @@ import numpy as np
 
 from .typing import Array
 
-__all__ = ["check_nonnegative_number", "check_number_of_units", "check_positive_number", "check_vector"]
+__all__ = [
+    "check_callable",
+    "check_flag",
+    "check_iterations",
+    "check_nonnegative_number",
+    "check_number_of_units",
+    "check_positive_number",
+    "check_vector",
+    "real_array",
+]
 
 
 def check_number_of_units(k: Any) -> int:
@@ -19,6 +28,41 @@ def check_number_of_units(k: Any) -> int:
     if k < 0:
         raise ValueError(f"k must be at least 0, got {k}; it is the number of units to select")
     return int(k)
+
+
+def check_iterations(value: Any, name: str) -> int:
+    """A limit of iterations as an int ≥ 0."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r} of type {type(value).__name__}")
+    if value < 0:
+        raise ValueError(f"{name} must be at least 0, got {value}")
+    return int(value)
+
+
+def check_callable(value: Any, name: str, example: str) -> None:
+    """A function or an object that can be called; not a class, which is a forgotten pair of parentheses."""
+    if isinstance(value, type):
+        raise TypeError(f"{name} is the class {value.__name__}; did you forget the parentheses?")
+    if not callable(value):
+        raise TypeError(f"{name} must be callable, {example}; got {value!r}")
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """True or False, as a bool."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def real_array(values: Any, name: str) -> Array:
+    """Numbers as float64, or a ValueError for text, objects and complex numbers."""
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} has complex values; pass real numbers")
+    try:
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numeric; {error}") from error
 
 
 def check_nonnegative_number(value: Any, name: str) -> float:
@@ -41,10 +85,7 @@ def _check_number(value: Any, name: str, expected: str, accept: Any) -> float:
 
 def check_vector(values: Any, name: str, shape: tuple[int, ...]) -> Array:
     """Finite float64 values of the given shape."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numeric; {error}") from error
+    array = real_array(values, name)
     if array.shape != shape:
         raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
     if not np.isfinite(array).all():

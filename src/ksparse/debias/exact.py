@@ -7,11 +7,12 @@ from typing import Literal
 
 import numpy as np
 
-from ..objectives.base import Objective
+from ..objectives.base import Objective, Point
 from ..typing import Array
+from ..validation import check_iterations, check_positive_number
 from .base import Bounds, Outcome, Solution
 from .lbfgs import lbfgs
-from .newton import cholesky_direction, conjugate_gradient_direction, minimize_quadratic, newton
+from .newton import cholesky_direction, conjugate_gradient_direction, minimize_quadratic, newton, unique
 
 __all__ = ["Exact", "Method"]
 
@@ -47,12 +48,13 @@ class Exact:
         methods = ("auto", "newton-cholesky", "newton-cg", "lbfgs")
         if self.method not in methods:
             raise ValueError(f"method must be one of {methods}, got {self.method!r}")
+        check_positive_number(self.tol, "tol")
+        if check_iterations(self.max_iter, "max_iter") == 0:
+            raise ValueError("max_iter must be at least 1; for no debiasing, use Truncate()")
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
         """Minimize the restricted objective from `start`."""
-        point = objective.at(start)
-        if not np.isfinite(point.value):
-            point = objective.at(np.zeros_like(start))
+        point = self._start(objective, start)
         if not np.isfinite(point.value):
             return Solution(point, Outcome.NOT_FINITE)
         if start.size == 0:
@@ -66,9 +68,18 @@ class Exact:
         solution = newton(
             objective, point, bounds, solve=solve, tol=self.tol, max_iter=self.max_iter, target=self.target
         )
+        if solution.outcome is Outcome.SOLVED and method == "newton-cg":
+            return Solution(solution.point, unique(objective, solution.point))
         if solution.outcome is Outcome.UNFINISHED and self.target is None:
             return lbfgs(objective, solution.point, bounds, tol=self.tol * 1e-2, max_iter=10 * self.max_iter)
         return solution
+
+    @staticmethod
+    def _start(objective: Objective, start: Array) -> Point:
+        """Where to begin: a long gradient step may have gone further from the minimum than zero is."""
+        point = objective.at(start)
+        zero = objective.at(np.zeros_like(start))
+        return zero if not point.value <= zero.value and np.isfinite(zero.value) else point
 
     def _method_for(self, objective: Objective) -> Method:
         if self.method != "auto":

@@ -8,11 +8,14 @@ from scipy.optimize import minimize
 from ..objectives.base import Objective, Point
 from ..typing import Array
 from .base import Bounds, Outcome, Solution
+from .newton import unique
 
 __all__ = ["lbfgs"]
 
 #: f below minus this multiple of its start has no bottom.
 BOTTOMLESS = 1e10
+#: How often the search is begun again where it stopped.
+ROUNDS = 5
 
 
 def lbfgs(
@@ -24,40 +27,49 @@ def lbfgs(
     steps back; the best point seen is returned.
     """
     best = start
-    wall = abs(start.value) * 1e3 + 1e3
+    scale = float(np.abs(start.gradient).max(initial=0.0)) or 1.0  # SciPy's tolerances suppose an f of about 1
     depth = -BOTTOMLESS * (1.0 + abs(start.value))
 
     def evaluate(x: Array) -> tuple[float, Array]:
         nonlocal best
         point = objective.at(x)
-        if not np.isfinite(point.value) or not np.isfinite(point.gradient).all():
-            return wall, np.zeros_like(x)
+        if not np.isfinite(point.value):
+            return (abs(start.value) * 1e3 + 1e3) / scale, np.zeros_like(x)
         if point.value < best.value:
             best = point
-        return point.value, point.gradient
+        return point.value / scale, point.gradient / scale
 
     def stop_if_bottomless(_: Array) -> None:
         if best.value < depth:
             raise StopIteration
 
-    found = minimize(
-        evaluate,
-        start.x,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=None if bounds is None else np.column_stack(bounds),
-        callback=stop_if_bottomless,
-        options={"maxiter": max_iter, "maxfun": 4 * max_iter, "ftol": tol, "gtol": 1e-10, "maxcor": 20},
-    )
-    if best.value < depth or objective.lacks_minimum(best):
-        return Solution(best, Outcome.NO_MINIMUM)
-    return Solution(best, Outcome.SOLVED if found.success or _is_flat(best, bounds) else Outcome.UNFINISHED)
+    for _ in range(ROUNDS):
+        before = best.value
+        found = minimize(
+            evaluate,
+            best.x,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=None if bounds is None else np.column_stack(bounds),
+            callback=stop_if_bottomless,
+            options={"maxiter": max_iter, "maxfun": 4 * max_iter, "ftol": tol, "gtol": 1e-10, "maxcor": 20},
+        )
+        if best.value < depth or objective.lacks_minimum(best):
+            return Solution(best, Outcome.NO_MINIMUM)
+        # The search may stop far from the minimum where f is large or its curvature changes: it must stop twice.
+        if before - best.value <= 1e-10 * abs(best.value):
+            break
+        if found.nit >= max_iter:
+            return Solution(best, Outcome.UNFINISHED)
+    solved = found.success or _is_flat(best, start, bounds)
+    return Solution(best, unique(objective, best) if solved else Outcome.UNFINISHED)
 
 
-def _is_flat(point: Point, bounds: Bounds | None) -> bool:
+def _is_flat(point: Point, start: Point, bounds: Bounds | None) -> bool:
     """Whether rounding, not distance, ended the search."""
     gradient = point.gradient
     if bounds is not None:
         gradient = np.where(bounds.movable(point.x, gradient), gradient, 0.0)
     scale = max(1.0, float(np.abs(point.x).max(initial=0.0)))
-    return float(np.abs(gradient).max(initial=0.0)) * scale <= 1e-6 * max(1.0, abs(point.value))
+    left = float(np.abs(gradient).max(initial=0.0))
+    return left * scale <= 1e-6 * abs(point.value) or left <= 1e-6 * float(np.abs(start.gradient).max(initial=0.0))

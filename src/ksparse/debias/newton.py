@@ -18,13 +18,21 @@ from ..objectives.base import Objective, Point
 from ..typing import Array, Mask
 from .base import Bounds, Outcome, Solution
 
-__all__ = ["Direction", "cholesky_direction", "conjugate_gradient_direction", "minimize_quadratic", "newton", "search"]
+__all__ = [
+    "Direction",
+    "cholesky_direction",
+    "conjugate_gradient_direction",
+    "minimize_quadratic",
+    "newton",
+    "search",
+    "unique",
+]
 
 #: Sufficient decrease, as a share of what the slope promises.
 ARMIJO = 1e-4
 #: Halvings of a step before the search gives up.
 HALVINGS = 40
-#: A Newton step longer than this share of x has not converged, however flat f is.
+#: A Newton step that changes the point by a larger share has not converged, however flat f is.
 STEADY = 1e-3
 #: All further steps together are expected to gain no more than this share of the last decrement.
 PROMISE = 0.5
@@ -32,6 +40,10 @@ PROMISE = 0.5
 SINGULAR = 1e-13
 #: Values of f below this are not told apart from zero by the stopping rule.
 FLOOR = 1e-12
+#: Where a quadratic falls for ever, the point that shows it lies this far out.
+FAR = 1e6
+#: Largest support whose Hessian is factorized only to see whether a minimizer is unique.
+RANK_LIMIT = 2000
 #: A step that promises less than this share of f does not change it.
 NEGLIGIBLE = 1e-10
 #: So many long steps in a row that do not change f lead to a minimum at infinity.
@@ -45,9 +57,10 @@ class Direction(NamedTuple):
 
     step: Array
     nullity: int = 0
-    indefinite: bool = False
     #: The part of the descent direction in which f has a slope but no curvature.
     flat: Array | None = None
+    #: The direction of the most negative curvature.
+    falling: Array | None = None
 
 
 Solve = Callable[[Objective, Point, Array, "Mask | None"], Direction]
@@ -97,7 +110,7 @@ def newton(
         if objective.lacks_minimum(trial):
             return Solution(trial, Outcome.NO_MINIMUM)
         scale = max(abs(point.value), FLOOR)
-        steady = np.linalg.norm(step) <= STEADY * (1.0 + np.linalg.norm(point.x))
+        steady = objective.change(point, trial) <= STEADY
         if decrement <= tol * scale and steady:
             return Solution(trial, _solved(objective, direction.nullity))
         drifting = drifting + 1 if decrement <= NEGLIGIBLE * scale and not steady else 0
@@ -149,11 +162,25 @@ def minimize_quadratic(objective: Objective, start: Point) -> Solution:
         point = objective.at(point.x + solver(-point.gradient.ravel()).step)
     scale = float(np.abs(hessian).max(initial=0.0) * np.abs(point.x).max(initial=0.0))
     scale = max(scale, float(np.abs(start.gradient).max(initial=0.0)))
-    left = float(np.abs(point.gradient).max(initial=0.0))
-    direction = solver(np.zeros(hessian.shape[0]))
-    if direction.indefinite or left > UNBALANCED * scale:
-        return Solution(start if direction.indefinite else point, Outcome.NO_MINIMUM)
+    direction = solver(-point.gradient.ravel())
+    if direction.falling is not None:
+        return Solution(_far_along(objective, start, direction.falling), Outcome.NO_MINIMUM)
+    if float(np.abs(point.gradient).max(initial=0.0)) > UNBALANCED * scale and direction.flat is not None:
+        return Solution(_far_along(objective, point, direction.flat), Outcome.NO_MINIMUM)
     return Solution(point, _solved(objective, direction.nullity))
+
+
+def _far_along(objective: Objective, point: Point, direction: Array) -> Point:
+    """A point far down a direction in which f falls for ever."""
+    move = FAR * (1.0 + np.linalg.norm(point.x)) * direction / np.linalg.norm(direction)
+    return min(objective.at(point.x + move), objective.at(point.x - move), key=lambda trial: trial.value)
+
+
+def unique(objective: Objective, point: Point) -> Outcome:
+    """Whether a minimizer, however it was found, is the only one."""
+    if objective.strongly_convex or not objective.has_hessian or objective.size > RANK_LIMIT:
+        return Outcome.SOLVED
+    return _solved(objective, _factorize(objective.hessian(point))(-point.gradient.ravel()).nullity)
 
 
 def cholesky_direction(objective: Objective, point: Point, gradient: Array, movable: Mask | None) -> Direction:
@@ -163,11 +190,17 @@ def cholesky_direction(objective: Objective, point: Point, gradient: Array, mova
         return _factorize(hessian)(-gradient)
     kept = np.flatnonzero(movable)
     inner = _factorize(hessian[np.ix_(kept, kept)])(-gradient[kept])
-    step, flat = np.zeros_like(gradient), np.zeros_like(gradient)
-    step[kept] = inner.step
-    if inner.flat is not None:
-        flat[kept] = inner.flat
-    return Direction(step, inner.nullity, inner.indefinite, flat if inner.nullity else None)
+
+    def full(part: Array | None) -> Array | None:
+        if part is None:
+            return None
+        whole = np.zeros_like(gradient)
+        whole[kept] = part
+        return whole
+
+    step = full(inner.step)
+    assert step is not None
+    return Direction(step, inner.nullity, full(inner.flat), full(inner.falling))
 
 
 def _factorize(hessian: Array) -> Callable[[Array], Direction]:
@@ -187,13 +220,13 @@ def _factorize(hessian: Array) -> Callable[[Array], Direction]:
     sizes = np.abs(eigenvalues)
     kept = sizes > 10.0 * hessian.shape[0] * np.finfo(float).eps * sizes.max(initial=0.0)
     nullity = int((~kept).sum())
-    indefinite = bool((eigenvalues[kept] < 0).any())
+    falling = scale * vectors[:, 0] if kept[0] and eigenvalues[0] < 0 else None
     curved, sizes, null = vectors[:, kept], sizes[kept], vectors[:, ~kept]
 
     def solve(right: Array) -> Direction:
         right = scale * right
         flat = scale * (null @ (null.T @ right)) if nullity else None
-        return Direction(scale * (curved @ ((curved.T @ right) / sizes)), nullity, indefinite, flat)
+        return Direction(scale * (curved @ ((curved.T @ right) / sizes)), nullity, flat, falling)
 
     return solve
 

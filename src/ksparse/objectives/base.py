@@ -11,12 +11,17 @@ from scipy.sparse.linalg import LinearOperator
 
 from ..sparsity import Entries, Sparsity
 from ..typing import Array, Mask
+from ..validation import real_array
 
-__all__ = ["NoLipschitzConstantError", "Objective", "Point"]
+__all__ = ["NoLipschitzConstantError", "NotFiniteError", "Objective", "Point"]
 
 
 class NoLipschitzConstantError(ValueError):
     """The gradient of the objective has no (known) global Lipschitz constant."""
+
+
+class NotFiniteError(ArithmeticError):
+    """The gradient is NaN or infinite where f is finite."""
 
 
 class Point:
@@ -43,7 +48,11 @@ class Point:
     @cached_property
     def gradient(self) -> Array:
         """The gradient of f at x, computed once, on first use."""
-        return self.objective.gradient(self)
+        gradient = self.objective.gradient(self)
+        if not np.isfinite(gradient).all():
+            bad = int(gradient.size - np.isfinite(gradient).sum())
+            raise NotFiniteError(f"the gradient has {bad} NaN or infinite entries where f is {self.value:g}")
+        return gradient
 
     def __repr__(self) -> str:
         return f"Point(value={self.value:.6g}, nonzero={np.count_nonzero(self.x)} of {self.x.size})"
@@ -65,6 +74,8 @@ class Objective(ABC):
     quadratic: bool = False
     #: True where `hessian` and `hessian_operator` cost no more than work on the gathered columns.
     has_hessian: bool = True
+    #: True where every restriction has a unique minimizer, so that none needs to be checked for it.
+    strongly_convex: bool = False
     #: Number of directions in which f is constant by construction (a softmax is invariant to shifts).
     invariances: int = 0
 
@@ -130,6 +141,10 @@ class Objective(ABC):
             "give a constant step, or use Backtracking() or BarzilaiBorwein()"
         )
 
+    def change(self, before: Point, after: Point) -> float:
+        """How far apart two points are, relative to their size."""
+        return float(np.linalg.norm(after.x - before.x) / (1.0 + np.linalg.norm(before.x)))
+
     def lacks_minimum(self, point: Point) -> bool:
         """Whether this point proves that f falls forever in some direction (separated classes, no ridge)."""
         return False
@@ -156,7 +171,7 @@ class Objective(ABC):
 
     def check_point(self, x: Any) -> Array:
         """x as a float64 array of the right shape, or a ValueError that says what was expected."""
-        array = np.asarray(x, dtype=np.float64)
+        array = real_array(x, "x")
         if array.shape != self.shape:
             raise ValueError(
                 f"x has shape {array.shape}, but {type(self).__name__} is a function on shape {self.shape}; "

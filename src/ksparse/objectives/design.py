@@ -22,6 +22,10 @@ __all__ = ["Design"]
 DENSE_SHARE = 0.2
 #: A column whose variance is a smaller share of its mean square is centred before squaring.
 CANCELLATION = 1e-3
+#: A centred column within so many rounding units of its mean is constant.
+ROUNDING = 16.0
+#: Rows of float32 data that are multiplied in float64 at a time.
+CHUNK = 1024
 
 
 class Design:
@@ -53,6 +57,9 @@ class Design:
             estimator=name,
             ensure_min_features=0,
         )
+        if sparse.issparse(checked) and not checked.has_canonical_format:
+            checked = checked.copy()
+            checked.sum_duplicates()
         return cls(checked)
 
     @property
@@ -68,12 +75,15 @@ class Design:
     def dot(self, w: Array) -> Array:
         """(X − 1·shiftᵀ)w, touching only the columns where w is nonzero."""
         rows = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
-        if self.touches_most(rows.size):
+        if not self.touches_most(rows.size):
+            return self.take(rows)._product(w[rows])
+        if self.is_sparse or self.matrix.dtype == np.float64:
             with caller_threads(self.stored):
-                product = self.matrix @ w.astype(self.matrix.dtype, copy=False)
-            product = product.astype(np.float64, copy=False)
-            return product if self.shift is None else product - self.shift @ w
-        return self.take(rows)._product(w[rows])
+                return self._product(w)
+        # Margins of float32 data are summed in float64, where large means cancel.
+        chunks = range(0, self.shape[0], CHUNK)
+        blocks = (Design(_centred(self.matrix[i : i + CHUNK].astype(np.float64), self.shift)) for i in chunks)
+        return np.concatenate([block.matrix @ w for block in blocks])
 
     def touches_most(self, columns: int) -> bool:
         """Whether work on that many columns costs about a pass over X."""
@@ -96,10 +106,10 @@ class Design:
         """The given columns, in float64. Dense columns are centred explicitly, sparse ones stay implicit."""
         shift = None if self.shift is None else self.shift[columns]
         if not self.is_sparse:
-            return Design(_centred(self.matrix[:, columns], shift))
+            return Design(_centred(self.matrix[:, columns], shift, self._unit))
         block = self.matrix[:, columns].astype(np.float64)
         if block.nnz > DENSE_SHARE * block.shape[0] * block.shape[1]:
-            return Design(_centred(block.toarray(order="F"), shift))
+            return Design(_centred(block.toarray(order="F"), shift, self._unit))
         return Design(block, shift)
 
     def gram(self, weights: Array) -> Array:
@@ -115,7 +125,10 @@ class Design:
         if self.shift is not None:
             sums = self.matrix.T @ weights
             cross = np.outer(self.shift, sums)
-            gram += weights.sum() * np.outer(self.shift, self.shift) - cross - cross.T
+            squared = weights.sum() * np.outer(self.shift, self.shift)
+            gram += squared - cross - cross.T
+            constant = np.abs(gram.diagonal()) <= ROUNDING * self._unit * squared.diagonal()
+            gram[constant] = gram[:, constant] = 0.0
         return gram
 
     @cached_property
@@ -147,8 +160,13 @@ class Design:
         for j in np.flatnonzero(centred < CANCELLATION * raw):
             column = self.matrix[:, [j]]
             dense = column.toarray() if self.is_sparse else column
-            centred[j] = weights @ np.square(dense[:, 0].astype(np.float64) - shift[j])
+            centred[j] = weights @ np.square(_centred(dense[:, 0].astype(np.float64), shift[j], self._unit))
         return np.maximum(centred, 0.0)
+
+    @property
+    def _unit(self) -> float:
+        """Rounding unit of the data."""
+        return float(np.finfo(self.matrix.dtype).eps)
 
     def means(self, weights: Array) -> Array:
         """Weighted column means: a pass over X."""
@@ -161,9 +179,11 @@ class Design:
         return Design(self.matrix, self.means(weights))
 
 
-def _centred(block: Any, shift: Array | None) -> Array:
-    """A freshly gathered block in float64, centred in place where asked."""
+def _centred(block: Any, shift: Any, unit: float = 0.0) -> Array:
+    """A fresh copy of some columns in float64, centred in place where asked; what is left of a constant one is zero."""
     block = np.asarray(block, dtype=np.float64)
     if shift is not None:
         block -= shift
+        rounding = np.abs(block).max(axis=0, initial=0.0) <= ROUNDING * unit * np.abs(shift)
+        block[..., rounding] = 0.0
     return block

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..typing import AnyArray, Array
+from ..validation import real_array
 from .linear import LinearObjective
 from .losses import HuberLoss, LogisticLoss, MultinomialLoss, PoissonLoss, SquaredHingeLoss, SquaredLoss
 
@@ -49,7 +50,23 @@ class LeastSquares(LinearObjective):
         return _responses(y, n, matrix=True)
 
 
-class Logistic(LinearObjective):
+class _Classifier(LinearObjective):
+    """A linear model of labels: every class must have a sample that counts."""
+
+    #: The labels.
+    classes: AnyArray
+
+    def _check_weighted(self) -> None:
+        if self._ignored is None:
+            return
+        target = self._target[~self._ignored]
+        present = (target > 0).any(axis=0) if target.ndim == 2 else [(target < 0).any(), (target > 0).any()]
+        if not np.all(present):
+            missing = self.classes[~np.asarray(present)].tolist()
+            raise ValueError(f"no sample of class {missing} has a positive sample_weight; remove it from y")
+
+
+class Logistic(_Classifier):
     """f(w) = (1/n)·Σᵢ log(1 + exp(−yᵢ wᵀxᵢ)) + (alpha/2)·‖w‖² (paper, §4.1).
 
     The paper's loss log(1 + exp(−2v wᵀu)) is this one on the features x = 2u.
@@ -92,7 +109,7 @@ class Logistic(LinearObjective):
         return signs
 
 
-class Multinomial(LinearObjective):
+class Multinomial(_Classifier):
     """f(W) = −(1/n)·Σᵢ log softmax(Wᵀxᵢ)_yᵢ + (alpha/2)·‖W‖²: one column of W for each of K classes.
 
     An integer k selects k features, that is rows of W.
@@ -221,7 +238,7 @@ class Huber(LinearObjective):
         return _responses(y, n)
 
 
-class SquaredHinge(LinearObjective):
+class SquaredHinge(_Classifier):
     """f(w) = (1/n)·Σᵢ max(0, 1 − yᵢ wᵀxᵢ)² + (alpha/2)·‖w‖²: a linear support vector machine.
 
     Parameters
@@ -266,10 +283,7 @@ def _check_length(y: AnyArray, n: int) -> None:
 
 def _responses(y: Any, n: int, matrix: bool = False) -> Array:
     """Finite numbers, one (or one row) for each sample."""
-    try:
-        array = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y must be numeric; {error}") from error
+    array = real_array(y, "y")
     allowed = (1, 2) if matrix else (1,)
     if array.ndim not in allowed:
         raise ValueError(f"y has shape {array.shape}; expected ({n},)" + (f" or ({n}, q)" if matrix else ""))
@@ -287,7 +301,10 @@ def _labels(y: Any, n: int) -> tuple[AnyArray, AnyArray]:
     _check_length(array, n)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"y has {int((~np.isfinite(array)).sum())} NaN or infinite labels; remove those rows")
-    classes, codes = np.unique(array, return_inverse=True)
+    try:
+        classes, codes = np.unique(array, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"y has labels of different types ({error}); use one type, without None") from error
     return classes, codes
 
 

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..sparsity import Entries, Rows, Sparsity
 from ..typing import Array, Mask
-from ..validation import check_nonnegative_number, check_vector
+from ..validation import check_flag, check_nonnegative_number, check_vector
 from .base import NoLipschitzConstantError, Objective, PassCounter, Point
 from .design import Design
 from .losses import Loss
@@ -65,10 +65,14 @@ class LinearObjective(Objective):
         n, p = self._design.shape
         self._target = self._encode(y, n)
         self.total_weight, self._weights = _normalized_weights(sample_weight, n)
+        self._ignored: Mask | None = self._weights == 0 if (self._weights == 0).any() else None
+        self._check_weighted()
         self._offset = None if offset is None else check_vector(offset, "offset", self._target.shape)
         self.alpha = check_nonnegative_number(alpha, "alpha")
-        self.fit_intercept = bool(fit_intercept)
+        self.fit_intercept = check_flag(fit_intercept, "fit_intercept")
         self.quadratic = self.loss.quadratic
+        # A ridge makes all but the intercept strongly convex, and any data determines an intercept.
+        self.strongly_convex = self.alpha > 0
         self._pattern: Mask | None = None
         self._squares: Array | None = None
         self._gram: Array | None = None
@@ -77,6 +81,9 @@ class LinearObjective(Objective):
     @abstractmethod
     def _encode(self, y: Any, n: int) -> Array:
         """Check the n responses or labels, and give them as the loss wants them."""
+
+    def _check_weighted(self) -> None:
+        """Check what must hold for the samples that have a weight; nothing by default."""
 
     def _set_shape(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
@@ -112,7 +119,7 @@ class LinearObjective(Objective):
 
     def _value(self, margins: Array, weights: Array) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = float(self._weights @ self.loss.value(margins, self._target))
+            mean = float(self._weighted(self.loss.value(margins, self._target)).sum())
         return mean + 0.5 * self.alpha * float(np.sum(weights * weights))
 
     def gradient(self, point: Point) -> Array:
@@ -123,7 +130,11 @@ class LinearObjective(Objective):
         return self._join(self._design.transposed_dot(slopes) + self.alpha * weights, slopes.sum(axis=0))
 
     def _weighted(self, values: Array) -> Array:
-        return values * self._weights if values.ndim == 1 else values * self._weights[:, None]
+        """Values of each sample times its weight; a sample without weight has none, whatever its value."""
+        weighted = values * self._weights if values.ndim == 1 else values * self._weights[:, None]
+        if self._ignored is not None:
+            weighted[self._ignored] = 0.0
+        return weighted
 
     # --- coordinates ------------------------------------------------------------------------------------------
 
@@ -198,7 +209,7 @@ class LinearObjective(Objective):
         if self.quadratic and self._gram is not None:
             return self._gram
         curvatures = self.loss.curvature(point.state, self._target)
-        hessian = self._block(self._weights * curvatures) if curvatures.ndim == 1 else self._blocks(curvatures)
+        hessian = self._block(self._weighted(curvatures)) if curvatures.ndim == 1 else self._blocks(curvatures)
         diagonal = self._join(np.full(self._coefficient_shape(), self.alpha), np.zeros(self._intercept_shape()))
         hessian.flat[:: hessian.shape[0] + 1] += diagonal.ravel()
         self._gram = hessian if self.quadratic else None
@@ -228,13 +239,13 @@ class LinearObjective(Objective):
         rows = self._design.shape[1] + self.fit_intercept
         full = np.zeros((rows, outputs, rows, outputs))
         for a in range(outputs):
-            own = self._weights * curvatures[:, a]
+            own = curvatures[:, a]
             if self.loss.coupled:
-                own = own * (1.0 - curvatures[:, a])
+                own = own * (1.0 - own)
                 for b in range(a):
-                    coupling = -self._weights * curvatures[:, a] * curvatures[:, b]
+                    coupling = self._weighted(-curvatures[:, a] * curvatures[:, b])
                     full[:, a, :, b] = full[:, b, :, a] = self._block(coupling)
-            full[:, a, :, a] = self._block(own)
+            full[:, a, :, a] = self._block(self._weighted(own))
         flat = full.reshape(rows * outputs, rows * outputs)
         if self._pattern is None or self._pattern.all():
             return flat
@@ -269,9 +280,9 @@ class LinearObjective(Objective):
         curvatures = self.loss.curvature(point.state, self._target)
         if self.loss.coupled:
             curvatures = curvatures * (1.0 - curvatures)
-        mean = self._weights @ curvatures
+        mean = self._weighted(curvatures).sum(axis=0)
         diagonal = self._join(np.multiply.outer(self._squares, mean) + self.alpha, mean)
-        return np.maximum(diagonal, _floor(diagonal))
+        return _without_zeros(diagonal)
 
     def lipschitz(self, metric: Array | None = None) -> float:
         """bound(ℓ″)·λ_max(Xᵀ diag(s) X) + alpha, by Lanczos; a few passes over X."""
@@ -296,11 +307,19 @@ class LinearObjective(Objective):
 
         return largest_eigenvalue(LinearOperator((scale.size, scale.size), matvec=product, dtype=np.float64))
 
+    def change(self, before: Point, after: Point) -> float:
+        """Relative change of the margins, which have the same units whatever those of the features."""
+        moved = np.abs(after.state - before.state).max(initial=0.0)
+        return float(moved / (1.0 + np.abs(before.state).max(initial=0.0)))
+
     def lacks_minimum(self, point: Point) -> bool:
         """Separated classes without a ridge: scaling x up lowers f forever."""
         if self.alpha > 0 or point.value > SEPARATED:
             return False
-        return self.loss.separates(point.state, self._target)
+        # Only the part of the margins that depends on x can be scaled up.
+        margins = point.state if self._offset is None else point.state - self._offset
+        counted = slice(None) if self._ignored is None else ~self._ignored
+        return self.loss.separates(margins[counted], self._target[counted])
 
 
 def _normalized_weights(sample_weight: Any, n: int) -> tuple[float, Array]:
@@ -311,24 +330,28 @@ def _normalized_weights(sample_weight: Any, n: int) -> tuple[float, Array]:
     if (weights < 0).any():
         first = int(np.flatnonzero(weights < 0)[0])
         raise ValueError(f"sample_weight must not be negative; entry {first} is {weights[first]:g}")
-    if weights.sum() == 0:
+    if not weights.any():
         raise ValueError("sample_weight is zero for every sample; give at least one sample a positive weight")
-    total = float(weights.sum())
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if not np.isfinite(total):
+        raise ValueError("the sum of sample_weight overflows; divide the weights by a constant, which changes nothing")
     return total, weights / total
 
 
-def _floor(diagonal: Array) -> float:
-    """Smallest curvature that counts as nonzero: a constant column must not get an infinite step."""
-    largest = float(diagonal.max(initial=0.0))
-    return largest * 1e-10 if largest > 0 else 1.0
+def _without_zeros(diagonal: Array) -> Array:
+    """Curvatures, with the largest one in place of zeros: a constant column must not get an infinite step."""
+    largest = float(diagonal.max(initial=0.0)) or 1.0
+    return np.where(diagonal > 0, diagonal, largest)
 
 
 def largest_eigenvalue(operator: LinearOperator) -> float:
     """Largest eigenvalue of a positive semidefinite operator, rounded up by Lanczos' tolerance."""
     size = operator.shape[0]
-    if size <= 3:
-        dense = operator @ np.eye(size)
-        return max(float(np.linalg.eigvalsh(dense).max(initial=0.0)), np.finfo(float).tiny)
     start = np.cos(np.arange(1.0, size + 1.0))  # a fixed start: the same call gives the same bytes
+    if not np.any(operator @ start):
+        return 1.0  # f is linear: any constant bounds its curvature
+    if size <= 3:
+        return float(np.linalg.eigvalsh(operator @ np.eye(size))[-1])
     top = eigsh(operator, k=1, which="LA", v0=start, tol=LANCZOS_TOLERANCE, return_eigenvectors=False)
-    return max(float(top[0]) * (1.0 + LANCZOS_TOLERANCE), np.finfo(float).tiny)
+    return float(top[0]) * (1.0 + LANCZOS_TOLERANCE)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from ..typing import Array, Mask
@@ -114,7 +115,8 @@ class Function(Objective):
 
     def _full_gradient(self, x: Array) -> Array:
         self._passes.total += 1
-        gradient = np.asarray(self._gradient(self._embed(x)), dtype=np.float64)
+        # A copy: the user's function may fill the same array again.
+        gradient = np.array(self._gradient(self._embed(x)), dtype=np.float64)
         if gradient.shape != self._full_shape:
             raise ValueError(
                 f"gradient(x) returned shape {gradient.shape} for x of shape {self._full_shape}; "
@@ -129,7 +131,8 @@ class Function(Objective):
             matrix = np.array(columns).reshape(self.size, self.size)
             return 0.5 * (matrix + matrix.T)
         size = int(np.prod(self._full_shape, dtype=int))
-        matrix = np.asarray(self._hessian(self._embed(point.x)), dtype=np.float64)
+        given = self._hessian(self._embed(point.x))
+        matrix = np.asarray(given.toarray() if sparse.issparse(given) else given, dtype=np.float64)
         if matrix.shape != (size, size):
             raise ValueError(f"hessian(x) returned shape {matrix.shape}; expected {(size, size)}")
         kept = np.arange(size) if self._support is None else np.flatnonzero(self._support)

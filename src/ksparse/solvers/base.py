@@ -7,16 +7,16 @@ import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ..debias import Bounds, Debias, Exact, Outcome
-from ..objectives.base import Objective, Point
+from ..objectives.base import NotFiniteError, Objective, Point
 from ..sparsity import Units
 from ..typing import Array, Mask
-from ..validation import check_nonnegative_number, check_number_of_units
+from ..validation import check_iterations, check_nonnegative_number
 from .result import History, Iteration, Result, Status
 
 __all__ = ["Callback", "Iterate", "Problem", "Solver"]
@@ -29,10 +29,6 @@ T = TypeVar("T")
 SAME = 1e-9
 #: How many iterates on the same support are remembered.
 LONGEST_PERIOD = 16
-
-
-class NotFiniteError(ArithmeticError):
-    """A derivative that a step needs is NaN or infinite."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +77,13 @@ class Problem:
 
     objective: Objective
     units: Units
+    deadline: float = np.inf
     _cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
-    def gradient(self, point: Point) -> Array:
-        """The gradient at a point, or NotFiniteError."""
-        gradient = point.gradient
-        if not np.isfinite(gradient).all():
-            raise NotFiniteError("the gradient has NaN or infinite entries")
-        return gradient
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time limit has passed; long updates stop then."""
+        return time.perf_counter() >= self.deadline
 
     def refit(self, support: Mask, start: Array, debias: Debias | None = None) -> Iterate:
         """S3: minimize on `support` from `start` (whose other coordinates are ignored)."""
@@ -141,7 +136,7 @@ class Solver(ABC):
     time_limit: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_number_of_units(self.max_iter)
+        check_iterations(self.max_iter, "max_iter")
         if self.time_limit is not None:
             check_nonnegative_number(self.time_limit, "time_limit")
 
@@ -171,11 +166,12 @@ class _Run:
 
     def __init__(self, solver: Solver, problem: Problem, callback: Callback | None) -> None:
         self.solver = solver
-        self.problem = problem
         self.callback = callback
         self.history = History()
         self.visited: dict[bytes, deque[tuple[int, float, Array]]] = {}
         self.began = time.perf_counter()
+        deadline = np.inf if solver.time_limit is None else self.began + solver.time_limit
+        self.problem = replace(problem, deadline=deadline)
         self.passes_before = problem.objective.passes
 
     def from_start(self, x: Array) -> Result:
@@ -235,10 +231,10 @@ class _Run:
                 f"not converged: the supports repeat with period {period}; the best point of the cycle is returned. "
                 "Use a smaller step, Backtracking(), or the default solver"
             )
-        if self.callback is not None and self.callback(self.history[-1], self._user_x(current)):
+        if self.callback is not None and self.callback(self.history[-1], self._user_x(current).copy()):
             return Status.STOPPED, f"stopped by the callback after {len(self.history)} iterations"
-        limit = self.solver.time_limit
-        if limit is not None and time.perf_counter() - self.began >= limit:
+        if self.problem.out_of_time:
+            limit = self.solver.time_limit
             return Status.TIME_LIMIT, f"not converged: the time limit of {limit:g} s was reached; raise time_limit"
         return None
 

@@ -148,7 +148,7 @@ class ExchangeModel:
             cross = table[np.ix_(rows, index)]
             coefficient = table[rows, -1] - cross @ entering
             inverse = -table[np.ix_(rows, rows)] + cross @ np.linalg.solve(own, cross.T)
-            costs.append(0.5 * float(coefficient @ np.linalg.solve(inverse, coefficient)))
+            costs.append(0.5 * float(coefficient @ np.linalg.lstsq(inverse, coefficient, rcond=None)[0]))
         return np.array(costs) - gain
 
 

@@ -47,7 +47,7 @@ class FBS(Solver):
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
         units = problem.units
-        gradient = problem.gradient(current.point)
+        gradient = current.point.gradient
         assert current.support is not None
         chosen = units.units_in(current.support)
         scores = np.where(chosen, -np.inf, units.mean_squares(units.descent(gradient)))

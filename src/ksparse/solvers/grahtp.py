@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from ..debias import Debias, Exact, Truncate
 from ..objectives import LeastSquares
+from ..validation import check_callable
 from .base import Iterate, Problem, Solver
 from .halting import HaltingRule, RelativeChange, SameSupport
 from .steps import Constant, Lipschitz, Step, StepRule
@@ -55,6 +56,9 @@ class GraHTP(Solver):
     def __post_init__(self) -> None:
         super().__post_init__()
         _as_rule(self.step)
+        check_callable(self.debias, "debias", "such as ksparse.debias.Exact()")
+        for rule in _as_tuple(self.halting):
+            check_callable(rule, "halting", "such as ksparse.solvers.SameSupport()")
 
     def step_rule(self, problem: Problem) -> StepRule:
         """The rule that `step` stands for."""
@@ -64,11 +68,10 @@ class GraHTP(Solver):
         rules = self.halting
         if rules is None:
             rules = SameSupport() if isinstance(self.debias, Exact) else RelativeChange()
-        reasons = (rule(previous, current) for rule in (rules if isinstance(rules, tuple) else (rules,)))
+        reasons = (rule(previous, current) for rule in _as_tuple(rules))
         return next((reason for reason in reasons if reason is not None), None)
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
-        problem.gradient(current.point)
         rule = self.step_rule(problem)
         step: Step | None = rule.propose(problem, current, previous)
         assert step is not None
@@ -86,6 +89,12 @@ class GraHTP(Solver):
         support = problem.units.select(z, step.metric)  # S2
         trial = problem.refit(support, problem.units.clip(z), self.debias)  # S3
         return replace(trial, step=step.size)
+
+
+def _as_tuple(rules: HaltingRule | tuple[HaltingRule, ...] | None) -> tuple[HaltingRule, ...]:
+    if rules is None:
+        return ()
+    return rules if isinstance(rules, tuple) else (rules,)
 
 
 def _as_rule(step: float | StepRule) -> StepRule:

@@ -49,7 +49,7 @@ class GraSP(Solver):
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
         units = problem.units
-        gradient = problem.gradient(current.point)
+        gradient = current.point.gradient
         steepest = units.top(units.mean_squares(units.descent(gradient)), k=2 * units.k)
         merged = units.mask(steepest) | (current.point.x != 0)
         wide = problem.refit(merged, current.point.x, self.debias)

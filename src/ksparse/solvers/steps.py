@@ -216,13 +216,10 @@ class Backtracking(StepRule):
         First step, as a multiple of the natural one: 1 for scaled steps, `Normalized`'s for scalar ones.
     shrinkage : float, default=0.5
         Factor of a step that was not accepted.
-    trials : int, default=30
-        How many steps to try before giving up.
     """
 
     initial: float = 16.0
     shrinkage: float = 0.5
-    trials: int = 30
 
     def __post_init__(self) -> None:
         check_positive_number(self.initial, "initial")
@@ -241,7 +238,7 @@ class Backtracking(StepRule):
 
 def step_support(problem: Problem, current: Iterate, metric: Array | None) -> Mask:
     """The support on which a normalized step is optimal: the current one, or else the top-k of the gradient."""
-    gradient = problem.gradient(current.point)
+    gradient = current.point.gradient
     move = gradient if metric is None else gradient / metric
     steepest = problem.units.select(move, metric)
     if current.support is None:
@@ -253,7 +250,7 @@ def step_support(problem: Problem, current: Iterate, metric: Array | None) -> Ma
 
 def normalized_size(problem: Problem, current: Iterate, metric: Array | None) -> float:
     """‖d‖²_D / dᵀ∇²f d for the scaled gradient d on `step_support`."""
-    gradient = problem.gradient(current.point)
+    gradient = current.point.gradient
     move = gradient if metric is None else gradient / metric
     direction = np.where(step_support(problem, current, metric), move, 0.0)
     bend = problem.objective.curvature_along(current.point, direction)

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..debias import Exact, Outcome
 from ..objectives.base import Point
+from ..sparsity.base import top_mask
 from ..typing import Array, Mask
-from ..validation import check_number_of_units
+from ..validation import check_iterations
 from .base import Iterate, Problem, Solver
 from .exchange import Exchange, ExchangeModel
 from .steps import Step
@@ -23,6 +24,8 @@ LONGEST_STEP, SHORTEST_STEP = 16.0, 0.25
 PURSUIT_GAIN = 0.02
 #: An exchange must lower f by this share to count.
 LEAST_GAIN = 1e-9
+#: Rounding of f, as a share of its value at zero.
+ROUNDING = 1e-15
 #: While the support moves, refits are cut short, and given up once they cannot win.
 START, PURSUIT, EXCHANGE = Exact(tol=1e-3), Exact(tol=1e-3, max_iter=2), Exact(tol=1e-3, max_iter=4)
 #: With no more units than this, a restart costs next to nothing.
@@ -70,10 +73,10 @@ class SwapGraHTP(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number_of_units(self.exchanges)
-        for number in (self.candidates, self.restarts):
-            if number is not None:
-                check_number_of_units(number)
+        check_iterations(self.exchanges, "exchanges")
+        for name in ("candidates", "restarts"):
+            if getattr(self, name) is not None:
+                check_iterations(getattr(self, name), name)
 
     def prepare(self, problem: Problem, x: Array) -> Iterate:
         units = problem.units
@@ -90,6 +93,8 @@ class SwapGraHTP(Solver):
         return start if chosen.sum() == units.k else replace(start, support=None)
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
+        if current.support is not None and current.outcome is Outcome.NO_MINIMUM:
+            return replace(current, done="f falls for ever on a support")
         following = self._descend(problem, current)
         if following.done is None or following.support is None:
             return following
@@ -115,9 +120,12 @@ class SwapGraHTP(Solver):
             start = units.top(gains)
             used |= start & ~units.always
             other = replace(problem.refit(units.mask(start), np.zeros_like(best.point.x), START), done=None)
-            while other.done is None and np.isfinite(other.point.value):
-                other = self._descend(problem, other)
-            if _lower(other, best):
+            steps = 0
+            while other.done is None and np.isfinite(other.point.value) and not problem.out_of_time:
+                other, steps = self._descend(problem, other), steps + 1
+                if steps >= self.max_iter:
+                    break
+            if _lower(problem, other, best):
                 return replace(other, done=None)
         return best
 
@@ -130,22 +138,25 @@ class SwapGraHTP(Solver):
     def _gains(problem: Problem, point: Point) -> Array:
         """How much each unit outside the support could lower f by itself, as far as its curvature tells."""
         units = problem.units
-        slopes = np.square(units.descent(problem.gradient(point)))
+        slopes = np.square(units.descent(point.gradient))
         return units.total(slopes / problem.objective.curvature(point))
 
     def finish(self, problem: Problem, iterate: Iterate) -> Iterate:
-        if iterate.support is None:
-            return iterate
-        final = problem.refit(iterate.support, iterate.point.x)
-        if final.point.value <= iterate.point.value or _solved(final):
-            return final
-        return replace(iterate, outcome=Outcome.UNFINISHED)
+        units = problem.units
+        support = iterate.support
+        if support is None:
+            support = units.mask(units.units_in(iterate.point.x != 0) | units.always)
+        final = problem.refit(support, iterate.point.x)
+        if _solved(final) or iterate.outcome is Outcome.NO_MINIMUM:
+            return final if _solved(final) else iterate
+        best = final if final.point.value <= iterate.point.value else iterate
+        return replace(best, outcome=Outcome.UNFINISHED)
 
     # --- pursuit: scaled GraHTP steps -------------------------------------------------------------------------
 
     def _pursue(self, problem: Problem, current: Iterate) -> Iterate | None:
         """The longest step whose support gives a lower f; None if there is none."""
-        gradient = problem.gradient(current.point)
+        gradient = current.point.gradient
         metric = problem.objective.curvature(current.point)
         size = LONGEST_STEP if current.memory is None else current.memory.step
         grow, tried = 2.0, current.support
@@ -167,7 +178,7 @@ class SwapGraHTP(Solver):
         value = current.point.value
         target = value if current.support is not None else None
         trial = problem.refit(support, current.point.x, replace(debias, target=target))
-        return trial if _lower(trial, current) else None
+        return trial if _lower(problem, trial, current) else None
 
     # --- exchanges --------------------------------------------------------------------------------------------
 
@@ -175,9 +186,8 @@ class SwapGraHTP(Solver):
         """The best chain of exchanges that lowers f, or a single one; done if there is none."""
         memory = current.memory or _Memory(False)
         model = self._model(problem, current)
-        threshold = LEAST_GAIN * abs(current.point.value)
         pairs = model.best_pairs(self.exchanges)
-        chain = model.chain(memory.length, threshold)
+        chain = model.chain(memory.length, _least_gain(problem, current.point.value))
         for length, exchanged in _attempts(chain, pairs):
             trial = self._trial(problem, current, self._after(problem, current, exchanged), EXCHANGE)
             if trial is not None:
@@ -185,14 +195,14 @@ class SwapGraHTP(Solver):
         return replace(current, done="converged: no exchange of two units lowers f", memory=memory)
 
     def _model(self, problem: Problem, current: Iterate) -> ExchangeModel:
-        """The quadratic model of f on the support and the candidates."""
+        """The quadratic model of f on the support and the best candidates to enter it."""
         units, point = problem.units, current.point
         assert current.support is not None
         inside = units.units_in(current.support)
-        gains = self._gains(problem, point)
-        wanted = self._number_of_candidates(problem)
-        entering = units.top(np.where(inside, -np.inf, gains), min(wanted, units.count - int(inside.sum())))
-        look = units.mask(inside | (entering & ~inside))
+        gains = np.where(inside, -np.inf, self._gains(problem, point))
+        candidates = min(self._number_of_candidates(problem), units.count - int(inside.sum()))
+        entering = top_mask(gains, candidates)
+        look = units.mask(inside | entering)
         hessian = self._hessian(problem, current, look)
         linear = hessian @ point.x[look] - point.gradient[look]
         return ExchangeModel(hessian, linear, units.number[look], current.support[look], units.always)
@@ -236,10 +246,16 @@ def _solved(iterate: Iterate) -> bool:
     return iterate.outcome not in (Outcome.UNFINISHED, Outcome.NOT_FINITE)
 
 
-def _lower(trial: Iterate, current: Iterate) -> bool:
+def _least_gain(problem: Problem, value: float) -> float:
+    """How much f must fall to count: more than rounding, of f itself or of what it began with."""
+    start = problem.cached("value at zero", lambda: problem.objective.at(np.zeros(problem.objective.shape)).value)
+    return LEAST_GAIN * abs(value) + (ROUNDING * abs(start) if np.isfinite(start) else 0.0)
+
+
+def _lower(problem: Problem, trial: Iterate, current: Iterate) -> bool:
     """Whether f has fallen by more than rounding."""
     value = current.point.value
-    return trial.point.value < value - LEAST_GAIN * abs(value)
+    return trial.point.value < value - _least_gain(problem, value)
 
 
 def _attempts(chain: list[Exchange], pairs: list[Exchange]) -> Iterable[tuple[int, list[Exchange]]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..typing import AnyArray, Array, IntArray, Mask
-from ..validation import check_number_of_units
+from ..validation import check_number_of_units, real_array
 
 __all__ = ["Sparsity", "Units"]
 
@@ -25,7 +25,7 @@ class Sparsity(ABC):
     k : int
         Number of units that may be nonzero. If there are no more than k units, the constraint is inactive.
     always : sequence, default=()
-        Units that are always selected. They count in k.
+        Units that are always selected, by name or as a mask over the units. They count in k.
     lower, upper : float or array of x's shape, default=-inf, inf
         Bounds of the coefficients, with lower ≤ 0 ≤ upper. ``lower=0`` asks for nonnegative coefficients.
         They do not apply to an intercept.
@@ -64,7 +64,11 @@ class Sparsity(ABC):
         return Units(min(self.k, len(names)), number, names, always, lower, upper)
 
     def _find_always(self, names: AnyArray) -> Mask:
-        wanted = np.asarray(list(self.always))
+        wanted = np.atleast_1d(np.asarray(self.always))
+        if wanted.dtype == bool:
+            if wanted.shape != names.shape:
+                raise ValueError(f"always is a mask of {wanted.size} values for {len(names)} units; give one for each")
+            return wanted
         known = set(names.tolist())
         missing = [unit for unit in wanted.tolist() if unit not in known]
         if missing:
@@ -73,11 +77,11 @@ class Sparsity(ABC):
         return np.isin(names, wanted) if wanted.size else np.zeros(len(names), dtype=bool)
 
     def _bounds(self, shape: tuple[int, ...], constrained: Mask) -> tuple[Array | None, Array | None]:
-        if np.isneginf(self.lower).all() and np.isposinf(self.upper).all():
+        lower, upper = real_array(self.lower, "lower"), real_array(self.upper, "upper")
+        if np.isneginf(lower).all() and np.isposinf(upper).all():
             return None, None
         full = []
-        for name, bound, unbounded in (("lower", self.lower, -np.inf), ("upper", self.upper, np.inf)):
-            values = np.asarray(bound, dtype=np.float64)
+        for name, values, unbounded in (("lower", lower, -np.inf), ("upper", upper, np.inf)):
             if values.ndim and values.size != constrained.sum():
                 raise ValueError(
                     f"{name} has {values.size} values for {constrained.sum()} coefficients; "
@@ -85,7 +89,7 @@ class Sparsity(ABC):
                 )
             if np.isnan(values).any() or (values * np.sign(unbounded) < 0).any():
                 raise ValueError(
-                    f"{name} must satisfy lower <= 0 <= upper, so that a coefficient can be zero; got {bound!r}"
+                    f"{name} must satisfy lower <= 0 <= upper, so that a coefficient can be zero; got {values}"
                 )
             array = np.full(shape, unbounded)
             array[constrained] = values.ravel() if values.ndim else values

@@ -54,5 +54,8 @@ class Groups(Sparsity):
             )
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise ValueError("labels has NaN or infinite values; give each feature a group label")
-        names, numbers = np.unique(labels.ravel(), return_inverse=True)
+        try:
+            names, numbers = np.unique(labels.ravel(), return_inverse=True)
+        except TypeError as error:
+            raise ValueError(f"labels are of different types ({error}); use one type, without None") from error
         return numbers.ravel().astype(np.intp), names
