@@ -166,7 +166,7 @@ def test_domains_are_respected() -> None:
 
     objective = Function(value, gradient=lambda x: 1 - 1 / x, hessian=lambda x: np.diag(x**-2.0), shape=2)
     for method in ("newton-cholesky", "lbfgs"):
-        found = Exact(method=method)(objective, np.array([0.01, 30.0]))  # type: ignore[arg-type]
+        found = Exact(method=method)(objective, np.array([0.01, 30.0]))
         np.testing.assert_allclose(found.point.x, 1.0, atol=1e-4)
     assert Exact()(objective, np.array([-1.0, -1.0])).outcome is Outcome.NOT_FINITE
 

@@ -123,6 +123,9 @@ def test_always_as_a_mask() -> None:
     objective = LeastSquares(np.eye(4), [5.0, 4.0, 3.0, 2.0])
     result = ksparse.minimize(objective, sparsity=Entries(3, always=[False, False, False, True]))
     assert result.selected.tolist() == [0, 1, 3]
+    bounded = ksparse.minimize(LeastSquares(np.eye(3), [-1.0, 2.0, 3.0]), sparsity=Entries(2, always=[0], lower=0.0))
+    assert bounded.selected.tolist() == [0, 2]
+    assert bounded.x.tolist() == [0.0, 0.0, 3.0]
     assert ksparse.minimize(objective, sparsity=Entries(2, always=3)).selected.tolist() == [0, 3]  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="always is a mask of 2 values for 4 units"):
         ksparse.minimize(objective, sparsity=Entries(3, always=[True, False]))

@@ -365,4 +365,4 @@ def test_errors_of_the_users_function_come_through() -> None:
 def test_solvers_and_sets_are_immutable() -> None:
     for thing in (ksparse.GraHTP(), ksparse.SwapGraHTP(), ksparse.sparsity.Entries(3), Constant(1.0)):
         with pytest.raises(FrozenInstanceError):
-            thing.k = 5  # type: ignore[union-attr]
+            thing.k = 5  # type: ignore[misc, union-attr]

@@ -121,5 +121,5 @@ def test_k_must_be_an_integer(k: Any) -> None:
 
 def test_numpy_integers_are_integers() -> None:
     for number in (np.int32(2), np.int64(2), np.uint8(2)):
-        sparsity: Sparsity = Entries(number)  # type: ignore[arg-type]
+        sparsity: Sparsity = Entries(number)
         assert sparsity.k == 2

@@ -276,7 +276,7 @@ class _Run:
         return Result(
             x=x,
             support=support,
-            selected=units.names[units.units_in(support)],
+            selected=units.names[units.units_in(support) | units.always],
             value=iterate.point.value,
             status=status,
             message=message,

@@ -133,7 +133,7 @@ class Result:
     support : ndarray of bool, of x's shape
         Where x is nonzero, an intercept left out.
     selected : ndarray
-        Names of the selected units: feature indices, group labels or row numbers.
+        Names of the units that are nonzero or always selected: feature indices, group labels or row numbers.
     value : float
         f(x).
     status : Status

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..typing import AnyArray, Array, IntArray, Mask
 from ..validation import check_number_of_units, real_array
@@ -32,9 +31,9 @@ class Sparsity(ABC):
     """
 
     k: int
-    always: Sequence[Any] = field(default=(), kw_only=True)
-    lower: Any = field(default=-np.inf, kw_only=True)
-    upper: Any = field(default=np.inf, kw_only=True)
+    always: ArrayLike = field(default=(), kw_only=True)
+    lower: ArrayLike = field(default=-np.inf, kw_only=True)
+    upper: ArrayLike = field(default=np.inf, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_number_of_units(self.k))

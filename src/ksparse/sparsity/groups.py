@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..typing import AnyArray, IntArray
 from .base import Sparsity
@@ -34,13 +33,14 @@ class Groups(Sparsity):
     Examples
     --------
     >>> import numpy as np
+    from numpy.typing import ArrayLike
     >>> from ksparse.sparsity import Groups
     >>> groups = Groups(1, labels=["b", "a", "b", "a"])
     >>> groups.bind((4,)).truncate(np.array([3.0, 2.0, 0.0, 2.0]))
     array([3., 0., 0., 0.])
     """
 
-    labels: Sequence[Any]
+    labels: ArrayLike
 
     def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
         labels = np.asarray(self.labels)
