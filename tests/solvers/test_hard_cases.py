@@ -126,7 +126,7 @@ def test_always_as_a_mask() -> None:
     bounded = ksparse.minimize(LeastSquares(np.eye(3), [-1.0, 2.0, 3.0]), sparsity=Entries(2, always=[0], lower=0.0))
     assert bounded.selected.tolist() == [0, 2]
     assert bounded.x.tolist() == [0.0, 0.0, 3.0]
-    assert ksparse.minimize(objective, sparsity=Entries(2, always=3)).selected.tolist() == [0, 3]  # type: ignore[arg-type]
+    assert ksparse.minimize(objective, sparsity=Entries(2, always=3)).selected.tolist() == [0, 3]
     with pytest.raises(ValueError, match="always is a mask of 2 values for 4 units"):
         ksparse.minimize(objective, sparsity=Entries(3, always=[True, False]))
 
@@ -277,7 +277,7 @@ MISTAKES: dict[str, tuple[Any, type[Exception], str]] = {
     "lower": (lambda: Entries(1, lower="a").bind((2,)), ValueError, "lower must be numeric"),
     "labels": (lambda: Logistic(np.eye(3), ["a", None, "a"]), ValueError, "y has labels of different types"),
     "groups": (
-        lambda: ksparse.sparsity.Groups(1, [None, "a", "b"]).bind((3,)),
+        lambda: ksparse.sparsity.Groups(1, [None, "a", "b"]).bind((3,)),  # type: ignore[arg-type]
         ValueError,
         "labels are of different types",
     ),
