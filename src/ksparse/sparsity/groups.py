@@ -33,7 +33,6 @@ class Groups(Sparsity):
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import ArrayLike
     >>> from ksparse.sparsity import Groups
     >>> groups = Groups(1, labels=["b", "a", "b", "a"])
     >>> groups.bind((4,)).truncate(np.array([3.0, 2.0, 0.0, 2.0]))
