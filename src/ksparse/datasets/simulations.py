@@ -47,8 +47,8 @@ def make_logistic(
     Examples
     --------
     >>> X, y, coef = make_logistic(n=200, p=50, k=5)
-    >>> X.shape, (coef != 0).sum()
-    ((200, 50), np.int64(5))
+    >>> X.shape, int((coef != 0).sum())
+    ((200, 50), 5)
     """
     if check_number_of_units(k) > p:
         raise ValueError(f"k = {k} relevant features of p = {p}; k must not exceed p")

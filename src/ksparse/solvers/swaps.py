@@ -81,9 +81,11 @@ class SwapGraHTP(Solver):
     def prepare(self, problem: Problem, x: Array) -> Iterate:
         units = problem.units
         start = Iterate(problem.objective.at(x))
-        if units.inactive or units.k == 0:
-            everything = np.ones(x.shape, dtype=bool) if units.inactive else ~units.constrained
+        if units.inactive:
+            everything = np.ones(x.shape, dtype=bool)
             return replace(problem.refit(everything, x), done="converged: f was minimized over all units")
+        if units.k == 0:
+            return replace(problem.refit(~units.constrained, x), done="converged: k = 0 selects nothing")
         if not np.isfinite(start.point.value):
             return start
         chosen = units.units_in(x != 0) | units.always
