@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from sklearn.exceptions import ConvergenceWarning
 
-from . import debias, diagnostics, objectives, solvers, sparsity, theory
+from . import datasets, debias, diagnostics, objectives, solvers, sparsity, theory
 from .optimize import minimize
 from .solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Status, SwapGraHTP
 
@@ -27,6 +27,7 @@ __all__ = [
     "Result",
     "Status",
     "SwapGraHTP",
+    "datasets",
     "debias",
     "diagnostics",
     "minimize",

@@ -83,7 +83,10 @@ def check_objective(
     if x is None:
         x = 0.5 * np.random.default_rng(0).standard_normal(objective.shape)
     point_x = objective.check_point(x)
-    value = objective.at(point_x).value
+    try:
+        value = objective.at(point_x).value
+    except ValueError as error:
+        return ObjectiveReport([str(error)])
     if not np.isfinite(value):
         return ObjectiveReport([f"f is {value} at the point of the check; pass an x inside its domain"])
     try:
@@ -134,7 +137,7 @@ def _compare_gradient(
         factor = float(given @ numeric) / float(numeric @ numeric) if numeric.any() else np.nan
         if np.abs(given - factor * numeric).max() <= 100 * tol * scale and abs(factor) > tol:
             return [_factor_problem(factor)], error
-    worst = np.argsort(-difference, kind="stable")[:3]
+    worst = np.argsort(-difference, kind="stable")[: min(3, int(wrong.sum()))]
     shown = "; ".join(f"coordinate {index[j]}: {given[j]:.6g}, should be {numeric[j]:.6g}" for j in worst)
     return [f"the gradient is wrong in {int(wrong.sum())} of {len(index)} coordinates checked ({shown})"], error
 

@@ -42,7 +42,7 @@ def minimize(
     x0 : array-like, optional
         Where to start, zero by default; only its k largest units are used.
     callback : callable, optional
-        Called after each iteration as ``callback(iteration, x)``, with an `Iteration`; True stops the solver.
+        Called after each iteration as ``callback(iteration, x)``, with an `Iteration`; returning True stops the solver.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def minimize(
     chosen = objective.sparsity(k) if sparsity is None else sparsity  # type: ignore[arg-type]
     # A step may leave the domain of f; what is not finite is found by looking, and has a status of its own.
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        start = objective.check_point(np.zeros(objective.shape) if x0 is None else x0)
+        start = objective.check_point(np.zeros(objective.shape) if x0 is None else x0, "x0")
         if not np.isfinite(start).all():
             raise ValueError("x0 has NaN or infinite entries; pass a finite starting point")
         units = chosen.bind(objective.shape, objective.free)
@@ -82,12 +82,18 @@ def minimize(
     return result
 
 
+def _called(thing: Any) -> str:
+    return f"the class {thing.__name__}" if isinstance(thing, type) else f"a {type(thing).__name__}"
+
+
 def _check_types(objective: Any, k: Any, sparsity: Any, solver: Any, callback: Any) -> None:
     if not isinstance(objective, Objective):
-        raise TypeError(
-            f"objective must be a ksparse Objective, got {type(objective).__name__}; "
-            "wrap your own function in ksparse.objectives.Function"
-        )
+        advice = "bind a model to your data, such as ksparse.objectives.LeastSquares(X, y)"
+        if callable(objective) and not isinstance(objective, type):
+            advice = "wrap your own function in ksparse.objectives.Function"
+        raise TypeError(f"objective must be a ksparse Objective, got {_called(objective)}; {advice}")
+    if isinstance(k, Sparsity):
+        raise TypeError(f"k must be an integer; pass a set of units as sparsity={type(k).__name__}(...)")
     if not isinstance(solver, Solver):
         raise TypeError(
             f"solver must be a ksparse solver such as ksparse.GraHTP(), got {solver!r}"

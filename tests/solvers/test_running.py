@@ -182,7 +182,7 @@ def test_the_gradient_norm_is_that_of_the_support() -> None:
 
 def test_the_result_says_what_happened() -> None:
     text = repr(ksparse.minimize(linear("logistic"), k=3))
-    for word in ("converged", "status", "value", "selected", "3 units", "passes over the data"):
+    for word in ("converged", "message", "value", "selected", "3 units", "passes"):
         assert word in text
 
 
@@ -264,8 +264,8 @@ def test_a_step_that_is_too_long_diverges_with_a_status() -> None:
 
 X3 = np.arange(12.0).reshape(4, 3)
 BAD: dict[str, tuple[Any, str]] = {
-    "NaN in X": (lambda: LeastSquares(np.where(X3 == 5, np.nan, X3), np.ones(4)), "X contains NaN"),
-    "infinite X": (lambda: LeastSquares(np.where(X3 == 5, np.inf, X3), np.ones(4)), "X contains infinity"),
+    "NaN in X": (lambda: LeastSquares(np.where(X3 == 5, np.nan, X3), np.ones(4)), "X has NaN or infinite values"),
+    "infinite X": (lambda: LeastSquares(np.where(X3 == 5, np.inf, X3), np.ones(4)), "X has NaN or infinite values"),
     "NaN in y": (lambda: LeastSquares(X3, [1.0, np.nan, 1.0, 1.0]), "y has 1 NaN or infinite values"),
     "text in y": (lambda: LeastSquares(X3, ["a", "b", "c", "d"]), "y must be numeric"),
     "short y": (lambda: LeastSquares(X3, np.ones(3)), "y has 3 values for 4 rows of X"),
@@ -277,7 +277,7 @@ BAD: dict[str, tuple[Any, str]] = {
     "NaN label": (lambda: Logistic(X3, [0, 1, np.nan, 0]), "NaN or infinite labels"),
     "one class multinomial": (lambda: Multinomial(X3, np.ones(4)), "at least 2 classes"),
     "negative counts": (lambda: Poisson(X3, [1, -2, 0, 0]), r"counts y >= 0; y\[1\] is -2"),
-    "vector X": (lambda: LeastSquares(np.ones(4), np.ones(4)), "Expected 2D array"),
+    "vector X": (lambda: LeastSquares(np.ones(4), np.ones(4)), r"X has shape \(4,\); expected \(n, p\)"),
     "text X": (lambda: LeastSquares([["a"], ["b"]], np.ones(2)), "could not convert|Unable to convert"),
     "negative weights": (
         lambda: LeastSquares(X3, np.ones(4), sample_weight=[1, 1, -1, 1]),
@@ -296,7 +296,7 @@ BAD: dict[str, tuple[Any, str]] = {
     "negative k": (lambda: ksparse.minimize(linear("logistic"), k=-1), "k must be at least 0"),
     "no k": (lambda: ksparse.minimize(linear("logistic")), "pass either k or sparsity"),
     "k twice": (lambda: ksparse.minimize(linear("logistic"), 3, sparsity=ksparse.sparsity.Entries(3)), "not both"),
-    "short x0": (lambda: ksparse.minimize(linear("logistic"), 3, x0=[1.0]), r"x has shape \(1,\)"),
+    "short x0": (lambda: ksparse.minimize(linear("logistic"), 3, x0=[1.0]), r"x0 has shape \(1,\)"),
     "NaN x0": (lambda: ksparse.minimize(linear("logistic"), 3, x0=np.full(P, np.nan)), "x0 has NaN"),
     "NaN at the start": (
         lambda: ksparse.minimize(Function(lambda x: np.nan, gradient=lambda x: x, shape=2), k=1),
@@ -336,6 +336,14 @@ def test_bad_input_is_refused_with_advice(case: str) -> None:
 BAD_TYPES: dict[str, tuple[Any, str]] = {
     "float k": (lambda: ksparse.minimize(linear("logistic"), k=2.0), "k must be an integer, got 2.0"),  # type: ignore[arg-type]
     "a function": (lambda: ksparse.minimize(lambda x: x, k=2), "wrap your own function in"),  # type: ignore[arg-type]
+    "data": (lambda: ksparse.minimize(X3, k=2), r"got a ndarray; bind a model to your data"),  # type: ignore[arg-type]
+    "an objective class": (lambda: ksparse.minimize(LeastSquares, k=2), "got the class LeastSquares; bind"),  # type: ignore[arg-type]
+    "a set as k": (
+        lambda: ksparse.minimize(linear("logistic"), ksparse.sparsity.Entries(2)),  # type: ignore[arg-type]
+        r"pass a set of units as sparsity=Entries\(...\)",
+    ),
+    "a step class": (lambda: ksparse.GraHTP(step=Lipschitz), "step is the class Lipschitz; did you forget"),  # type: ignore[arg-type]
+    "a step name": (lambda: ksparse.GraHTP(step="auto"), "step must be a number or a rule"),  # type: ignore[arg-type]
     "a solver class": (
         lambda: ksparse.minimize(linear("logistic"), k=2, solver=ksparse.GraHTP),  # type: ignore[arg-type]
         "did you forget the parentheses",

@@ -36,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     command.add_argument("--data", choices=sorted(DATA), default="breast-cancer", help="built-in data set")
-    command.add_argument("--k", type=int, default=5, help="number of features to select")
+    command.add_argument("-k", "--k", type=int, default=5, help="number of features to select")
     command.add_argument("--alpha", type=float, default=1e-3, help="ridge penalty alpha/2 * ||w||^2")
     command.add_argument("--test", type=float, default=0.25, help="share of the samples held out for testing")
     command.add_argument("--seed", type=int, default=0, help="seed of the train-test split")

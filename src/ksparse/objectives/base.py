@@ -82,6 +82,9 @@ class Objective(ABC):
     def __init__(self) -> None:
         self._passes = PassCounter()
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(shape={self.shape})"
+
     @property
     def passes(self) -> int:
         """Passes over the data so far: evaluations of the full gradient, or what costs as much."""
@@ -169,13 +172,14 @@ class Objective(ABC):
         """The representative of x among the points with the same support that f cannot tell apart."""
         return x
 
-    def check_point(self, x: Any) -> Array:
+    def check_point(self, x: Any, name: str = "x") -> Array:
         """x as a float64 array of the right shape, or a ValueError that says what was expected."""
-        array = real_array(x, "x")
+        array = real_array(x, name)
         if array.shape != self.shape:
+            intercept = "" if self.free is None else " (the intercept comes last)"
             raise ValueError(
-                f"x has shape {array.shape}, but {type(self).__name__} is a function on shape {self.shape}; "
-                f"pass an array of shape {self.shape}"
+                f"{name} has shape {array.shape}, but {type(self).__name__} is a function on shape {self.shape}"
+                f"{intercept}; pass an array of that shape"
             )
         return array
 

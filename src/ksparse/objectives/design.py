@@ -47,16 +47,24 @@ class Design:
     @classmethod
     def from_user(cls, X: Any, name: str) -> Design:
         """Check X as given by a user. Dense float32 and float64 arrays are taken as they are."""
-        checked = check_array(
-            X,
-            accept_sparse="csc",
-            dtype=[np.float64, np.float32],
-            order=None,
-            copy=False,
-            input_name="X",
-            estimator=name,
-            ensure_min_features=0,
-        )
+        shape = np.shape(X)
+        if len(shape) != 2:
+            raise ValueError(f"X has shape {shape}; expected (n, p). One feature is X.reshape(-1, 1)")
+        try:
+            checked = check_array(
+                X,
+                accept_sparse="csc",
+                dtype=[np.float64, np.float32],
+                order=None,
+                copy=False,
+                input_name="X",
+                estimator=name,
+                ensure_min_features=0,
+            )
+        except ValueError as error:
+            if "contains NaN" in str(error) or "contains infinity" in str(error):
+                raise ValueError("X has NaN or infinite values; remove or impute them") from None
+            raise
         if sparse.issparse(checked) and not checked.has_canonical_format:
             checked = checked.copy()
             checked.sum_duplicates()

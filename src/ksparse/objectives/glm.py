@@ -312,6 +312,9 @@ def _two_classes(y: Any, n: int, name: str) -> tuple[AnyArray, Array]:
     """The two labels, and y as −1 and +1."""
     classes, codes = _labels(y, n)
     if len(classes) != 2:
-        advice = "use Multinomial for more" if len(classes) > 2 else "there is nothing to tell apart"
-        raise ValueError(f"{name} needs exactly 2 classes, y has {len(classes)}: {classes[:5].tolist()}; {advice}")
+        advice = "use Multinomial for more classes, LeastSquares for numbers"
+        if len(classes) < 2:
+            advice = "there is nothing to tell apart"
+        shown = ", ".join(map(str, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")
+        raise ValueError(f"{name} needs exactly 2 classes, y has {len(classes)}: {shown}; {advice}")
     return classes, 2.0 * codes - 1.0

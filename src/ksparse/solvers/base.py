@@ -196,8 +196,9 @@ class _Run:
                 break
             previous, current = current, following
             self._record(previous, current)
+            stop = self._called_back(current)
             best = current if current.point.value <= best.point.value else best
-            verdict = self._verdict(previous, current)
+            verdict = self._verdict(previous, current, stop)
             if verdict is not None:
                 status, message = verdict
                 break
@@ -218,7 +219,14 @@ class _Run:
             )
         )
 
-    def _verdict(self, previous: Iterate, current: Iterate) -> tuple[Status, str] | None:
+    def _called_back(self, current: Iterate) -> bool:
+        """Whether the callback asks to stop."""
+        if self.callback is None:
+            return False
+        answer = self.callback(self.history[-1], self._user_x(current).copy())
+        return isinstance(answer, (bool, np.bool_)) and bool(answer)
+
+    def _verdict(self, previous: Iterate, current: Iterate, stop: bool) -> tuple[Status, str] | None:
         """Why to stop after this iteration, if there is a reason."""
         done = current.done or self.solver.halted(previous, current)
         if done is not None:
@@ -231,7 +239,7 @@ class _Run:
                 f"not converged: the supports repeat with period {period}; the best point of the cycle is returned. "
                 "Use a smaller step, Backtracking(), or the default solver"
             )
-        if self.callback is not None and self.callback(self.history[-1], self._user_x(current).copy()):
+        if stop:
             return Status.STOPPED, f"stopped by the callback after {len(self.history)} iterations"
         if self.problem.out_of_time:
             limit = self.solver.time_limit

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..debias import Debias, Exact, Truncate
 from ..objectives import LeastSquares
@@ -97,8 +99,14 @@ def _as_tuple(rules: HaltingRule | tuple[HaltingRule, ...] | None) -> tuple[Halt
     return rules if isinstance(rules, tuple) else (rules,)
 
 
-def _as_rule(step: float | StepRule) -> StepRule:
-    return step if isinstance(step, StepRule) else Constant(step)
+def _as_rule(step: Any) -> StepRule:
+    if isinstance(step, StepRule):
+        return step
+    if isinstance(step, type):
+        raise TypeError(f"step is the class {step.__name__}; did you forget the parentheses?")
+    if not isinstance(step, numbers.Real):
+        raise TypeError(f"step must be a number or a rule such as ksparse.solvers.Backtracking(), got {step!r}")
+    return Constant(float(step))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,13 @@ __all__ = ["History", "Iteration", "Result", "Status"]
 
 
 class Status(str, Enum):
-    """Why a solver stopped."""
+    """Why a solver stopped.
+
+    ``converged``: its halting rule was met. ``singular``: so too, but the minimizer on the support is not unique.
+    ``stopped``: the callback said so. ``periodic``: supports repeat. ``max_iter``, ``time_limit``: a limit was reached.
+    ``unfinished``: minimizing on the final support did not converge. ``no_minimum``: f falls for ever on the support.
+    ``not_finite``: f or its gradient became NaN or infinite. A status equals its name: ``status == "converged"``.
+    """
 
     CONVERGED = "converged"
     SINGULAR = "singular"
@@ -110,10 +116,10 @@ class History(Sequence[Iteration]):
         self._iterations.append(iteration)
 
     def __str__(self) -> str:
-        header = "  iter           value  entered        step   |grad_F|   passes  seconds"
+        header = "iteration          value  support_change        step  gradient_norm  passes  seconds"
         lines = [
-            f"{line.iteration:6d}  {line.value:14.8g}  {line.support_change:7d}  {line.step:10.4g}"
-            f"  {line.gradient_norm:9.2e}  {line.passes:7d}  {line.seconds:7.3f}"
+            f"{line.iteration:9d}  {line.value:13.8g}  {line.support_change:14d}  {line.step:10.4g}"
+            f"  {line.gradient_norm:13.2e}  {line.passes:6d}  {line.seconds:7.3f}"
             for line in self
         ]
         return "\n".join([header, *lines])
@@ -166,9 +172,9 @@ class Result:
     def __repr__(self) -> str:
         shown = np.array2string(self.selected, threshold=12, edgeitems=5)
         return (
-            f"Result: {self.message}\n"
-            f"    status: {self.status}\n"
+            f"Result ({self.status})\n"
+            f"   message: {self.message}\n"
             f"     value: {self.value:.8g}\n"
             f"  selected: {shown} ({len(self.selected)} units)\n"
-            f"    n_iter: {self.n_iter} ({self.passes} passes over the data)"
+            f"    n_iter: {self.n_iter} ({self.passes} passes)"
         )

@@ -151,6 +151,8 @@ class Normalized(StepRule):
         Safety margin, 0 < c < 1.
     kappa : float, default=2.0
         A step that is too long is divided by kappa·(1 − c); greater than 1/(1 − c).
+    scaled : bool, default=False
+        See `StepRule`.
 
     References
     ----------
@@ -189,6 +191,11 @@ class BarzilaiBorwein(StepRule):
 
     The first step, and steps where f was not convex along s, are `Normalized`'s.
 
+    Parameters
+    ----------
+    scaled : bool, default=False
+        See `StepRule`.
+
     References
     ----------
     J. Barzilai and J. M. Borwein, Two-Point Step Size Gradient Methods, IMA J. Numer. Anal. 8 (1988), 141–148.
@@ -216,6 +223,8 @@ class Backtracking(StepRule):
         First step, as a multiple of the natural one: 1 for scaled steps, `Normalized`'s for scalar ones.
     shrinkage : float, default=0.5
         Factor of a step that was not accepted.
+    scaled : bool, default=False
+        See `StepRule`.
     """
 
     initial: float = 16.0

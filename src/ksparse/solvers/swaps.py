@@ -32,6 +32,8 @@ START, PURSUIT, EXCHANGE = Exact(tol=1e-3), Exact(tol=1e-3, max_iter=2), Exact(t
 SMALL = 64
 #: Candidates to enter, and coordinates of a support beyond which the model of f keeps only its diagonal.
 FEW, MANY, LARGE = 30, 200, 600
+#: Coordinates of the widest model that is made before a support is called final.
+WIDEST = 400
 
 
 @dataclass(frozen=True)
@@ -81,20 +83,18 @@ class SwapGraHTP(Solver):
     def prepare(self, problem: Problem, x: Array) -> Iterate:
         units = problem.units
         start = Iterate(problem.objective.at(x))
-        if units.inactive:
-            everything = np.ones(x.shape, dtype=bool)
-            return replace(problem.refit(everything, x), done="converged: f was minimized over all units")
-        if units.k == 0:
-            return replace(problem.refit(~units.constrained, x), done="converged: k = 0 selects nothing")
-        if not np.isfinite(start.point.value):
-            return start
         chosen = units.units_in(x != 0) | units.always
-        if chosen.any() or not units.constrained.all():
+        if np.isfinite(start.point.value) and (chosen.any() or not units.constrained.all()):
             start = problem.refit(units.mask(chosen), x, START)
         # A start with fewer than k units is no solution yet: anything may enter.
         return start if chosen.sum() == units.k else replace(start, support=None)
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
+        units = problem.units
+        if units.inactive or units.k == 0:
+            chosen = np.full(units.count, units.inactive)
+            reason = "f was minimized over all units" if units.inactive else "k = 0 selects nothing"
+            return replace(problem.refit(units.mask(chosen), current.point.x), done=f"converged: {reason}")
         if current.support is not None and current.outcome is Outcome.NO_MINIMUM:
             return replace(current, done="f falls for ever on a support")
         following = self._descend(problem, current)
@@ -108,9 +108,12 @@ class SwapGraHTP(Solver):
             following = self._pursue(problem, current)
             if following is not None:
                 return following
-        if current.support is None or self.exchanges == 0:
-            return replace(current, done="converged: no step lowers f")
-        return self._exchange(problem, current)
+        if current.support is not None and self.exchanges > 0:
+            return self._exchange(problem, current)
+        if current.support is None and self._gains(problem, current.point).max() > 1e6 * _least_gain(problem, current):
+            # Units may still enter and f has a slope in them: a refit that does not follow it is not to be trusted.
+            return replace(current, done="no step lowers f", outcome=Outcome.UNFINISHED)
+        return replace(current, done="converged: no step lowers f")
 
     def _restarted(self, problem: Problem, best: Iterate) -> Iterate:
         """A better support than a final one, found from the best units outside it; or the final one."""
@@ -146,6 +149,8 @@ class SwapGraHTP(Solver):
     def finish(self, problem: Problem, iterate: Iterate) -> Iterate:
         units = problem.units
         support = iterate.support
+        if support is None and iterate.outcome is Outcome.UNFINISHED:
+            return iterate
         if support is None:
             support = units.mask(units.units_in(iterate.point.x != 0) | units.always)
         final = problem.refit(support, iterate.point.x)
@@ -187,22 +192,39 @@ class SwapGraHTP(Solver):
     def _exchange(self, problem: Problem, current: Iterate) -> Iterate:
         """The best chain of exchanges that lowers f, or a single one; done if there is none."""
         memory = current.memory or _Memory(False)
-        model = self._model(problem, current)
-        pairs = model.best_pairs(self.exchanges)
-        chain = model.chain(memory.length, _least_gain(problem, current.point.value))
-        for length, exchanged in _attempts(chain, pairs):
-            trial = self._trial(problem, current, self._after(problem, current, exchanged), EXCHANGE)
-            if trial is not None:
-                return replace(trial, memory=_Memory(False, length=max(4, 2 * length)))
-        return replace(current, done="converged: no exchange of two units lowers f", memory=memory)
+        outside = problem.units.count - problem.units.k
+        level = min(max(memory.candidates, self._number_of_candidates(problem)), outside)
+        while True:
+            model = self._model(problem, current, level)
+            wider = self._wider(problem, level, outside)
+            # Single exchanges that the model does not believe in are tried only in the end.
+            pairs = model.best_pairs(self.exchanges) if wider == level else []
+            chain = model.chain(memory.length, _least_gain(problem, current))
+            for exchanged in _attempts(chain, pairs):
+                trial = self._trial(problem, current, self._after(problem, current, exchanged), EXCHANGE)
+                if trial is not None:
+                    return replace(trial, memory=_Memory(False, length=max(4, 2 * len(exchanged)), candidates=level))
+            if wider == level:
+                break
+            level = wider
+        which = "two units" if level == outside else f"a unit with one of the {level} most promising others"
+        return replace(current, done=f"converged: no exchange of {which} lowers f", memory=memory)
 
-    def _model(self, problem: Problem, current: Iterate) -> ExchangeModel:
+    def _wider(self, problem: Problem, level: int, outside: int) -> int:
+        """How many candidates to look at when none of the best `level` may enter; the same number to end."""
+        units = problem.units
+        width = int(units.sizes.max(initial=1))
+        room = WIDEST // width - units.k
+        if self.candidates is not None or not problem.objective.has_hessian or room < 2 * level:
+            return level if outside > room or self.candidates is not None else max(level, min(outside, room))
+        return min(4 * level, room, outside)
+
+    def _model(self, problem: Problem, current: Iterate, candidates: int) -> ExchangeModel:
         """The quadratic model of f on the support and the best candidates to enter it."""
         units, point = problem.units, current.point
         assert current.support is not None
         inside = units.units_in(current.support)
         gains = np.where(inside, -np.inf, self._gains(problem, point))
-        candidates = min(self._number_of_candidates(problem), units.count - int(inside.sum()))
         entering = top_mask(gains, candidates)
         look = units.mask(inside | entering)
         hessian = self._hessian(problem, current, look)
@@ -237,34 +259,34 @@ class SwapGraHTP(Solver):
 
 @dataclass(frozen=True)
 class _Memory:
-    """Whether the pursuit goes on; the step and the length of a chain of exchanges to try next."""
+    """Whether the pursuit goes on; the step, the length of a chain and the number of candidates to try next."""
 
     pursuing: bool
     step: float = LONGEST_STEP
     length: int = 16
+    candidates: int = 0
 
 
 def _solved(iterate: Iterate) -> bool:
     return iterate.outcome not in (Outcome.UNFINISHED, Outcome.NOT_FINITE)
 
 
-def _least_gain(problem: Problem, value: float) -> float:
+def _least_gain(problem: Problem, current: Iterate) -> float:
     """How much f must fall to count: more than rounding, of f itself or of what it began with."""
     start = problem.cached("value at zero", lambda: problem.objective.at(np.zeros(problem.objective.shape)).value)
-    return LEAST_GAIN * abs(value) + (ROUNDING * abs(start) if np.isfinite(start) else 0.0)
+    return LEAST_GAIN * abs(current.point.value) + (ROUNDING * abs(start) if np.isfinite(start) else 0.0)
 
 
 def _lower(problem: Problem, trial: Iterate, current: Iterate) -> bool:
     """Whether f has fallen by more than rounding."""
-    value = current.point.value
-    return trial.point.value < value - _least_gain(problem, value)
+    return trial.point.value < current.point.value - _least_gain(problem, current)
 
 
-def _attempts(chain: list[Exchange], pairs: list[Exchange]) -> Iterable[tuple[int, list[Exchange]]]:
-    """Prefixes of the chain, halved each time, then single exchanges."""
+def _attempts(chain: list[Exchange], pairs: list[Exchange]) -> Iterable[list[Exchange]]:
+    """Prefixes of the chain, halved each time, then single exchanges; the first of these is the chain's own."""
     length = len(chain)
-    while length > 1:
-        yield length, chain[:length]
+    while length > 0:
+        yield chain[:length]
         length //= 2
-    for pair in pairs:
-        yield 1, [pair]
+    for pair in pairs[1:] if chain else pairs:
+        yield [pair]

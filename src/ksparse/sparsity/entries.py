@@ -18,6 +18,15 @@ class Entries(Sparsity):
 
     Units are named by their (flat) index.
 
+    Parameters
+    ----------
+    k : int
+        Number of entries that may be nonzero.
+    always : array-like, default=()
+        Indices (or a mask) of entries that are always selected; they count in k.
+    lower, upper : float or array of x's shape, default=-inf, inf
+        Bounds of the coefficients, with lower ≤ 0 ≤ upper; not of an intercept.
+
     Examples
     --------
     >>> import numpy as np
@@ -38,6 +47,15 @@ class Rows(Sparsity):
     """At most k nonzero rows of a matrix: k features shared by all classes or responses.
 
     Units are named by the row's index.
+
+    Parameters
+    ----------
+    k : int
+        Number of rows that may be nonzero.
+    always : array-like, default=()
+        Indices (or a mask) of rows that are always selected; they count in k.
+    lower, upper : float or array of x's shape, default=-inf, inf
+        Bounds of the coefficients, with lower ≤ 0 ≤ upper; not of an intercept.
 
     Examples
     --------

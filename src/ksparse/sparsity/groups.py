@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,10 +39,13 @@ class Groups(Sparsity):
     array([3., 0., 0., 0.])
     """
 
-    labels: ArrayLike
+    labels: ArrayLike = field(repr=False)
 
     def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
-        labels = np.asarray(self.labels)
+        try:
+            labels = np.asarray(self.labels)
+        except ValueError as error:
+            raise ValueError("labels must be flat: one group label for each feature, not lists of features") from error
         size = int(np.prod(shape, dtype=int))
         if len(shape) == 2 and labels.shape == (shape[0],):
             labels = np.repeat(labels, shape[1])
