@@ -304,3 +304,81 @@ def test_a_sparse_hessian_is_welcome() -> None:
     A = sparse.diags_array([1.0, 2.0, 3.0])
     objective = Function(lambda x: 0.5 * x @ (A @ x) - x.sum(), lambda x: A @ x - 1, hessian=lambda x: A, shape=3)
     np.testing.assert_allclose(ksparse.minimize(objective, k=2).x, [1.0, 0.5, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_multinomial_without_ridge_against_brute_force(seed: int) -> None:
+    """The softmax's invariance makes every block of the exchange model singular; exchanges must work all the same."""
+    from tests.problems import supports
+
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 8))
+    for j in range(1, 8):
+        X[:, j] = 0.7 * X[:, j - 1] + np.sqrt(0.51) * X[:, j]
+    scores = X[:, [1, 3, 5]] + rng.gumbel(size=(60, 3))
+    objective = Multinomial(X, scores.argmax(axis=1))
+    masks = (np.repeat(rows[:, None], 3, axis=1) for rows in supports(8, 3))
+    best = min(Exact()(objective.restrict(mask), np.zeros(9)).point.value for mask in masks)
+    assert quietly(objective, k=3).value == pytest.approx(best, rel=1e-6)
+
+
+def test_a_wrong_sign_is_not_convergence() -> None:
+    target = np.arange(1.0, 8.0)
+    wrong = Function(lambda x: np.sum((x - target) ** 2), gradient=lambda x: -2 * (x - target), shape=7)
+    with pytest.warns(ksparse.ConvergenceWarning, match="check_objective"):
+        assert ksparse.minimize(wrong, k=2).status is Status.UNFINISHED
+
+
+def test_a_minimum_of_zero_is_recognized() -> None:
+    target = np.array([0.0, 3.0, 0.0, -4.0])
+    objective = Function(lambda x: np.sum(np.cosh(x - target) - 1), gradient=lambda x: np.sinh(x - target), shape=4)
+    for solver in (ksparse.SwapGraHTP(), ksparse.GraHTP(step=0.01)):
+        result = ksparse.minimize(objective, k=2, solver=solver)
+        assert result.status is Status.CONVERGED
+        np.testing.assert_allclose(result.x, target, atol=1e-4)
+
+
+@pytest.mark.parametrize("rho", [0.5, 0.9])
+def test_no_single_exchange_improves_a_final_support(rho: float) -> None:
+    """On correlated least squares, every exchange of two features is evaluated exactly."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 150))
+    for j in range(1, 150):
+        X[:, j] = rho * X[:, j - 1] + np.sqrt(1 - rho**2) * X[:, j]
+    y = X[:, ::15].sum(axis=1) + 1.5 * rng.standard_normal(100)
+    result = ksparse.minimize(LeastSquares(X, y), k=10)
+    assert "no exchange of two units" in result.message
+    for leaving in result.selected:
+        kept = [j for j in result.selected if j != leaving]
+        Q = np.linalg.qr(X[:, kept])[0]
+        residual, others = y - Q @ (Q.T @ y), X - Q @ (Q.T @ X)
+        norms = np.maximum(np.sum(others**2, axis=0), 1e-12)
+        values = (residual @ residual - (others.T @ residual) ** 2 / norms) / 200
+        assert np.delete(values, result.selected).min() >= result.value * (1 - 1e-9)
+
+
+def test_one_gradient_evaluation_for_each_iteration_of_a_function() -> None:
+    target = np.arange(1.0, 8.0)
+    calls = 0
+
+    def gradient(x: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return x - target
+
+    objective = Function(lambda x: 0.5 * np.sum((x - target) ** 2), gradient=gradient, shape=7)
+    result = ksparse.minimize(objective, k=3, solver=ksparse.FGraHTP(step=0.3))
+    assert calls == result.passes
+    # Each new point is evaluated once: for the restricted gradient norm, and again for nothing.
+    np.testing.assert_array_equal(result.history["passes"], np.arange(2, result.n_iter + 2))
+
+
+def test_cached_hessians_are_not_shared() -> None:
+    X = 5.0 + normal(20, 3)
+    objective = LeastSquares(X, normal(20, seed=1), fit_intercept=True)
+    x = np.zeros(4)
+    before = objective.hessian(objective.at(x))
+    centred = objective.working().hessian(objective.working().at(x))
+    np.testing.assert_allclose(centred[:3, :3], np.cov(X.T, bias=True), atol=1e-12)
+    before[:] = 0.0
+    assert objective.hessian(objective.at(x)).any()

@@ -26,14 +26,17 @@ def lbfgs(
     A point outside f's domain (a NaN or infinite value) is shown to the line search as a high wall, so that it
     steps back; the best point seen is returned.
     """
-    best = start
-    scale = float(np.abs(start.gradient).max(initial=0.0)) or 1.0  # SciPy's tolerances suppose an f of about 1
+    best, walls = start, 0
+    # SciPy's tolerances suppose gradients of about 1; a start near the minimum has none to compare with, zero has.
+    zero = objective.at(np.zeros_like(start.x))
+    scale = max(_largest(start.gradient), _largest(zero.gradient) if np.isfinite(zero.value) else 0.0) or 1.0
     depth = -BOTTOMLESS * (1.0 + abs(start.value))
 
     def evaluate(x: Array) -> tuple[float, Array]:
-        nonlocal best
+        nonlocal best, walls
         point = objective.at(x)
         if not np.isfinite(point.value):
+            walls += 1
             return (abs(start.value) * 1e3 + 1e3) / scale, np.zeros_like(x)
         if point.value < best.value:
             best = point
@@ -61,15 +64,17 @@ def lbfgs(
             break
         if found.nit >= max_iter:
             return Solution(best, Outcome.UNFINISHED)
-    solved = found.success or _is_flat(best, start, bounds)
+    solved = (found.success and not walls) or _is_flat(best, scale, bounds)
     return Solution(best, unique(objective, best) if solved else Outcome.UNFINISHED)
 
 
-def _is_flat(point: Point, start: Point, bounds: Bounds | None) -> bool:
+def _is_flat(point: Point, scale: float, bounds: Bounds | None) -> bool:
     """Whether rounding, not distance, ended the search."""
     gradient = point.gradient
     if bounds is not None:
         gradient = np.where(bounds.movable(point.x, gradient), gradient, 0.0)
-    scale = max(1.0, float(np.abs(point.x).max(initial=0.0)))
-    left = float(np.abs(gradient).max(initial=0.0))
-    return left * scale <= 1e-6 * abs(point.value) or left <= 1e-6 * float(np.abs(start.gradient).max(initial=0.0))
+    return _largest(gradient) <= 1e-6 * scale
+
+
+def _largest(values: Array) -> float:
+    return float(np.abs(values).max(initial=0.0))

@@ -173,7 +173,7 @@ class LinearObjective(Objective):
             return self
         centred = copy.copy(self)
         centred._design = self._design.centred(self._weights)
-        centred._squares = None
+        centred._squares = centred._gram = None
         self._passes.total += 1
         return centred
 
@@ -207,12 +207,12 @@ class LinearObjective(Objective):
     def hessian(self, point: Point) -> Array:
         """Xᵀ diag(c) X + alpha·I over the coefficients and the intercept, (K·r) × (K·r) for matrices."""
         if self.quadratic and self._gram is not None:
-            return self._gram
+            return self._gram.copy()
         curvatures = self.loss.curvature(point.state, self._target)
         hessian = self._block(self._weighted(curvatures)) if curvatures.ndim == 1 else self._blocks(curvatures)
         diagonal = self._join(np.full(self._coefficient_shape(), self.alpha), np.zeros(self._intercept_shape()))
         hessian.flat[:: hessian.shape[0] + 1] += diagonal.ravel()
-        self._gram = hessian if self.quadratic else None
+        self._gram = hessian.copy() if self.quadratic else None
         return hessian
 
     def _coefficient_shape(self) -> tuple[int, ...]:

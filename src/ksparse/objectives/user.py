@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from ..typing import Array, Mask
-from .base import Objective, Point
+from .base import NotFiniteError, Objective, Point
 
 __all__ = ["Function"]
 
@@ -60,9 +60,10 @@ class Function(Objective):
         for name, function in (("value", value), ("gradient", gradient), ("hessian", hessian)):
             if function is not None and not callable(function):
                 raise TypeError(f"{name} must be a function of x, got {function!r} of type {type(function).__name__}")
-        self.shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-        if any(length < 0 for length in self.shape):
-            raise ValueError(f"shape must not be negative, got {shape!r}")
+        lengths = shape if isinstance(shape, tuple) else (shape,)
+        if not all(isinstance(length, (int, np.integer)) and length >= 0 for length in lengths):
+            raise ValueError(f"shape must be an integer at least 0, or a tuple of them; got {shape!r}")
+        self.shape = tuple(int(length) for length in lengths)
         self._value = value
         self._gradient = gradient
         self._hessian = hessian
@@ -94,11 +95,6 @@ class Function(Objective):
         full[self._support] = support
         return full
 
-    def lift(self, point: Point, support: Mask) -> Point:
-        x = np.zeros(self.shape)
-        x[support] = point.x
-        return Point(self, x, point.value)
-
     def at(self, x: Array) -> Point:
         x = self.check_point(x)
         value = self._value(self._embed(x))
@@ -111,7 +107,10 @@ class Function(Objective):
         return Point(self, x, number)
 
     def gradient(self, point: Point) -> Array:
-        return self._extract(self._full_gradient(point.x))
+        # The full gradient stays with the point, so that lifting it to more coordinates costs no evaluation.
+        if point.state is None:
+            point.state = self._full_gradient(point.x)
+        return self._extract(point.state)
 
     def _full_gradient(self, x: Array) -> Array:
         self._passes.total += 1
@@ -135,6 +134,8 @@ class Function(Objective):
         matrix = np.asarray(given.toarray() if sparse.issparse(given) else given, dtype=np.float64)
         if matrix.shape != (size, size):
             raise ValueError(f"hessian(x) returned shape {matrix.shape}; expected {(size, size)}")
+        if not np.isfinite(matrix).all():
+            raise NotFiniteError(f"the Hessian has NaN or infinite entries where f is {point.value:g}")
         kept = np.arange(size) if self._support is None else np.flatnonzero(self._support)
         return matrix[np.ix_(kept, kept)]
 

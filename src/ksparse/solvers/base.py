@@ -175,7 +175,10 @@ class _Run:
         self.passes_before = problem.objective.passes
 
     def from_start(self, x: Array) -> Result:
-        current = self.solver.prepare(self.problem, x)
+        try:
+            current = self.solver.prepare(self.problem, x)
+        except NotFiniteError as error:
+            return self._result(Iterate(self.problem.objective.at(x)), *self._not_finite(str(error)))
         if not np.isfinite(current.point.value):
             raise ValueError(
                 f"f is {current.point.value} at the starting point; pass an x0 at which it is finite, "
@@ -271,7 +274,11 @@ class _Run:
         return self.problem.objective.from_working(iterate.point.x)
 
     def _result(self, iterate: Iterate, status: Status, message: str) -> Result:
-        iterate = self.solver.finish(self.problem, iterate)
+        if status is not Status.NOT_FINITE:
+            try:
+                iterate = self.solver.finish(self.problem, iterate)
+            except NotFiniteError as error:
+                status, message = self._not_finite(str(error))
         units, objective = self.problem.units, self.problem.objective
         if status is Status.CONVERGED:
             status, message = _after_refit(iterate.outcome, message)

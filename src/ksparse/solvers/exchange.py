@@ -59,6 +59,7 @@ class ExchangeModel:
         self._diagonal = np.diag(hessian).copy()
         self._tableau = _swept(hessian, linear, np.flatnonzero(inside), np.flatnonzero(~inside))
         self._unit = unit
+        self._swept = inside.copy()
         movable = (unit >= 0) & ~fixed[unit]
         self._leaving = np.unique(unit[inside & movable])
         self._entering = np.unique(unit[~inside])
@@ -97,9 +98,13 @@ class ExchangeModel:
         row, column = divmod(position, self._entering.size)
         leaving, entering = self._leaving[row], self._entering[column]
         for coordinate in self._coordinates(entering):
-            _sweep(self._tableau, coordinate, 1.0)
+            if self._tableau[coordinate, coordinate] > COLLINEAR * self._diagonal[coordinate]:
+                _sweep(self._tableau, coordinate, 1.0)
+                self._swept[coordinate] = True
         for coordinate in self._coordinates(leaving):
-            _sweep(self._tableau, coordinate, -1.0)
+            if self._swept[coordinate]:
+                _sweep(self._tableau, coordinate, -1.0)
+                self._swept[coordinate] = False
         self._leaving[row], self._entering[column] = entering, leaving
         self._changes = self._all_changes()
 
@@ -136,18 +141,21 @@ class ExchangeModel:
     def _changes_if_enters(self, unit: int) -> Array:
         """Change for each leaving unit if `unit`, of any number of coordinates, enters."""
         table, index = self._tableau, self._coordinates(unit)
-        own = table[np.ix_(index, index)]
-        if np.linalg.eigvalsh(own)[0] <= COLLINEAR * self._diagonal[index].max():
+        # A softmax does not see a shift of all classes: what the support explains of the unit is left out.
+        eigenvalues, vectors = np.linalg.eigh(table[np.ix_(index, index)])
+        kept = eigenvalues > COLLINEAR * self._diagonal[index].max()
+        if not kept.any():
             return np.full(self._leaving.size, np.inf)
+        inverse_own = (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T
         slope = table[index, -1]
-        entering = np.linalg.solve(own, slope)
+        entering = inverse_own @ slope
         gain = 0.5 * float(slope @ entering)
         costs = []
         for leaving in self._leaving:
             rows = self._coordinates(leaving)
             cross = table[np.ix_(rows, index)]
             coefficient = table[rows, -1] - cross @ entering
-            inverse = -table[np.ix_(rows, rows)] + cross @ np.linalg.solve(own, cross.T)
+            inverse = -table[np.ix_(rows, rows)] + cross @ inverse_own @ cross.T
             costs.append(0.5 * float(coefficient @ np.linalg.lstsq(inverse, coefficient, rcond=None)[0]))
         return np.array(costs) - gain
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..debias import Debias, Exact
 from ..typing import Array
+from ..validation import check_callable
 from .base import Iterate, Problem, Solver
 
 __all__ = ["FBS"]
@@ -39,6 +40,10 @@ class FBS(Solver):
 
     debias: Debias = field(default_factory=Exact)
     max_iter: int = field(default=1_000_000, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_callable(self.debias, "debias", "such as ksparse.debias.Exact()")
 
     def prepare(self, problem: Problem, x: Array) -> Iterate:
         start = np.zeros_like(x)

@@ -6,11 +6,14 @@ import numbers
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from ..debias import Debias, Exact, Truncate
 from ..objectives import LeastSquares
+from ..objectives.base import NotFiniteError
 from ..validation import check_callable
 from .base import Iterate, Problem, Solver
-from .halting import HaltingRule, RelativeChange, SameSupport
+from .halting import HaltingRules, RelativeChange, SameSupport, check_rules, first_reason
 from .steps import Constant, Lipschitz, Step, StepRule
 
 __all__ = ["HTP", "IHT", "FGraHTP", "GraHTP"]
@@ -53,14 +56,14 @@ class GraHTP(Solver):
 
     step: float | StepRule = field(default_factory=Lipschitz)
     debias: Debias = field(default_factory=Exact)
-    halting: HaltingRule | tuple[HaltingRule, ...] | None = None
+    halting: HaltingRules | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _as_rule(self.step)
         check_callable(self.debias, "debias", "such as ksparse.debias.Exact()")
-        for rule in _as_tuple(self.halting):
-            check_callable(rule, "halting", "such as ksparse.solvers.SameSupport()")
+        if self.halting is not None:
+            check_rules(self.halting)
 
     def step_rule(self, problem: Problem) -> StepRule:
         """The rule that `step` stands for."""
@@ -70,20 +73,23 @@ class GraHTP(Solver):
         rules = self.halting
         if rules is None:
             rules = SameSupport() if isinstance(self.debias, Exact) else RelativeChange()
-        reasons = (rule(previous, current) for rule in _as_tuple(rules))
-        return next((reason for reason in reasons if reason is not None), None)
+        return first_reason(rules, previous, current)
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
         rule = self.step_rule(problem)
         step: Step | None = rule.propose(problem, current, previous)
         assert step is not None
         shortest = SHORTEST * step.size
+        lost = False
         while step is not None and step.size > shortest:
             trial = self._attempt(problem, current, step)
             unchanged = isinstance(self.debias, Exact) and trial.same_support(current)
             if unchanged or rule.accepts(problem, current, trial, step):
                 return trial
+            lost = not np.isfinite(trial.point.value)
             step = rule.shrink(step)
+        if lost:
+            raise NotFiniteError("f is not finite even after a short step")
         return replace(current, done="converged: no step lowers f")
 
     def _attempt(self, problem: Problem, current: Iterate, step: Step) -> Iterate:
@@ -91,12 +97,6 @@ class GraHTP(Solver):
         support = problem.units.select(z, step.metric)  # S2
         trial = problem.refit(support, problem.units.clip(z), self.debias)  # S3
         return replace(trial, step=step.size)
-
-
-def _as_tuple(rules: HaltingRule | tuple[HaltingRule, ...] | None) -> tuple[HaltingRule, ...]:
-    if rules is None:
-        return ()
-    return rules if isinstance(rules, tuple) else (rules,)
 
 
 def _as_rule(step: Any) -> StepRule:

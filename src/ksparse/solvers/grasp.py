@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..debias import Debias, Exact
+from ..validation import check_callable
 from .base import Iterate, Problem, Solver
-from .halting import HaltingRule, SameSupport
+from .halting import HaltingRules, SameSupport, check_rules, first_reason
 
 __all__ = ["GraSP"]
 
@@ -21,7 +22,7 @@ class GraSP(Solver):
     ----------
     debias : Debias, default=Exact()
         How f is minimized on a support.
-    halting : HaltingRule, default=SameSupport()
+    halting : HaltingRule or tuple of them, default=SameSupport()
         When to stop.
     max_iter : int, default=100
         Limit of iterations.
@@ -42,10 +43,15 @@ class GraSP(Solver):
     """
 
     debias: Debias = field(default_factory=Exact)
-    halting: HaltingRule = field(default_factory=SameSupport)
+    halting: HaltingRules = field(default_factory=SameSupport)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_callable(self.debias, "debias", "such as ksparse.debias.Exact()")
+        check_rules(self.halting)
 
     def halted(self, previous: Iterate, current: Iterate) -> str | None:
-        return self.halting(previous, current)
+        return first_reason(self.halting, previous, current)
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
         units = problem.units

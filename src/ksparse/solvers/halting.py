@@ -7,10 +7,10 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from ..validation import check_nonnegative_number
+from ..validation import check_callable, check_nonnegative_number
 from .base import Iterate
 
-__all__ = ["HaltingRule", "RelativeChange", "SameSupport"]
+__all__ = ["HaltingRule", "HaltingRules", "RelativeChange", "SameSupport", "check_rules", "first_reason"]
 
 
 class HaltingRule(Protocol):
@@ -19,6 +19,21 @@ class HaltingRule(Protocol):
     def __call__(self, previous: Iterate, current: Iterate) -> str | None:
         """A sentence that says what has converged, or None to go on."""
         ...
+
+
+HaltingRules = HaltingRule | tuple[HaltingRule, ...]
+
+
+def check_rules(rules: HaltingRules) -> None:
+    """Refuse what cannot be a rule."""
+    for rule in rules if isinstance(rules, tuple) else (rules,):
+        check_callable(rule, "halting", "such as ksparse.solvers.SameSupport()")
+
+
+def first_reason(rules: HaltingRules, previous: Iterate, current: Iterate) -> str | None:
+    """What the first rule that is met says."""
+    reasons = (rule(previous, current) for rule in (rules if isinstance(rules, tuple) else (rules,)))
+    return next((reason for reason in reasons if reason is not None), None)
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,17 @@ class Constant(StepRule):
 
 
 @dataclass(frozen=True)
-class Lipschitz(StepRule):
+class _FixedMetric(StepRule):
+    """A rule whose constant belongs to one metric: the curvature of the first point, kept for the run."""
+
+    def metric(self, problem: Problem, current: Iterate) -> Array | None:
+        if not self.scaled:
+            return None
+        return problem.cached("metric", lambda: problem.objective.curvature(current.point))
+
+
+@dataclass(frozen=True)
+class Lipschitz(_FixedMetric):
     """η = factor / L, with L the Lipschitz constant of ∇f, computed once (some passes over the data).
 
     Parameters
@@ -103,17 +113,12 @@ class Lipschitz(StepRule):
     def __post_init__(self) -> None:
         check_positive_number(self.factor, "factor")
 
-    def metric(self, problem: Problem, current: Iterate) -> Array | None:
-        if not self.scaled:
-            return None
-        return problem.cached("metric", lambda: problem.objective.curvature(current.point))
-
     def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
         return self.factor / problem.cached("lipschitz", lambda: problem.objective.lipschitz(metric))
 
 
 @dataclass(frozen=True)
-class Theory(StepRule):
+class Theory(_FixedMetric):
     """η = fraction · ζ/(1 + ρ): with fraction < 1, Theorem 1 promises descent and finite convergence.
 
     Parameters
@@ -122,6 +127,8 @@ class Theory(StepRule):
         The constants ζ and ρ of the paper's Condition C(2k, ζ, ρ), see `ksparse.theory`.
     fraction : float, default=0.99
         Share of the bound.
+    scaled : bool, default=False
+        The condition is then that of f as a function of √D·x, with D the curvature at the first point, which is kept.
     """
 
     condition: ConditionC
@@ -131,8 +138,6 @@ class Theory(StepRule):
         if not isinstance(self.condition, ConditionC):
             raise TypeError(f"condition must be a ksparse.theory.ConditionC, got {self.condition!r}")
         check_positive_number(self.fraction, "fraction")
-        if self.scaled:
-            raise ValueError("the theory is about unscaled steps; scale the columns of X instead")
 
     def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
         return self.fraction * self.condition.step_limit

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..debias import Exact, Outcome
-from ..objectives.base import Point
+from ..objectives.base import NotFiniteError, Point
 from ..sparsity.base import top_mask
 from ..typing import Array, Mask
 from ..validation import check_iterations
@@ -43,7 +43,7 @@ class SwapGraHTP(Solver):
     First z = x − η·D⁻¹∇f(x) with the curvatures D, for η = 16, 8, …: the first support whose refit lowers f is taken.
     When that gains little, a quadratic model of f on the support and the best candidates ranks all pairs of a
     leaving and an entering unit; chains of exchanges, then single ones, are tried on f itself and kept only if f falls.
-    One iteration costs one pass over the data. f never rises.
+    One iteration costs one pass over the data, and those of a restart count where they happen. f never rises.
 
     Parameters
     ----------
@@ -121,6 +121,8 @@ class SwapGraHTP(Solver):
         assert best.support is not None
         used = units.units_in(best.support) & ~units.always
         for _ in range(self._number_of_restarts(problem)):
+            if problem.out_of_time:
+                return replace(best, done=None)
             gains = np.where(used, -np.inf, self._gains(problem, best.point))
             start = units.top(gains)
             used |= start & ~units.always
@@ -166,26 +168,28 @@ class SwapGraHTP(Solver):
         gradient = current.point.gradient
         metric = problem.objective.curvature(current.point)
         size = LONGEST_STEP if current.memory is None else current.memory.step
-        grow, tried = 2.0, current.support
+        grow, tried, lost = 2.0, current.support, None
         while size >= SHORTEST_STEP:
             z = Step(size, metric).take(current.point.x, gradient)
             support = problem.units.select(z, metric)
             if tried is None or not np.array_equal(support, tried):
                 trial = self._trial(problem, current, support, PURSUIT)
-                if trial is not None:
+                if _lower(problem, trial, current):
                     gained = current.point.value - trial.point.value
                     pursuing = current.support is None or gained > PURSUIT_GAIN * abs(current.point.value)
                     return replace(trial, step=size, memory=_Memory(pursuing, min(LONGEST_STEP, grow * size)))
+                lost = lost is not False and not np.isfinite(trial.point.value)
                 tried, grow = support, 1.0
             size *= 0.5
+        if lost:
+            raise NotFiniteError("f is not finite wherever a step leads")
         return None
 
-    def _trial(self, problem: Problem, current: Iterate, support: Mask, debias: Exact) -> Iterate | None:
-        """The refit on a support, if it lowers f."""
-        value = current.point.value
-        target = value if current.support is not None else None
-        trial = problem.refit(support, current.point.x, replace(debias, target=target))
-        return trial if _lower(problem, trial, current) else None
+    @staticmethod
+    def _trial(problem: Problem, current: Iterate, support: Mask, debias: Exact) -> Iterate:
+        """A brief refit on another support, given up once it cannot win."""
+        target = current.point.value if current.support is not None else None
+        return problem.refit(support, current.point.x, replace(debias, target=target))
 
     # --- exchanges --------------------------------------------------------------------------------------------
 
@@ -202,7 +206,7 @@ class SwapGraHTP(Solver):
             chain = model.chain(memory.length, _least_gain(problem, current))
             for exchanged in _attempts(chain, pairs):
                 trial = self._trial(problem, current, self._after(problem, current, exchanged), EXCHANGE)
-                if trial is not None:
+                if _lower(problem, trial, current):
                     return replace(trial, memory=_Memory(False, length=max(4, 2 * len(exchanged)), candidates=level))
             if wider == level:
                 break
