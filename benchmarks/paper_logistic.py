@@ -3,8 +3,9 @@
     pip install ".[bench]" && python benchmarks/paper_logistic.py
 
 p = 1000 features, k = 100, correlation ½, alpha = 1e-4, n = 500, 1000, 2000, seeds 0 to 4. Each solver runs once to
-warm up (skscope compiles its objective then) and is timed in its second run. The objective of a support is computed by
-an evaluator of its own: a refit by scikit-learn, and the formula.
+warm up before it is timed. skscope's solvers (float32, as JAX has it) run both on a function that they compile
+themselves, in each run anew, and on one that was compiled before; the faster counts. The objective of a support is
+computed by an evaluator of its own: a refit by scikit-learn, and the formula.
 """
 
 from __future__ import annotations
@@ -58,13 +59,17 @@ def evaluate(X: Any, y: Any, support: Any) -> float:
     return float(np.mean(np.logaddexp(0, -y * (columns @ w))) + ALPHA / 2 * w @ w)
 
 
-def our_support(X: Any, y: Any) -> Callable[[], Any]:
+def our_support(X: Any, y: Any) -> list[Callable[[], Any]]:
     """The default solver, with the construction of its objective."""
-    return lambda: ksparse.minimize(ksparse.objectives.Logistic(X, y, alpha=ALPHA), k=K).support
+    return [lambda: ksparse.minimize(ksparse.objectives.Logistic(X, y, alpha=ALPHA), k=K).support]
 
 
-def peer_support(name: str, X: Any, y: Any) -> Callable[[], Any]:
-    """A solver of skscope on the same objective, compiled by JAX."""
+def peer_support(name: str, X: Any, y: Any) -> list[Callable[[], Any]]:
+    """A solver of skscope on the same objective, in two ways: skscope compiles it in each run, or it comes compiled.
+
+    The second saves the compilation, but costs calls between Python and JAX; the faster one counts.
+    """
+    import jax
     import jax.numpy as jnp
     import skscope
 
@@ -73,26 +78,37 @@ def peer_support(name: str, X: Any, y: Any) -> Callable[[], Any]:
     def loss(w: Any) -> Any:
         return jnp.mean(jnp.logaddexp(0, -labels * (features @ w))) + ALPHA / 2 * jnp.sum(w**2)
 
-    def run() -> Any:
+    value, slope = jax.jit(loss), jax.jit(jax.grad(loss))
+
+    def compiled_inside() -> Any:
+        return np.asarray(getattr(skscope, name)(P, K).solve(loss, jit=True)) != 0
+
+    def compiled_before() -> Any:
         solver = getattr(skscope, name)(P, K)
-        return np.asarray(solver.solve(loss, jit=True)) != 0
+        return np.asarray(solver.solve(lambda w: value(w), gradient=lambda w: slope(w))) != 0
 
-    return run
+    return [compiled_inside, compiled_before]
 
 
-def measure(name: str, run: Callable[[], Any], X: Any, y: Any, n: int, seed: int) -> Run:
-    """Warm up, then time one run; a solver that fails has an infinite objective."""
-    try:
-        run()
-        began = time.perf_counter()
-        support = run()
-        seconds = time.perf_counter() - began
-        objective = evaluate(X, y, support)
-    except Exception as error:  # a peer may fail in any way; it is shown, not hidden
-        print(f"  {name} failed: {error}")
-        seconds, objective = np.nan, np.inf
-    print(f"  n={n:5d} seed={seed} {name:12s} objective {objective:.6f}  {seconds:8.3f} s", flush=True)
-    return Run(name, n, seed, objective, seconds)
+def measure(name: str, ways: list[Callable[[], Any]], X: Any, y: Any, n: int, seed: int) -> Run:
+    """Warm up, then time the faster way (median of three runs if it is quick); a failure has an infinite objective."""
+    best = (np.inf, np.nan)
+    for run in ways:
+        try:
+            run()
+            times: list[float] = []
+            while len(times) < 3 and sum(times) < 1.0:
+                began = time.perf_counter()
+                support = run()
+                times.append(time.perf_counter() - began)
+            objective, seconds = evaluate(X, y, support), float(np.median(times))
+        except Exception as error:  # a peer may fail in any way; it is shown, not hidden
+            print(f"  {name} failed: {error}")
+            continue
+        if not np.isfinite(best[0]) or seconds < best[1]:
+            best = (objective, seconds)
+    print(f"  n={n:5d} seed={seed} {name:12s} objective {best[0]:.6f}  {best[1]:8.3f} s", flush=True)
+    return Run(name, n, seed, *best)
 
 
 def summarize(runs: list[Run], n: int, seeds: list[int]) -> None:
@@ -120,6 +136,7 @@ def summarize(runs: list[Run], n: int, seeds: list[int]) -> None:
     if ratios:
         shown = ", ".join(f"{ratio:.1f}" for ratio in ratios) + f" (median {np.median(ratios):.1f})"
         print(f"  times faster than the fastest peer within 10 % of the objective, by seed: {shown}")
+        print(f"  less than a tenth of that peer's time: {'yes' if np.median(ratios) > 10 else 'NO'}")
     else:
         print("  no peer comes within 10 % of the objective")
 

@@ -76,6 +76,39 @@ def test_one_step_methods_descend(kind: str) -> None:
     assert Truncate()(restricted, start).point.value == value
 
 
+def test_one_step_methods_take_one_step_of_the_right_length() -> None:
+    objective = linear("logistic", alpha=0.5)
+    point = objective.at(np.full(P, 0.05))
+    g, H = point.gradient, objective.hessian(point)
+    newton = point.x - np.linalg.solve(H, g)
+    gradient = point.x - (g @ g) / (g @ H @ g) * g
+    np.testing.assert_allclose(NewtonStep()(objective, point.x).point.x, newton, atol=1e-12)
+    np.testing.assert_allclose(GradientStep()(objective, point.x).point.x, gradient, atol=1e-12)
+
+
+def test_the_method_is_chosen_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ksparse.debias import exact
+
+    called: list[str] = []
+    for name in ("cholesky_direction", "conjugate_gradient_direction", "lbfgs"):
+        original = getattr(exact, name)
+
+        def watched(*arguments: Any, name: str = name, original: Any = original, **options: Any) -> Any:
+            called.append(name)
+            return original(*arguments, **options)
+
+        monkeypatch.setattr(exact, name, watched)
+    Exact()(linear("logistic"), np.zeros(P))
+    assert set(called) == {"cholesky_direction"}
+    called.clear()
+    monkeypatch.setattr(exact, "CHOLESKY_LIMIT", P - 1)
+    Exact()(linear("logistic"), np.zeros(P))
+    assert set(called) == {"conjugate_gradient_direction"}
+    called.clear()
+    Exact()(OBJECTIVES["function"](), np.zeros(P))
+    assert set(called) == {"lbfgs"}
+
+
 def test_one_newton_step_is_exact_on_a_quadratic() -> None:
     objective = linear("least squares")
     step, exact = NewtonStep()(objective, np.ones(P)), Exact()(objective, np.ones(P))

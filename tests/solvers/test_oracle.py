@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import ksparse
 from ksparse.debias import Exact
@@ -68,15 +69,36 @@ def test_no_method_of_the_paper_beats_brute_force(name: str) -> None:
     assert (np.array(values) >= np.array(best) * (1 - 1e-9) - 1e-12).all()
 
 
-def test_the_oracle_knows_scikit_learn() -> None:
-    """The oracle's own value on a support is that of an independent least-squares fit."""
-    objective, k = problem("squares", 0.5, 0)
-    mask = next(supports(objective.size, k))
-    X = objective._design.matrix[:, mask]  # type: ignore[attr-defined]
-    y = objective._target  # type: ignore[attr-defined]
-    residual = y - X @ np.linalg.lstsq(X, y, rcond=None)[0]
-    value = Exact()(objective.restrict(mask), np.zeros(k)).point.value
-    assert value == pytest.approx(0.5 * np.mean(residual**2), rel=1e-12)
+@pytest.mark.parametrize("seed", range(10))
+def test_the_oracle_agrees_with_independent_fits(seed: int) -> None:
+    """The oracle's values on supports are those of NumPy's least squares and scikit-learn's logistic regression."""
+    for kind in ("squares", "logistic"):
+        objective, k = problem(kind, 0.5, seed)
+        for mask in list(supports(objective.size, k))[:: 37 + seed]:
+            X = objective._design.matrix[:, mask]  # type: ignore[attr-defined]
+            y = objective._target  # type: ignore[attr-defined]
+            if kind == "squares":
+                residual = y - X @ np.linalg.lstsq(X, y, rcond=None)[0]
+                expected = 0.5 * np.mean(residual**2)
+            else:
+                model = LogisticRegression(
+                    C=1 / (1e-3 * len(y)), fit_intercept=False, solver="newton-cholesky", tol=1e-10, max_iter=1000
+                )
+                w = model.fit(X, y).coef_[0]
+                expected = np.mean(np.logaddexp(0, -y * (X @ w))) + 0.5e-3 * w @ w
+            value = Exact()(objective.restrict(mask), np.zeros(k)).point.value
+            assert value == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("method", [ksparse.HTP, ksparse.IHT])
+def test_htp_and_iht_do_not_beat_brute_force(method: type[ksparse.HTP]) -> None:
+    for rho in (0.0, 0.5, 0.9):
+        for seed in range(40):
+            objective, k = problem("squares", rho, seed)
+            step = 1 / np.linalg.norm(objective._design.matrix, 2) ** 2  # type: ignore[attr-defined]
+            result = ksparse.minimize(objective, k, solver=method(step=step))
+            assert result.value >= brute_force("squares", rho, seed) * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import FrozenInstanceError, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -177,6 +178,17 @@ def test_callbacks_see_the_users_coordinates() -> None:
     result = ksparse.minimize(objective, k=3, callback=lambda _, x: values.append(objective.at(x).value))
     np.testing.assert_allclose(values, result.history["value"], rtol=1e-9)
     assert objective.at(result.x).value == pytest.approx(result.value, rel=1e-12)
+
+
+def test_the_support_change_counts_units_that_enter() -> None:
+    supports: list[Any] = [np.zeros(P, dtype=bool)]
+    solver = ksparse.FGraHTP(step=2.0, max_iter=30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ksparse.ConvergenceWarning)
+        result = ksparse.minimize(linear("logistic"), k=3, solver=solver, callback=lambda _, x: supports.append(x != 0))
+    changes = [int((after & ~before).sum()) for before, after in pairwise(supports)]
+    assert result.history["support_change"].tolist() == changes
+    assert changes[0] == 3
 
 
 def test_history_reads_like_a_table() -> None:
