@@ -78,8 +78,8 @@ class Exact:
     def _start(objective: Objective, start: Array) -> Point:
         """Where to begin: a long gradient step may have gone further from the minimum than zero is."""
         point = objective.at(start)
-        zero = objective.at(np.zeros_like(start))
-        return zero if not point.value <= zero.value and np.isfinite(zero.value) else point
+        at_zero = objective.value_at_zero
+        return objective.at(np.zeros_like(start)) if np.isfinite(at_zero) and not point.value <= at_zero else point
 
     def _method_for(self, objective: Objective) -> Method:
         if self.method != "auto":

@@ -81,6 +81,7 @@ class Objective(ABC):
 
     def __init__(self) -> None:
         self._passes = PassCounter()
+        self._value_at_zero: float | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(shape={self.shape})"
@@ -89,6 +90,13 @@ class Objective(ABC):
     def passes(self) -> int:
         """Passes over the data so far: evaluations of the full gradient, or what costs as much."""
         return self._passes.total
+
+    @property
+    def value_at_zero(self) -> float:
+        """f(0), which is the same for all restrictions; computed once."""
+        if self._value_at_zero is None:
+            self._value_at_zero = self.at(np.zeros(self.shape)).value
+        return self._value_at_zero
 
     @property
     def size(self) -> int:

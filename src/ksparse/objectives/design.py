@@ -37,11 +37,14 @@ class Design:
         float64 or float32.
     shift : ndarray of shape (p,), optional
         What is subtracted from each column; None for nothing.
+    gathered : bool, default=False
+        Whether these are a few columns gathered from a larger matrix.
     """
 
-    def __init__(self, matrix: Matrix, shift: Array | None = None) -> None:
+    def __init__(self, matrix: Matrix, shift: Array | None = None, *, gathered: bool = False) -> None:
         self.matrix = matrix
         self.shift = shift
+        self.gathered = gathered
         self.is_sparse = sparse.issparse(matrix)
 
     @classmethod
@@ -94,8 +97,8 @@ class Design:
         return np.concatenate([block.matrix @ w for block in blocks])
 
     def touches_most(self, columns: int) -> bool:
-        """Whether work on that many columns costs about a pass over X."""
-        return 2 * columns > self.shape[1]
+        """Whether work on that many columns costs about a pass over X (or gathering them more than it saves)."""
+        return 2 * columns > self.shape[1] or self.gathered
 
     def _product(self, w: Array) -> Array:
         product = self.matrix @ w
@@ -114,11 +117,11 @@ class Design:
         """The given columns, in float64. Dense columns are centred explicitly, sparse ones stay implicit."""
         shift = None if self.shift is None else self.shift[columns]
         if not self.is_sparse:
-            return Design(_centred(self.matrix[:, columns], shift, self._unit))
+            return Design(_centred(self.matrix[:, columns], shift, self._unit), gathered=True)
         block = self.matrix[:, columns].astype(np.float64)
         if block.nnz > DENSE_SHARE * block.shape[0] * block.shape[1]:
-            return Design(_centred(block.toarray(order="F"), shift, self._unit))
-        return Design(block, shift)
+            return Design(_centred(block.toarray(order="F"), shift, self._unit), gathered=True)
+        return Design(block, shift, gathered=True)
 
     def gram(self, weights: Array) -> Array:
         """(X − 1·shiftᵀ)ᵀ diag(weights) (X − 1·shiftᵀ), dense; for gathered columns."""

@@ -155,6 +155,7 @@ class LinearObjective(Objective):
         rows: Mask = support if support.ndim == 1 else np.any(support, axis=1)
         columns = np.flatnonzero(rows[:-1] if self.fit_intercept else rows)
         restricted = copy.copy(self)
+        restricted._value_at_zero = self.value_at_zero
         restricted._passes = PassCounter()
         restricted._design = self._design.take(columns)
         restricted._squares = restricted._gram = None

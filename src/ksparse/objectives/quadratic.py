@@ -69,6 +69,7 @@ class Quadratic(Objective):
         Objective.__init__(restricted)
         restricted._A = block.toarray() if sparse.issparse(block) else block
         restricted._b = self._b[columns]
+        restricted._value_at_zero = 0.0
         restricted.shape = (columns.size,)
         return restricted
 

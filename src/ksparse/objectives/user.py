@@ -86,6 +86,7 @@ class Function(Objective):
         restricted._full_shape = self._full_shape
         restricted._support = self._embed_mask(support)
         restricted._passes = self._passes
+        restricted._value_at_zero = self.value_at_zero
         return restricted
 
     def _embed_mask(self, support: Mask) -> Mask:

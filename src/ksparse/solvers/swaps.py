@@ -47,8 +47,9 @@ class SwapGraHTP(Solver):
 
     Parameters
     ----------
-    exchanges : int, default=4
-        How many single exchanges are tried on f before the solver calls a support final. 0 turns refinement off.
+    exchanges : int, optional
+        How many single exchanges are tried on f, against the model's advice, before the solver calls a support final;
+        by default 8 if there are at most 64 units, and 1 otherwise. 0 turns all exchanges off.
     candidates : int, optional
         How many units outside the support the model looks at; by default half as many as k, within 30 and 200.
     restarts : int, optional
@@ -68,15 +69,14 @@ class SwapGraHTP(Solver):
     array([3, 7])
     """
 
-    exchanges: int = 4
+    exchanges: int | None = None
     candidates: int | None = None
     restarts: int | None = None
     max_iter: int = field(default=500, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_iterations(self.exchanges, "exchanges")
-        for name in ("candidates", "restarts"):
+        for name in ("exchanges", "candidates", "restarts"):
             if getattr(self, name) is not None:
                 check_iterations(getattr(self, name), name)
 
@@ -108,7 +108,7 @@ class SwapGraHTP(Solver):
             following = self._pursue(problem, current)
             if following is not None:
                 return following
-        if current.support is not None and self.exchanges > 0:
+        if current.support is not None and self.exchanges != 0:
             return self._exchange(problem, current)
         if current.support is None and self._gains(problem, current.point).max() > 1e6 * _least_gain(problem, current):
             # Units may still enter and f has a slope in them: a refit that does not follow it is not to be trusted.
@@ -202,7 +202,7 @@ class SwapGraHTP(Solver):
             model = self._model(problem, current, level)
             wider = self._wider(problem, level, outside)
             # Single exchanges that the model does not believe in are tried only in the end.
-            pairs = model.best_pairs(self.exchanges) if wider == level else []
+            pairs = model.best_pairs(self._number_of_singles(problem)) if wider == level else []
             chain = model.chain(memory.length, _least_gain(problem, current))
             for exchanged in _attempts(chain, pairs):
                 trial = self._trial(problem, current, self._after(problem, current, exchanged), EXCHANGE)
@@ -241,6 +241,11 @@ class SwapGraHTP(Solver):
         lowered = problem.objective.lower(current.point, look)
         return lowered.objective.hessian(lowered)
 
+    def _number_of_singles(self, problem: Problem) -> int:
+        if self.exchanges is None:
+            return 8 if problem.units.count <= SMALL else 1
+        return self.exchanges
+
     def _number_of_candidates(self, problem: Problem) -> int:
         units = problem.units
         if self.candidates is not None:
@@ -277,7 +282,7 @@ def _solved(iterate: Iterate) -> bool:
 
 def _least_gain(problem: Problem, current: Iterate) -> float:
     """How much f must fall to count: more than rounding, of f itself or of what it began with."""
-    start = problem.cached("value at zero", lambda: problem.objective.at(np.zeros(problem.objective.shape)).value)
+    start = problem.objective.value_at_zero
     return LEAST_GAIN * abs(current.point.value) + (ROUNDING * abs(start) if np.isfinite(start) else 0.0)
 
 
