@@ -105,6 +105,8 @@ class Function(Objective):
             raise ValueError(
                 f"value(x) returned {type(value).__name__} of shape {np.shape(value)}; it must return one number"
             ) from error
+        if not x.any():
+            self._value_at_zero = number
         return Point(self, x, number)
 
     def gradient(self, point: Point) -> Array:

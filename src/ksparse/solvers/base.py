@@ -89,6 +89,9 @@ class Problem:
         """S3: minimize on `support` from `start` (whose other coordinates are ignored)."""
         debias = Exact() if debias is None else debias
         units, objective = self.units, self.objective
+        if not support.any():
+            nothing = np.zeros(objective.shape)
+            return Iterate(objective.at(nothing), support, gradient_norm=0.0, proposal=nothing)
         bounds = None
         if units.lower is not None and units.upper is not None:
             bounds = Bounds(units.lower[support], units.upper[support])
