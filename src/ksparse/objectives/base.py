@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from ..sparsity import Entries, Sparsity
 from ..typing import Array, Mask
 from ..validation import real_array
+from .design import PassCounter
 
 __all__ = ["NoLipschitzConstantError", "NotFiniteError", "Objective", "Point"]
 
@@ -190,10 +191,3 @@ class Objective(ABC):
                 f"{intercept}; pass an array of that shape"
             )
         return array
-
-
-class PassCounter:
-    """A count that an objective and its change of variables share."""
-
-    def __init__(self) -> None:
-        self.total = 0

@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 from ..threads import caller_threads
 from ..typing import Array, IntArray, Matrix
 
-__all__ = ["Design"]
+__all__ = ["Design", "PassCounter"]
 
 #: Gathered sparse columns with a larger share of nonzeros than this are faster as a dense block.
 DENSE_SHARE = 0.2
@@ -26,6 +26,13 @@ CANCELLATION = 1e-3
 ROUNDING = 16.0
 #: Rows of float32 data that are multiplied in float64 at a time.
 CHUNK = 1024
+
+
+class PassCounter:
+    """A count of passes over the data that an objective and its change of variables share."""
+
+    def __init__(self) -> None:
+        self.total = 0
 
 
 class Design:
@@ -83,11 +90,14 @@ class Design:
         """How many numbers are stored."""
         return int(self.matrix.nnz if self.is_sparse else self.matrix.size)
 
-    def dot(self, w: Array) -> Array:
-        """(X − 1·shiftᵀ)w, touching only the columns where w is nonzero."""
-        rows = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
-        if not self.touches_most(rows.size):
-            return self.take(rows)._product(w[rows])
+    def dot(self, w: Array, passes: PassCounter | None = None) -> Array:
+        """(X − 1·shiftᵀ)w, touching only the columns where w is nonzero; a pass is counted if those are most."""
+        if not self.gathered:
+            rows = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
+            if 2 * rows.size <= self.shape[1]:
+                return self.take(rows)._product(w[rows])
+            if passes is not None:
+                passes.total += 1
         if self.is_sparse or self.matrix.dtype == np.float64:
             with caller_threads(self.stored):
                 return self._product(w)
@@ -95,10 +105,6 @@ class Design:
         chunks = range(0, self.shape[0], CHUNK)
         blocks = (Design(_centred(self.matrix[i : i + CHUNK].astype(np.float64), self.shift)) for i in chunks)
         return np.concatenate([block.matrix @ w for block in blocks])
-
-    def touches_most(self, columns: int) -> bool:
-        """Whether work on that many columns costs about a pass over X (or gathering them more than it saves)."""
-        return 2 * columns > self.shape[1] or self.gathered
 
     def _product(self, w: Array) -> Array:
         product = self.matrix @ w

@@ -12,8 +12,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from ..sparsity import Entries, Rows, Sparsity
 from ..typing import Array, Mask
 from ..validation import check_flag, check_nonnegative_number, check_vector
-from .base import NoLipschitzConstantError, Objective, PassCounter, Point
-from .design import Design
+from .base import NoLipschitzConstantError, Objective, Point
+from .design import Design, PassCounter
 from .losses import Loss
 
 __all__ = ["LinearObjective"]
@@ -109,10 +109,7 @@ class LinearObjective(Objective):
         """Evaluate f at x, touching only the columns where x is nonzero."""
         x = self.check_point(x)
         weights, intercept = self._split(x)
-        nonzero = int(np.count_nonzero(weights if weights.ndim == 1 else weights.any(axis=1)))
-        if self._design.touches_most(nonzero):
-            self._passes.total += 1
-        margins = self._design.dot(weights) + intercept
+        margins = self._design.dot(weights, self._passes) + intercept
         if self._offset is not None:
             margins = margins + self._offset
         return Point(self, x, self._value(margins, weights), margins)

@@ -56,8 +56,11 @@ class ExchangeModel:
     """
 
     def __init__(self, hessian: Array, linear: Array, unit: IntArray, inside: Mask, fixed: Mask) -> None:
-        self._diagonal = np.diag(hessian).copy()
-        self._tableau = _swept(hessian, linear, np.flatnonzero(inside), np.flatnonzero(~inside))
+        # The support comes first, so that its block and the others are slices.
+        order = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)])
+        hessian, unit, inside = hessian[order[:, None], order], unit[order], inside[order]
+        self._diagonal = hessian.diagonal().copy()
+        self._tableau = _swept_tableau(hessian, linear[order], int(inside.sum()))
         self._unit = unit
         self._swept = inside.copy()
         movable = (unit >= 0) & ~fixed[unit]
@@ -109,6 +112,8 @@ class ExchangeModel:
         self._changes = self._all_changes()
 
     def _coordinates(self, unit: int) -> IntArray:
+        if self._coordinate is not None:
+            return self._coordinate[unit : unit + 1]
         return np.flatnonzero(self._unit == unit)
 
     def _all_changes(self) -> Array:
@@ -168,24 +173,23 @@ def _positions(unit: IntArray) -> IntArray:
     return positions
 
 
-def _swept(hessian: Array, linear: Array, inside: IntArray, outside: IntArray) -> Array:
-    """The tableau [[H, b], [bᵀ, 0]] swept on the coordinates inside.
+def _swept_tableau(hessian: Array, linear: Array, inside: int) -> Array:
+    """The tableau [[H, b], [bᵀ, 0]] swept on its first `inside` coordinates.
 
     It then holds −H_FF⁻¹, H_FF⁻¹H_FC and the Schur complement, and in the last column the coefficients and the slopes.
     """
     size = linear.size
-    table = np.zeros((size + 1, size + 1))
+    table = np.empty((size + 1, size + 1))
     table[:size, :size] = hessian
     table[:size, size] = table[size, :size] = linear
-    rest = np.append(outside, size)
-    block = hessian[np.ix_(inside, inside)]
-    inverse = _inverse(block)
-    cross = table[np.ix_(inside, rest)]
+    table[size, size] = 0.0
+    inverse = _inverse(hessian[:inside, :inside])
+    cross = table[:inside, inside:].copy()
     solved = inverse @ cross
-    table[np.ix_(rest, rest)] -= cross.T @ solved
-    table[np.ix_(inside, rest)] = solved
-    table[np.ix_(rest, inside)] = solved.T
-    table[np.ix_(inside, inside)] = -inverse
+    table[inside:, inside:] -= cross.T @ solved
+    table[:inside, inside:] = solved
+    table[inside:, :inside] = solved.T
+    table[:inside, :inside] = -inverse
     return table
 
 
