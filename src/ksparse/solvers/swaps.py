@@ -24,6 +24,8 @@ LONGEST_STEP, SHORTEST_STEP = 16.0, 0.25
 PURSUIT_GAIN = 0.02
 #: An exchange must lower f by this share to count.
 LEAST_GAIN = 1e-9
+#: A promise so many times larger than that is no rounding error.
+CLEAR = 1e6
 #: Rounding of f, as a share of its value at zero.
 ROUNDING = 1e-15
 #: While the support moves, refits are cut short, and given up once they cannot win.
@@ -110,7 +112,9 @@ class SwapGraHTP(Solver):
                 return following
         if current.support is not None and self.exchanges != 0:
             return self._exchange(problem, current)
-        if current.support is None and self._gains(problem, current.point).max() > 1e6 * _least_gain(problem, current):
+        if current.support is None and self._gains(problem, current.point).max() > CLEAR * _least_gain(
+            problem, current
+        ):
             # Units may still enter and f has a slope in them: a refit that does not follow it is not to be trusted.
             return replace(current, done="no step lowers f", outcome=Outcome.UNFINISHED)
         return replace(current, done="converged: no step lowers f")
@@ -212,16 +216,17 @@ class SwapGraHTP(Solver):
                 break
             level = wider
         which = "two units" if level == outside else f"a unit with one of the {level} most promising others"
-        return replace(current, done=f"converged: no exchange of {which} lowers f", memory=memory)
+        belief = "" if problem.objective.quadratic else ", as far as its quadratic model tells"
+        return replace(current, done=f"converged: no exchange of {which} lowers f{belief}", memory=memory)
 
     def _wider(self, problem: Problem, level: int, outside: int) -> int:
         """How many candidates to look at when none of the best `level` may enter; the same number to end."""
         units = problem.units
-        width = int(units.sizes.max(initial=1))
-        room = WIDEST // width - units.k
-        if self.candidates is not None or not problem.objective.has_hessian or room < 2 * level:
-            return level if outside > room or self.candidates is not None else max(level, min(outside, room))
-        return min(4 * level, room, outside)
+        if self.candidates is not None or not problem.objective.has_hessian:
+            return level
+        within_reach = min(outside, WIDEST // int(units.sizes.max(initial=1)) - units.k)
+        worthwhile = within_reach == outside or within_reach >= 2 * level
+        return max(level, min(4 * level, within_reach)) if worthwhile else level
 
     def _model(self, problem: Problem, current: Iterate, candidates: int) -> ExchangeModel:
         """The quadratic model of f on the support and the best candidates to enter it."""
