@@ -6,6 +6,7 @@ that is too large gives an infinite value, which every line search rejects.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ __all__ = ["HuberLoss", "LogisticLoss", "Loss", "MultinomialLoss", "PoissonLoss"
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(ABC):
     """A loss of one sample. Subclasses give `value`, `slope` and `curvature`, elementwise in the margins."""
 
     #: Upper bound of the curvature, infinite where there is none.
@@ -28,17 +29,17 @@ class Loss:
     #: Whether the loss is quadratic in the margins.
     quadratic: bool = False
 
+    @abstractmethod
     def value(self, margins: Array, y: Array) -> Array:
         """Loss of each sample, shape (n,)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slope(self, margins: Array, y: Array) -> Array:
         """∂ℓ/∂m, of the margins' shape."""
-        raise NotImplementedError
 
+    @abstractmethod
     def curvature(self, margins: Array, y: Array) -> Array:
         """∂²ℓ/∂m², of the margins' shape."""
-        raise NotImplementedError
 
     def separates(self, margins: Array, y: Array) -> bool:
         """Whether scaling these margins up lowers the loss of every sample forever."""
