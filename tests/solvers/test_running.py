@@ -69,7 +69,7 @@ def test_a_scaled_step_is_the_plain_one_after_a_change_of_variables(step: str, m
     seen: dict[bool, list[Any]] = {True: [], False: []}
     for scaled, rule in ((True, STEPS[step]), (False, plain)):
         objective = LeastSquares(X if scaled else X / root, y)
-        solver = method(step=rule, max_iter=8, halting=())
+        solver = method(step=rule, max_iter=8)
         watch = seen[scaled]
         ksparse.minimize(objective, 3, solver=solver, callback=lambda _, x, watch=watch: watch.append(x))  # type: ignore[misc]
     assert len(seen[True]) == len(seen[False]) >= 1

@@ -211,7 +211,9 @@ class BarzilaiBorwein(StepRule):
             moved = current.point.x - previous.point.x
             bent = float(np.sum(moved * (current.point.gradient - previous.point.gradient)))
             squared = _squared_norm(moved, metric)
-            if squared > 0 and bent > np.finfo(float).eps * squared:
+            # A change of x that is only rounding says nothing about curvature.
+            real = squared > 1e-20 * _squared_norm(current.point.x, metric)
+            if real and bent > np.finfo(float).eps * squared:
                 return squared / bent
         return normalized_size(problem, current, metric)
 
