@@ -17,6 +17,10 @@ from .design import PassCounter
 __all__ = ["NoLipschitzConstantError", "NotFiniteError", "Objective", "Point"]
 
 
+#: Relative step of differences of the gradient.
+DIFFERENCE = 6e-6
+
+
 class NoLipschitzConstantError(ValueError):
     """The gradient of the objective has no (known) global Lipschitz constant."""
 
@@ -74,7 +78,7 @@ class Objective(ABC):
     #: True where f is quadratic, so that one Newton step is exact.
     quadratic: bool = False
     #: True where `hessian` and `hessian_operator` cost no more than work on the gathered columns.
-    has_hessian: bool = True
+    has_hessian: bool = False
     #: True where every restriction has a unique minimizer, so that none needs to be checked for it.
     strongly_convex: bool = False
     #: Number of directions in which f is constant by construction (a softmax is invariant to shifts).
@@ -127,13 +131,27 @@ class Objective(ABC):
         return Point(self.restrict(support), point.x[support], point.value, point.state)
 
     def hessian(self, point: Point) -> Array:
-        """Hessian over the flattened coordinates; meant for restricted objectives."""
-        raise NotImplementedError(f"{type(self).__name__} gives no Hessian; use a method that needs none")
+        """Hessian over the flattened coordinates, for restrictions. By default from differences of the gradient."""
+        columns = [self._bend(point, unit) for unit in np.eye(self.size)]
+        matrix = np.array(columns).reshape(self.size, self.size)
+        return 0.5 * (matrix + matrix.T)
 
     def hessian_operator(self, point: Point) -> LinearOperator:
-        """The Hessian as a product, for Newton-CG on large supports."""
-        matrix = self.hessian(point)
-        return LinearOperator(matrix.shape, matvec=lambda v: matrix @ v, dtype=np.float64)
+        """Products with the Hessian, for Newton-CG on large supports. By default from differences of the gradient."""
+        return LinearOperator((self.size, self.size), matvec=lambda v: self._bend(point, v), dtype=np.float64)
+
+    def _bend(self, point: Point, direction: Array) -> Array:
+        """∇²f(x)d from a central difference of the gradient."""
+        direction = direction.reshape(self.shape)
+        length = float(np.abs(direction).max(initial=0.0))
+        if length == 0.0:
+            return np.zeros(self.size)
+        step = DIFFERENCE * max(1.0, float(np.abs(point.x).max(initial=0.0))) / length
+        ahead, behind = (self._gradient_at(point.x + sign * step * direction) for sign in (1.0, -1.0))
+        return ((ahead - behind) / (2.0 * step)).ravel()
+
+    def _gradient_at(self, x: Array) -> Array:
+        return self.at(x).gradient
 
     def curvature_along(self, point: Point, direction: Array) -> float:
         """dᵀ∇²f(x)d for a (sparse) direction d."""
@@ -142,9 +160,15 @@ class Objective(ABC):
         d = direction[support]
         return float(d @ (lowered.objective.hessian_operator(lowered) @ d))
 
-    @abstractmethod
     def curvature(self, point: Point) -> Array:
-        """Positive per-coordinate curvature, of the iterate's shape: the diagonal of the Hessian or an estimate."""
+        """Positive per-coordinate curvature, of the iterate's shape: the diagonal of the Hessian or an estimate.
+
+        By default the mean curvature along the gradient, for every coordinate.
+        """
+        gradient = point.gradient.ravel()
+        squared = float(gradient @ gradient)
+        along = abs(float(gradient @ self._bend(point, gradient))) / squared if squared > 0 else 1.0
+        return np.full(self.shape, along if np.isfinite(along) and along > 0 else 1.0)
 
     def lipschitz(self, metric: Array | None = None) -> float:
         """Lipschitz constant of the gradient, in the norm ‖d‖² = Σ metric_j d_j² (default: Euclidean)."""

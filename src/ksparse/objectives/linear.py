@@ -49,6 +49,7 @@ class LinearObjective(Objective):
 
     #: The pointwise loss of the margins.
     loss: Loss
+    has_hessian = True
 
     def __init__(
         self,

@@ -36,6 +36,7 @@ class Quadratic(Objective):
     """
 
     quadratic = True
+    has_hessian = True
 
     def __init__(self, A: Any, b: Any) -> None:
         super().__init__()

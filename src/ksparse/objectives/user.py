@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from ..typing import Array, Mask
 from .base import NotFiniteError, Objective, Point
 
 __all__ = ["Function"]
-
-#: Relative step of differences of the gradient.
-DIFFERENCE = 6e-6
 
 
 class Function(Objective):
@@ -126,12 +123,13 @@ class Function(Objective):
             )
         return gradient
 
+    def _gradient_at(self, x: Array) -> Array:
+        return self._extract(self._full_gradient(x))
+
     def hessian(self, point: Point) -> Array:
         """The user's Hessian on the support, or central differences of the gradient."""
         if self._hessian is None:
-            columns = [self._bend(point, unit) for unit in np.eye(self.size)]
-            matrix = np.array(columns).reshape(self.size, self.size)
-            return 0.5 * (matrix + matrix.T)
+            return super().hessian(point)
         size = int(np.prod(self._full_shape, dtype=int))
         given = self._hessian(self._embed(point.x))
         matrix = np.asarray(given.toarray() if sparse.issparse(given) else given, dtype=np.float64)
@@ -143,31 +141,12 @@ class Function(Objective):
         return matrix[np.ix_(kept, kept)]
 
     def hessian_operator(self, point: Point) -> LinearOperator:
-        if self._hessian is not None:
-            return super().hessian_operator(point)
-        return LinearOperator((self.size, self.size), matvec=lambda v: self._bend(point, v), dtype=np.float64)
-
-    def _bend(self, point: Point, direction: Array) -> Array:
-        """∇²f(x)d from a central difference of the gradient."""
-        direction = direction.reshape(self.shape)
-        length = float(np.abs(direction).max(initial=0.0))
-        if length == 0.0:
-            return np.zeros(self.size)
-        step = DIFFERENCE * max(1.0, float(np.abs(point.x).max(initial=0.0))) / length
-        ahead = self._extract(self._full_gradient(point.x + step * direction))
-        behind = self._extract(self._full_gradient(point.x - step * direction))
-        return ((ahead - behind) / (2.0 * step)).ravel()
+        return super().hessian_operator(point) if self._hessian is None else aslinearoperator(self.hessian(point))
 
     def curvature(self, point: Point) -> Array:
         """Diagonal of the user's Hessian; without one, the mean curvature along the gradient for every coordinate."""
-        if self._hessian is not None:
-            diagonal = np.diag(self.hessian(point)).reshape(self.shape)
-        else:
-            gradient = point.gradient.ravel()
-            squared = float(gradient @ gradient)
-            along = float(gradient @ self._bend(point, gradient)) / squared if squared > 0 else 1.0
-            diagonal = np.full(self.shape, abs(along))
-        largest = float(np.abs(diagonal).max(initial=0.0))
-        if not np.isfinite(largest) or largest == 0.0:
-            return np.ones(self.shape)
-        return np.maximum(np.abs(diagonal), 1e-6 * largest)
+        if self._hessian is None:
+            return super().curvature(point)
+        diagonal = np.abs(np.diag(self.hessian(point)).reshape(self.shape))
+        largest = float(diagonal.max(initial=0.0)) or 1.0
+        return np.maximum(diagonal, 1e-6 * largest)
