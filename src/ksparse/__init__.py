@@ -10,7 +10,13 @@ from importlib.metadata import version
 
 from sklearn.exceptions import ConvergenceWarning
 
-from . import datasets, debias, diagnostics, objectives, solvers, sparsity, theory
+from . import datasets, debias, diagnostics, estimators, objectives, solvers, sparsity, theory
+from .estimators import (
+    SparseHuberRegression,
+    SparseLinearRegression,
+    SparseLogisticRegression,
+    SparsePoissonRegression,
+)
 from .optimize import minimize
 from .solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Status, SwapGraHTP
 
@@ -25,11 +31,16 @@ __all__ = [
     "GraHTP",
     "GraSP",
     "Result",
+    "SparseHuberRegression",
+    "SparseLinearRegression",
+    "SparseLogisticRegression",
+    "SparsePoissonRegression",
     "Status",
     "SwapGraHTP",
     "datasets",
     "debias",
     "diagnostics",
+    "estimators",
     "minimize",
     "objectives",
     "solvers",

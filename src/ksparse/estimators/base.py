@@ -1,0 +1,210 @@
+"""What all estimators share: from X, y and parameters to an objective and a sparsity set, and back to coefficients.
+
+f = mean loss + (alpha/2)·‖w‖² on the features as they are given: nothing is scaled. With alpha = 0 the answer does not
+depend on a feature's units (1000 times the column has a coefficient 1000 times smaller); with alpha > 0 it does, so
+standardize features whose units differ, with a `StandardScaler` in a pipeline.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..objectives import LinearObjective
+from ..objectives.design import Design
+from ..objectives.losses import Loss
+from ..optimize import minimize
+from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Solver, SwapGraHTP
+from ..sparsity import Sparsity
+from ..typing import AnyArray, Array, Mask, Matrix
+from .features import sparsity_of_features
+
+__all__ = ["SparseLinearModel", "linear"]
+
+M = TypeVar("M", bound="SparseLinearModel")
+
+SOLVERS: dict[str, type[Solver]] = {
+    "auto": SwapGraHTP,
+    "grahtp": GraHTP,
+    "fgrahtp": FGraHTP,
+    "htp": HTP,
+    "iht": IHT,
+    "grasp": GraSP,
+    "fbs": FBS,
+}
+
+
+class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """A linear model with k features: the part that does not depend on the loss.
+
+    A subclass binds data to its objective (`_objective`), and says what y means to its loss (`_target`).
+    """
+
+    #: Whether y may have several columns.
+    _several_responses = False
+
+    def __init__(
+        self,
+        k: int = 10,
+        *,
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+        groups: Any = None,
+        always_select: Any = None,
+        positive: bool = False,
+        solver: str | Solver = "auto",
+        warm_start: bool = False,
+    ) -> None:
+        self.k = k
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.groups = groups
+        self.always_select = always_select
+        self.positive = positive
+        self.solver = solver
+        self.warm_start = warm_start
+
+    @abstractmethod
+    def _objective(self, X: Matrix, y: AnyArray, sample_weight: Any, k: int) -> LinearObjective:
+        """f on checked data; k is how many features are to be selected at most."""
+
+    @abstractmethod
+    def _loss(self) -> Loss:
+        """The loss that was fitted."""
+
+    def _target(self, y: AnyArray) -> AnyArray:
+        """y as the loss wants it."""
+        return y.astype(np.float64)
+
+    def fit(self: M, X: Any, y: Any, sample_weight: Any = None) -> M:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            The response.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        X, y = self._check_data(X, y)
+        objective = self._objective(X, y, sample_weight, self.k)
+        start = self._last_solution(objective) if self.warm_start else None
+        result = minimize(objective, sparsity=self._sparsity(objective, self.k), solver=self._solver(), x0=start)
+        return self._keep(result)
+
+    # --- what is fitted -----------------------------------------------------------------------------------------
+
+    def _check_data(self, X: Any, y: Any) -> tuple[Matrix, AnyArray]:
+        """X and y as arrays; names and number of features are remembered."""
+        # The objective looks for NaN and infinity itself: once over the data is enough.
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse=["csc", "csr"],
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            multi_output=True,
+        )
+        if not self._several_responses:
+            y = column_or_1d(y, warn=True)
+        return X, y
+
+    def _sparsity(self, objective: LinearObjective, k: int) -> Sparsity:
+        return sparsity_of_features(
+            k,
+            self.n_features_in_,
+            names=getattr(self, "feature_names_in_", None),
+            rows=len(objective.shape) == 2,
+            groups=self.groups,
+            always=self.always_select,
+            positive=self.positive,
+        )
+
+    def _solver(self) -> Solver:
+        if isinstance(self.solver, Solver):
+            return self.solver
+        if not isinstance(self.solver, str) or self.solver not in SOLVERS:
+            raise ValueError(
+                f"solver must be one of {', '.join(map(repr, SOLVERS))} or a solver such as ksparse.GraHTP(); "
+                f"got {self.solver!r}"
+            )
+        return SOLVERS[self.solver]()
+
+    def _last_solution(self, objective: LinearObjective) -> Array | None:
+        """The point of the last fit, if it has the shape of this objective."""
+        if not hasattr(self, "coef_"):
+            return None
+        coefficients = self.coef_.reshape(-1, self.coef_.shape[-1]).T
+        if self.fit_intercept:
+            intercept = np.broadcast_to(self.intercept_, coefficients.shape[1:])
+            coefficients = np.vstack([coefficients, intercept])
+        return coefficients.reshape(objective.shape) if coefficients.size == objective.size else None
+
+    # --- what was found -----------------------------------------------------------------------------------------
+
+    def _keep(self: M, result: Result) -> M:
+        """Set the fitted attributes from a result."""
+        self.result_ = result
+        self.coef_, self.intercept_ = self._coefficients(result)
+        self.support_ = self._selected_features(result)
+        self.n_iter_ = result.n_iter
+        return self
+
+    def _coefficients(self, result: Result) -> tuple[Array, Any]:
+        """Coefficients and intercept in scikit-learn's shapes."""
+        if not self.fit_intercept:
+            return result.x.T.copy(), 0.0 if result.x.ndim == 1 else np.zeros(result.x.shape[1])
+        intercept = float(result.x[-1]) if result.x.ndim == 1 else result.x[-1].copy()
+        return result.x[:-1].T.copy(), intercept
+
+    def _selected_features(self, result: Result) -> Mask:
+        """Features of the selected units: those with a coefficient, and the always-selected ones."""
+        features = self.n_features_in_
+        nonzero: Mask = result.support[:features].reshape(features, -1).any(axis=1)
+        if self.groups is None:
+            nonzero[result.selected] = True
+        return nonzero
+
+    def _get_support_mask(self) -> Mask:
+        check_is_fitted(self)
+        return self.support_
+
+    def _margins(self, X: Any) -> Array:
+        """Xw + b for new samples, reading only the selected columns of dense data."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32], reset=False)
+        return linear(X, self.coef_) + self.intercept_
+
+    def _loss_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Minus the mean loss of samples, as a scorer."""
+        margins = self._margins(X)
+        if margins.ndim == 2 and margins.shape[1] == 1:
+            margins = margins[:, 0]
+        losses = self._loss().value(margins, self._target(np.asarray(y)))
+        return -float(np.average(losses, weights=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def linear(X: Matrix, coefficients: Array) -> Array:
+    """X wᵀ, reading only the columns of dense X that have a coefficient."""
+    return X @ coefficients.T if sparse.issparse(X) else Design(X).dot(coefficients.T)

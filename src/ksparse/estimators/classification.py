@@ -1,0 +1,155 @@
+"""Classification with k features: logistic regression of two or more classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..objectives import LinearObjective, Logistic, Multinomial
+from ..objectives.losses import LogisticLoss, Loss, MultinomialLoss
+from ..solvers import Result, Solver
+from ..typing import AnyArray, Array, Matrix
+from ._docs import documented
+from .base import SparseLinearModel
+
+__all__ = ["SparseLogisticRegression"]
+
+
+@documented
+class SparseLogisticRegression(ClassifierMixin, SparseLinearModel):  # type: ignore[misc]
+    """Logistic regression with k features, of two classes or more.
+
+    Minimizes the mean of log(1 + exp(−yᵢ(wᵀxᵢ + b))) plus (alpha/2)·‖w‖² over w with at most k nonzero features (paper,
+    §4.1). Three classes are three classes: the loss is then −log softmax(Wᵀxᵢ + b)_yᵢ, and a feature has one
+    coefficient for each class. Nothing is scaled: with alpha = 0 the answer does not depend on the units of features;
+    if alpha > 0, standardize them.
+
+    Parameters
+    ----------
+    $k
+    alpha : float, default=1e-4
+        Ridge penalty. The default is just enough for a minimum to exist where features separate the classes, as they
+        do when there are more of them than samples; without penalty, coefficients would then grow forever.
+    $class_weight
+    $model
+    $warm_start
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    $fitted
+
+    See Also
+    --------
+    SparseLogisticRegressionCV : k by cross-validation.
+    SparseLogisticRegressionIC : k by an information criterion.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ksparse import SparseLogisticRegression
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = SparseLogisticRegression(k=2).fit(X, y)
+    >>> model.get_feature_names_out()
+    array(['petal length (cm)', 'petal width (cm)'], dtype=object)
+    >>> model.coef_.shape, round(model.score(X, y), 2)
+    ((3, 4), 0.96)
+    """
+
+    def __init__(
+        self,
+        k: int = 10,
+        *,
+        alpha: float = 1e-4,
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        groups: Any = None,
+        always_select: Any = None,
+        positive: bool = False,
+        solver: str | Solver = "auto",
+        warm_start: bool = False,
+    ) -> None:
+        super().__init__(
+            k,
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            groups=groups,
+            always_select=always_select,
+            positive=positive,
+            solver=solver,
+            warm_start=warm_start,
+        )
+        self.class_weight = class_weight
+
+    def _check_data(self, X: Any, y: Any) -> tuple[Matrix, AnyArray]:
+        X, y = super()._check_data(X, y)
+        check_classification_targets(y)
+        return X, y
+
+    def _objective(self, X: Matrix, y: AnyArray, sample_weight: Any, k: int) -> LinearObjective:
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y has only one class: {self.classes_.tolist()[0]!r}; a classifier needs samples of at least 2 classes"
+            )
+        if self.class_weight is not None:
+            balance = compute_sample_weight(self.class_weight, y)
+            sample_weight = balance if sample_weight is None else balance * np.asarray(sample_weight)
+        kind = Logistic if len(self.classes_) == 2 else Multinomial
+        return kind(X, y, alpha=self.alpha, sample_weight=sample_weight, fit_intercept=self.fit_intercept)
+
+    def _loss(self) -> Loss:
+        return LogisticLoss() if len(self.classes_) == 2 else MultinomialLoss()
+
+    def _target(self, y: AnyArray) -> AnyArray:
+        unknown = np.setdiff1d(y, self.classes_)
+        if unknown.size:
+            raise ValueError(f"y has the class {unknown[0]!r}, which the training data lacks; use fewer folds")
+        codes = np.searchsorted(self.classes_, y)
+        if len(self.classes_) == 2:
+            return 2.0 * codes - 1.0
+        return (codes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
+
+    def _coefficients(self, result: Result) -> tuple[Array, Any]:
+        coefficients, intercept = super()._coefficients(result)
+        return np.atleast_2d(coefficients), np.atleast_1d(intercept)
+
+    def decision_function(self, X: Any) -> Array:
+        """Margins Xw + b: of the second class for two classes, otherwise one column for each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The margins.
+        """
+        margins = self._margins(X)
+        return margins[:, 0] if margins.shape[1] == 1 else margins
+
+    def predict(self, X: Any) -> AnyArray:
+        """The most probable class of each sample."""
+        margins = self.decision_function(X)
+        codes = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class, in the order of `classes_`."""
+        margins = self.decision_function(X)
+        return np.column_stack([expit(-margins), expit(margins)]) if margins.ndim == 1 else softmax(margins, axis=1)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of `predict_proba`, computed without loss where probabilities are small."""
+        margins = self.decision_function(X)
+        if margins.ndim == 1:
+            return np.column_stack([log_expit(-margins), log_expit(margins)])
+        return log_softmax(margins, axis=1)

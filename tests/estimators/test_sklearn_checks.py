@@ -1,0 +1,28 @@
+"""Every estimator passes the whole of scikit-learn's checks, with no expected failures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ksparse import (
+    SparseHuberRegression,
+    SparseLinearRegression,
+    SparseLogisticRegression,
+    SparsePoissonRegression,
+)
+
+ESTIMATORS = [
+    SparseLinearRegression(),
+    SparseLinearRegression(k=2, alpha=1e-3),
+    SparseLogisticRegression(),
+    SparseLogisticRegression(k=2),
+    SparsePoissonRegression(),
+    SparseHuberRegression(),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_accepts_it(estimator: Any, check: Any) -> None:
+    check(estimator)
