@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from sklearn.exceptions import ConvergenceWarning
 
-from . import datasets, debias, diagnostics, estimators, objectives, solvers, sparsity, theory
+from . import datasets, debias, diagnostics, estimators, objectives, selection, solvers, sparsity, theory
 from .estimators import (
     SparseHuberRegression,
     SparseLinearRegression,
@@ -18,6 +18,19 @@ from .estimators import (
     SparsePoissonRegression,
 )
 from .optimize import minimize
+from .selection import (
+    Path,
+    SparseHuberRegressionCV,
+    SparseHuberRegressionIC,
+    SparseLinearRegressionCV,
+    SparseLinearRegressionIC,
+    SparseLogisticRegressionCV,
+    SparseLogisticRegressionIC,
+    SparsePoissonRegressionCV,
+    SparsePoissonRegressionIC,
+    information_criterion,
+    path,
+)
 from .solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Status, SwapGraHTP
 
 __version__ = version("ksparse")
@@ -30,19 +43,31 @@ __all__ = [
     "FGraHTP",
     "GraHTP",
     "GraSP",
+    "Path",
     "Result",
     "SparseHuberRegression",
+    "SparseHuberRegressionCV",
+    "SparseHuberRegressionIC",
     "SparseLinearRegression",
+    "SparseLinearRegressionCV",
+    "SparseLinearRegressionIC",
     "SparseLogisticRegression",
+    "SparseLogisticRegressionCV",
+    "SparseLogisticRegressionIC",
     "SparsePoissonRegression",
+    "SparsePoissonRegressionCV",
+    "SparsePoissonRegressionIC",
     "Status",
     "SwapGraHTP",
     "datasets",
     "debias",
     "diagnostics",
     "estimators",
+    "information_criterion",
     "minimize",
     "objectives",
+    "path",
+    "selection",
     "solvers",
     "sparsity",
     "theory",

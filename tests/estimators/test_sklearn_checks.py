@@ -8,9 +8,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ksparse import (
     SparseHuberRegression,
+    SparseHuberRegressionCV,
+    SparseHuberRegressionIC,
     SparseLinearRegression,
+    SparseLinearRegressionCV,
+    SparseLinearRegressionIC,
     SparseLogisticRegression,
+    SparseLogisticRegressionCV,
+    SparseLogisticRegressionIC,
     SparsePoissonRegression,
+    SparsePoissonRegressionCV,
+    SparsePoissonRegressionIC,
 )
 
 ESTIMATORS = [
@@ -20,6 +28,14 @@ ESTIMATORS = [
     SparseLogisticRegression(k=2),
     SparsePoissonRegression(),
     SparseHuberRegression(),
+    SparseLinearRegressionCV(cv=3),
+    SparseLogisticRegressionCV(cv=3),
+    SparsePoissonRegressionCV(cv=3),
+    SparseHuberRegressionCV(cv=3),
+    SparseLinearRegressionIC(),
+    SparseLogisticRegressionIC(),
+    SparsePoissonRegressionIC(),
+    SparseHuberRegressionIC(),
 ]
 
 

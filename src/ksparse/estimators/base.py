@@ -83,6 +83,10 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """y as the loss wants it."""
         return y.astype(np.float64)
 
+    def _deviance(self, loss: float, null_loss: float, n_samples: float, n_outputs: int) -> float:
+        """Minus twice the log-likelihood up to a constant, from the mean loss of a model and that of none."""
+        return 2.0 * n_samples * loss
+
     def fit(self: M, X: Any, y: Any, sample_weight: Any = None) -> M:
         """Fit the model.
 

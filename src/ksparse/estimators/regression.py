@@ -22,6 +22,8 @@ __all__ = ["SparseHuberRegression", "SparseLinearRegression", "SparsePoissonRegr
 EFFICIENT = 1.345
 #: The median absolute deviation of a standard normal variable.
 NORMAL_DEVIATION = 0.6744897501960817
+#: A mean square this small beside that of y is the rounding of an exact fit.
+ROUNDING = 1e-24
 #: Residuals with a smaller spread than this share of y's are those of an exact fit.
 EXACT_FIT = 1e-3
 
@@ -69,6 +71,11 @@ class SparseLinearRegression(RegressorMixin, SparseLinearModel):  # type: ignore
 
     def _loss(self) -> Loss:
         return SquaredLoss()
+
+    def _deviance(self, loss: float, null_loss: float, n_samples: float, n_outputs: int) -> float:
+        """n·log of the mean square: the variance is unknown, and estimated by it."""
+        mean_square = max(2.0 * loss / n_outputs, ROUNDING * null_loss, np.finfo(float).tiny)
+        return float(n_samples * n_outputs * np.log(mean_square))
 
     def predict(self, X: Any) -> Array:
         """Predict the response: Xw + b."""
@@ -152,8 +159,8 @@ class SparsePoissonRegression(RegressorMixin, SparseLinearModel):  # type: ignor
 class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc]
     """Robust regression with k features: Huber's loss, which is linear for large residuals.
 
-    Minimizes (1/n)·Σᵢ huber(yᵢ − wᵀxᵢ − b) + (alpha/2)·‖w‖², with huber(r) = ½r² for |r| ≤ δ and δ|r| − ½δ² beyond, over
-    w with at most k nonzero features. Nothing is scaled: with alpha = 0 the answer does not depend on the units of
+    Minimizes (1/n)·Σᵢ huber(yᵢ − wᵀxᵢ − b) + (alpha/2)·‖w‖², with huber(r) = ½r² for |r| ≤ δ and δ|r| − ½δ² beyond,
+    over w with at most k nonzero features. Nothing is scaled: with alpha = 0 the answer does not depend on the units of
     features; if alpha > 0, standardize them.
 
     Parameters
@@ -223,9 +230,7 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
         return self._with_delta(self.delta_, X, y, sample_weight)
 
     def _with_delta(self, delta: float, X: Matrix, y: AnyArray, sample_weight: Any) -> Huber:
-        return Huber(
-            X, y, delta=delta, alpha=self.alpha, sample_weight=sample_weight, fit_intercept=self.fit_intercept
-        )
+        return Huber(X, y, delta=delta, alpha=self.alpha, sample_weight=sample_weight, fit_intercept=self.fit_intercept)
 
     def _adapted_delta(self, X: Matrix, y: Array, sample_weight: Any, k: int) -> float:
         """Delta from the residuals of a first fit, whose own delta comes from y."""
@@ -240,6 +245,10 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
 
     def _loss(self) -> Loss:
         return HuberLoss(delta=self.delta_)
+
+    def _deviance(self, loss: float, null_loss: float, n_samples: float, n_outputs: int) -> float:
+        """Of residuals in units of their spread, which delta is 1.345 times of."""
+        return 2.0 * n_samples * loss * (EFFICIENT / self.delta_) ** 2
 
     def predict(self, X: Any) -> Array:
         """Predict the response: Xw + b."""

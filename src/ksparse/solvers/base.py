@@ -163,6 +163,14 @@ class Solver(ABC):
         """Run the loop from x; `ksparse.minimize` is the friendlier way in."""
         return _Run(self, problem, callback).from_start(x)
 
+    def resume(self, problem: Problem, start: Iterate) -> tuple[Result, Iterate]:
+        """Run the loop from an iterate, and give the last one beside the result.
+
+        It still has the gradient that the loop ended on, so that a run for another k can go on from it for free.
+        """
+        run = _Run(self, problem, None)
+        return run.from_iterate(start), run.last
+
 
 class _Run:
     """One run of a solver: its history and what it needs to know to stop."""
@@ -179,9 +187,11 @@ class _Run:
 
     def from_start(self, x: Array) -> Result:
         try:
-            current = self.solver.prepare(self.problem, x)
+            return self.from_iterate(self.solver.prepare(self.problem, x))
         except NotFiniteError as error:
             return self._result(Iterate(self.problem.objective.at(x)), *self._not_finite(str(error)))
+
+    def from_iterate(self, current: Iterate) -> Result:
         if not np.isfinite(current.point.value):
             raise ValueError(
                 f"f is {current.point.value} at the starting point; pass an x0 at which it is finite, "
@@ -189,6 +199,7 @@ class _Run:
             )
         best, previous = current, None
         status, message = Status.MAX_ITER, f"not converged after {self.solver.max_iter} iterations; raise max_iter"
+        self.last = current
         if current.done is not None:
             return self._result(current, Status.CONVERGED, current.done)
         for _ in range(self.solver.max_iter):
@@ -208,7 +219,8 @@ class _Run:
             if verdict is not None:
                 status, message = verdict
                 break
-        return self._result(current if status is Status.CONVERGED else best, status, message)
+        self.last = current if status is Status.CONVERGED else best
+        return self._result(self.last, status, message)
 
     def _record(self, previous: Iterate, current: Iterate) -> None:
         units = self.problem.units

@@ -92,6 +92,27 @@ class ExchangeModel:
             self._perform(position)
         return exchanges
 
+    def removals(self, count: int) -> list[int]:
+        """Units to take out one after the other, each the one that costs least after those before it, all refitted."""
+        removed: list[int] = []
+        remaining = self._leaving.tolist()
+        for _ in range(min(count, len(remaining))):
+            costs = [self._cost_of_leaving(unit) for unit in remaining]
+            removed.append(remaining.pop(int(np.argmin(costs))))
+            self._take_out(removed[-1])
+        return removed
+
+    def _cost_of_leaving(self, unit: int) -> float:
+        rows = self._coordinates(unit)
+        coefficient, inverse = self._tableau[rows, -1], -self._tableau[np.ix_(rows, rows)]
+        return 0.5 * float(coefficient @ np.linalg.lstsq(inverse, coefficient, rcond=None)[0])
+
+    def _take_out(self, unit: int) -> None:
+        for coordinate in self._coordinates(unit):
+            if self._swept[coordinate]:
+                _sweep(self._tableau, coordinate, -1.0)
+                self._swept[coordinate] = False
+
     def _exchange(self, position: int) -> Exchange:
         row, column = divmod(position, self._entering.size)
         change = float(self._changes[row, column])
@@ -104,10 +125,7 @@ class ExchangeModel:
             if self._tableau[coordinate, coordinate] > COLLINEAR * self._diagonal[coordinate]:
                 _sweep(self._tableau, coordinate, 1.0)
                 self._swept[coordinate] = True
-        for coordinate in self._coordinates(leaving):
-            if self._swept[coordinate]:
-                _sweep(self._tableau, coordinate, -1.0)
-                self._swept[coordinate] = False
+        self._take_out(leaving)
         self._leaving[row], self._entering[column] = entering, leaving
         self._changes = self._all_changes()
 

@@ -112,7 +112,7 @@ class SwapGraHTP(Solver):
                 return following
         if current.support is not None and self.exchanges != 0:
             return self._exchange(problem, current)
-        if current.support is None and self._gains(problem, current.point).max() > CLEAR * _least_gain(
+        if current.support is None and expected_gains(problem, current.point).max() > CLEAR * _least_gain(
             problem, current
         ):
             # Units may still enter and f has a slope in them: a refit that does not follow it is not to be trusted.
@@ -127,7 +127,7 @@ class SwapGraHTP(Solver):
         for _ in range(self._number_of_restarts(problem)):
             if problem.out_of_time:
                 return replace(best, done=None)
-            gains = np.where(used, -np.inf, self._gains(problem, best.point))
+            gains = np.where(used, -np.inf, expected_gains(problem, best.point))
             start = units.top(gains)
             used |= start & ~units.always
             other = replace(problem.refit(units.mask(start), np.zeros_like(best.point.x), START), done=None)
@@ -144,13 +144,6 @@ class SwapGraHTP(Solver):
         if self.restarts is None:
             return 2 if problem.units.count <= SMALL else 0
         return self.restarts
-
-    @staticmethod
-    def _gains(problem: Problem, point: Point) -> Array:
-        """How much each unit outside the support could lower f by itself, as far as its curvature tells."""
-        units = problem.units
-        slopes = np.square(units.descent(point.gradient))
-        return units.total(slopes / problem.objective.curvature(point))
 
     def finish(self, problem: Problem, iterate: Iterate) -> Iterate:
         units = problem.units
@@ -233,7 +226,7 @@ class SwapGraHTP(Solver):
         units, point = problem.units, current.point
         assert current.support is not None
         inside = units.units_in(current.support)
-        gains = np.where(inside, -np.inf, self._gains(problem, point))
+        gains = np.where(inside, -np.inf, expected_gains(problem, point))
         entering = top_mask(gains, candidates)
         look = units.mask(inside | entering)
         hessian = self._hessian(problem, current, look)
@@ -269,6 +262,27 @@ class SwapGraHTP(Solver):
             inside[exchange.leaving] = False
             inside[exchange.entering] = True
         return units.mask(inside)
+
+
+def expected_gains(problem: Problem, point: Point) -> Array:
+    """How much each unit outside the support could lower f by itself, as far as its curvature tells."""
+    units = problem.units
+    slopes = np.square(units.descent(point.gradient))
+    return units.total(slopes / problem.objective.curvature(point))
+
+
+def model_of_support(problem: Problem, iterate: Iterate) -> ExchangeModel:
+    """The quadratic model of f on a support alone, which says what leaving it costs; no pass over the data."""
+    support, units = iterate.support, problem.units
+    assert support is not None
+    lowered = problem.objective.lower(iterate.point, support)
+    if int(support.sum()) > LARGE:
+        hessian = np.diag(lowered.objective.curvature(lowered))
+    else:
+        hessian = lowered.objective.hessian(lowered)
+    linear = hessian @ lowered.x.ravel() - lowered.gradient.ravel()
+    inside = np.ones(linear.size, dtype=bool)
+    return ExchangeModel(hessian, linear, units.number[support], inside, units.always)
 
 
 @dataclass(frozen=True)

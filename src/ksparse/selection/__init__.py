@@ -1,0 +1,34 @@
+"""Choosing k: paths, cross-validation, information criteria, stability."""
+
+from .criteria import information_criterion
+from .cv import (
+    SparseHuberRegressionCV,
+    SparseLinearRegressionCV,
+    SparseLogisticRegressionCV,
+    SparsePoissonRegressionCV,
+)
+from .growth import Growth
+from .ic import (
+    SparseHuberRegressionIC,
+    SparseLinearRegressionIC,
+    SparseLogisticRegressionIC,
+    SparsePoissonRegressionIC,
+)
+from .path import Path, path
+from .pathwise import PathSolver
+
+__all__ = [
+    "Growth",
+    "Path",
+    "PathSolver",
+    "SparseHuberRegressionCV",
+    "SparseHuberRegressionIC",
+    "SparseLinearRegressionCV",
+    "SparseLinearRegressionIC",
+    "SparseLogisticRegressionCV",
+    "SparseLogisticRegressionIC",
+    "SparsePoissonRegressionCV",
+    "SparsePoissonRegressionIC",
+    "information_criterion",
+    "path",
+]

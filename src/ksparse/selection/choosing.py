@@ -1,0 +1,80 @@
+"""What the estimators that choose k share: trying more and more k, and keeping the path and the chosen model."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..estimators import SparseLinearModel
+from .growth import Growth, check_ks
+from .path import Path
+from .pathwise import PathSolver
+
+__all__ = ["ChoosesFeatures", "tried"]
+
+M = TypeVar("M", bound="ChoosesFeatures")
+#: With ks="auto", about so many features are expected before anything is known.
+EXPECTED = 10
+
+
+class ChoosesFeatures(SparseLinearModel):
+    """A linear model that chooses its number of features."""
+
+    ks: Any
+
+    @abstractmethod
+    def fit(self: M, X: Any, y: Any, sample_weight: Any = None) -> M:
+        """Choose k and fit the model."""
+
+    def _expected(self) -> int:
+        """About how many features will be selected, for what is estimated beforehand."""
+        if isinstance(self.ks, str):
+            return min(EXPECTED, self.n_features_in_)
+        return check_ks(self.ks, 0, self.n_features_in_)[-1]
+
+    def _keep_path(self: M, solver: PathSolver, chosen: int) -> M:
+        """Set the fitted attributes from a path and the chosen k."""
+        self.path_ = Path.of(self, solver)
+        self.ks_ = self.path_.ks
+        self.coef_path_ = self.path_.coef
+        self.intercept_path_ = self.path_.intercept
+        self.k_ = chosen
+        result = solver.results[chosen]
+        if not result.success:
+            warnings.warn(f"for the chosen k = {chosen}: {result.message}", ConvergenceWarning, stacklevel=3)
+        return self._keep(result)
+
+
+def tried(ks: Any, least: int, most: int, sensible: int, score: Callable[[list[int]], Mapping[int, float]]) -> None:
+    """Have each k scored: those given, or with "auto" as many as it takes.
+
+    Parameters
+    ----------
+    ks : "auto" or sequence of int
+        As the user gave it.
+    least, most : int
+        The smallest and the largest possible k.
+    sensible : int
+        How far "auto" may go.
+    score : callable
+        Scores some more k, and gives all scores so far; larger is better.
+    """
+    if not isinstance(ks, str):
+        score(check_ks(ks, least, most))
+        return
+    if ks != "auto":
+        raise ValueError(f'ks must be "auto" or a sequence of integers such as range(1, 21), got {ks!r}')
+    growth = Growth(max(least, min(1, most)), min(sensible, most))
+    scores: Mapping[int, float] = {}
+    while following := growth.following(scores):
+        scores = score(following)
+
+
+def sensible_limit(n_samples: float, n_outputs: int) -> int:
+    """With more parameters than half the samples, there is little left to tell models apart."""
+    return max(1, int(np.floor(n_samples / (2 * n_outputs))))

@@ -1,0 +1,59 @@
+"""Information criteria: the fit of a model with k features, and a price for each."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln
+
+__all__ = ["CRITERIA", "information_criterion"]
+
+CRITERIA = ("aic", "bic", "ebic", "gic")
+
+
+def information_criterion(
+    criterion: str, deviance: float, *, parameters: int, k: int, n_samples: float, n_features: int
+) -> float:
+    """Minus twice the log-likelihood with a penalty of the model's size; smaller is better.
+
+    With deviance D, d parameters, n samples, p features (or groups) of which k are selected:
+
+    - ``"aic"``: D + 2d (Akaike 1974);
+    - ``"bic"``: D + d·log n (Schwarz 1978);
+    - ``"ebic"``: D + d·log n + 2·log C(p, k) (Chen and Chen, Biometrika 2008, γ = 1): for many features;
+    - ``"gic"``: D + d·log p·log log n (Fan and Tang, JRSS B 2013): for many features.
+
+    Parameters
+    ----------
+    criterion : {"aic", "bic", "ebic", "gic"}
+        Which one.
+    deviance : float
+        D: minus twice the log-likelihood, up to a constant; n·log of the mean square, where the variance is unknown.
+    parameters : int
+        d: number of coefficients that are fitted, with intercepts.
+    k, n_features : int
+        Features that are selected, and that there are.
+    n_samples : float
+        n: number of samples, or the sum of their weights.
+
+    Returns
+    -------
+    float
+        The criterion.
+
+    Examples
+    --------
+    >>> from ksparse import information_criterion
+    >>> round(information_criterion("bic", 120.0, parameters=4, k=3, n_samples=100, n_features=50), 2)
+    138.42
+    """
+    if criterion == "aic":
+        return deviance + 2.0 * parameters
+    log_n = np.log(max(n_samples, 2.0))
+    if criterion == "bic":
+        return float(deviance + parameters * log_n)
+    if criterion == "ebic":
+        subsets = gammaln(n_features + 1) - gammaln(k + 1) - gammaln(n_features - k + 1)
+        return float(deviance + parameters * log_n + 2.0 * subsets)
+    if criterion == "gic":
+        return float(deviance + parameters * np.log(max(n_features, 2)) * np.log(max(log_n, 1.0)))
+    raise ValueError(f"criterion must be one of {', '.join(map(repr, CRITERIA))}, got {criterion!r}")

@@ -1,0 +1,380 @@
+"""Choosing k by cross-validation."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+
+from ..estimators import (
+    SparseHuberRegression,
+    SparseLinearModel,
+    SparseLinearRegression,
+    SparseLogisticRegression,
+    SparsePoissonRegression,
+)
+from ..estimators._docs import documented
+from ..solvers import Solver
+from ..threads import one_thread
+from ..typing import AnyArray, Array, IntArray, Matrix
+from .choosing import ChoosesFeatures, sensible_limit, tried
+from .path import path_solver
+from .pathwise import PathSolver
+
+__all__ = [
+    "SparseHuberRegressionCV",
+    "SparseLinearRegressionCV",
+    "SparseLogisticRegressionCV",
+    "SparsePoissonRegressionCV",
+]
+
+log = logging.getLogger(__name__)
+
+M = TypeVar("M", bound="CrossValidated")
+Scorer = Callable[[Any, Any, Any], float]
+
+
+class CrossValidated(ChoosesFeatures):
+    """A linear model whose number of features is chosen by cross-validation."""
+
+    def __init__(
+        self,
+        *,
+        ks: Any = "auto",
+        cv: Any = 5,
+        scoring: Any = None,
+        rule: str = "best",
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+        groups: Any = None,
+        always_select: Any = None,
+        positive: bool = False,
+        solver: str | Solver = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.ks = ks
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.groups = groups
+        self.always_select = always_select
+        self.positive = positive
+        self.solver = solver
+        self.n_jobs = n_jobs
+
+    def fit(self: M, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> M:
+        """Choose k by cross-validation, and fit the model to all samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            The response or the labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples, in fitting and in the default score.
+        groups : array-like of shape (n_samples,), optional
+            Groups of the samples, for splitters such as `GroupKFold`.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        if self.rule not in ("best", "1se"):
+            raise ValueError(f'rule must be "best" or "1se", got {self.rule!r}')
+        X, y = self._check_data(X, y)
+        splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
+        whole = path_solver(self, X, y, sample_weight, self._expected())
+        folds = [_Fold(self, X, y, sample_weight, train, test) for train, test in splits]
+        scores: dict[int, Array] = {}
+
+        def score(ks: list[int]) -> dict[int, float]:
+            for k, values in zip(ks, self._advance(whole, folds, ks), strict=True):
+                if not np.isfinite(values).all():
+                    raise ValueError(f"the score of k = {k} is not finite in some fold; choose another scoring")
+                scores[k] = values
+                log.info("k = %d: score %.4g ± %.2g", k, values.mean(), _standard_error(values))
+            return {k: float(values.mean()) for k, values in scores.items()}
+
+        smallest = min(len(train) for train, _ in splits)
+        tried(self.ks, whole.fewest, whole.most, sensible_limit(smallest, _outputs(self)), score)
+        self.scores_ = np.array([scores[k] for k in sorted(scores)])
+        chosen = sorted(scores)[_choose(self.scores_, self.rule)]
+        return self._keep_path(whole, chosen)
+
+    def _advance(self, whole: PathSolver, folds: list[_Fold], ks: list[int]) -> Array:
+        """Solve for some more k on all samples and on each fold, and score the folds: an array (n_ks, n_folds)."""
+        scorer: Scorer = type(self)._loss_score if self.scoring is None else get_scorer(self.scoring)
+        # One thread each: what runs side by side are the folds, which share the data and keep their solutions.
+        with one_thread():
+            jobs = [delayed(whole.solve)(ks), *(delayed(fold.scores)(ks, scorer) for fold in folds)]
+            _, *columns = Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs)
+        return np.array(columns).T
+
+
+class _Fold:
+    """The training part of a split with its solutions, which know nothing of any other, and its held-out part."""
+
+    def __init__(
+        self, model: CrossValidated, X: Matrix, y: AnyArray, sample_weight: Any, train: IntArray, test: IntArray
+    ) -> None:
+        self._model: SparseLinearModel = clone(model)
+        self._model.n_features_in_ = model.n_features_in_
+        if hasattr(model, "feature_names_in_"):
+            self._model.feature_names_in_ = model.feature_names_in_
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        self._solver = path_solver(
+            self._model,
+            _safe_indexing(X, train),
+            y[train],
+            None if weights is None else weights[train],
+            model._expected(),
+        )
+        # Held-out samples come without names, which would otherwise be missed.
+        self._model.__dict__.pop("feature_names_in_", None)
+        self._X, self._y = _safe_indexing(X, test), y[test]
+        self._weights = None if weights is None else weights[test]
+
+    def scores(self, ks: list[int], scorer: Scorer) -> list[float]:
+        """Solve for these k, and score each on the held-out samples."""
+        self._solver.solve(ks)
+        return [self._score(k, scorer) for k in ks]
+
+    def _score(self, k: int, scorer: Scorer) -> float:
+        model = self._model._keep(self._solver.results[k])
+        if scorer is type(model)._loss_score:
+            return model._loss_score(self._X, self._y, self._weights)
+        return float(scorer(model, self._X, self._y))
+
+
+def _outputs(model: SparseLinearModel) -> int:
+    """Number of coefficients of a feature."""
+    classes = getattr(model, "classes_", ())
+    return max(1, len(classes) - 1)
+
+
+def _standard_error(values: Array) -> float:
+    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+
+
+def _choose(scores: Array, rule: str) -> int:
+    """Position of the chosen k: the best mean score, or the first one within a standard error of it."""
+    means = scores.mean(axis=1)
+    best = int(np.argmax(means))
+    if rule == "best":
+        return best
+    return int(np.argmax(means >= means[best] - _standard_error(scores[best])))
+
+
+@documented
+class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
+    """Least squares with the number of features chosen by cross-validation.
+
+    See `SparseLinearRegression` for the model.
+
+    Parameters
+    ----------
+    $ks
+    $cv
+    alpha : float, default=0
+        Ridge penalty.
+    $model
+    $n_jobs
+
+    Attributes
+    ----------
+    $path
+    $scores
+    $fitted
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ksparse import SparseLinearRegressionCV
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = SparseLinearRegressionCV().fit(X, y)
+    >>> model.ks_, model.k_
+    (array([ 1,  2,  3,  4,  5,  6,  7,  8,  9, 10]), 6)
+    >>> model.get_feature_names_out()
+    array(['sex', 'bmi', 'bp', 's1', 's2', 's5'], dtype=object)
+    """
+
+
+@documented
+class SparseLogisticRegressionCV(CrossValidated, SparseLogisticRegression):
+    """Logistic regression with the number of features chosen by cross-validation.
+
+    See `SparseLogisticRegression` for the model.
+
+    Parameters
+    ----------
+    $ks
+    $cv
+    alpha : float, default=1e-4
+        Ridge penalty.
+    $class_weight
+    $model
+    $n_jobs
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    $path
+    $scores
+    $fitted
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from ksparse import SparseLogisticRegressionCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SparseLogisticRegressionCV(ks=range(1, 11), rule="1se").fit(scale(X), y)
+    >>> model.k_, model.get_support(indices=True)
+    (3, array([21, 23, 27]))
+    """
+
+    def __init__(
+        self,
+        *,
+        ks: Any = "auto",
+        cv: Any = 5,
+        scoring: Any = None,
+        rule: str = "best",
+        alpha: float = 1e-4,
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        groups: Any = None,
+        always_select: Any = None,
+        positive: bool = False,
+        solver: str | Solver = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            ks=ks,
+            cv=cv,
+            scoring=scoring,
+            rule=rule,
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            groups=groups,
+            always_select=always_select,
+            positive=positive,
+            solver=solver,
+            n_jobs=n_jobs,
+        )
+        self.class_weight = class_weight
+
+
+@documented
+class SparsePoissonRegressionCV(CrossValidated, SparsePoissonRegression):
+    """Poisson regression with the number of features chosen by cross-validation.
+
+    See `SparsePoissonRegression` for the model.
+
+    Parameters
+    ----------
+    $ks
+    $cv
+    alpha : float, default=0
+        Ridge penalty.
+    $model
+    $n_jobs
+
+    Attributes
+    ----------
+    $path
+    $scores
+    $fitted
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse import SparsePoissonRegressionCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 30))
+    >>> y = rng.poisson(np.exp(1 + 0.5 * X[:, 4] - 0.5 * X[:, 9]))
+    >>> model = SparsePoissonRegressionCV(rule="1se").fit(X, y)
+    >>> model.k_, model.get_support(indices=True)
+    (2, array([4, 9]))
+    """
+
+
+@documented
+class SparseHuberRegressionCV(CrossValidated, SparseHuberRegression):
+    """Robust regression with the number of features chosen by cross-validation.
+
+    See `SparseHuberRegression` for the model. Held-out samples are scored by Huber's loss too.
+
+    Parameters
+    ----------
+    $ks
+    $cv
+    $delta
+    alpha : float, default=0
+        Ridge penalty.
+    $model
+    $n_jobs
+
+    Attributes
+    ----------
+    delta_ : float
+        The delta that was used.
+    $path
+    $scores
+    $fitted
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse import SparseHuberRegressionCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 20))
+    >>> y = 3 * X[:, 2] - X[:, 11] + 0.1 * rng.standard_normal(100)
+    >>> y[::10] += 500
+    >>> model = SparseHuberRegressionCV(ks=range(1, 6)).fit(X, y)
+    >>> model.k_, model.get_support(indices=True)
+    (2, array([ 2, 11]))
+    """
+
+    def __init__(
+        self,
+        *,
+        ks: Any = "auto",
+        cv: Any = 5,
+        scoring: Any = None,
+        rule: str = "best",
+        delta: float | str = "auto",
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+        groups: Any = None,
+        always_select: Any = None,
+        positive: bool = False,
+        solver: str | Solver = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            ks=ks,
+            cv=cv,
+            scoring=scoring,
+            rule=rule,
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            groups=groups,
+            always_select=always_select,
+            positive=positive,
+            solver=solver,
+            n_jobs=n_jobs,
+        )
+        self.delta = delta

@@ -1,0 +1,304 @@
+"""Choosing k by an information criterion."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..estimators import (
+    SparseHuberRegression,
+    SparseLinearRegression,
+    SparseLogisticRegression,
+    SparsePoissonRegression,
+)
+from ..estimators._docs import documented
+from ..objectives import LinearObjective
+from ..solvers import Result, Solver
+from .choosing import ChoosesFeatures, sensible_limit, tried
+from .criteria import CRITERIA, information_criterion
+from .pathwise import PathSolver
+
+__all__ = [
+    "SparseHuberRegressionIC",
+    "SparseLinearRegressionIC",
+    "SparseLogisticRegressionIC",
+    "SparsePoissonRegressionIC",
+]
+
+log = logging.getLogger(__name__)
+
+M = TypeVar("M", bound="InformationCriterion")
+
+
+class InformationCriterion(ChoosesFeatures):
+    """A linear model whose number of features is chosen by an information criterion."""
+
+    def __init__(
+        self,
+        *,
+        ks: Any = "auto",
+        criterion: str = "ebic",
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+        groups: Any = None,
+        always_select: Any = None,
+        positive: bool = False,
+        solver: str | Solver = "auto",
+    ) -> None:
+        self.ks = ks
+        self.criterion = criterion
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.groups = groups
+        self.always_select = always_select
+        self.positive = positive
+        self.solver = solver
+
+    def fit(self: M, X: Any, y: Any, sample_weight: Any = None) -> M:
+        """Choose k by the criterion, and fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            The response or the labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts; the criterion takes their sum for the number of samples.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        if self.criterion not in CRITERIA:
+            raise ValueError(f"criterion must be one of {', '.join(map(repr, CRITERIA))}, got {self.criterion!r}")
+        X, y = self._check_data(X, y)
+        k = self._expected()
+        objective = self._objective(X, y, sample_weight, k)
+        solver = PathSolver(objective, self._sparsity(objective, k), self._solver())
+
+        def score(ks: list[int]) -> dict[int, float]:
+            solver.solve(ks)
+            scores = {k: -self._value(objective, result, solver.most) for k, result in solver.results.items()}
+            for k in ks:
+                log.info("k = %d: %s %.6g", k, self.criterion, -scores[k])
+            return scores
+
+        outputs = self._free_outputs(objective)
+        tried(self.ks, solver.fewest, solver.most, sensible_limit(objective.total_weight, outputs), score)
+        ks = sorted(solver.results)
+        self.criterion_ = np.array([self._value(objective, solver.results[k], solver.most) for k in ks])
+        return self._keep_path(solver, ks[int(np.argmin(self.criterion_))])
+
+    def _value(self, objective: LinearObjective, result: Result, n_units: int) -> float:
+        """The criterion of a solution."""
+        features = int(self._selected_features(result).sum())
+        return information_criterion(
+            self.criterion,
+            self._deviance_of(objective, result),
+            parameters=(features + bool(self.fit_intercept)) * self._free_outputs(objective),
+            k=len(result.selected),
+            n_samples=objective.total_weight,
+            n_features=n_units,
+        )
+
+    def _deviance_of(self, objective: LinearObjective, result: Result) -> float:
+        """Deviance of a solution: its ridge does not count."""
+        coefficients = result.x[:-1] if self.fit_intercept else result.x
+        loss = result.value - 0.5 * objective.alpha * float(np.sum(np.square(coefficients)))
+        outputs = self._free_outputs(objective)
+        return self._deviance(loss, objective.value_at_zero, objective.total_weight, outputs)
+
+    @staticmethod
+    def _free_outputs(objective: LinearObjective) -> int:
+        """Coefficients of a feature that the data determines; a softmax does not see a shift of all classes."""
+        outputs = objective.shape[1] if len(objective.shape) == 2 else 1
+        return outputs - 1 if objective.loss.coupled else outputs
+
+
+@documented
+class SparseLinearRegressionIC(InformationCriterion, SparseLinearRegression):
+    """Least squares with the number of features chosen by an information criterion.
+
+    See `SparseLinearRegression` for the model. The variance is taken as unknown: the deviance is n·log of the mean
+    squared residual.
+
+    Parameters
+    ----------
+    $ks
+    $criterion
+    alpha : float, default=0
+        Ridge penalty.
+    $model
+
+    Attributes
+    ----------
+    $path
+    $criteria
+    $fitted
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ksparse import SparseLinearRegressionIC
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> SparseLinearRegressionIC(criterion="bic").fit(X, y).get_feature_names_out()
+    array(['sex', 'bmi', 'bp', 's3', 's5'], dtype=object)
+    """
+
+
+@documented
+class SparseLogisticRegressionIC(InformationCriterion, SparseLogisticRegression):
+    """Logistic regression with the number of features chosen by an information criterion.
+
+    See `SparseLogisticRegression` for the model.
+
+    Parameters
+    ----------
+    $ks
+    $criterion
+    alpha : float, default=1e-4
+        Ridge penalty.
+    $class_weight
+    $model
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    $path
+    $criteria
+    $fitted
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from ksparse import SparseLogisticRegressionIC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SparseLogisticRegressionIC().fit(scale(X), y)
+    >>> model.ks_, model.k_
+    (array([ 1,  2,  3,  4,  5,  6,  7,  9, 12, 15]), 5)
+    """
+
+    def __init__(
+        self,
+        *,
+        ks: Any = "auto",
+        criterion: str = "ebic",
+        alpha: float = 1e-4,
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        groups: Any = None,
+        always_select: Any = None,
+        positive: bool = False,
+        solver: str | Solver = "auto",
+    ) -> None:
+        super().__init__(
+            ks=ks,
+            criterion=criterion,
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            groups=groups,
+            always_select=always_select,
+            positive=positive,
+            solver=solver,
+        )
+        self.class_weight = class_weight
+
+
+@documented
+class SparsePoissonRegressionIC(InformationCriterion, SparsePoissonRegression):
+    """Poisson regression with the number of features chosen by an information criterion.
+
+    See `SparsePoissonRegression` for the model.
+
+    Parameters
+    ----------
+    $ks
+    $criterion
+    alpha : float, default=0
+        Ridge penalty.
+    $model
+
+    Attributes
+    ----------
+    $path
+    $criteria
+    $fitted
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse import SparsePoissonRegressionIC
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 30))
+    >>> y = rng.poisson(np.exp(1 + 0.5 * X[:, 4] - 0.5 * X[:, 9]))
+    >>> SparsePoissonRegressionIC().fit(X, y).get_support(indices=True)
+    array([4, 9])
+    """
+
+
+@documented
+class SparseHuberRegressionIC(InformationCriterion, SparseHuberRegression):
+    """Robust regression with the number of features chosen by an information criterion.
+
+    See `SparseHuberRegression` for the model. The deviance is that of residuals in units of their
+    spread, which delta is 1.345 times of.
+
+    Parameters
+    ----------
+    $ks
+    $criterion
+    $delta
+    alpha : float, default=0
+        Ridge penalty.
+    $model
+
+    Attributes
+    ----------
+    delta_ : float
+        The delta that was used.
+    $path
+    $criteria
+    $fitted
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse import SparseHuberRegressionIC
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 20))
+    >>> y = 3 * X[:, 2] - X[:, 11] + 0.1 * rng.standard_normal(100)
+    >>> y[::10] += 500
+    >>> SparseHuberRegressionIC().fit(X, y).get_support(indices=True)
+    array([ 2, 11])
+    """
+
+    def __init__(
+        self,
+        *,
+        ks: Any = "auto",
+        criterion: str = "ebic",
+        delta: float | str = "auto",
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+        groups: Any = None,
+        always_select: Any = None,
+        positive: bool = False,
+        solver: str | Solver = "auto",
+    ) -> None:
+        super().__init__(
+            ks=ks,
+            criterion=criterion,
+            alpha=alpha,
+            fit_intercept=fit_intercept,
+            groups=groups,
+            always_select=always_select,
+            positive=positive,
+            solver=solver,
+        )
+        self.delta = delta

@@ -1,0 +1,131 @@
+"""Solutions for many k: each starts from its neighbours, upwards and then downwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from ..objectives import Objective
+from ..solvers import Iterate, Problem, Result, Solver, SwapGraHTP
+from ..solvers.swaps import START, expected_gains, model_of_support
+from ..sparsity import Sparsity
+from ..threads import one_thread
+
+__all__ = ["PathSolver"]
+
+#: A start from a larger k must lower f by this share to be worth a run.
+WORTHWHILE = 1e-6
+
+
+class PathSolver:
+    """Solves one problem for more and more k.
+
+    Upwards, the start for a larger k is the solution of the next smaller one with the units that promise most;
+    downwards, the solution of the next larger one without the units that cost least, where that is better than what
+    is known. Neither start needs a pass over the data: the gradient that showed a solution to be final also says what
+    enters next, and leaving is work on the support. So a further k costs one pass if no exchange lowers f on the way.
+
+    Parameters
+    ----------
+    objective : Objective
+        f.
+    sparsity : Sparsity
+        The set; its k does not matter.
+    solver : Solver
+        The method for each k.
+
+    Attributes
+    ----------
+    results : dict of int to Result
+        The best solution known for each k.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> from ksparse.selection import PathSolver
+    >>> X = np.random.default_rng(0).standard_normal((50, 20))
+    >>> f = ksparse.objectives.LeastSquares(X, X[:, 3] - 2 * X[:, 7] + 3 * X[:, 9])
+    >>> path = PathSolver(f, ksparse.sparsity.Entries(1), ksparse.SwapGraHTP())
+    >>> path.solve([1, 2, 3])
+    >>> [result.selected.tolist() for result in path.results.values()]
+    [[9], [7, 9], [3, 7, 9]]
+    """
+
+    def __init__(self, objective: Objective, sparsity: Sparsity, solver: Solver) -> None:
+        self._solver = solver
+        with one_thread():
+            self._objective = objective.working()
+        self._units = replace(sparsity, k=objective.size).bind(objective.shape, objective.free)
+        self._iterates: dict[int, Iterate] = {}
+        self.results: dict[int, Result] = {}
+
+    @property
+    def fewest(self) -> int:
+        """The smallest k there can be: the number of always-selected units."""
+        return int(self._units.always.sum())
+
+    @property
+    def most(self) -> int:
+        """The largest k that makes a difference: the number of units."""
+        return self._units.count
+
+    def solve(self, ks: Iterable[int]) -> None:
+        """Add solutions for these k, and improve earlier ones where the new ones can."""
+        with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            for k in sorted(set(ks) - self.results.keys()):
+                self._upwards(k)
+            known = sorted(self._iterates, reverse=True)
+            for larger, smaller in pairwise(known):
+                self._downwards(larger, smaller)
+
+    def _problem(self, k: int) -> Problem:
+        return Problem(self._objective, replace(self._units, k=k))
+
+    def _upwards(self, k: int) -> None:
+        problem = self._problem(k)
+        below = max((known for known in self._iterates if known < k), default=None)
+        if below is None:
+            start = self._solver.prepare(problem, np.zeros(self._objective.shape))
+        else:
+            start = self._prepared(problem, _grown(problem, self._iterates[below]))
+        self._run(k, problem, start)
+
+    def _downwards(self, larger: int, smaller: int) -> None:
+        problem = self._problem(smaller)
+        start = _shrunk(problem, self._iterates[larger])
+        known = self._iterates[smaller].point.value
+        if start.point.value < known - WORTHWHILE * abs(known):
+            self._run(smaller, problem, self._prepared(problem, start))
+
+    def _prepared(self, problem: Problem, start: Iterate) -> Iterate:
+        """The default solver goes on from an iterate; the others make one of their own from its x."""
+        return start if isinstance(self._solver, SwapGraHTP) else self._solver.prepare(problem, start.point.x)
+
+    def _run(self, k: int, problem: Problem, start: Iterate) -> None:
+        result, last = self._solver.resume(problem, start)
+        known = self.results.get(k)
+        if known is None or result.value < known.value:
+            self.results[k] = result
+            self._iterates[k] = replace(last, done=None)
+
+
+def _grown(problem: Problem, iterate: Iterate) -> Iterate:
+    """A solution with fewer units and the best others, up to k."""
+    units = problem.units
+    support = iterate.support if iterate.support is not None else iterate.point.x != 0
+    gains = np.where(units.units_in(support), np.inf, expected_gains(problem, iterate.point))
+    return problem.refit(units.mask(units.top(gains)), iterate.point.x, START)
+
+
+def _shrunk(problem: Problem, iterate: Iterate) -> Iterate:
+    """A solution with more units without those that matter least."""
+    units = problem.units
+    support = iterate.support if iterate.support is not None else iterate.point.x != 0
+    inside = units.units_in(support) | units.always
+    surplus = int(inside.sum()) - units.k
+    if surplus > 0:
+        inside[model_of_support(problem, replace(iterate, support=units.mask(inside))).removals(surplus)] = False
+    return problem.refit(units.mask(inside), iterate.point.x, START)
