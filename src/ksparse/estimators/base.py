@@ -79,6 +79,10 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _loss(self) -> Loss:
         """The loss that was fitted."""
 
+    def _weights(self, y: AnyArray, sample_weight: Any) -> Any:
+        """Weights of the samples in the loss."""
+        return sample_weight
+
     def _target(self, y: AnyArray) -> AnyArray:
         """y as the loss wants it."""
         return y.astype(np.float64)
@@ -200,7 +204,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if margins.ndim == 2 and margins.shape[1] == 1:
             margins = margins[:, 0]
         losses = self._loss().value(margins, self._target(np.asarray(y)))
-        return -float(np.average(losses, weights=sample_weight))
+        return -float(np.average(losses, weights=self._weights(y, sample_weight)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

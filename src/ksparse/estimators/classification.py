@@ -98,11 +98,15 @@ class SparseLogisticRegression(ClassifierMixin, SparseLinearModel):  # type: ign
             raise ValueError(
                 f"y has only one class: {self.classes_.tolist()[0]!r}; a classifier needs samples of at least 2 classes"
             )
-        if self.class_weight is not None:
-            balance = compute_sample_weight(self.class_weight, y)
-            sample_weight = balance if sample_weight is None else balance * np.asarray(sample_weight)
         kind = Logistic if len(self.classes_) == 2 else Multinomial
-        return kind(X, y, alpha=self.alpha, sample_weight=sample_weight, fit_intercept=self.fit_intercept)
+        weights = self._weights(y, sample_weight)
+        return kind(X, y, alpha=self.alpha, sample_weight=weights, fit_intercept=self.fit_intercept)
+
+    def _weights(self, y: AnyArray, sample_weight: Any) -> Any:
+        if self.class_weight is None:
+            return sample_weight
+        balance = compute_sample_weight(self.class_weight, y)
+        return balance if sample_weight is None else balance * np.asarray(sample_weight)
 
     def _loss(self) -> Loss:
         return LogisticLoss() if len(self.classes_) == 2 else MultinomialLoss()

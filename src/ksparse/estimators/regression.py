@@ -22,6 +22,8 @@ __all__ = ["SparseHuberRegression", "SparseLinearRegression", "SparsePoissonRegr
 EFFICIENT = 1.345
 #: The median absolute deviation of a standard normal variable.
 NORMAL_DEVIATION = 0.6744897501960817
+#: A fit that tells the spread of its residuals has so many samples for each feature.
+SAMPLES_EACH = 4
 #: A mean square this small beside that of y is the rounding of an exact fit.
 ROUNDING = 1e-24
 #: Residuals with a smaller spread than this share of y's are those of an exact fit.
@@ -238,7 +240,9 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
         deviations = y - weighted_median(y, weights) if self.fit_intercept else y
         spread = _spread(deviations, weights) or _spread(deviations, weights * (deviations != 0)) or 1.0
         first = self._with_delta(EFFICIENT * spread, X, y, sample_weight)
-        pilot = minimize(first, sparsity=self._sparsity(first, k), solver=self._solver())
+        # With a parameter for every few samples, residuals would say little about the errors.
+        fewer = max(min(k, int(weights.sum()) // SAMPLES_EACH), 1)
+        pilot = minimize(first, sparsity=self._sparsity(first, fewer), solver=self._solver())
         coefficients, intercept = self._coefficients(pilot)
         residuals = y - linear(X, coefficients) - intercept
         return EFFICIENT * max(_spread(residuals, weights), EXACT_FIT * spread)

@@ -308,8 +308,10 @@ class LinearObjective(Objective):
 
     def change(self, before: Point, after: Point) -> float:
         """Relative change of the margins, which have the same units whatever those of the features."""
-        moved = np.abs(after.state - before.state).max(initial=0.0)
-        return float(moved / (1.0 + np.abs(before.state).max(initial=0.0)))
+        moved = after.state - before.state
+        if self.loss.coupled:  # a softmax does not see a shift of all classes
+            moved = moved - moved.mean(axis=1, keepdims=True)
+        return float(np.abs(moved).max(initial=0.0) / (1.0 + np.abs(before.state).max(initial=0.0)))
 
     def lacks_minimum(self, point: Point) -> bool:
         """Separated classes without a ridge: scaling x up lowers f forever."""

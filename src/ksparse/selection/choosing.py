@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators import SparseLinearModel
@@ -69,12 +68,7 @@ def tried(ks: Any, least: int, most: int, sensible: int, score: Callable[[list[i
         return
     if ks != "auto":
         raise ValueError(f'ks must be "auto" or a sequence of integers such as range(1, 21), got {ks!r}')
-    growth = Growth(max(least, min(1, most)), min(sensible, most))
+    growth = Growth(max(least, min(1, most)), min(max(sensible, 1), most))
     scores: Mapping[int, float] = {}
     while following := growth.following(scores):
         scores = score(following)
-
-
-def sensible_limit(n_samples: float, n_outputs: int) -> int:
-    """With more parameters than half the samples, there is little left to tell models apart."""
-    return max(1, int(np.floor(n_samples / (2 * n_outputs))))

@@ -24,7 +24,7 @@ from ..estimators._docs import documented
 from ..solvers import Solver
 from ..threads import one_thread
 from ..typing import AnyArray, Array, IntArray, Matrix
-from .choosing import ChoosesFeatures, sensible_limit, tried
+from .choosing import ChoosesFeatures, tried
 from .path import path_solver
 from .pathwise import PathSolver
 
@@ -106,8 +106,9 @@ class CrossValidated(ChoosesFeatures):
                 log.info("k = %d: score %.4g ± %.2g", k, values.mean(), _standard_error(values))
             return {k: float(values.mean()) for k, values in scores.items()}
 
-        smallest = min(len(train) for train, _ in splits)
-        tried(self.ks, whole.fewest, whole.most, sensible_limit(smallest, _outputs(self)), score)
+        # With a parameter for every other sample, there is little left to tell models apart.
+        sensible = min(len(train) for train, _ in splits) // (2 * _outputs(self))
+        tried(self.ks, whole.fewest, whole.most, sensible, score)
         self.scores_ = np.array([scores[k] for k in sorted(scores)])
         chosen = sorted(scores)[_choose(self.scores_, self.rule)]
         return self._keep_path(whole, chosen)

@@ -16,7 +16,7 @@ from ..estimators import (
 from ..estimators._docs import documented
 from ..objectives import LinearObjective
 from ..solvers import Result, Solver
-from .choosing import ChoosesFeatures, sensible_limit, tried
+from .choosing import ChoosesFeatures, tried
 from .criteria import CRITERIA, information_criterion
 from .pathwise import PathSolver
 
@@ -87,8 +87,8 @@ class InformationCriterion(ChoosesFeatures):
                 log.info("k = %d: %s %.6g", k, self.criterion, -scores[k])
             return scores
 
-        outputs = self._free_outputs(objective)
-        tried(self.ks, solver.fewest, solver.most, sensible_limit(objective.total_weight, outputs), score)
+        sensible = _largest_model(objective.total_weight, solver.most) // self._free_outputs(objective)
+        tried(self.ks, solver.fewest, solver.most, sensible, score)
         ks = sorted(solver.results)
         self.criterion_ = np.array([self._value(objective, solver.results[k], solver.most) for k in ks])
         return self._keep_path(solver, ks[int(np.argmin(self.criterion_))])
@@ -117,6 +117,12 @@ class InformationCriterion(ChoosesFeatures):
         """Coefficients of a feature that the data determines; a softmax does not see a shift of all classes."""
         outputs = objective.shape[1] if len(objective.shape) == 2 else 1
         return outputs - 1 if objective.loss.coupled else outputs
+
+
+def _largest_model(n_samples: float, n_features: int) -> int:
+    """n/(log p·log log n), beyond which criteria say little (Zhu et al., PNAS 2020), or half the samples."""
+    price = np.log(max(n_features, 2)) * np.log(np.log(max(n_samples, 3.0)))
+    return int(n_samples / max(price, 2.0))
 
 
 @documented
