@@ -1,4 +1,4 @@
-"""The command line: ``ksparse fit``."""
+"""The command line: ``ksparse fit`` and ``ksparse predict``."""
 
 from .main import main
 
