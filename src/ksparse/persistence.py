@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -376,7 +377,7 @@ def _numbers(content: Any, length: int, name: str) -> Array:
 
 def _number(content: Any, name: str) -> float:
     _require(type(content) in (int, float), f"{name} has {_shown(content)}, which is not a number")
-    _require(abs(content) <= np.finfo(np.float64).max, f"{name} has a number that is not finite")
+    _require(abs(content) <= sys.float_info.max, f"{name} has a number that is not finite")
     return float(content)
 
 

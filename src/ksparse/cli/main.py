@@ -23,13 +23,16 @@ __all__ = ["main"]
 #: Exit codes: what shells expect of bad input, of Ctrl-C and of a closed pipe.
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
-FIT = """Fit a model with k features; print them with their coefficients and scores on held-out rows.
+FIT = """Fit a model with k features; print them with their coefficients and scores on
+held-out rows.
 
-Features are standardized for the fit; coefficients are given in the units of the data and per
-standard deviation (sparse svmlight features are scaled by their standard deviation, not centred)."""
+Features are standardized for the fit; coefficients are given in the units of
+the data and per standard deviation (sparse svmlight features are scaled by
+their standard deviation, not centred)."""
 
 FIT_MORE = """DATA is one of
-  CSV       .csv .tsv .txt, also .gz or .bz2; commas, tabs or semicolons; the first line names the columns
+  CSV       .csv .tsv .txt, also .gz or .bz2; commas, tabs or semicolons;
+            the first line names the columns
   Parquet   .parquet .pq (needs: pip install "ksparse[parquet]")
   svmlight  .svm .svmlight .libsvm, also .gz or .bz2; the label is the target
   or a data set that comes along:
@@ -100,7 +103,11 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
     fit.add_argument("--target", metavar="COL", help="the column to predict: numbers, or text for classes")
     fit.add_argument("-k", "--k", type=_k, default=5, metavar="K|auto", help="number of features, or auto (default 5)")
     fit.add_argument(
-        "--task", choices=["auto", *TASKS], default="auto", help="kind of model (default auto: see what is said)"
+        "--task",
+        choices=["auto", *TASKS],
+        default="auto",
+        help="kind of model (default auto: classification if the target is text, true or false, two values or few"
+        " whole numbers)",
     )
     fit.add_argument("--test", type=_share, default=0.25, metavar="SHARE", help="share of rows held out (default 0.25)")
     fit.add_argument(

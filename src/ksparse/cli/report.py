@@ -151,8 +151,8 @@ def _confusion(outcome: Outcome, where: str) -> str:
             f'<td class="count" style="background:rgba(63,95,138,{0.04 + 0.46 * share:.2f})">{count}</td>'
             for count, share in zip(line, part, strict=True)
         )
-        lines.append(f"<tr><td>true {_text(name)}</td>{cells}</tr>")
-    heads = ["", *(f"predicted {name}" for name in classes.tolist())]
+        lines.append(f"<tr><td>{_text(name)}</td>{cells}</tr>")
+    heads = ["true \\ predicted", *(str(name) for name in classes.tolist())]
     return f"<p><b>Confusion matrix of {where} rows</b></p>" + _table(heads, lines, "confusion")
 
 

@@ -23,7 +23,7 @@ EFFICIENT = 1.345
 #: The median absolute deviation of a standard normal variable.
 NORMAL_DEVIATION = 0.6744897501960817
 #: A fit that tells the spread of its residuals has so many samples for each feature.
-SAMPLES_EACH = 4
+SAMPLES_EACH = 10
 #: A mean square this small beside that of y is the rounding of an exact fit.
 ROUNDING = 1e-24
 #: Residuals with a smaller spread than this share of y's are those of an exact fit.

@@ -106,9 +106,9 @@ def short_names(names: list[str], features: Sequence[int], width: float, size: f
     ]
 
 
-def tidy(ax: Axes, grid: str) -> None:
-    """Light grid in one direction ("x" or "y"), no frame, letters that fit the axes."""
-    size = font_size(ax)
+def tidy(ax: Axes, grid: str, size: float | None = None) -> None:
+    """Light grid in one direction ("x" or "y"), no frame, letters of that size, or one that fits the axes."""
+    size = font_size(ax) if size is None else size
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(GREY)
     ax.set_axisbelow(True)

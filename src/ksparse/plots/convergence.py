@@ -157,7 +157,7 @@ class ConvergenceDisplay:
         lower.set_xlabel(X_LABELS[x])
         upper.tick_params(labelbottom=False)
         for panel in self.axes_:
-            tidy(panel, grid="y")
+            tidy(panel, grid="y", size=font_size(upper))
         at = self.history[x].astype(np.float64)
         self._draw_values(upper, at, line_kw)
         self._draw_changes(lower, at)

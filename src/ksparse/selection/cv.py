@@ -25,6 +25,7 @@ from ..solvers import Solver
 from ..threads import one_thread
 from ..typing import AnyArray, Array, IntArray, Matrix
 from .choosing import ChoosesFeatures, tried
+from .growth import first_best
 from .path import path_solver
 from .pathwise import PathSolver
 
@@ -171,7 +172,7 @@ def _standard_error(values: Array) -> float:
 def _choose(scores: Array, rule: str) -> int:
     """Position of the chosen k: the best mean score, or the first one within a standard error of it."""
     means = scores.mean(axis=1)
-    best = int(np.argmax(means))
+    best = first_best(means)
     if rule == "best":
         return best
     return int(np.argmax(means >= means[best] - _standard_error(scores[best])))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import ceil
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Growth", "check_ks"]
+__all__ = ["Growth", "check_ks", "first_best"]
 
 #: Each k is by this factor larger than the one before, and by at least one.
 FACTOR = 1.25
@@ -18,6 +18,8 @@ FACTOR = 1.25
 FIRST, MORE = 8, 4
 #: The score has turned when so many larger k were no better than the best.
 TURNED = 4
+#: Scores closer than this share of their range are equal.
+TIE = 1e-9
 
 
 class Growth:
@@ -50,7 +52,7 @@ class Growth:
         if not scores:
             return self._ladder(self._least, FIRST, include=True)
         tried = sorted(scores)
-        best = max(tried, key=lambda k: (scores[k], -k))
+        best = tried[first_best([scores[k] for k in tried])]
         beyond = sum(k > best for k in tried)
         if beyond < TURNED and tried[-1] < self._most:
             return self._ladder(tried[-1], MORE if beyond == 0 else TURNED - beyond)
@@ -71,6 +73,12 @@ class Growth:
         neighbours = tried[max(position - 1, 0) : position + 2]
         middles = [(a + b) // 2 for a, b in pairwise(neighbours)]
         return [k for k in middles if k not in tried]
+
+
+def first_best(scores: Sequence[float]) -> int:
+    """Position of the best score; of scores that differ by rounding, as those of exact fits do, the first."""
+    values = np.asarray(scores)
+    return int(np.argmax(values >= values.max() - TIE * np.ptp(values)))
 
 
 def check_ks(ks: Any, least: int, most: int) -> list[int]:

@@ -18,6 +18,7 @@ from ..objectives import LinearObjective
 from ..solvers import Result, Solver
 from .choosing import ChoosesFeatures, tried
 from .criteria import CRITERIA, information_criterion
+from .growth import first_best
 from .pathwise import PathSolver
 
 __all__ = [
@@ -91,7 +92,7 @@ class InformationCriterion(ChoosesFeatures):
         tried(self.ks, solver.fewest, solver.most, sensible, score)
         ks = sorted(solver.results)
         self.criterion_ = np.array([self._value(objective, solver.results[k], solver.most) for k in ks])
-        return self._keep_path(solver, ks[int(np.argmin(self.criterion_))])
+        return self._keep_path(solver, ks[first_best(-self.criterion_)])
 
     def _value(self, objective: LinearObjective, result: Result, n_units: int) -> float:
         """The criterion of a solution."""
