@@ -38,12 +38,12 @@ class ChoosesFeatures(SparseLinearModel):
 
     def _keep_path(self: M, solver: PathSolver, chosen: int) -> M:
         """Set the fitted attributes from a path and the chosen k."""
+        result = solver.polish(chosen)
         self.path_ = Path.of(self, solver)
         self.ks_ = self.path_.ks
         self.coef_path_ = self.path_.coef
         self.intercept_path_ = self.path_.intercept
         self.k_ = chosen
-        result = solver.results[chosen]
         if not result.success:
             warnings.warn(f"for the chosen k = {chosen}: {result.message}", ConvergenceWarning, stacklevel=3)
         return self._keep(result)

@@ -30,6 +30,8 @@ CLEAR = 1e6
 ROUNDING = 1e-15
 #: While the support moves, refits are cut short, and given up once they cannot win.
 START, PURSUIT, EXCHANGE = Exact(tol=1e-3), Exact(tol=1e-3, max_iter=2), Exact(tol=1e-3, max_iter=4)
+#: Length of the first chain of exchanges from a support that is nearly final.
+WARM = 2
 #: With no more units than this, a restart costs next to nothing.
 SMALL = 64
 #: Candidates to enter, and coordinates of a support beyond which the model of f keeps only its diagonal.
@@ -90,6 +92,11 @@ class SwapGraHTP(Solver):
             start = problem.refit(units.mask(chosen), x, START)
         # A start with fewer than k units is no solution yet: anything may enter.
         return start if chosen.sum() == units.k else replace(start, support=None)
+
+    @staticmethod
+    def continued(iterate: Iterate) -> Iterate:
+        """An iterate that is near a solution already: no pursuit, and short chains of exchanges."""
+        return replace(iterate, memory=_Memory(False, length=WARM), done=None)
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
         units = problem.units
