@@ -83,8 +83,9 @@ def test_names_of_features() -> None:
     path = made_up.path([1, 2], 2)
     labels = CoefficientPathDisplay.from_path(path).labels_
     assert {label.get_text() for label in labels.values()} == {"x0", "x1"}
-    labels = CoefficientPathDisplay.from_path(path, feature_names=["$a$", "b_{1}$"]).labels_
-    assert {label.get_text() for label in labels.values()} == {"$a$", "b_{1}$"}
+    display = CoefficientPathDisplay.from_path(path, feature_names=["$a^{$", "$b$"])  # no formulas
+    display.figure_.canvas.draw()
+    assert {label.get_text() for label in display.labels_.values()} == {"$a^{$", "$b$"}
     with pytest.raises(ValueError, match="3 feature_names but 2 features"):
         CoefficientPathDisplay.from_path(path, feature_names=["a", "b", "c"])
 
@@ -208,6 +209,11 @@ def test_f_is_logarithmic_where_it_spans_a_wide_range() -> None:
     assert ConvergenceDisplay(made_up.history(30, floor=-0.1)).plot().ax_.get_yscale() == "linear"
 
 
+def test_both_panels_have_letters_of_one_size() -> None:
+    upper, lower = ConvergenceDisplay(made_up.history(3)).plot().axes_
+    assert upper.yaxis.label.get_size() == lower.yaxis.label.get_size()
+
+
 def test_histories_of_any_length() -> None:
     for count in (0, 1, 1000):
         display = ConvergenceDisplay(made_up.history(count), value=0.5, status="max_iter").plot()
@@ -252,9 +258,10 @@ def test_bars_are_the_largest_frequencies() -> None:
 
 
 def test_features_that_were_never_selected_have_no_bar() -> None:
-    model = made_up.stability([0.0, 0.5, 0.0, 1.0], feature_names_in_=np.array(list("abcd"), dtype=object))
+    model = made_up.stability([0.0, 0.5, 0.0, 1.0], feature_names_in_=np.array(["a", "$b^{$", "c", "d"], dtype=object))
     display = SelectionFrequencyDisplay.from_estimator(model)
-    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["d", "b"]
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["d", "$b^{$"]
+    display.figure_.canvas.draw()
     assert len(SelectionFrequencyDisplay.from_estimator(model, top=1).bars_) == 1
     assert len(SelectionFrequencyDisplay.from_estimator(made_up.stability([0.0, 0.0])).bars_) == 0
 

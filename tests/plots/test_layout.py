@@ -12,7 +12,7 @@ import pytest
 from matplotlib.text import Text
 
 from ksparse.plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay, SelectionFrequencyDisplay
-from ksparse.plots._artists import spread
+from ksparse.plots._artists import EndLabels, spread
 from tests.plots import made_up
 
 WIDE = [1, 2, 3, 5, 8, 12, 18, 27, 40, 60, 90, 135, 200]
@@ -113,8 +113,19 @@ def test_limits_set_by_others_stay() -> None:
 def test_a_drawn_figure_does_not_ask_to_be_drawn_again() -> None:
     display = PATHS["long names"](None)
     display.figure_.canvas.draw()
-    display.figure_.canvas.draw()
+    (labels,) = (artist for artist in display.ax_.get_children() if isinstance(artist, EndLabels))
+    labels.arrange()
     assert not display.figure_.stale
+
+
+def test_labels_without_room_are_hidden_the_least_important_first() -> None:
+    figure, ax = plt.subplots(figsize=(6.0, 1.4), layout="constrained")
+    display = PATHS["long names"](ax)
+    figure.canvas.draw()
+    assert_labels_are_apart_and_inside(display)
+    shown = [label.get_visible() for label in display.labels_.values()]
+    assert shown == sorted(shown, reverse=True)
+    assert 3 < sum(shown) < 12
 
 
 def test_spread_is_the_closest_arrangement() -> None:
