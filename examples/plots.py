@@ -1,0 +1,63 @@
+"""Pictures of `ksparse.plots`, on scikit-learn's built-in data.
+
+    python examples/plots.py [--out DIR]
+
+Writes coefficients.png, scores.png and convergence.png (needs matplotlib).
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import ksparse
+from ksparse.plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay
+
+
+def new_axes(name: str, title: str) -> Axes:
+    ax: Axes = plt.subplots(num=name, figsize=(7.0, 4.2), layout="constrained")[1]
+    ax.set_title(title, fontsize=11, loc="left")
+    return ax
+
+
+def draw_breast_cancer() -> None:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    chooses_k = ksparse.SparseLogisticRegressionCV(ks=range(1, 16), alpha=1e-2, rule="1se")
+    chosen = make_pipeline(StandardScaler(), chooses_k).fit(X, y)
+    ax = new_axes("coefficients", "Breast cancer: coefficients of standardized features")
+    CoefficientPathDisplay.from_estimator(chosen, ax=ax)
+    ax = new_axes("scores", "Breast cancer: how many features?")
+    ScorePathDisplay.from_estimator(chosen, ax=ax)
+
+
+def draw_digits() -> None:
+    X, y = load_digits(return_X_y=True)
+    model = ksparse.SparseLogisticRegression(k=10, alpha=1e-3).fit(X / 16, y)
+    ax = new_axes("convergence", "Digits: ten pixels that tell them apart")
+    ConvergenceDisplay.from_estimator(model, ax=ax)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="The pictures of ksparse.plots")
+    parser.add_argument("--out", type=Path, default=Path(), help="folder to write them to")
+    folder = parser.parse_args(arguments).out
+    folder.mkdir(parents=True, exist_ok=True)
+    draw_breast_cancer()
+    draw_digits()
+    for name in plt.get_figlabels():
+        plt.figure(name).savefig(folder / f"{name}.png", dpi=150)
+        print(f"wrote {folder / name}.png")
+
+
+if __name__ == "__main__":
+    main()
