@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ..selection.growth import first_best
 from ..typing import Array, IntArray
 from ._inputs import fitted_model, unit_of
 from ._style import (
@@ -206,7 +207,7 @@ class ScorePathDisplay:
         """The line of the one-standard-error rule."""
         self.threshold_line_: Line2D | None = None
         if errors is not None and self.rule == "1se":
-            best = int(np.argmax(means))
+            best = first_best(means.tolist())
             threshold = float(means[best] - errors[best])
             style: dict[str, Any] = {"color": INK, "linestyle": ":", "linewidth": 1.1, "zorder": 2.1}
             self.threshold_line_ = self.ax_.axhline(threshold, label="best − std. error", **style)
