@@ -16,8 +16,6 @@ from ..threads import one_thread
 
 __all__ = ["PathSolver"]
 
-#: Candidates to enter that a run on a path looks at, or half as many as k, if that is more.
-CANDIDATES = 60
 #: A start from a larger k must lower f by this share to be worth a run.
 WORTHWHILE = 1e-6
 
@@ -37,8 +35,8 @@ class PathSolver:
     sparsity : Sparsity
         The set; its k does not matter.
     solver : Solver
-        The method for each k. What the default solver leaves open is kept brief on the way: `polish` lets it search as
-        widely as it does by itself.
+        The method for each k. The default solver searches briefly on the way, where neighbours stand in for a wider
+        search, which `polish` adds.
 
     Attributes
     ----------
@@ -88,7 +86,7 @@ class PathSolver:
         """Let the solver itself go on from the solution for this k, and give the better of both."""
         if isinstance(self._solver, SwapGraHTP):
             with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                self._run(k, self._problem(k), replace(self._iterates[k], memory=None), self._solver)
+                self._run(k, self._problem(k), replace(self._iterates[k], memory=None))
         return self.results[k]
 
     def _problem(self, k: int) -> Problem:
@@ -101,14 +99,14 @@ class PathSolver:
             start = self._solver.prepare(problem, np.zeros(self._objective.shape))
         else:
             start = self._prepared(problem, _grown(problem, self._iterates[below]))
-        self._run(k, problem, start, self._brief(k))
+        self._run(k, problem, start)
 
     def _downwards(self, larger: int, smaller: int) -> None:
         problem = self._problem(smaller)
         start = _shrunk(problem, self._iterates[larger])
         known = self._iterates[smaller].point.value
         if start.point.value < known - WORTHWHILE * abs(known):
-            self._run(smaller, problem, self._prepared(problem, start), self._brief(smaller))
+            self._run(smaller, problem, self._prepared(problem, start))
 
     def _prepared(self, problem: Problem, start: Iterate) -> Iterate:
         """The default solver goes on from an iterate; the others make one of their own from its x."""
@@ -116,20 +114,8 @@ class PathSolver:
             return self._solver.continued(start)
         return self._solver.prepare(problem, start.point.x)
 
-    def _brief(self, k: int) -> Solver:
-        """The default solver without its longest searches: neighbours on the path stand in for them."""
-        solver = self._solver
-        if not isinstance(solver, SwapGraHTP):
-            return solver
-        return replace(
-            solver,
-            exchanges=1 if solver.exchanges is None else solver.exchanges,
-            candidates=max(CANDIDATES, k // 2) if solver.candidates is None else solver.candidates,
-            restarts=0 if solver.restarts is None else solver.restarts,
-        )
-
-    def _run(self, k: int, problem: Problem, start: Iterate, solver: Solver) -> None:
-        result, last = solver.resume(problem, start)
+    def _run(self, k: int, problem: Problem, start: Iterate) -> None:
+        result, last = self._solver.resume(problem, start)
         known = self.results.get(k)
         if known is None or result.value < known.value:
             self.results[k] = result

@@ -95,17 +95,26 @@ class ExchangeModel:
     def removals(self, count: int) -> list[int]:
         """Units to take out one after the other, each the one that costs least after those before it, all refitted."""
         removed: list[int] = []
-        remaining = self._leaving.tolist()
-        for _ in range(min(count, len(remaining))):
-            costs = [self._cost_of_leaving(unit) for unit in remaining]
-            removed.append(remaining.pop(int(np.argmin(costs))))
+        remaining = self._leaving.copy()
+        for _ in range(min(count, remaining.size)):
+            cheapest = int(np.argmin(self._costs_of_leaving(remaining)))
+            removed.append(int(remaining[cheapest]))
+            remaining = np.delete(remaining, cheapest)
             self._take_out(removed[-1])
         return removed
 
-    def _cost_of_leaving(self, unit: int) -> float:
-        rows = self._coordinates(unit)
-        coefficient, inverse = self._tableau[rows, -1], -self._tableau[np.ix_(rows, rows)]
-        return 0.5 * float(coefficient @ np.linalg.lstsq(inverse, coefficient, rcond=None)[0])
+    def _costs_of_leaving(self, units: IntArray) -> Array:
+        """½ z_iᵀ P_i⁻¹ z_i for each of some units."""
+        table = self._tableau
+        if self._coordinate is not None:
+            rows = self._coordinate[units]
+            return np.square(table[rows, -1]) / (-2.0 * table.diagonal()[rows])
+        costs = []
+        for unit in units:
+            rows = self._coordinates(unit)
+            coefficient, inverse = table[rows, -1], -table[np.ix_(rows, rows)]
+            costs.append(0.5 * float(coefficient @ np.linalg.lstsq(inverse, coefficient, rcond=None)[0]))
+        return np.array(costs)
 
     def _take_out(self, unit: int) -> None:
         for coordinate in self._coordinates(unit):

@@ -95,8 +95,8 @@ class SwapGraHTP(Solver):
 
     @staticmethod
     def continued(iterate: Iterate) -> Iterate:
-        """An iterate that is near a solution already: no pursuit, and short chains of exchanges."""
-        return replace(iterate, memory=_Memory(False, length=WARM), done=None)
+        """An iterate that is nearly a solution: exchanges go on from it, but only those that the model believes in."""
+        return replace(iterate, memory=_Memory(False, length=WARM, brief=True), done=None)
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
         units = problem.units
@@ -107,7 +107,7 @@ class SwapGraHTP(Solver):
         if current.support is not None and current.outcome is Outcome.NO_MINIMUM:
             return replace(current, done="f falls for ever on a support")
         following = self._descend(problem, current)
-        if following.done is None or following.support is None:
+        if following.done is None or following.support is None or _brief(following):
             return following
         return self._restarted(problem, following)
 
@@ -204,14 +204,16 @@ class SwapGraHTP(Solver):
         level = min(max(memory.candidates, self._number_of_candidates(problem)), outside)
         while True:
             model = self._model(problem, current, level)
-            wider = self._wider(problem, level, outside)
+            wider = level if memory.brief else self._wider(problem, level, outside)
             # Single exchanges that the model does not believe in are tried only in the end.
-            pairs = model.best_pairs(self._number_of_singles(problem)) if wider == level else []
+            singles = wider == level and not memory.brief
+            pairs = model.best_pairs(self._number_of_singles(problem)) if singles else []
             chain = model.chain(memory.length, _least_gain(problem, current))
             for exchanged in _attempts(chain, pairs):
                 trial = self._trial(problem, current, self._after(problem, current, exchanged), EXCHANGE)
                 if _lower(problem, trial, current):
-                    return replace(trial, memory=_Memory(False, length=max(4, 2 * len(exchanged)), candidates=level))
+                    longer = max(4, 2 * len(exchanged))
+                    return replace(trial, memory=replace(memory, pursuing=False, length=longer, candidates=level))
             if wider == level:
                 break
             level = wider
@@ -294,12 +296,20 @@ def model_of_support(problem: Problem, iterate: Iterate) -> ExchangeModel:
 
 @dataclass(frozen=True)
 class _Memory:
-    """Whether the pursuit goes on; the step, the length of a chain and the number of candidates to try next."""
+    """Whether the pursuit goes on; the step, the length of a chain and the number of candidates to try next.
+
+    A brief run takes the model's word that no exchange lowers f.
+    """
 
     pursuing: bool
     step: float = LONGEST_STEP
     length: int = 16
     candidates: int = 0
+    brief: bool = False
+
+
+def _brief(iterate: Iterate) -> bool:
+    return iterate.memory is not None and iterate.memory.brief
 
 
 def _solved(iterate: Iterate) -> bool:
