@@ -1,8 +1,8 @@
-"""Pictures of `ksparse.plots`, on scikit-learn's built-in data.
+"""The four pictures of `ksparse.plots`, on scikit-learn's built-in data.
 
     python examples/plots.py [--out DIR]
 
-Writes coefficients.png, scores.png and convergence.png (needs matplotlib).
+Writes coefficients.png, scores.png, frequencies.png and convergence.png (needs matplotlib).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ksparse
-from ksparse.plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay
+from ksparse.plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay, SelectionFrequencyDisplay
 
 
 def new_axes(name: str, title: str) -> Axes:
@@ -38,6 +38,11 @@ def draw_breast_cancer() -> None:
     CoefficientPathDisplay.from_estimator(chosen, ax=ax)
     ax = new_axes("scores", "Breast cancer: how many features?")
     ScorePathDisplay.from_estimator(chosen, ax=ax)
+
+    stability = ksparse.StabilitySelection(ksparse.SparseLogisticRegression(k=8, alpha=1e-2), random_state=0)
+    stable = make_pipeline(StandardScaler(), stability).fit(X, y)
+    ax = new_axes("frequencies", "Breast cancer: which features are selected again and again?")
+    SelectionFrequencyDisplay.from_estimator(stable, ax=ax)
 
 
 def draw_digits() -> None:

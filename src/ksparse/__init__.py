@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from sklearn.exceptions import ConvergenceWarning
 
-from . import datasets, debias, diagnostics, estimators, objectives, selection, solvers, sparsity, theory
+from . import datasets, debias, diagnostics, estimators, objectives, plots, selection, solvers, sparsity, theory
 from .estimators import (
     SparseHuberRegression,
     SparseLinearRegression,
@@ -28,6 +28,7 @@ from .selection import (
     SparseLogisticRegressionIC,
     SparsePoissonRegressionCV,
     SparsePoissonRegressionIC,
+    StabilitySelection,
     information_criterion,
     path,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "SparsePoissonRegression",
     "SparsePoissonRegressionCV",
     "SparsePoissonRegressionIC",
+    "StabilitySelection",
     "Status",
     "SwapGraHTP",
     "datasets",
@@ -67,6 +69,7 @@ __all__ = [
     "minimize",
     "objectives",
     "path",
+    "plots",
     "selection",
     "solvers",
     "sparsity",

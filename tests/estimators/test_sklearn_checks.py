@@ -19,6 +19,7 @@ from ksparse import (
     SparsePoissonRegression,
     SparsePoissonRegressionCV,
     SparsePoissonRegressionIC,
+    StabilitySelection,
 )
 
 ESTIMATORS = [
@@ -36,9 +37,11 @@ ESTIMATORS = [
     SparseLogisticRegressionIC(),
     SparsePoissonRegressionIC(),
     SparseHuberRegressionIC(),
+    StabilitySelection(SparseLinearRegression(k=2), n_pairs=3, random_state=0),
+    StabilitySelection(SparseLogisticRegression(k=2), n_pairs=3, random_state=0),
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(ESTIMATORS)  # type: ignore[untyped-decorator]
 def test_scikit_learn_accepts_it(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -183,7 +183,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _selected_features(self, result: Result) -> Mask:
         """Features of the selected units: those with a coefficient, and the always-selected ones."""
         features = self.n_features_in_
-        nonzero: Mask = result.support[:features].reshape(features, -1).any(axis=1)
+        nonzero: Mask = np.any(result.support[:features].reshape(features, -1), axis=1)
         if self.groups is None:
             nonzero[result.selected] = True
         return nonzero

@@ -16,6 +16,7 @@ from .ic import (
 )
 from .path import Path, path
 from .pathwise import PathSolver
+from .stability import StabilitySelection, expected_false_selections, smallest_threshold
 
 __all__ = [
     "Growth",
@@ -29,6 +30,9 @@ __all__ = [
     "SparseLogisticRegressionIC",
     "SparsePoissonRegressionCV",
     "SparsePoissonRegressionIC",
+    "StabilitySelection",
+    "expected_false_selections",
     "information_criterion",
     "path",
+    "smallest_threshold",
 ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from math import ceil
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 __all__ = ["Growth", "check_ks", "first_best"]
 
@@ -75,7 +76,7 @@ class Growth:
         return [k for k in middles if k not in tried]
 
 
-def first_best(scores: Sequence[float]) -> int:
+def first_best(scores: ArrayLike) -> int:
     """Position of the best score; of scores that differ by rounding, as those of exact fits do, the first."""
     values = np.asarray(scores)
     return int(np.argmax(values >= values.max() - TIE * np.ptp(values)))

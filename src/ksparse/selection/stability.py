@@ -1,0 +1,281 @@
+"""Stability selection: which features are selected again and again on random halves of the samples."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ..threads import one_thread
+from ..typing import AnyArray, Array, IntArray, Mask
+from ..validation import check_iterations, check_positive_number
+
+__all__ = ["StabilitySelection", "expected_false_selections", "smallest_threshold"]
+
+S = TypeVar("S", bound="StabilitySelection")
+#: A feature must be selected in this share of the halves if nobody says what else is wanted.
+USUAL_THRESHOLD = 0.75
+ASSUMPTIONS = ("none", "unimodal")
+
+
+def expected_false_selections(
+    threshold: float, n_selected: float, n_features: int, n_pairs: int, assumption: str = "unimodal"
+) -> float:
+    """A bound of the expected number of falsely selected features.
+
+    With q features selected on each half, of p, and a threshold τ of the selection frequency over B complementary
+    pairs, the expected number of selected features that a random half selects no more often than by chance (q/p) is at
+    most
+
+    - q²/((2τ − 1)·p), whatever the distribution (Meinshausen and Bühlmann 2010, Theorem 1; Shah and Samworth 2013,
+      Theorem 1);
+    - C(τ, B)·q²/p, where simultaneous selection proportions are unimodal (Shah and Samworth, Theorem 2), with
+      C = 1/(2(2τ − 1 − 1/(2B))) for τ ≤ ¾ and C = 4(1 − τ + 1/(2B))/(1 + 1/B) beyond. It holds for q/p ≤ 1/√3 and τ
+      above ½ + min(θ², 1/(2B) + ¾θ²) with θ = q/p; elsewhere the first bound is given.
+
+    Parameters
+    ----------
+    threshold : float
+        τ, more than ½ and at most 1.
+    n_selected : float
+        q, the (mean) number of features selected on a half.
+    n_features : int
+        p.
+    n_pairs : int
+        B.
+    assumption : {"unimodal", "none"}, default="unimodal"
+        What is assumed.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Examples
+    --------
+    >>> from ksparse.selection import expected_false_selections
+    >>> expected_false_selections(0.9, n_selected=10, n_features=1000, n_pairs=50, assumption="none")
+    0.125
+    >>> round(expected_false_selections(0.9, n_selected=10, n_features=1000, n_pairs=50), 3)
+    0.043
+    """
+    if assumption not in ASSUMPTIONS:
+        raise ValueError(f'assumption must be "none" or "unimodal", got {assumption!r}')
+    if not 0.5 < threshold <= 1.0:
+        raise ValueError(f"threshold must lie between 0.5 and 1, got {threshold!r}; it is a selection frequency")
+    by_chance = n_selected**2 / n_features
+    plain = by_chance / (2.0 * threshold - 1.0)
+    rate, half_step = n_selected / n_features, 0.5 / n_pairs
+    least = 0.5 + min(rate**2, half_step + 0.75 * rate**2)
+    if assumption == "none" or rate > 1.0 / np.sqrt(3.0) or threshold <= least:
+        return plain
+    if threshold <= 0.75:
+        room = 2.0 * threshold - 1.0 - half_step
+        return min(plain, by_chance / (2.0 * room)) if room > 0 else plain
+    return min(plain, by_chance * 4.0 * (1.0 - threshold + half_step) / (1.0 + 1.0 / n_pairs))
+
+
+def smallest_threshold(
+    max_false: float, n_selected: float, n_features: int, n_pairs: int, assumption: str = "unimodal"
+) -> float:
+    """The smallest frequency for which no more than `max_false` false selections are expected.
+
+    Parameters
+    ----------
+    max_false : float
+        How many false selections may be expected.
+    n_selected, n_features, n_pairs, assumption
+        As in `expected_false_selections`.
+
+    Returns
+    -------
+    float
+        The threshold, a multiple of 1/(2B).
+
+    Examples
+    --------
+    >>> from ksparse.selection import smallest_threshold
+    >>> smallest_threshold(0.1, n_selected=10, n_features=1000, n_pairs=50)
+    0.76
+    """
+    fits = 2 * n_pairs
+    frequencies = np.arange(n_pairs + 1, fits + 1) / fits
+    bounds = [expected_false_selections(tau, n_selected, n_features, n_pairs, assumption) for tau in frequencies]
+    enough = np.flatnonzero(np.array(bounds) <= max_false)
+    if not enough.size:
+        raise ValueError(
+            f"with {n_selected:g} of {n_features} features selected on each half, at least {min(bounds):.3g} false "
+            f"selections may be expected at any threshold, more than the {max_false:g} allowed; select fewer features, "
+            "or raise max_false"
+        )
+    return float(frequencies[enough[0]])
+
+
+class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Features that are selected on most random halves of the samples, with a bound of false selections.
+
+    The samples are split in halves at random, again and again; a model with k features is fitted to both halves, and
+    features that are selected in at least a share `threshold` of these fits are kept (Meinshausen and Bühlmann 2010,
+    with the complementary pairs of Shah and Samworth 2013). The halves of labelled samples have the same classes.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A model that selects features, such as ``SparseLinearRegression(k=10)``; any selector of scikit-learn.
+    n_pairs : int, default=50
+        Number of splits; there are twice as many fits.
+    threshold : float, optional
+        Share of the fits that must select a feature, more than ½. By default 0.75, or what `max_false` asks for.
+    max_false : float, optional
+        Expected number of falsely selected features that is allowed; the threshold is the smallest one that
+        guarantees it.
+    assumption : {"unimodal", "none"}, default="unimodal"
+        What the bound assumes: see `expected_false_selections`.
+    random_state : int, RandomState or None, default=None
+        Seed of the splits.
+    n_jobs : int, optional
+        Fits side by side, as in joblib.
+
+    Attributes
+    ----------
+    frequencies_ : ndarray of shape (n_features,)
+        Share of the fits that selected each feature.
+    support_ : ndarray of bool, shape (n_features,)
+        Which features are stable.
+    threshold_ : float
+        The threshold that was used.
+    n_selected_ : float
+        Mean number of features selected by a fit.
+    max_false_ : float
+        Bound of the expected number of falsely selected features.
+    n_features_in_ : int
+        Number of features seen.
+    feature_names_in_ : ndarray of str
+        Their names, if X has any.
+
+    References
+    ----------
+    N. Meinshausen and P. Bühlmann, *Stability selection*, JRSS B 72, 2010. R. D. Shah and R. J. Samworth, *Variable
+    selection with error control: another look at stability selection*, JRSS B 75, 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse import SparseLinearRegression, StabilitySelection
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 100))
+    >>> y = X[:, 3] - X[:, 40] + X[:, 77] + rng.standard_normal(200)
+    >>> stable = StabilitySelection(SparseLinearRegression(k=8), max_false=1, random_state=0).fit(X, y)
+    >>> stable.get_support(indices=True)
+    array([ 3, 40, 77])
+    >>> stable.threshold_, round(stable.max_false_, 2)
+    (0.67, 0.97)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_pairs: int = 50,
+        threshold: float | None = None,
+        max_false: float | None = None,
+        assumption: str = "unimodal",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_pairs = n_pairs
+        self.threshold = threshold
+        self.max_false = max_false
+        self.assumption = assumption
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self: S, X: Any, y: Any, sample_weight: Any = None) -> S:
+        """Fit the estimator to random halves, and find the features that are selected most often.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            The response or the labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+
+        Returns
+        -------
+        self
+            The fitted selector.
+        """
+        self._check_parameters()
+        checked, y = validate_data(
+            self, X, y, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32], multi_output=True
+        )
+        # A data frame keeps its names, by which the estimator may know features.
+        data = X if hasattr(self, "feature_names_in_") else checked
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, checked)
+        generator = check_random_state(self.random_state)
+        labels = y if is_classifier(self.estimator) else np.zeros(len(y))
+        halves = [half for _ in range(self.n_pairs) for half in _halves(labels, generator)]
+        with one_thread():
+            masks = Parallel(n_jobs=self.n_jobs)(
+                delayed(_selected)(self.estimator, data, y, weights, half) for half in halves
+            )
+        self.frequencies_: Array = np.mean(masks, axis=0)
+        self._decide()
+        return self
+
+    def _check_parameters(self) -> None:
+        if check_iterations(self.n_pairs, "n_pairs") == 0:
+            raise ValueError("n_pairs must be at least 1, got 0; it is the number of random splits")
+        if self.threshold is not None and self.max_false is not None:
+            raise ValueError("pass either threshold or max_false, not both; each determines the other")
+        if self.max_false is not None:
+            check_positive_number(self.max_false, "max_false")
+
+    def _decide(self) -> None:
+        """Threshold, bound and support from the frequencies."""
+        features = self.n_features_in_
+        self.n_selected_ = float(self.frequencies_.sum())
+        if self.max_false is not None:
+            self.threshold_ = smallest_threshold(
+                self.max_false, self.n_selected_, features, self.n_pairs, self.assumption
+            )
+        else:
+            self.threshold_ = USUAL_THRESHOLD if self.threshold is None else self.threshold
+        self.max_false_ = expected_false_selections(
+            self.threshold_, self.n_selected_, features, self.n_pairs, self.assumption
+        )
+        self.support_: Mask = self.frequencies_ >= self.threshold_ - 1e-12
+
+    def _get_support_mask(self) -> Mask:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _halves(labels: AnyArray, generator: np.random.RandomState) -> tuple[IntArray, IntArray]:
+    """Two disjoint halves of the samples at random, each with half of the samples of each label."""
+    order = generator.permutation(len(labels))
+    # Sorted by label, every other sample goes to the other half.
+    order = order[np.argsort(labels[order], kind="stable")]
+    return np.sort(order[0::2]), np.sort(order[1::2])
+
+
+def _selected(estimator: Any, X: Any, y: AnyArray, weights: Any, half: IntArray) -> Mask:
+    """What the estimator selects on some of the samples."""
+    keywords = {} if weights is None else {"sample_weight": weights[half]}
+    model = clone(estimator).fit(_safe_indexing(X, half), y[half], **keywords)
+    mask: Mask = model.get_support()
+    return mask
