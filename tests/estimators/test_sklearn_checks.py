@@ -37,8 +37,8 @@ ESTIMATORS = [
     SparseLogisticRegressionIC(),
     SparsePoissonRegressionIC(),
     SparseHuberRegressionIC(),
-    StabilitySelection(SparseLinearRegression(k=2), n_pairs=3, random_state=0),
-    StabilitySelection(SparseLogisticRegression(k=2), n_pairs=3, random_state=0),
+    StabilitySelection(SparseLinearRegression(), n_pairs=3, threshold=0.6, random_state=0),
+    StabilitySelection(SparseLogisticRegression(), n_pairs=3, threshold=0.6, random_state=0),
 ]
 
 

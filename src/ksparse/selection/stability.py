@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..threads import one_thread
 from ..typing import AnyArray, Array, IntArray, Mask
@@ -196,7 +196,7 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self: S, X: Any, y: Any, sample_weight: Any = None) -> S:
+    def fit(self: S, X: Any, y: Any) -> S:
         """Fit the estimator to random halves, and find the features that are selected most often.
 
         Parameters
@@ -205,8 +205,6 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
             The features.
         y : array-like of shape (n_samples,)
             The response or the labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples.
 
         Returns
         -------
@@ -215,18 +213,21 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
         """
         self._check_parameters()
         checked, y = validate_data(
-            self, X, y, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32], multi_output=True
+            self,
+            X,
+            y,
+            accept_sparse=["csr", "csc"],
+            dtype=[np.float64, np.float32],
+            multi_output=True,
+            ensure_min_samples=2,
         )
         # A data frame keeps its names, by which the estimator may know features.
         data = X if hasattr(self, "feature_names_in_") else checked
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, checked)
         generator = check_random_state(self.random_state)
         labels = y if is_classifier(self.estimator) else np.zeros(len(y))
         halves = [half for _ in range(self.n_pairs) for half in _halves(labels, generator)]
         with one_thread():
-            masks = Parallel(n_jobs=self.n_jobs)(
-                delayed(_selected)(self.estimator, data, y, weights, half) for half in halves
-            )
+            masks = Parallel(n_jobs=self.n_jobs)(delayed(_selected)(self.estimator, data, y, half) for half in halves)
         self.frequencies_: Array = np.mean(masks, axis=0)
         self._decide()
         return self
@@ -273,9 +274,8 @@ def _halves(labels: AnyArray, generator: np.random.RandomState) -> tuple[IntArra
     return np.sort(order[0::2]), np.sort(order[1::2])
 
 
-def _selected(estimator: Any, X: Any, y: AnyArray, weights: Any, half: IntArray) -> Mask:
+def _selected(estimator: Any, X: Any, y: AnyArray, half: IntArray) -> Mask:
     """What the estimator selects on some of the samples."""
-    keywords = {} if weights is None else {"sample_weight": weights[half]}
-    model = clone(estimator).fit(_safe_indexing(X, half), y[half], **keywords)
+    model = clone(estimator).fit(_safe_indexing(X, half), y[half])
     mask: Mask = model.get_support()
     return mask
