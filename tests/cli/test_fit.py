@@ -1,58 +1,315 @@
-"""The command as a person meets it."""
+"""``ksparse fit`` as a person meets it: every reader, what is printed, what is written."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import importlib.util
+import json
+import os
 import re
+import signal
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from sklearn.datasets import dump_svmlight_file, load_iris
 
-from ksparse.cli import main
+from ksparse import SparseLinearRegression
+from ksparse.cli import fit, main
+from ksparse.persistence import load
+
+from .helpers import NAMES, accepted, class_table, good_table, numbers, refused, response, table
 
 
-@pytest.mark.parametrize(("data", "feature"), [("breast-cancer", "worst"), ("diabetes", "bmi")])
-def test_fit_prints_the_selected_features(capsys: pytest.CaptureFixture[str], data: str, feature: str) -> None:
-    assert main(["fit", "--data", data, "--k", "4"]) == 0
-    out = capsys.readouterr().out
-    rows = re.findall(r"^  (.+?)  +([+-]\d+\.\d{4})$", out, flags=re.M)
-    assert len(rows) == 5
-    sizes = [abs(float(coefficient)) for _, coefficient in rows[:-1]]
-    assert sizes == sorted(sizes, reverse=True)
-    assert feature in out
-    assert "k = 4" in out
-    assert "on test data" in out
-    scores = [float(score) for score in re.findall(r"(\d\.\d{3}) on", out)]
-    assert min(scores) > (0.9 if data == "breast-cancer" else 0.3)
+def coefficients(out: str) -> dict[str, list[float]]:
+    """Names and numbers of the rows of the first table."""
+    rows = re.findall(r"^(\S.*?) {2,}([+-][\d.e+-]+(?: +[+-][\d.e+-]+)*)$", out, flags=re.M)
+    return {name: [float(number) for number in values.split()] for name, values in rows}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--k", "-1"], "k must be at least 0"),
-        (["--alpha", "-2"], "alpha must be finite and at least 0"),
-        (["--test", "1.5"], "--test must lie between 0 and 1"),
-    ],
+    ("data", "feature", "score"), [("breast-cancer", "worst radius", "Accuracy"), ("diabetes", "bmi", "R²")]
 )
-def test_bad_options_give_one_line_and_exit_code_2(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+def test_data_that_comes_along(capsys: pytest.CaptureFixture[str], data: str, feature: str, score: str) -> None:
+    out = accepted(capsys, "fit", data, "--k", "4")
+    rows = coefficients(out)
+    assert feature in rows
+    assert list(rows)[-1] == "(intercept)"
+    assert len(rows) == 5
+    sizes = [abs(values[1]) for values in list(rows.values())[:-1]]
+    assert sizes == sorted(sizes, reverse=True)
+    assert "with 4 of" in out
+    assert re.search(rf"^{score} +0\.\d{{3}} +0\.\d{{3}}$", out, flags=re.M)
+    assert re.search(r"^Solver: converged: .* iterations; [\d.]+ s", out, flags=re.M)
+    assert all(line == line.rstrip() for line in out.splitlines())
+
+
+def test_the_default_is_breast_cancer(capsys: pytest.CaptureFixture[str]) -> None:
+    without = accepted(capsys, "fit").splitlines()
+    assert without[:-1] == accepted(capsys, "fit", "breast_cancer").splitlines()[:-1]
+
+
+TEXT = good_table()
+VARIANTS = {
+    "a.csv": TEXT.encode(),
+    "a.txt": good_table("\t", "\r\n").encode(),
+    "a.tsv": good_table("\t").encode().rstrip(),
+    "semicolon.csv": good_table(";").encode(),
+    "bom.CSV": TEXT.encode("utf-8-sig"),
+    "a.csv.gz": gzip.compress(TEXT.encode()),
+    "b.CSV.GZ": gzip.compress(TEXT.encode()),
+    "a.tsv.bz2": bz2.compress(good_table("\t").encode()),
+    "quotes.csv": re.sub(r"([^,\n]+)", r'"\1"', TEXT).encode(),
+    "blank.csv": ("\n" + TEXT.replace("\n", "\n\n", 3) + "\n\n").encode(),
+    "spaces.csv": TEXT.replace(",", " , ").encode(),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_way_to_write_a_table_reads_the_same(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["fit", *arguments]) == 2
+    (tmp_path / name).write_bytes(VARIANTS[name])
+    out = accepted(
+        capsys, "fit", tmp_path / name, "--target", "outcome", "--k", "2", "--test", "0", "--out", tmp_path / "o"
+    )
+    X = numbers()
+    direct = SparseLinearRegression(k=2).fit(X, response(X))
+    model: Any = load(tmp_path / "o" / "model.json")
+    np.testing.assert_allclose(model.coef_, direct.coef_, rtol=1e-6)
+    np.testing.assert_allclose(model.intercept_, direct.intercept_, rtol=1e-6)
+    assert model.feature_names_in_.tolist() == NAMES
+    rows = coefficients(out)
+    assert set(rows) == {"dose", "weight", "(intercept)"}
+    for feature in ("dose", "weight"):
+        column = NAMES.index(feature)
+        np.testing.assert_allclose(rows[feature], direct.coef_[column] * np.array([1, X[:, column].std()]), rtol=1e-3)
+
+
+def test_parquet_reads_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    X = numbers()
+    columns = {name: X[:, j] for j, name in enumerate(NAMES)} | {"flag": X[:, 0] > 40, "count": np.arange(60)}
+    parquet.write_table(arrow.table(columns | {"outcome": response(X)}), tmp_path / "a.parquet")
+    (tmp_path / "a.csv").write_text(TEXT)
+    options = ["--target", "outcome", "--k", "2"]
+    first = accepted(capsys, "fit", tmp_path / "a.csv", *options)
+    second = accepted(capsys, "fit", tmp_path / "a.parquet", *options)
+    assert coefficients(first) == coefficients(second)
+    parquet.write_table(arrow.table(columns | {"outcome": X[:, 1] > 0}), tmp_path / "b.parquet")
+    assert "the target is true or false" in accepted(capsys, "fit", tmp_path / "b.parquet", *options)
+    text = arrow.array(np.where(X[:, 1] > 0, "up", "down")).dictionary_encode()
+    parquet.write_table(arrow.table(columns | {"outcome": text}), tmp_path / "c.parquet")
+    assert "log-odds of 'up' against 'down'" in accepted(capsys, "fit", tmp_path / "c.parquet", *options)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("ending", [".svm", ".svmlight", ".libsvm.gz", ".svm.bz2"])
+def test_svmlight_stays_sparse(first: int, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    X = np.where(np.random.default_rng(2).random((80, 30)) < 0.8, 0.0, 2.0)
+    X[0, 0] = 1.0
+    y = 3 * X[:, 7] - 2 * X[:, 11] + 0.01 * np.random.default_rng(3).standard_normal(80)
+    dump_svmlight_file(X, y, str(tmp_path / "a"), zero_based=first == 0)
+    pack: Any = {".gz": gzip.compress, ".bz2": bz2.compress}.get(Path(ending).suffix, bytes)
+    (tmp_path / f"a{ending}").write_bytes(pack((tmp_path / "a").read_bytes()))
+    out = accepted(capsys, "fit", tmp_path / f"a{ending}", "--k", "2", "--out", tmp_path / "o")
+    assert set(coefficients(out)) == {str(7 + first), str(11 + first), "(intercept)"}
+    assert "not centred" in out
+    predicted = accepted(capsys, "predict", tmp_path / "o" / "model.json", tmp_path / f"a{ending}").split()[1:]
+    np.testing.assert_allclose(np.array(predicted, dtype=float), y, atol=0.1)
+    without = accepted(capsys, "fit", tmp_path / f"a{ending}", "--k", "2", "--drop", str(7 + first))
+    assert str(7 + first) not in coefficients(without)
+
+
+TASKS: dict[str, tuple[Any, str]] = {
+    "text": (lambda y: np.where(y > 1.4, "ill", "well"), "classification, since the target is text"),
+    "two": (lambda y: np.where(y > 1.4, 1.5, 2.5), "classification, since the target has 2 different values"),
+    "few": (lambda y: np.digitize(y, [0, 2]), "classification, since the target has 3 different whole numbers"),
+    "three fractions": (lambda y: np.digitize(y, [0, 2]) / 2, "regression"),
+    "true": (lambda y: y > 1.4, "classification, since the target is text"),
+    "numbers": (lambda y: y, "regression, since the target has many different numbers"),
+}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_task_follows_from_the_target(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make, expected = TASKS[name]
+    X = numbers()
+    (tmp_path / "a.csv").write_text(table(X, [str(value) for value in make(response(X)).tolist()]))
+    out = accepted(capsys, "fit", tmp_path / "a.csv", "--target", "outcome", "--k", "1", "--test", "0.4")
+    assert f"Task: {expected}" in out
+    assert "--task overrides" in out
+
+
+def test_every_task_can_be_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    X = numbers()
+    counts = np.random.default_rng(0).poisson(np.exp(0.3 * response(X)))
+    (tmp_path / "a.csv").write_text(table(X, [str(count) for count in counts.tolist()]))
+    for task, score in (("poisson", "D² (deviance)"), ("huber", "Median |error|"), ("regression", "R²")):
+        out = accepted(capsys, "fit", tmp_path / "a.csv", "--target", "outcome", "--task", task, "--k", "2")
+        assert f"Task: {task}, as --task says" in out
+        assert f"\n{score} " in out
+
+
+def test_true_and_false_columns_are_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        f"{flag},{number},{2.5 * (flag == 'True') + 0.01 * number}"
+        for number, flag in enumerate(["True", "False", "False"] * 9)
+    ]
+    (tmp_path / "a.csv").write_text("flag,x,y\n" + "\n".join(rows))
+    assert coefficients(accepted(capsys, "fit", tmp_path / "a.csv", "--target", "y"))["flag"][0] == pytest.approx(2.5)
+    (tmp_path / "a.csv").write_text("flag,x,y\n" + "\n".join([*rows, "maybe,1,2"]))
+    assert "'flag' has the text 'maybe' on line 29" in refused(capsys, "fit", tmp_path / "a.csv", "--target", "y")
+
+
+def test_always_drop_and_large_k(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text(class_table().replace("noise", '"noise, or so"', 1))
+    start: list[str | Path] = ["fit", tmp_path / "a.csv", "--target", "outcome"]
+    assert "noise, or so" in coefficients(accepted(capsys, *start, "--k", "2", "--always", "noise, or so"))
+    out = accepted(capsys, *start, "--k", "9", "--drop", "age,height", "--drop", "noise, or so")
+    assert set(coefficients(out)) == {"dose", "weight", "(intercept)"}
+    assert "--k 9 is more than the 2 features" in out
+
+
+def test_k_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    out = accepted(capsys, "fit", "diabetes", "--k", "auto", "--seed", "1")
+    tried = re.findall(r"^ ?(\d+) +(-[\d.]+) +[\d.]+(.*)$", out, flags=re.M)
+    best = max(tried, key=lambda row: float(row[1]))
+    assert best[2].strip() == "<- chosen"
+    assert f"(k = {best[0]}, chosen by cross-validation; alpha = 0)" in out
+    assert len(coefficients(out)) >= int(best[0]) + 1
+    small = accepted(capsys, "fit", "diabetes", "--k", "auto", "--seed", "1", "--rule", "1se", "--jobs", "2")
+    assert int(re.findall(r"k = (\d+), chosen", small)[0]) < int(best[0])
+    out = accepted(capsys, "fit", "diabetes", "--k", "auto", "--criterion", "bic")
+    values = {int(k): float(value) for k, value in re.findall(r"^ ?(\d+) +([\d.]+)", out, flags=re.M)}
+    assert f"(k = {min(values, key=lambda k: values[k])}, chosen by BIC" in out
+
+
+def test_three_classes_have_a_column_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bunch = load_iris()
+    lines = [
+        ",".join([*map(str, row), bunch.target_names[label]])
+        for row, label in zip(bunch.data, bunch.target, strict=True)
+    ]
+    (tmp_path / "iris.csv").write_text("a,b,<script>alert(1)</script>,$d [red],species\n" + "\n".join(lines))
+    out = accepted(
+        capsys, "fit", tmp_path / "iris.csv", "--target", "species", "--k", "auto", "--out", tmp_path / "results"
+    )
+    assert re.search(r"^Coefficient +setosa +versicolor +virginica$", out, flags=re.M)
+    assert all(len(row) == 3 for row in coefficients(out).values())
+    page = (tmp_path / "results" / "report.html").read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert not re.search(r"(src|href)=\"(?!data:image/svg)", page)
+    assert "http" not in re.sub(r"base64,[^\"]*", "", page)
+    assert page.count("<figure>") == 5
+    for part in ("Selected features", "Confusion matrix", "was chosen", "Convergence", "Use the model", "Versions"):
+        assert part in page
+
+
+def test_the_report_of_a_regression(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = accepted(capsys, "fit", "diabetes", "--out", tmp_path / "a" / "b")
+    assert f"Wrote {tmp_path}/a/b/report.html" in out
+    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == ["model.json", "report.html"]
+    assert "Predicted and true values" in (tmp_path / "a" / "b" / "report.html").read_text()
+    assert json.loads((tmp_path / "a" / "b" / "model.json").read_text())["about"]["target"] == "progression"
+
+
+@pytest.mark.parametrize("existing", [False, True])
+@pytest.mark.parametrize("where", ["report", "model", "replace", "interrupt"])
+def test_a_failure_leaves_nothing_behind(
+    where: str, existing: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "a" / "b"
+    if existing:
+        folder.mkdir(parents=True)
+        (folder / "report.html").write_text("old")
+    replace = os.replace
+
+    def fail(*arguments: Any, **_: Any) -> Any:
+        if where == "replace" and Path(arguments[1]) != folder / "model.json":
+            return replace(*arguments)
+        raise KeyboardInterrupt if where == "interrupt" else OSError(28, "No space left on device")
+
+    if where == "replace":
+        monkeypatch.setattr(os, "replace", fail)
+    elif where == "model":
+        monkeypatch.setattr(os, "fsync", fail)
+    else:
+        monkeypatch.setattr(fit, "html_report", fail)
+    code = main(["fit", "diabetes", "--out", str(folder)]) if where != "report" else None
+    if where == "report":
+        with pytest.raises(OSError, match="No space"):
+            main(["fit", "diabetes", "--out", str(folder)])
+    assert code in (None, 130 if where == "interrupt" else 2)
     captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    assert message in captured.err
+    assert "with 5 of 10 features" in captured.out  # the work is not lost
+    assert captured.err.count("\n") <= 1
+    found = sorted(path.name for path in tmp_path.rglob("*"))
+    assert found == (["a", "b", "report.html"] if existing else [])
+    assert not existing or (folder / "report.html").read_text() == "old"
 
 
-def test_unknown_options_give_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["fit", "--data", "iris"], ["fit", "--k", "many"], ["unfit"], []):
-        with pytest.raises(SystemExit) as stopped:
-            main(arguments)
-        assert stopped.value.code == 2
-        assert "usage: ksparse" in capsys.readouterr().err
+def test_places_that_cannot_be_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("x")
+    assert "is a file" in refused(capsys, "fit", "--out", tmp_path / "file")
+    assert "cannot write" in refused(capsys, "fit", "--out", tmp_path / "file" / "below")
+    (tmp_path / "dir" / "model.json" / "keep").mkdir(parents=True)
+    assert main(["fit", "--out", str(tmp_path / "dir")]) == 2
+    assert sorted(path.name for path in (tmp_path / "dir").rglob("*")) == ["keep", "model.json"]
 
 
-def test_the_module_runs_as_a_command() -> None:
-    done = subprocess.run([sys.executable, "-m", "ksparse", "fit"], capture_output=True, text=True, check=True)
-    assert "breast-cancer" in done.stdout
-    assert done.stderr == ""
+def test_without_matplotlib_nothing_begins(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert 'pip install "ksparse[plots]"' in refused(capsys, "fit", "no such file", "--out", "x")
+
+
+def test_interrupts_end_quietly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupt(*_: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(fit, "fit_model", interrupt)
+    assert main(["fit"]) == 130
+    assert capsys.readouterr().err == "ksparse: interrupted\n"
+
+
+def run(command: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    shell = f"set -o pipefail; {command.replace('ksparse', f'{sys.executable} -m ksparse')}"
+    inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    return subprocess.run(["bash", "-c", shell], capture_output=True, env={**inherited, **environment}, check=False)
+
+
+def test_pipes_get_plain_text_and_may_close() -> None:
+    done = run("ksparse fit", COLUMNS="20", FORCE_COLOR="", TERM="xterm-256color")
+    assert done.returncode == 0
+    assert b"\x1b" not in done.stdout
+    assert b"Data: breast-cancer, 569 rows, 30 features, target 'diagnosis'\n" in done.stdout
+    assert done.stderr == b""
+    done = run("ksparse fit --help | true")
+    assert b"Traceback" not in done.stderr
+    done = run("ksparse fit | true")
+    assert done.returncode in (0, 141)
+    assert done.stderr == b""
+
+
+def test_letters_that_a_terminal_lacks_do_not_stop_it() -> None:
+    done = run("ksparse fit diabetes", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert b"R\\xb2" in done.stdout
+
+
+def test_a_terminal_shows_progress_and_then_the_result() -> None:
+    script = __import__("shutil").which("script")
+    if script is None:
+        pytest.skip("needs script(1)")
+    done = run("script -qec 'stty cols 60 < /dev/tty; ksparse fit diabetes --k auto' /dev/null", TERM="xterm-256color")
+    assert b"Fitting" in done.stdout
+    assert b"k = " in done.stdout
+    assert b"\x1b[1m" in done.stdout
+    text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", done.stdout).decode()
+    last = text[text.rindex("Data:") :]
+    assert max(len(line.rstrip()) for line in last.splitlines()) <= 60

@@ -15,7 +15,7 @@ from sklearn.datasets import load_svmlight_file
 from ..typing import AnyArray, Matrix
 from .delimited import Delimited
 from .embedded import EMBEDDED, Embedded
-from .errors import InputError, listed, quoted
+from .errors import InputError, listed, quoted, whole
 from .parquet import Parquet
 from .source import Source, reading, unpacked_suffix
 
@@ -84,7 +84,7 @@ def training_data(name: str, target: str | None, drop: list[str]) -> Data:
     unnamed = [j + 1 for j, column in enumerate(source.names) if not column]
     features = [j for j, column in enumerate(source.names) if column and j != aim and j not in dropped]
     if not features:
-        raise InputError(f"{quoted(source.name)} has no column besides the target; expected at least one feature")
+        raise InputError(f"{whole(source.name)} has no column besides the target; expected at least one feature")
     X, y = source.read(features, aim)
     assert y is not None
     notes = (f"Column {', '.join(map(str, unnamed))} has no name and was left out",) if unnamed else ()
@@ -112,14 +112,14 @@ def features_of_model(
     if _is_svmlight(Path(name)):
         if names is not None:
             raise InputError(
-                f"the model knows its features by name, and {quoted(name)} has numbers; give a CSV or Parquet file"
+                f"the model knows its features by name, and {whole(name)} has numbers; give a CSV or Parquet file"
             )
         return _svmlight_columns(Path(name), [(first or 0) + feature for feature in selected])
     source = _source(name)
     if names is None and first is None:
         if len(source.names) != n_features:
             raise InputError(
-                f"{quoted(name)} has {len(source.names)} columns, but the model, which has no names of features, needs"
+                f"{whole(name)} has {len(source.names)} columns, but the model, which has no names of features, needs"
                 f" its {n_features} features in their order"
             )
         return source.read(selected, None)[0]
@@ -127,7 +127,7 @@ def features_of_model(
     missing = [column for column in wanted if column not in source.names]
     if missing:
         raise InputError(
-            f"{quoted(name)} lacks {'columns' if len(missing) > 1 else 'the column'} {listed(missing)} that the model"
+            f"{whole(name)} lacks {'columns' if len(missing) > 1 else 'the column'} {listed(missing)} that the model"
             f" needs; it has {listed(source.names)}"
         )
     return source.read([source.names.index(column) for column in wanted], None)[0]
@@ -147,16 +147,16 @@ def _source(name: str) -> Source:
     if known in EMBEDDED and not path.exists():
         return Embedded(known)
     if path.is_dir():
-        raise InputError(f"{quoted(name)} is a folder; give a file in it")
+        raise InputError(f"{whole(name)} is a folder; give a file in it")
     kind = unpacked_suffix(path)
     if not path.exists():
-        raise InputError(f"there is no file {quoted(name)}; check the path, or try one of {', '.join(EMBEDDED)}")
+        raise InputError(f"there is no file {whole(name)}; check the path, or try one of {', '.join(EMBEDDED)}")
     if path.suffix.lower() in PARQUET:
         return Parquet(path)
     if kind in TEXT:
         return Delimited(path)
     raise InputError(
-        f"cannot tell from its name what {quoted(name)} holds; expected {', '.join((*TEXT, *PARQUET, *SVMLIGHT))}, text"
+        f"cannot tell from its name what {whole(name)} holds; expected {', '.join((*TEXT, *PARQUET, *SVMLIGHT))}, text"
         " also with .gz or .bz2"
     )
 
@@ -166,7 +166,7 @@ def _position(source: Source, column: str, option: str) -> int:
         return source.names.index(column)
     close = difflib.get_close_matches(column, source.names, n=1)
     advice = f"did you mean {quoted(close[0])}?" if close else f"there are {listed(source.names)}"
-    raise InputError(f"{quoted(source.name)} has no column {quoted(column)}, which {option} names; {advice}")
+    raise InputError(f"{whole(source.name)} has no column {quoted(column)}, which {option} names; {advice}")
 
 
 # --- svmlight -------------------------------------------------------------------------------------------------------
@@ -182,10 +182,10 @@ def _svmlight_training(path: Path, target: str | None, drop: list[str]) -> Data:
     X, y = _load_svmlight(path)
     if not np.isfinite(y).all():
         raise InputError(
-            f"{quoted(path)} has a label that is not finite on row {np.argmin(np.isfinite(y)) + 1}; correct it"
+            f"{whole(path)} has a label that is not finite on row {np.argmin(np.isfinite(y)) + 1}; correct it"
         )
     if X.nnz == 0:
-        raise InputError(f"{quoted(path)} has no features; expected lines such as '1 3:0.5 7:2'")
+        raise InputError(f"{whole(path)} has no features; expected lines such as '1 3:0.5 7:2'")
     # As scikit-learn does: numbers start at 1 unless a feature 0 is there.
     first = 0 if np.any(X.indices == 0) else 1
     X = X[:, first:]
@@ -194,7 +194,7 @@ def _svmlight_training(path: Path, target: str | None, drop: list[str]) -> Data:
     known = set(names)
     for name in dropped:
         if name not in known:
-            raise InputError(f"--drop names the feature {quoted(name)}; {quoted(path)} has {names[0]} to {names[-1]}")
+            raise InputError(f"--drop names the feature {quoted(name)}; {whole(path)} has {names[0]} to {names[-1]}")
     if dropped:
         # An empty column keeps the numbers of the others, and is never selected.
         keep = np.ones(X.shape[1])
@@ -220,13 +220,13 @@ def _load_svmlight(path: Path) -> tuple[Matrix, AnyArray]:
             X, y = load_svmlight_file(str(path), zero_based=True)
         except (ValueError, OverflowError) as error:
             raise InputError(
-                f"cannot read {quoted(path)} as svmlight: {error}; expected lines such as '1 3:0.5 7:2'"
+                f"cannot read {whole(path)} as svmlight: {error}; expected lines such as '1 3:0.5 7:2'"
             ) from error
     if len(y) == 0:
-        raise InputError(f"{quoted(path)} is empty; expected lines such as '1 3:0.5 7:2'")
+        raise InputError(f"{whole(path)} is empty; expected lines such as '1 3:0.5 7:2'")
     finite = np.isfinite(X.data)
     if not finite.all():
         place = int(np.argmin(finite))
         row = int(np.searchsorted(X.indptr, place, side="right"))
-        raise InputError(f"feature {X.indices[place]} of {quoted(path)} is not finite on row {row}; correct it")
+        raise InputError(f"feature {X.indices[place]} of {whole(path)} is not finite on row {row}; correct it")
     return X, y

@@ -13,7 +13,7 @@ from typing import TextIO
 import numpy as np
 
 from ..typing import AnyArray, Array
-from .errors import InputError, listed, quoted
+from .errors import InputError, listed, quoted, whole
 from .source import MISSING, bad_cell, check_finite, is_number, open_bytes, reading
 
 __all__ = ["Delimited"]
@@ -62,13 +62,11 @@ class Delimited:
         with open_bytes(self.path) as file:
             start = file.read(GLANCE)
         if not start.strip():
-            raise InputError(f"{quoted(self.path)} is empty; expected a line of column names, then rows of numbers")
+            raise InputError(f"{whole(self.path)} is empty; expected a line of column names, then rows of numbers")
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise InputError(f"{quoted(self.path)} is UTF-16 text; save it as UTF-8")
+            raise InputError(f"{whole(self.path)} is UTF-16 text; save it as UTF-8")
         if b"\0" in start:
-            raise InputError(
-                f"{quoted(self.path)} is a binary file, not text; expected CSV with a line of column names"
-            )
+            raise InputError(f"{whole(self.path)} is a binary file, not text; expected CSV with a line of column names")
 
     def _find_separator(self) -> str:
         """The separator that most often stands in the header, and as often in the next line if one does."""
@@ -85,7 +83,7 @@ class Delimited:
         self._first_line, self._first = next(rows, (0, []))
 
     def _check_header(self) -> None:
-        name = quoted(self.path)
+        name = whole(self.path)
         if all(is_number(cell) for cell in self.names):
             raise InputError(
                 f"the first row of {name} is all numbers ({listed(self.names, 3)}); add a line with the names of the"
@@ -107,7 +105,7 @@ class Delimited:
         if len(cells) == len(self.names) + 1 and line == self._first_line:
             advice = "if the first cells are names of rows, give their column a name too"
         raise InputError(
-            f"line {line} of {quoted(self.path)} has {len(cells)} cells, but the header has {len(self.names)}; {advice}"
+            f"line {line} of {whole(self.path)} has {len(cells)} cells, but the header has {len(self.names)}; {advice}"
         )
 
     # --- the rows ---------------------------------------------------------------------------------------------------
@@ -123,7 +121,7 @@ class Delimited:
                 if isinstance(error, UnicodeDecodeError):
                     raise
                 self._explain(features, target, booleans)
-                raise InputError(f"cannot read {quoted(self.path)}: {error}") from error
+                raise InputError(f"cannot read {whole(self.path)}: {error}") from error
             cells = None if target is None else np.array([cell.strip() for cell in table[f"c{target}"]], dtype=object)
             if cells is not None and MISSING.intersection(cell.lower() for cell in set(cells)):
                 self._explain(features, target, booleans)
@@ -177,7 +175,7 @@ class Delimited:
                 raise bad_cell(self, self.names[first], cells[first], number, also)
             if target is not None and cells[target].strip().lower() in MISSING:
                 raise InputError(
-                    f"the target {quoted(self.names[target])} is missing on line {line} of {quoted(self.path)};"
+                    f"the target {quoted(self.names[target])} is missing on line {line} of {whole(self.path)};"
                     " remove the row or fill it in"
                 )
 

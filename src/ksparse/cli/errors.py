@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["InputError", "clean", "listed", "quoted"]
+__all__ = ["InputError", "clean", "listed", "quoted", "whole"]
 
 LONGEST = 60
 
@@ -23,6 +23,11 @@ def quoted(value: Any) -> str:
     """A name or a value from the data in quotes, cut if it is long."""
     text = clean(value)
     return f"'{text if len(text) <= LONGEST else text[: LONGEST - 1] + '…'}'"
+
+
+def whole(name: Any) -> str:
+    """The name of a file in quotes, never cut: one must be able to find it."""
+    return f"'{clean(name)}'"
 
 
 def listed(values: Iterable[Any], most: int = 8) -> str:

@@ -17,13 +17,15 @@ from sklearn.preprocessing import StandardScaler
 from ..estimators import SparseLinearModel
 from ..typing import AnyArray, Array, IntArray, Matrix
 from .data import Data, column_list
-from .errors import InputError, quoted
+from .errors import InputError, quoted, whole
 from .scores import baseline, scores_of
 from .tasks import Task, choose_task
 
 __all__ = ["FOLDS", "Outcome", "Settings", "fit_model"]
 
 FOLDS = 5
+#: Larger numbers have squares that overflow.
+LARGEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,8 @@ def fit_model(data: Data, settings: Settings) -> Outcome:
     """Split, scale, fit, take the scales out again, and score."""
     task, y, reason = choose_task(data, settings.task)
     train, test = _split(y, task, settings)
-    scaler, X = _scaled(data, data.X[train])
+    _check_size(data, y)
+    scaler, X = _scaled(data.X[train])
     alpha = task.alpha if settings.alpha is None else settings.alpha
     estimator = _estimator(data, task, settings, alpha, y[train])
     began = time.perf_counter()
@@ -120,9 +123,9 @@ def fit_model(data: Data, settings: Settings) -> Outcome:
             warnings.simplefilter("ignore", ConvergenceWarning)  # the solver's message is shown
             estimator.fit(X, y[train])
     except (ValueError, TypeError) as error:
-        raise InputError(f"cannot fit {quoted(data.source)}: {error}") from error
+        raise InputError(f"cannot fit {whole(data.source)}: {error}") from error
     except MemoryError as error:
-        raise InputError(f"{quoted(data.source)} does not fit into memory; use fewer rows or columns") from error
+        raise InputError(f"{whole(data.source)} does not fit into memory; use fewer rows or columns") from error
     seconds = time.perf_counter() - began
     model = _in_units_of_data(estimator, scaler)
     on_train = scores_of(task, model, data.X[train], y[train])
@@ -153,18 +156,24 @@ def _split(y: AnyArray, task: Task, settings: Settings) -> tuple[IntArray, IntAr
     return np.sort(train), np.sort(test)
 
 
-def _scaled(data: Data, X: Matrix) -> tuple[StandardScaler, Matrix]:
+def _scaled(X: Matrix) -> tuple[StandardScaler, Matrix]:
     """Features in standard deviations from their mean; sparse ones are not centred, to stay sparse."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
-    wild = np.flatnonzero(~np.isfinite(scaler.scale_))
-    if wild.size:
-        raise InputError(
-            f"column {quoted(data.names[wild[0]])} of {quoted(data.source)} has numbers too large to work with;"
-            " rescale it, or leave it out with --drop"
-        )
+    scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
     return scaler, scaler.transform(X)
+
+
+def _check_size(data: Data, y: AnyArray) -> None:
+    """Refuse numbers whose squares are not finite."""
+    high, low = data.X.max(axis=0), data.X.min(axis=0)
+    if sparse.issparse(data.X):
+        high, low = high.toarray().ravel(), low.toarray().ravel()
+    wild = np.flatnonzero(np.maximum(high, -low) > LARGEST)
+    name = data.names[wild[0]] if wild.size else data.target
+    if wild.size or (y.dtype.kind == "f" and np.abs(y).max() > LARGEST):
+        raise InputError(
+            f"column {quoted(name)} of {whole(data.source)} has numbers beyond {LARGEST:g}, too large to work with;"
+            " correct or rescale it"
+        )
 
 
 def _estimator(data: Data, task: Task, settings: Settings, alpha: float, y: AnyArray) -> SparseLinearModel:
@@ -172,7 +181,7 @@ def _estimator(data: Data, task: Task, settings: Settings, alpha: float, y: AnyA
     always = column_list(list(settings.always), data.names)
     for name in always:
         if name not in position:
-            raise InputError(f"--always names {quoted(name)}, which is not a feature of {quoted(data.source)}")
+            raise InputError(f"--always names {quoted(name)}, which is not a feature of {whole(data.source)}")
     common: dict[str, Any] = {"alpha": alpha, "always_select": [position[name] for name in always] or None}
     if settings.k is not None:
         if settings.k < len(set(always)):

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..persistence import write_text
-from .errors import InputError, quoted
+from .errors import InputError, whole
 
 __all__ = ["check_folder", "write_file", "write_files"]
 
@@ -18,10 +18,10 @@ __all__ = ["check_folder", "write_file", "write_files"]
 def check_folder(folder: Path) -> None:
     """Complain early about a place where nothing can be written."""
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"--out {quoted(folder)} is a file; give a folder")
+        raise InputError(f"--out {whole(folder)} is a file; give a folder")
     parent = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise InputError(f"cannot write to {quoted(parent)}; give --out a folder where you may write")
+        raise InputError(f"cannot write to {whole(parent)}; give --out a folder where you may write")
 
 
 def write_file(path: Path, text: str) -> None:
@@ -29,7 +29,7 @@ def write_file(path: Path, text: str) -> None:
     try:
         write_text(path, text)
     except OSError as error:
-        raise InputError(f"cannot write {quoted(path)}: {error.strerror or error}; nothing was written") from error
+        raise InputError(f"cannot write {whole(path)}: {error.strerror or error}; nothing was written") from error
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
@@ -53,7 +53,7 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
                 place.rmdir()
         if isinstance(error, OSError):
             reason = error.strerror or error
-            raise InputError(f"cannot write to {quoted(folder)}: {reason}; nothing was written") from error
+            raise InputError(f"cannot write to {whole(folder)}: {reason}; nothing was written") from error
         raise
 
 

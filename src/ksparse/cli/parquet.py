@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..typing import AnyArray, Array
-from .errors import InputError, quoted
+from .errors import InputError, quoted, whole
 from .source import bad_cell, check_finite, reading
 
 __all__ = ["Parquet"]
@@ -44,12 +44,12 @@ class Parquet:
             else ()
         )
         for name in twice:
-            raise InputError(f"{quoted(path)} has two columns called {quoted(name)}; rename one of them")
+            raise InputError(f"{whole(path)} has two columns called {quoted(name)}; rename one of them")
         if self._file.metadata.num_rows == 0:
-            raise InputError(f"{quoted(path)} has columns but no rows; add rows of data")
+            raise InputError(f"{whole(path)} has columns but no rows; add rows of data")
 
     def _damaged(self) -> InputError:
-        return InputError(f"{quoted(self.path)} is not a Parquet file, or it is damaged; make or download it again")
+        return InputError(f"{whole(self.path)} is not a Parquet file, or it is damaged; make or download it again")
 
     def read(self, features: list[int], target: int | None) -> tuple[Array, AnyArray | None]:
         """The feature columns as numbers, and the target's values: numbers, booleans or text."""
@@ -82,7 +82,7 @@ class Parquet:
         if column.null_count:
             row = int(np.argmax(column.is_null().to_numpy()))
             raise InputError(
-                f"the target {quoted(name)} is missing on {self.place(row)} of {quoted(self.path)}; remove the row or"
+                f"the target {quoted(name)} is missing on {self.place(row)} of {whole(self.path)}; remove the row or"
                 " fill it in"
             )
         if self._is_number(column.type):
@@ -92,7 +92,7 @@ class Parquet:
             return np.array(values, dtype=bool)
         if not all(isinstance(value, str) for value in values):
             raise InputError(
-                f"the target {quoted(name)} of {quoted(self.path)} has values such as {quoted(values[0])}; expected"
+                f"the target {quoted(name)} of {whole(self.path)} has values such as {quoted(values[0])}; expected"
                 " numbers, booleans or text"
             )
         return np.array(values, dtype=object)

@@ -174,7 +174,7 @@ def _choice(outcome: Outcome) -> str:
         figures.append(_figure(path, f"Coefficients{of} per standard deviation over k."))
     rows = [
         _row(
-            [k, significant(value), *([] if error is None else [significant(error)])],
+            [k, significant(value, digits=6), *([] if error is None else [significant(error)])],
             "chosen" if k == outcome.k else "",
         )
         for k, value, error in tried(outcome)

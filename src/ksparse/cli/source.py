@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..typing import AnyArray, Array
-from .errors import InputError, clean, listed, quoted
+from .errors import InputError, clean, listed, quoted, whole
 
 __all__ = ["MISSING", "Source", "bad_cell", "check_finite", "is_number", "reading", "unpacked_suffix"]
 
@@ -52,7 +52,7 @@ def open_bytes(path: Path) -> Any:
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Turn what can go wrong while a file is read into one line."""
-    name = quoted(path)
+    name = whole(path)
     try:
         yield
     except UnicodeDecodeError as error:
@@ -95,7 +95,7 @@ def bad_cell(source: Source, column: str, value: Any, row: int, also: list[str] 
             else f"has the missing value {quoted(text)} on {place}"
         )
         return InputError(
-            f"column {quoted(column)} {what} of {quoted(source.name)}; fill it in, remove the row, or leave the column"
+            f"column {quoted(column)} {what} of {whole(source.name)}; fill it in, remove the row, or leave the column"
             f" out with {drop}"
         )
     try:
@@ -104,13 +104,13 @@ def bad_cell(source: Source, column: str, value: Any, row: int, also: list[str] 
         finite = True
     if not finite:
         return InputError(
-            f"column {quoted(column)} has the infinite value {quoted(text)} on {place} of {quoted(source.name)};"
+            f"column {quoted(column)} has the infinite value {quoted(text)} on {place} of {whole(source.name)};"
             f" correct it, remove the row, or leave the column out with {drop}"
         )
     more = f" (and so have {listed(also, 4)})" if also else ""
     advice = "write decimals with a point" if is_number(text.replace(",", ".")) else "code it as numbers"
     return InputError(
-        f"column {quoted(column)} has the text {quoted(text)} on {place} of {quoted(source.name)}{more}; features must"
+        f"column {quoted(column)} has the text {quoted(text)} on {place} of {whole(source.name)}{more}; features must"
         f" be numbers: {advice}, or leave it out with {drop}"
     )
 

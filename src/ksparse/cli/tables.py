@@ -113,9 +113,9 @@ def coefficient_label(outcome: Outcome) -> str:
     return f"Coefficients are in units of {quoted(outcome.data.target)}."
 
 
-def significant(value: float, sign: str = "") -> str:
-    """A number with four digits that matter."""
-    return f"{value:{sign}#.4g}".rstrip(".")
+def significant(value: float, sign: str = "", digits: int = 4) -> str:
+    """A number with the digits that matter."""
+    return f"{value:{sign}#.{digits}g}".rstrip(".")
 
 
 def signed(value: float) -> str:
@@ -164,7 +164,7 @@ def _path_table(outcome: Outcome) -> Table:
     table = _table(heads)
     for k, value, error in tried(outcome):
         mark = "<- chosen" if k == outcome.k else ""
-        cells = [str(k), significant(value), *([] if error is None else [significant(error)]), mark]
+        cells = [str(k), significant(value, digits=6), *([] if error is None else [significant(error)]), mark]
         table.add_row(*cells, style="bold" if mark else None)
     return table
 

@@ -130,11 +130,13 @@ def _guess(numbers: AnyArray | None) -> tuple[str, str]:
 
 
 def _labels(data: Data, numbers: AnyArray | None) -> AnyArray:
-    """Labels as text, booleans, whole numbers if they are, or numbers; at least two of them."""
+    """Labels as text, booleans or whole numbers; at least two of them."""
     if numbers is None:
         y = np.array(data.y, dtype=str)
     elif numbers.dtype.kind == "f" and np.all(numbers == np.round(numbers)) and np.abs(numbers).max() < 2**53:
         y = numbers.astype(np.int64)
+    elif numbers.dtype.kind == "f":
+        y = data.y.astype(str)  # scikit-learn has no classes such as 1.5, but any text will do
     else:
         y = numbers
     classes = np.unique(y)

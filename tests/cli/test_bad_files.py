@@ -1,0 +1,198 @@
+"""Whatever is wrong with a file: one clear line, exit code 2, nothing written."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+from pathlib import Path
+
+import pytest
+
+from ksparse.cli import main
+
+from .helpers import class_table, good_table, numbers, refused, table
+
+GOOD = good_table()
+LINES = GOOD.splitlines()
+
+
+def with_cell(line: int, column: int, text: str) -> str:
+    lines = [row.split(",") for row in LINES]
+    lines[line - 1][column] = text
+    return "\n".join(",".join(row) for row in lines)
+
+
+FILES: dict[str, tuple[str, bytes, list[str], list[str]]] = {
+    "text": ("a.csv", with_cell(17, 3, "tall").encode(), [], ["'height'", "'tall'", "line 17", "--drop height"]),
+    "texts": (
+        "a.csv",
+        b"id,city,x,outcome\np1,Rome,1,2\np2,Oslo,2,3\n",
+        [],
+        ["'id'", "'p1'", "line 2", "--drop id,city"],
+    ),
+    "shell": ("a.csv", b"my id,x,outcome\np,1,2\n", [], ["--drop 'my id'"]),
+    "decimal comma": ("a.csv", b"a;outcome\n1,5;2\n1,5;3\n", [], ["'1,5'", "line 2", "point"]),
+    "empty cell": ("a.csv", with_cell(9, 0, "").encode(), [], ["'age'", "empty", "line 9"]),
+    "nan": ("a.csv", with_cell(9, 0, "nan").encode(), [], ["'age'", "missing value 'nan'", "line 9"]),
+    "NA": ("a.csv", with_cell(9, 0, "NA").encode(), [], ["'age'", "missing value 'NA'", "line 9"]),
+    "infinite": ("a.csv", with_cell(9, 0, "-inf").encode(), [], ["'age'", "infinite", "line 9"]),
+    "too large": ("a.csv", with_cell(9, 0, "1e400").encode(), [], ["'age'", "infinite", "line 9"]),
+    "squares overflow": ("a.csv", with_cell(9, 0, "1e300").encode(), ["--test", "0"], ["'age'", "too large"]),
+    "missing target": ("a.csv", with_cell(9, 2, "").encode(), [], ["target 'outcome'", "missing", "line 9"]),
+    "infinite target": ("a.csv", with_cell(9, 2, "inf").encode(), [], ["target 'outcome'", "'inf'", "row 8"]),
+    "text in target": ("a.csv", with_cell(9, 2, "high").encode(), [], ["target 'outcome'", "'high'", "row 8"]),
+    "text target": ("a.csv", class_table().encode(), ["--task", "huber"], ["target 'outcome'", "classification"]),
+    "negative counts": ("a.csv", GOOD.encode(), ["--task", "poisson"], ["counts"]),
+    "short row": ("a.csv", "\n".join([*LINES[:20], "1,2,3", *LINES[20:]]).encode(), [], ["line 21", "3 cells", "6"]),
+    "long row": ("a.csv", "\n".join([*LINES[:20], LINES[20] + ",7"]).encode(), [], ["line 21", "7 cells", "6"]),
+    "row names": ("a.csv", b"x,outcome\nr1,1,2\nr2,2,3\n", [], ["line 2", "names of rows"]),
+    "quotes": ("a.csv", b'x,outcome\n1,"2\n2,3\n', [], ["'2\\n2,3'"]),
+    "no header": ("a.csv", b"1,2,3\n4,5,6\n", [], ["all numbers", "names"]),
+    "twice": ("a.csv", b"x,x,outcome\n1,2,3\n", [], ["two columns called 'x'"]),
+    "empty": ("a.csv", b"", [], ["empty"]),
+    "blank": ("a.csv", b"\n \n", [], ["empty"]),
+    "header only": ("a.csv", b"x,outcome\n", [], ["no rows"]),
+    "only target": ("a.csv", b"outcome\n1\n2\n", [], ["no column besides the target"]),
+    "no target": ("a.csv", b"x,outcom\n1,2\n", [], ["no column 'outcome'", "did you mean 'outcom'"]),
+    "binary": ("a.csv", bytes(range(256)) * 20, [], ["binary"]),
+    "latin-1": ("a.csv", "größe,outcome\n1,2\n".encode("latin-1"), [], ["UTF-8"]),
+    "late latin-1": ("a.csv", GOOD.encode() + b"\xe9" * 10_000, [], ["UTF-8"]),
+    "utf-16": ("a.csv", GOOD.encode("utf-16"), [], ["UTF-16"]),
+    "not gzip": ("a.csv.gz", GOOD.encode(), [], ["damaged or not compressed"]),
+    "cut gzip": ("a.csv.gz", gzip.compress(GOOD.encode())[:-400], [], ["damaged or not compressed"]),
+    "broken gzip": ("a.csv.gz", gzip.compress(GOOD.encode())[:200] + b"\xff" * 900, [], ["damaged or not compressed"]),
+    "not bz2": ("a.csv.bz2", GOOD.encode(), [], ["damaged or not compressed"]),
+    "cut bz2": ("a.csv.bz2", bz2.compress(GOOD.encode())[:-40], [], ["damaged or not compressed"]),
+    "ending": ("a.xlsx", b"PK", [], ["cannot tell", ".csv"]),
+    "one class": ("a.csv", b"x,outcome\n" + b"1,ill\n2,ill\n" * 9, [], ["one class only", "'ill'"]),
+    "lone row": ("a.csv", (class_table() + "1,2,odd,3,4,5\n").encode(), [], ["'odd'", "one row only", "--test 0"]),
+    "identifiers": ("a.csv", table(numbers(), [f"p{row}" for row in range(60)]).encode(), [], ["60 classes"]),
+    "few rows": ("a.csv", b"x,outcome\n1,2.5\n2,3.5\n3,7.5\n", [], ["3 rows are too few", "--test 0"]),
+    "few for folds": ("a.csv", "\n".join(LINES[:9]).encode(), ["--k", "auto"], ["6 training rows", "folds"]),
+    "small class": (
+        "a.csv",
+        (class_table() + "1,2,odd,3,4,5\n" * 3).encode(),
+        ["--k", "auto"],
+        ["'odd'", "2 training rows", "folds"],
+    ),
+    "not parquet": ("a.parquet", GOOD.encode(), [], ["not a Parquet file"]),
+    "drop": ("a.csv", GOOD.encode(), ["--drop", "hight"], ["no column 'hight'", "'height'"]),
+    "drop target": ("a.csv", GOOD.encode(), ["--drop", "outcome"], ["both --target and --drop"]),
+    "always": ("a.csv", GOOD.encode(), ["--always", "nose"], ["--always", "'nose'"]),
+    "always too many": ("a.csv", GOOD.encode(), ["--always", "age,dose", "--k", "1"], ["--always", "larger k"]),
+    "escapes": ("a.csv", b"\x1b[31mred,outcome\nx,1\n", [], ["\\x1b[31mred"]),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_bad_tables(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, content, options, expected = FILES[name]
+    (tmp_path / file).write_bytes(content)
+    out = tmp_path / "deep" / "out"
+    line = refused(capsys, "fit", tmp_path / file, "--target", "outcome", "--out", out, *options)
+    for part in expected:
+        assert part in line
+    assert [entry.name for entry in tmp_path.iterdir()] == [file]
+
+
+SVMLIGHT = {
+    "label": (b"ill 1:2\n", ["svmlight", "ill"]),
+    "order": (b"1 3:2 1:2\n", ["sorted"]),
+    "value": (b"1 1:x\n", ["svmlight"]),
+    "csv": (b"a,b\n1,2\n", ["svmlight"]),
+    "nan": (b"1 1:2\n0 1:1 2:nan\n", ["feature 2", "row 2"]),
+    "nan label": (b"1 1:2\nnan 1:1 2:3\n", ["label", "row 2"]),
+    "empty": (b"", ["empty"]),
+    "no features": (b"1\n0\n", ["no features"]),
+    "huge": (b"1 99999999999:1\n", ["svmlight"]),
+    "negative": (b"1 -1:1\n", ["svmlight"]),
+}
+
+
+@pytest.mark.parametrize("name", SVMLIGHT)
+def test_bad_svmlight(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content, expected = SVMLIGHT[name]
+    (tmp_path / "a.svm").write_bytes(content)
+    line = refused(capsys, "fit", tmp_path / "a.svm")
+    for part in expected:
+        assert part in line
+
+
+def test_compressed_svmlight_that_is_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.svm.gz").write_bytes(b"1 1:2\n")
+    assert "damaged or not compressed" in refused(capsys, "fit", tmp_path / "a.svm.gz")
+
+
+def test_a_target_for_svmlight(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.svm").write_bytes(b"1 1:2\n0 1:3\n")
+    assert "leave --target out" in refused(capsys, "fit", tmp_path / "a.svm", "--target", "x")
+    assert "--drop names the feature 'x'" in refused(capsys, "fit", tmp_path / "a.svm", "--drop", "x")
+
+
+def test_damaged_parquet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    columns = {"x": [1.0, 2.0, None], "city": ["a", "b", "c"], "outcome": [1, 2, None], "z": [1, 2, 3]}
+    parquet.write_table(arrow.table(columns), path)
+    assert "--target" in refused(capsys, "fit", path)
+    assert "'city' has the text 'a' on row 1" in refused(capsys, "fit", path, "--target", "x")
+    assert "'outcome' is missing on row 3" in refused(capsys, "fit", path, "--target", "outcome", "--drop", "city,x")
+    line = refused(capsys, "fit", path, "--target", "city", "--drop", "outcome")
+    assert "'x'" in line
+    assert "row 3" in line
+    content = path.read_bytes()
+    for damaged in (
+        content[:100],
+        content[:-100],
+        b"PAR1" + b"\0" * 300 + b"PAR1",
+        content[:4] + b"\xff" * 60 + content[64:],
+    ):
+        path.write_bytes(damaged)
+        assert "not a Parquet file, or it is damaged" in refused(
+            capsys, "fit", path, "--target", "outcome", "--drop", "city"
+        )
+
+
+def test_parquet_without_pyarrow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    assert 'pip install "ksparse[parquet]"' in refused(capsys, "fit", tmp_path / "a.parquet", "--target", "y")
+
+
+def test_no_file_and_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("none.csv", "none.parquet", "none.svm", "iris"):
+        assert "there is no file" in refused(capsys, "fit", tmp_path / name)
+    for name in ("d.csv", "d.svm", "d.parquet", "d"):
+        (tmp_path / name).mkdir()
+        assert "is a folder" in refused(capsys, "fit", tmp_path / name)
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    assert "--target COL is needed" in refused(capsys, "fit", tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["unfit"],
+        [],
+        ["fit", "--k", "many"],
+        ["fit", "--k", "-1"],
+        ["fit", "--alpha", "-2"],
+        ["fit", "--alpha", "nan"],
+        ["fit", "--test", "1"],
+        ["fit", "--test", "nan"],
+        ["fit", "--seed", "-1"],
+        ["fit", "--jobs", "0"],
+        ["fit", "--task", "iris"],
+        ["fit", "--rule", "1se"],
+        ["fit", "--criterion", "bic"],
+        ["fit", "--k", "auto", "--criterion", "bic", "--rule", "1se"],
+        ["predict", "model.json"],
+    ],
+)
+def test_bad_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert "usage: ksparse" in capsys.readouterr().err
