@@ -118,6 +118,7 @@ def test_svmlight_stays_sparse(first: int, ending: str, tmp_path: Path, capsys: 
     (tmp_path / f"a{ending}").write_bytes(pack((tmp_path / "a").read_bytes()))
     out = accepted(capsys, "fit", tmp_path / f"a{ending}", "--k", "2", "--out", tmp_path / "o")
     assert set(coefficients(out)) == {str(7 + first), str(11 + first), "(intercept)"}
+    assert "80 rows, 30 features" in out
     assert "not centred" in out
     predicted = accepted(capsys, "predict", tmp_path / "o" / "model.json", tmp_path / f"a{ending}").split()[1:]
     np.testing.assert_allclose(np.array(predicted, dtype=float), y, atol=0.1)
