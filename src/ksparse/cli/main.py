@@ -60,6 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # What is left in the buffer must not be written when the interpreter ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except (OSError, MemoryError) as error:
+        print(f"ksparse: {clean(error) or 'not enough memory'}", file=sys.stderr)
+        return BAD_INPUT
     except KeyboardInterrupt:
         print("ksparse: interrupted", file=sys.stderr)
         return INTERRUPTED

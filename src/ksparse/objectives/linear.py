@@ -307,11 +307,17 @@ class LinearObjective(Objective):
         return largest_eigenvalue(LinearOperator((scale.size, scale.size), matvec=product, dtype=np.float64))
 
     def change(self, before: Point, after: Point) -> float:
-        """Relative change of the margins, which have the same units whatever those of the features."""
-        moved = after.state - before.state
-        if self.loss.coupled:  # a softmax does not see a shift of all classes
+        """Relative change of the margins, which have the same units whatever those of the features.
+
+        Samples without weight have no say in it, and for a softmax a shift of all classes is no change.
+        """
+        old, new = before.state, after.state
+        if self._ignored is not None:
+            old, new = old[~self._ignored], new[~self._ignored]
+        moved = new - old
+        if self.loss.coupled:
             moved = moved - moved.mean(axis=1, keepdims=True)
-        return float(np.abs(moved).max(initial=0.0) / (1.0 + np.abs(before.state).max(initial=0.0)))
+        return float(np.abs(moved).max(initial=0.0) / (1.0 + np.abs(old).max(initial=0.0)))
 
     def lacks_minimum(self, point: Point) -> bool:
         """Separated classes without a ridge: scaling x up lowers f forever."""

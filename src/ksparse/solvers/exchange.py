@@ -25,6 +25,8 @@ __all__ = ["Exchange", "ExchangeModel"]
 
 #: Ridge, as a share of the mean curvature, that makes a singular model solvable.
 JITTER = 1e-8
+#: A pivot that is a smaller share of its diagonal entry makes a block singular.
+SINGULAR = 1e-11
 #: A candidate whose curvature is all explained by the support cannot enter.
 COLLINEAR = 1e-9
 
@@ -53,6 +55,11 @@ class ExchangeModel:
         Coordinates of the support.
     fixed : ndarray of bool
         For each unit, whether it must stay.
+
+    Attributes
+    ----------
+    singular : bool
+        Whether the support has more coordinates than the model determines.
     """
 
     def __init__(self, hessian: Array, linear: Array, unit: IntArray, inside: Mask, fixed: Mask) -> None:
@@ -60,7 +67,7 @@ class ExchangeModel:
         order = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)])
         hessian, unit, inside = hessian[order[:, None], order], unit[order], inside[order]
         self._diagonal = hessian.diagonal().copy()
-        self._tableau = _swept_tableau(hessian, linear[order], int(inside.sum()))
+        self._tableau, self.singular = _swept_tableau(hessian, linear[order], int(inside.sum()))
         self._unit = unit
         self._swept = inside.copy()
         movable = (unit >= 0) & ~fixed[unit]
@@ -200,8 +207,8 @@ def _positions(unit: IntArray) -> IntArray:
     return positions
 
 
-def _swept_tableau(hessian: Array, linear: Array, inside: int) -> Array:
-    """The tableau [[H, b], [bᵀ, 0]] swept on its first `inside` coordinates.
+def _swept_tableau(hessian: Array, linear: Array, inside: int) -> tuple[Array, bool]:
+    """The tableau [[H, b], [bᵀ, 0]] swept on its first `inside` coordinates, and whether these are singular.
 
     It then holds −H_FF⁻¹, H_FF⁻¹H_FC and the Schur complement, and in the last column the coefficients and the slopes.
     """
@@ -210,30 +217,32 @@ def _swept_tableau(hessian: Array, linear: Array, inside: int) -> Array:
     table[:size, :size] = hessian
     table[:size, size] = table[size, :size] = linear
     table[size, size] = 0.0
-    inverse = _inverse(hessian[:inside, :inside])
+    inverse, singular = _inverse(hessian[:inside, :inside])
     cross = table[:inside, inside:].copy()
     solved = inverse @ cross
     table[inside:, inside:] -= cross.T @ solved
     table[:inside, inside:] = solved
     table[inside:, :inside] = solved.T
     table[:inside, :inside] = -inverse
-    return table
+    return table, singular
 
 
-def _inverse(block: Array) -> Array:
-    """Inverse of a positive semidefinite block, with some ridge where it is singular."""
+def _inverse(block: Array) -> tuple[Array, bool]:
+    """Inverse of a positive semidefinite block, with some ridge where it is singular; and whether it is."""
     size = block.shape[0]
-    scale = (float(np.abs(block.diagonal()).mean()) if size else 1.0) or 1.0
+    diagonal = block.diagonal()
+    scale = (float(np.abs(diagonal).mean()) if size else 1.0) or 1.0
     ridge = 0.0
     for _ in range(12):
         factor, failed = dpotrf(block + ridge * np.eye(size) if ridge else block, lower=1)
-        if not failed:
+        # A pivot that is nothing but rounding must not decide what is exchanged.
+        if not failed and (np.square(factor.diagonal()) > SINGULAR * diagonal).all():
             lower = dpotri(factor, lower=1)[0]
             inverse = lower + lower.T
             inverse.flat[:: size + 1] *= 0.5
-            return inverse
+            return inverse, ridge > 0
         ridge = max(10.0 * ridge, JITTER * scale)
-    return np.eye(size) / scale
+    return np.eye(size) / scale, True
 
 
 def _sweep(table: Array, pivot: int, sign: float) -> None:

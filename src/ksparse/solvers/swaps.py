@@ -26,6 +26,8 @@ PURSUIT_GAIN = 0.02
 LEAST_GAIN = 1e-9
 #: A promise so many times larger than that is no rounding error.
 CLEAR = 1e6
+#: A refit that leaves less than this share of f was not nearly done before.
+MOST = 0.5
 #: Rounding of f, as a share of its value at zero.
 ROUNDING = 1e-15
 #: While the support moves, refits are cut short, and given up once they cannot win.
@@ -199,11 +201,17 @@ class SwapGraHTP(Solver):
 
     def _exchange(self, problem: Problem, current: Iterate) -> Iterate:
         """The best chain of exchanges that lowers f, or a single one; done if there is none."""
+        assert current.support is not None
         memory = current.memory or _Memory(False)
         outside = problem.units.count - problem.units.k
         level = min(max(memory.candidates, self._number_of_candidates(problem)), outside)
         while True:
             model = self._model(problem, current, level)
+            if model.singular and not problem.objective.strongly_convex:
+                completed = problem.refit(current.support, current.point.x)
+                if completed.point.value < MOST * current.point.value - _least_gain(problem, current):
+                    # The support fits exactly, or nearly: what to exchange would be a matter of rounding.
+                    return replace(completed, memory=replace(memory, pursuing=False))
             wider = level if memory.brief else self._wider(problem, level, outside)
             # Single exchanges that the model does not believe in are tried only in the end.
             singles = wider == level and not memory.brief
