@@ -1,0 +1,54 @@
+"""Real data are found through KSPARSE_DATA, and missed with a clear message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from ksparse.datasets import load_real, term_weights
+from ksparse.datasets.real import REAL_DATA
+
+
+def test_dense_and_sparse_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KSPARSE_DATA", str(tmp_path))
+    for name in ("golub", "reuters", "rcv1"):
+        (tmp_path / REAL_DATA[name]).parent.mkdir(exist_ok=True)
+    dense = np.arange(6.0).reshape(2, 3)
+    np.savez(tmp_path / REAL_DATA["golub"], X=dense, y=[0, 1])
+    counts = sparse.csr_array(np.array([[1, 0, 2], [0, 3, 0]]))
+    parts = {"indices": counts.indices.astype(np.uint16), "indptr": counts.indptr, "shape": counts.shape, "y": [-1, 1]}
+    np.savez(tmp_path / REAL_DATA["reuters"], tf=counts.data, **parts)
+    np.savez(tmp_path / REAL_DATA["rcv1"], val_micro=counts.data * 500_000, **parts)
+    assert_allclose(load_real("golub").X, dense)
+    assert_allclose(load_real("reuters").X.toarray(), counts.toarray())
+    X, y = load_real("rcv1")
+    assert_allclose(X.toarray(), 0.5 * counts.toarray())
+    assert y.tolist() == [-1, 1]
+
+
+def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="name must be one of 'golub'"):
+        load_real("iris")
+    monkeypatch.delenv("KSPARSE_DATA", raising=False)
+    with pytest.raises(FileNotFoundError, match="set the environment variable KSPARSE_DATA"):
+        load_real("golub")
+    monkeypatch.setenv("KSPARSE_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"golub_leukemia_72x7129\.npz does not exist"):
+        load_real("golub")
+
+
+def test_term_weights_follow_the_training_part() -> None:
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.7, (8, 5)).astype(float)
+    train, test = counts[:5], counts[5:]
+    rarity = np.log(5 / np.maximum((train > 0).sum(axis=0), 1))
+    for part, weighted in zip(
+        (train, test), term_weights(sparse.csr_array(train), sparse.csr_array(test)), strict=True
+    ):
+        raw = np.where(part > 0, (1 + np.log(np.maximum(part, 1))) * rarity, 0.0)
+        lengths = np.linalg.norm(raw, axis=1, keepdims=True)
+        assert_allclose(weighted.toarray(), raw / np.where(lengths > 0, lengths, 1.0))
