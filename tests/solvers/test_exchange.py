@@ -89,3 +89,20 @@ def test_a_singular_support_still_gives_an_order() -> None:
     X = np.random.default_rng(0).standard_normal((3, 8))
     model = ExchangeModel(X.T @ X, X.T @ np.ones(3), np.arange(8), np.arange(8) < 5, np.zeros(8, dtype=bool))
     assert all(np.isfinite(pair.change) for pair in model.best_pairs(10))
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS.keys())
+def test_removals_are_those_of_backward_elimination(unit: list[int], seed: int) -> None:
+    hessian, linear, numbers = random_model(seed, unit)
+    names = [u for u in dict.fromkeys(unit) if u >= 0]
+    fixed = np.isin(np.arange(max(names) + 1), names[:1])
+    inside = np.ones(len(unit), dtype=bool)
+    removed = ExchangeModel(hessian, linear, numbers, inside, fixed).removals(len(names) - 2)
+    for unit_removed in removed:
+        costs = {
+            u: value(hessian, linear, inside & (numbers != u)) for u in names[1:] if (inside & (numbers == u)).any()
+        }
+        assert unit_removed == min(costs, key=lambda u: costs[u])
+        inside &= numbers != unit_removed
+    assert len(removed) == len(names) - 2

@@ -165,6 +165,9 @@ class Design:
         else:
             raw = np.einsum("i,ij,ij->j", weights.astype(self.matrix.dtype), self.matrix, self.matrix)
             raw = raw.astype(np.float64)
+        if not np.isfinite(raw).all():
+            column = int(np.flatnonzero(~np.isfinite(raw))[0])
+            raise ValueError(f"column {column} of X has values so large that their squares overflow; rescale it")
         return raw if self.shift is None else self._centred_squares(raw, weights)
 
     def _centred_squares(self, raw: Array, weights: Array) -> Array:
