@@ -16,8 +16,8 @@ from ..threads import one_thread
 
 __all__ = ["PathSolver"]
 
-#: A start from a larger k must lower f by this share to be worth a run.
-WORTHWHILE = 1e-6
+#: A start from a neighbour must lower f by this share, and by more than this share of f(0), to be worth a run.
+WORTHWHILE, ROUNDING = 1e-6, 1e-15
 
 
 class PathSolver:
@@ -27,6 +27,7 @@ class PathSolver:
     downwards, the solution of the next larger one without the units that cost least, where that is better than what
     is known. Neither start needs a pass over the data: the gradient that showed a solution to be final also says what
     enters next, and leaving is work on the support. So a further k costs one pass if no exchange lowers f on the way.
+    Where a smaller k has become better than a larger one on the way down, the larger one starts from it again.
 
     Parameters
     ----------
@@ -81,12 +82,16 @@ class PathSolver:
             known = sorted(self._iterates, reverse=True)
             for larger, smaller in pairwise(known):
                 self._downwards(larger, smaller)
+            self._never_rising()
 
     def polish(self, k: int) -> Result:
-        """Let the solver itself go on from the solution for this k, and give the better of both."""
-        if isinstance(self._solver, SwapGraHTP):
-            with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                self._run(k, self._problem(k), replace(self._iterates[k], memory=None))
+        """Let the solver itself go on from the solution for this k, and begin from nothing: the best of all."""
+        with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            problem = self._problem(k)
+            if isinstance(self._solver, SwapGraHTP):
+                self._run(k, problem, replace(self._iterates[k], memory=None))
+            self._run(k, problem, self._solver.prepare(problem, np.zeros(self._objective.shape)))
+            self._never_rising()
         return self.results[k]
 
     def _problem(self, k: int) -> Problem:
@@ -97,16 +102,29 @@ class PathSolver:
         below = max((known for known in self._iterates if known < k), default=None)
         if below is None:
             start = self._solver.prepare(problem, np.zeros(self._objective.shape))
+            if isinstance(self._solver, SwapGraHTP):
+                start = self._solver.brief(start)
         else:
             start = self._prepared(problem, _grown(problem, self._iterates[below]))
         self._run(k, problem, start)
 
     def _downwards(self, larger: int, smaller: int) -> None:
         problem = self._problem(smaller)
-        start = _shrunk(problem, self._iterates[larger])
         known = self._iterates[smaller].point.value
-        if start.point.value < known - WORTHWHILE * abs(known):
+        start = _shrunk(problem, self._iterates[larger], known)
+        if start is not None and self._lower(start.point.value, known):
             self._run(smaller, problem, self._prepared(problem, start))
+
+    def _never_rising(self) -> None:
+        """More units are no worse than fewer: where they were, they start from these again."""
+        for smaller, larger in pairwise(sorted(self._iterates)):
+            if self._lower(self.results[smaller].value, self.results[larger].value):
+                problem = self._problem(larger)
+                self._run(larger, problem, self._prepared(problem, _grown(problem, self._iterates[smaller])))
+
+    def _lower(self, value: float, known: float) -> bool:
+        """Whether one value of f is below another by more than rounding."""
+        return value < known - WORTHWHILE * abs(known) - ROUNDING * abs(self._objective.value_at_zero)
 
     def _prepared(self, problem: Problem, start: Iterate) -> Iterate:
         """The default solver goes on from an iterate; the others make one of their own from its x."""
@@ -130,12 +148,17 @@ def _grown(problem: Problem, iterate: Iterate) -> Iterate:
     return problem.refit(units.mask(units.top(gains)), iterate.point.x, START)
 
 
-def _shrunk(problem: Problem, iterate: Iterate) -> Iterate:
-    """A solution with more units without those that matter least."""
+def _shrunk(problem: Problem, iterate: Iterate, known: float) -> Iterate | None:
+    """A solution with more units without those that matter least; None where there is no hope that f is below `known`.
+
+    There is none if the quadratic model of f says so.
+    """
     units = problem.units
     support = iterate.support if iterate.support is not None else iterate.point.x != 0
     inside = units.units_in(support) | units.always
-    surplus = int(inside.sum()) - units.k
-    if surplus > 0:
-        inside[model_of_support(problem, replace(iterate, support=units.mask(inside))).removals(surplus)] = False
+    model = model_of_support(problem, replace(iterate, support=units.mask(inside)))
+    removed, cost = model.removals(int(inside.sum()) - units.k)
+    if iterate.point.value + cost > known:
+        return None
+    inside[removed] = False
     return problem.refit(units.mask(inside), iterate.point.x, START)

@@ -99,16 +99,21 @@ class ExchangeModel:
             self._perform(position)
         return exchanges
 
-    def removals(self, count: int) -> list[int]:
-        """Units to take out one after the other, each the one that costs least after those before it, all refitted."""
+    def removals(self, count: int) -> tuple[list[int], float]:
+        """Units to take out one after the other, each the one that costs least after those before it; and their cost.
+
+        All others are refitted each time.
+        """
         removed: list[int] = []
-        remaining = self._leaving.copy()
+        remaining, cost = self._leaving.copy(), 0.0
         for _ in range(min(count, remaining.size)):
-            cheapest = int(np.argmin(self._costs_of_leaving(remaining)))
+            costs = self._costs_of_leaving(remaining)
+            cheapest = int(np.argmin(costs))
+            cost += float(costs[cheapest])
             removed.append(int(remaining[cheapest]))
             remaining = np.delete(remaining, cheapest)
             self._take_out(removed[-1])
-        return removed
+        return removed, cost
 
     def _costs_of_leaving(self, units: IntArray) -> Array:
         """½ z_iᵀ P_i⁻¹ z_i for each of some units."""

@@ -96,8 +96,13 @@ class SwapGraHTP(Solver):
         return start if chosen.sum() == units.k else replace(start, support=None)
 
     @staticmethod
+    def brief(iterate: Iterate) -> Iterate:
+        """An iterate from which the search goes on without restarts, and only to what the model believes in."""
+        return replace(iterate, memory=_Memory(True, brief=True), done=None)
+
+    @staticmethod
     def continued(iterate: Iterate) -> Iterate:
-        """An iterate that is nearly a solution: exchanges go on from it, but only those that the model believes in."""
+        """The same for an iterate that is nearly a solution: exchanges go on from it at once, a few at a time."""
         return replace(iterate, memory=_Memory(False, length=WARM, brief=True), done=None)
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
@@ -183,7 +188,8 @@ class SwapGraHTP(Solver):
                 if _lower(problem, trial, current):
                     gained = current.point.value - trial.point.value
                     pursuing = current.support is None or gained > PURSUIT_GAIN * abs(current.point.value)
-                    return replace(trial, step=size, memory=_Memory(pursuing, min(LONGEST_STEP, grow * size)))
+                    step = min(LONGEST_STEP, grow * size)
+                    return replace(trial, step=size, memory=_Memory(pursuing, step, brief=_brief(current)))
                 lost = lost is not False and not np.isfinite(trial.point.value)
                 tried, grow = support, 1.0
             size *= 0.5
