@@ -38,7 +38,7 @@ class ChoosesFeatures(SparseLinearModel):
 
     def _keep_path(self: M, solver: PathSolver, chosen: int) -> M:
         """Set the fitted attributes from a path and the chosen k."""
-        result = solver.polish(chosen)
+        result = solver.results[chosen]
         self.path_ = Path.of(self, solver)
         self.ks_ = self.path_.ks
         self.coef_path_ = self.path_.coef

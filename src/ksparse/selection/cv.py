@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
@@ -95,6 +95,10 @@ class CrossValidated(ChoosesFeatures):
             raise ValueError(f'rule must be "best" or "1se", got {self.rule!r}')
         X, y = self._check_data(X, y)
         splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
+        if not splits:
+            raise ValueError(
+                "cv gives no splits; pass at least one, and remember that an iterator gives them only once"
+            )
         whole = path_solver(self, X, y, sample_weight, self._expected())
         folds = [_Fold(self, X, y, sample_weight, train, test) for train, test in splits]
         scores: dict[int, Array] = {}
@@ -112,6 +116,7 @@ class CrossValidated(ChoosesFeatures):
         tried(self.ks, whole.fewest, whole.most, sensible, score)
         self.scores_ = np.array([scores[k] for k in sorted(scores)])
         chosen = sorted(scores)[_choose(self.scores_, self.rule)]
+        whole.polish(chosen)
         return self._keep_path(whole, chosen)
 
     def _advance(self, whole: PathSolver, folds: list[_Fold], ks: list[int]) -> Array:
@@ -130,7 +135,12 @@ class _Fold:
     def __init__(
         self, model: CrossValidated, X: Matrix, y: AnyArray, sample_weight: Any, train: IntArray, test: IntArray
     ) -> None:
-        self._model: SparseLinearModel = clone(model)
+        parameters = model.get_params(deep=False)
+        # What splits may be an iterator, which gives nothing twice; and a fold's samples come without names in the end.
+        parameters["cv"] = None
+        if isinstance(model.groups, Mapping):
+            parameters["groups"] = [model.groups[name] for name in model.feature_names_in_]
+        self._model: SparseLinearModel = type(model)(**parameters)
         self._model.n_features_in_ = model.n_features_in_
         if hasattr(model, "feature_names_in_"):
             self._model.feature_names_in_ = model.feature_names_in_
@@ -155,7 +165,10 @@ class _Fold:
     def _score(self, k: int, scorer: Scorer) -> float:
         model = self._model._keep(self._solver.results[k])
         if scorer is type(model)._loss_score:
-            return model._loss_score(self._X, self._y, self._weights)
+            try:
+                return model._loss_score(self._X, self._y, self._weights)
+            except ZeroDivisionError as error:
+                raise ValueError("the held-out samples of a fold weigh nothing; use fewer folds") from error
         return float(scorer(model, self._X, self._y))
 
 

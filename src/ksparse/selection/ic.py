@@ -90,9 +90,14 @@ class InformationCriterion(ChoosesFeatures):
 
         sensible = _largest_model(objective.total_weight, solver.most) // self._free_outputs(objective)
         tried(self.ks, solver.fewest, solver.most, sensible, score)
-        ks = sorted(solver.results)
-        self.criterion_ = np.array([self._value(objective, solver.results[k], solver.most) for k in ks])
-        return self._keep_path(solver, ks[first_best(-self.criterion_)])
+        ks, polished = sorted(solver.results), set[int]()
+        while True:
+            self.criterion_ = np.array([self._value(objective, solver.results[k], solver.most) for k in ks])
+            chosen = ks[first_best(-self.criterion_)]
+            if chosen in polished:
+                return self._keep_path(solver, chosen)
+            solver.polish(chosen)
+            polished.add(chosen)
 
     def _value(self, objective: LinearObjective, result: Result, n_units: int) -> float:
         """The criterion of a solution."""

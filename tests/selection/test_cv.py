@@ -1,0 +1,269 @@
+"""Cross-validation: the scores are those of a loop over the folds, and no fold sees what it is scored on."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import get_scorer, make_scorer, mean_absolute_error
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    PredefinedSplit,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
+
+from ksparse import (
+    SparseHuberRegression,
+    SparseHuberRegressionCV,
+    SparseLinearRegression,
+    SparseLinearRegressionCV,
+    SparseLogisticRegression,
+    SparseLogisticRegressionCV,
+    SparsePoissonRegression,
+    SparsePoissonRegressionCV,
+)
+from ksparse.selection.cv import _choose
+from ksparse.typing import Array
+
+pd: Any = pytest.importorskip("pandas")
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((120, 8))
+#: Four features whose effects are clearly different, so that the best support of each size is unique.
+margins = X[:, [6, 1, 4, 3]] @ [4.0, -2.0, 1.0, 0.5]
+y = margins + 0.2 * rng.standard_normal(120)
+labels = np.where(margins + rng.logistic(size=120) > 0, "yes", "no")
+three = np.digitize(margins + rng.standard_normal(120), [-2, 2])
+counts = rng.poisson(np.exp(0.3 * margins))
+KS = [0, 1, 2, 3, 4]
+
+PAIRS: dict[str, tuple[Any, Any, Any]] = {
+    "linear": (SparseLinearRegressionCV(), SparseLinearRegression(), y),
+    "responses": (SparseLinearRegressionCV(), SparseLinearRegression(), np.column_stack([y, -y + X[:, 3]])),
+    "no intercept": (
+        SparseLinearRegressionCV(fit_intercept=False),
+        SparseLinearRegression(fit_intercept=False),
+        y,
+    ),
+    "logistic": (SparseLogisticRegressionCV(alpha=0.01), SparseLogisticRegression(alpha=0.01), labels),
+    "multinomial": (SparseLogisticRegressionCV(alpha=0.01), SparseLogisticRegression(alpha=0.01), three),
+    "poisson": (SparsePoissonRegressionCV(), SparsePoissonRegression(), counts),
+    "huber": (SparseHuberRegressionCV(delta=0.3), SparseHuberRegression(delta=0.3), y),
+}
+
+
+def loop(base: Any, target: Any, splits: Any, score: Any, ks: Any = KS, weights: Any = None) -> Array:
+    """Scores of the plain estimator for each k and each fold."""
+    table = np.empty((len(ks), len(splits)))
+    for row, k in enumerate(ks):
+        for column, (train, test) in enumerate(splits):
+            inside = None if weights is None else weights[train]
+            model = clone(base).set_params(k=k).fit(X[train], target[train], inside)
+            outside = () if weights is None else (weights[test],)
+            table[row, column] = score(model, X[test], target[test], *outside)
+    return table
+
+
+def loss_score(model: Any, data: Array, target: Any, weights: Any = None) -> float:
+    """Minus the mean loss, from predictions."""
+    if hasattr(model, "classes_"):
+        losses = -model.predict_log_proba(data)[np.arange(len(data)), np.searchsorted(model.classes_, target)]
+    else:
+        prediction = model.predict(data)
+        if isinstance(model, SparsePoissonRegression):
+            losses = prediction - target * np.log(prediction)
+        else:
+            residuals = np.abs(target - prediction)
+            delta = getattr(model, "delta_", np.inf)
+            losses = np.where(residuals <= delta, residuals**2 / 2, 0)
+            if np.isfinite(delta):
+                losses += np.where(residuals > delta, delta * residuals - delta**2 / 2, 0)
+            losses = losses.reshape(len(data), -1).sum(axis=1)
+    return -float(np.average(losses, weights=weights))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_default_scores_are_those_of_a_loop(name: str) -> None:
+    chosen, base, target = PAIRS[name]
+    splits = list(KFold(4, shuffle=True, random_state=0).split(X))
+    model = clone(chosen).set_params(ks=KS, cv=splits).fit(X, target)
+    expected = loop(base, target, splits, loss_score)
+    np.testing.assert_allclose(model.scores_, expected, rtol=1e-5, atol=1e-8)
+    assert model.k_ == KS[int(np.argmax(expected.mean(axis=1)))]
+    single = clone(base).set_params(k=model.k_).fit(X, target)
+    np.testing.assert_allclose(model.coef_, single.coef_, rtol=1e-5, atol=1e-7)
+    assert np.shape(model.coef_) == np.shape(single.coef_)
+    assert np.shape(model.intercept_) == np.shape(single.intercept_)
+
+
+@pytest.mark.parametrize(
+    ("name", "scoring"),
+    [
+        ("linear", "r2"),
+        ("linear", make_scorer(mean_absolute_error, greater_is_better=False)),
+        ("linear", lambda model, data, target: -float(np.median(np.abs(model.predict(data) - target)))),
+        ("responses", "neg_mean_squared_error"),
+        ("logistic", "accuracy"),
+        ("logistic", "roc_auc"),
+        ("logistic", "neg_log_loss"),
+        ("multinomial", "balanced_accuracy"),
+        ("multinomial", "roc_auc_ovr"),
+        ("poisson", "neg_mean_poisson_deviance"),
+    ],
+)
+def test_scorers_of_scikit_learn(name: str, scoring: Any) -> None:
+    chosen, base, target = PAIRS[name]
+    splits = list(KFold(3, shuffle=True, random_state=1).split(X))
+    model = clone(chosen).set_params(ks=KS, cv=splits, scoring=scoring).fit(X, target)
+    expected = loop(base, target, splits, get_scorer(scoring))
+    np.testing.assert_allclose(model.scores_, expected, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        3,
+        KFold(4, shuffle=True, random_state=3),
+        StratifiedKFold(3),
+        ShuffleSplit(3, test_size=0.2, random_state=0),
+        GroupKFold(4),
+        PredefinedSplit(np.arange(120) // 50 - 1),
+        TimeSeriesSplit(3),
+        [(np.arange(60), np.arange(60, 120)), (np.arange(30, 120), np.arange(30))],
+    ],
+    ids=lambda cv: type(cv).__name__,
+)
+def test_any_splitter(cv: Any) -> None:
+    samples = np.arange(120) // 7 if isinstance(cv, GroupKFold) else None
+    splitter = StratifiedKFold(3) if cv == 3 else cv
+    splits = list(splitter.split(X, labels, samples)) if hasattr(splitter, "split") else splitter
+    model = SparseLogisticRegressionCV(ks=KS, cv=cv, alpha=0.01).fit(X, labels, groups=samples)
+    expected = loop(SparseLogisticRegression(alpha=0.01), labels, splits, loss_score)
+    np.testing.assert_allclose(model.scores_, expected, rtol=1e-5, atol=1e-8)
+
+
+def test_splits_may_come_from_an_iterator() -> None:
+    once = SparseLinearRegressionCV(ks=KS, cv=KFold(3).split(X)).fit(X, y)
+    np.testing.assert_array_equal(once.scores_, SparseLinearRegressionCV(ks=KS, cv=3).fit(X, y).scores_)
+    with pytest.raises(ValueError, match="cv gives no splits"):
+        SparseLinearRegressionCV(cv=[]).fit(X, y)
+
+
+def test_weights_in_fitting_and_in_the_default_score() -> None:
+    weights = rng.uniform(0.1, 3.0, 120)
+    splits = list(KFold(3).split(X))
+    for name in ("linear", "logistic"):
+        chosen, base, target = PAIRS[name]
+        model = clone(chosen).set_params(ks=KS[:4], cv=splits).fit(X, target, sample_weight=weights.tolist())
+        expected = loop(base, target, splits, loss_score, ks=KS[:4], weights=weights)
+        np.testing.assert_allclose(model.scores_, expected, rtol=1e-5, atol=1e-8)
+        single = clone(base).set_params(k=model.k_).fit(X, target, weights)
+        np.testing.assert_allclose(model.coef_, single.coef_, rtol=1e-6, atol=1e-8)
+    weights[:40] = 0
+    with pytest.raises(ValueError, match="held-out samples of a fold weigh nothing"):
+        SparseLinearRegressionCV(cv=3).fit(X, y, weights)
+
+
+# --- no leakage -------------------------------------------------------------------------------------------------
+
+
+def recorded(data: Array, target: Array, splits: Any) -> tuple[Any, Any]:
+    """Coefficients and intercept of each fold and k as a scorer sees them, and the scores."""
+    seen = []
+
+    def scorer(model: Any, held_out: Array, response: Array) -> float:
+        seen.append(np.append(model.coef_, model.intercept_))
+        return float(model.score(held_out, response))
+
+    scores = SparseLinearRegressionCV(ks=KS, cv=splits, scoring=scorer).fit(data, target).scores_
+    return np.array(seen).reshape(len(splits), len(KS), -1), scores
+
+
+def test_held_out_samples_change_nothing_but_scores() -> None:
+    splits = list(KFold(3).split(X))
+    held_out = splits[1][1]
+    other_X, other_y = X.copy(), y.copy()
+    other_X[held_out] = rng.standard_normal((len(held_out), 8)) * 50
+    other_y[held_out] = 1000.0
+    before, scores = recorded(X, y, splits)
+    after, other_scores = recorded(other_X, other_y, splits)
+    np.testing.assert_array_equal(before[1], after[1])
+    assert (before[[0, 2]] != after[[0, 2]]).any(axis=-1).all()
+    assert (scores[:, 1] != other_scores[:, 1]).all()
+
+
+def test_a_fold_does_not_depend_on_the_others() -> None:
+    splits = list(KFold(4).split(X))
+    together = SparseLogisticRegressionCV(ks=KS, cv=splits).fit(X, labels)
+    for i, split in enumerate(splits):
+        alone = SparseLogisticRegressionCV(ks=KS, cv=[split]).fit(X, labels)
+        np.testing.assert_array_equal(alone.scores_[:, 0], together.scores_[:, i])
+
+
+# --- the choice -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_rule_of_one_standard_error(seed: int) -> None:
+    noisy = margins + 3 * np.random.default_rng(seed).standard_normal(120)
+    model = SparseLinearRegressionCV(ks=range(9), rule="1se").fit(X, noisy)
+    means = model.scores_.mean(axis=1)
+    best = means.argmax()
+    limit = means[best] - model.scores_[best].std(ddof=1) / np.sqrt(5)
+    assert model.k_ == min(k for k, mean in zip(model.ks_, means, strict=True) if mean >= limit)
+    assert model.k_ <= SparseLinearRegressionCV(ks=range(9)).fit(X, noisy).k_
+
+
+def test_ties_go_to_fewer_features() -> None:
+    assert _choose(np.array([[0.0, 0.0], [1.0, 3.0], [3.0, 1.0], [2.0, 2.0]]), "best") == 1
+    constant = SparseLinearRegressionCV(ks=[1, 2, 3], scoring=lambda model, data, target: 0.5).fit(X, y)
+    assert constant.k_ == 1
+    exact = SparseLinearRegressionCV().fit(X, X[:, 2] - X[:, 5])
+    assert exact.get_support(indices=True).tolist() == [2, 5]
+
+
+def test_the_number_of_jobs_does_not_matter() -> None:
+    model = SparseLogisticRegressionCV(cv=3)
+    expected = clone(model).fit(X, three)
+    for jobs in (1, 2):
+        np.testing.assert_array_equal(clone(model).set_params(n_jobs=jobs).fit(X, three).scores_, expected.scores_)
+    for backend in ("threading", "loky"):
+        with joblib.parallel_config(backend=backend, n_jobs=2):
+            other = clone(model).fit(X, three)
+        np.testing.assert_array_equal(other.scores_, expected.scores_)
+        np.testing.assert_array_equal(other.coef_path_, expected.coef_path_)
+
+
+def test_logging_says_which_k_has_which_score(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="ksparse"):
+        model = SparseLinearRegressionCV(ks=[1, 4]).fit(X, y)
+    for k, scores, record in zip([1, 4], model.scores_, caplog.records, strict=True):
+        assert record.getMessage().startswith(f"k = {k}: score {scores.mean():.4g} ± ")
+
+
+def test_it_can_be_cloned_pickled_and_searched() -> None:
+    model = SparseLogisticRegressionCV(ks=[1, 2, 4]).fit(X, labels)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(clone(model).fit(X, labels).coef_, model.coef_)
+    search = GridSearchCV(SparseLogisticRegressionCV(ks=[1, 4]), {"alpha": [1e-4, 10.0]}, cv=2).fit(X, labels)
+    assert search.best_params_ == {"alpha": 1e-4}
+
+
+def test_names_of_a_data_frame() -> None:
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    series = pd.Series(y, index=np.arange(120)[::-1])
+    model = SparseLinearRegressionCV(ks=range(2, 6), always_select=["a"], scoring="r2").fit(frame, series)
+    assert model.get_feature_names_out().tolist() == ["a", "b", "d", "e", "g"]
+    np.testing.assert_array_equal(model.path_.feature_names, list("abcdefgh"))
+    groups = {name: name in "bg" for name in frame}
+    assert SparseLinearRegressionCV(groups=groups).fit(frame, series).ks_.tolist() == [1, 2]

@@ -1,0 +1,141 @@
+"""Cross-validation where data is scarce, classes are missing, or nobody says which k to try."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
+
+from ksparse import (
+    SparseLinearRegression,
+    SparseLinearRegressionCV,
+    SparseLogisticRegression,
+    SparseLogisticRegressionCV,
+    SparsePoissonRegressionCV,
+)
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((60, 10))
+y = X[:, 1] - X[:, 7] + 0.5 * rng.standard_normal(60)
+
+
+@pytest.mark.parametrize(("true", "n", "p"), [(3, 100, 60), (12, 200, 100), (40, 400, 200)])
+def test_auto_finds_the_k_of_a_strong_signal(true: int, n: int, p: int) -> None:
+    data = np.random.default_rng(true).standard_normal((n, p))
+    support = np.random.default_rng(true).choice(p, true, replace=False)
+    target = data[:, support].sum(axis=1) + 0.1 * np.random.default_rng(1).standard_normal(n)
+    model = SparseLinearRegressionCV(rule="1se").fit(data, target)
+    assert model.get_support(indices=True).tolist() == sorted(support)
+    assert model.k_ == true
+    assert {true - 1, true, true + 1} <= set(model.ks_)
+    assert (np.diff(model.ks_) > 0).all()
+    assert model.ks_[-1] <= 0.4 * n
+    assert len(model.ks_) < 30
+    assert model.scores_.shape == (len(model.ks_), 5)
+
+
+@pytest.mark.parametrize("always", [[0, 4, 5], None])
+def test_auto_begins_with_what_is_always_selected(always: Any) -> None:
+    model = SparseLinearRegressionCV(always_select=always).fit(X, y)
+    assert model.ks_[0] == (3 if always else 1)
+    assert model.ks_[-1] == 10
+
+
+def test_shapes_of_the_path() -> None:
+    three = np.digitize(y, [-1, 1])
+    cases: list[tuple[Any, Any, tuple[int, ...], tuple[int, ...]]] = [
+        (SparseLinearRegressionCV, y, (3, 10), (3,)),
+        (SparseLinearRegressionCV, np.column_stack([y, y]), (3, 2, 10), (3, 2)),
+        (SparseLogisticRegressionCV, y > 0, (3, 1, 10), (3, 1)),
+        (SparseLogisticRegressionCV, three, (3, 3, 10), (3, 3)),
+    ]
+    for estimator, target, coef, intercept in cases:
+        model = estimator(ks=[1, 2, 5]).fit(X, target)
+        assert model.ks_.tolist() == model.path_.ks.tolist() == [1, 2, 5]
+        assert model.coef_path_.shape == coef
+        assert model.intercept_path_.shape == intercept
+        assert model.scores_.shape == (3, 5)
+        chosen = model.ks_.tolist().index(model.k_)
+        np.testing.assert_array_equal(model.coef_path_[chosen], model.coef_)
+        np.testing.assert_array_equal(model.intercept_path_[chosen], model.intercept_)
+        assert model.path_.results[chosen] is model.result_
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_chosen_model_is_no_worse_than_that_of_the_plain_estimator(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    data = generator.standard_normal((40, 70)) + generator.standard_normal((40, 1))
+    margins = data @ (generator.standard_normal(70) * (generator.random(70) < 0.3))
+    chosen: Any = SparseLinearRegressionCV(ks=[8]) if seed % 2 else SparseLogisticRegressionCV(ks=[8], alpha=0.01)
+    plain: Any = SparseLinearRegression(k=8) if seed % 2 else SparseLogisticRegression(k=8, alpha=0.01)
+    target = margins if seed % 2 else margins > 0
+    assert chosen.fit(data, target).result_.value <= plain.fit(data, target).result_.value * (1 + 1e-9)
+
+
+def test_a_class_that_the_training_samples_of_a_fold_lack() -> None:
+    classes = np.where(y > 0, "a", "b")
+    classes[0] = "c"
+    with pytest.raises(ValueError, match=r"'c'\)?, which the training data lacks; use fewer folds"):
+        SparseLogisticRegressionCV(cv=KFold(3)).fit(X, classes)
+    model = SparseLogisticRegressionCV(ks=[1, 2], cv=KFold(3), scoring="accuracy").fit(X, classes)
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    assert model.coef_path_.shape == (2, 3, 10)
+    with pytest.raises(ValueError, match="only one class"):
+        SparseLogisticRegressionCV(cv=KFold(2)).fit(X, np.arange(60) < 30)
+
+
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+def test_a_score_that_is_no_number_says_which_k(value: float) -> None:
+    def scorer(model: Any, data: Any, target: Any) -> float:
+        return value if model.support_.sum() == 2 else 0.0
+
+    with pytest.raises(ValueError, match="score of k = 2 is not finite"):
+        SparseLinearRegressionCV(ks=[1, 2, 3], scoring=scorer).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"rule": "2se"}, ValueError, '"best" or "1se"'),
+        ({"ks": "all"}, ValueError, '"auto" or a sequence'),
+        ({"ks": 5}, TypeError, "sequence of integers"),
+        ({"ks": []}, ValueError, "empty"),
+        ({"ks": [2], "always_select": [1, 2, 3]}, ValueError, "3 are always selected"),
+        ({"scoring": "best"}, ValueError, "not a valid scoring"),
+        ({"solver": "best"}, ValueError, "solver must be one of"),
+        ({"cv": 100}, ValueError, "n_splits=100"),
+    ],
+)
+def test_bad_parameters(options: dict[str, Any], error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        SparseLinearRegressionCV(**options).fit(X, y)
+
+
+def test_one_feature_and_hardly_any_samples() -> None:
+    assert SparseLinearRegressionCV().fit(X[:, 1:2], y).k_ == 1
+    model = SparseLinearRegressionCV(cv=2).fit(X[:2], y[:2])
+    assert model.ks_.tolist() == [1]
+    assert SparseLinearRegressionCV().fit(X[:5], y[:5]).ks_.max() <= 2
+    assert SparseLogisticRegressionCV(cv=2).fit(X[:6], [0, 1, 0, 1, 0, 1]).k_ == 1
+
+
+def test_what_has_no_minimum_is_said_of_the_chosen_k() -> None:
+    with pytest.warns(ConvergenceWarning, match="for the chosen k = 1: f has no minimum"):
+        SparseLogisticRegressionCV(ks=[1, 2], alpha=0.0, scoring="accuracy").fit(X, X[:, 3] > 0)
+
+
+@pytest.mark.parametrize("target", [np.zeros(60), np.full(60, 1e6)])
+def test_a_constant_response(target: Any) -> None:
+    model = SparseLinearRegressionCV().fit(X, target)
+    assert model.k_ == 1
+    np.testing.assert_allclose(model.predict(X), target)
+
+
+def test_counts_with_an_outlying_sample_are_scored() -> None:
+    data = np.abs(X)
+    counts = rng.poisson(np.exp(data[:, 0]))
+    data[3] *= 100
+    assert np.isfinite(SparsePoissonRegressionCV(ks=[1, 2]).fit(data, counts).scores_).all()
