@@ -46,7 +46,8 @@ coef_ : ndarray of shape (n_features,)
 intercept_ : float or ndarray
     The intercept, or one for each row of a matrix `coef_`; 0 without an intercept.
 support_ : ndarray of bool, shape (n_features,)
-    Which features are selected.
+    Which features are selected: those with a coefficient and the always-selected ones; whole groups, where there are
+    groups.
 n_iter_ : int
     Iterations of the solver.
 result_ : Result

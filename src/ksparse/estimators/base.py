@@ -24,7 +24,8 @@ from ..optimize import minimize
 from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Solver, SwapGraHTP
 from ..sparsity import Sparsity
 from ..typing import AnyArray, Array, Mask, Matrix
-from .features import sparsity_of_features
+from ..validation import check_flag, check_number_of_units
+from .features import labels_of_features, sparsity_of_features
 
 __all__ = ["SparseLinearModel", "linear"]
 
@@ -109,9 +110,10 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             The fitted estimator.
         """
         X, y = self._check_data(X, y)
-        objective = self._objective(X, y, sample_weight, self.k)
-        start = self._last_solution(objective) if self.warm_start else None
-        result = minimize(objective, sparsity=self._sparsity(objective, self.k), solver=self._solver(), x0=start)
+        k = check_number_of_units(self.k)
+        objective = self._objective(X, y, sample_weight, k)
+        start = self._last_solution(objective) if check_flag(self.warm_start, "warm_start") else None
+        result = minimize(objective, sparsity=self._sparsity(objective, k), solver=self._solver(), x0=start)
         return self._keep(result)
 
     # --- what is fitted -----------------------------------------------------------------------------------------
@@ -181,12 +183,12 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return result.x[:-1].T.copy(), intercept
 
     def _selected_features(self, result: Result) -> Mask:
-        """Features of the selected units: those with a coefficient, and the always-selected ones."""
-        features = self.n_features_in_
-        nonzero: Mask = np.any(result.support[:features].reshape(features, -1), axis=1)
-        if self.groups is None:
-            nonzero[result.selected] = True
-        return nonzero
+        """Features of the selected units: those with a coefficient, the always-selected ones, and whole groups."""
+        if self.groups is not None:
+            labels = labels_of_features(self.groups, getattr(self, "feature_names_in_", None), self.n_features_in_)
+            return np.isin(labels, result.selected)
+        selected: Mask = np.isin(np.arange(self.n_features_in_), result.selected)
+        return selected
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..objectives import LinearObjective, Logistic, Multinomial
 from ..objectives.losses import LogisticLoss, Loss, MultinomialLoss
 from ..solvers import Result, Solver
 from ..typing import AnyArray, Array, Matrix
+from ..validation import check_nonnegative_number, check_vector
 from ._docs import documented
 from .base import SparseLinearModel
 
@@ -89,7 +90,10 @@ class SparseLogisticRegression(ClassifierMixin, SparseLinearModel):  # type: ign
 
     def _check_data(self, X: Any, y: Any) -> tuple[Matrix, AnyArray]:
         X, y = super()._check_data(X, y)
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except TypeError as error:
+            raise ValueError(f"y has labels of different types ({error}); use one type, without None") from error
         return X, y
 
     def _objective(self, X: Matrix, y: AnyArray, sample_weight: Any, k: int) -> LinearObjective:
@@ -105,8 +109,32 @@ class SparseLogisticRegression(ClassifierMixin, SparseLinearModel):  # type: ign
     def _weights(self, y: AnyArray, sample_weight: Any) -> Any:
         if self.class_weight is None:
             return sample_weight
-        balance = compute_sample_weight(self.class_weight, y)
-        return balance if sample_weight is None else balance * np.asarray(sample_weight)
+        codes = np.searchsorted(self.classes_, y)
+        weights = np.ones(len(codes))
+        if sample_weight is not None:
+            weights = check_vector(sample_weight, "sample_weight", codes.shape)
+        return weights * self._class_weights(codes, weights)[codes]
+
+    def _class_weights(self, codes: AnyArray, weights: Array) -> Array:
+        """Weight of each class, for samples of these classes and weights."""
+        labels = self.classes_.tolist()
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            totals = np.bincount(codes, weights, minlength=len(labels))
+            present = totals > 0
+            return np.where(present, weights.sum() / (present.sum() * np.where(present, totals, 1.0)), 0.0)
+        if not isinstance(self.class_weight, Mapping):
+            raise ValueError(
+                f'class_weight must be a dict of labels and weights, or "balanced"; got {self.class_weight!r}'
+            )
+        unknown = [label for label in self.class_weight if label not in labels]
+        if unknown:
+            raise ValueError(f"class_weight has the label {unknown[0]!r}, which y has not; its labels are {labels}")
+        return np.array(
+            [
+                check_nonnegative_number(self.class_weight.get(label, 1.0), f"class_weight[{label!r}]")
+                for label in labels
+            ]
+        )
 
     def _loss(self) -> Loss:
         return LogisticLoss() if len(self.classes_) == 2 else MultinomialLoss()

@@ -13,6 +13,7 @@ from ..objectives.losses import HuberLoss, Loss, PoissonLoss, SquaredLoss
 from ..optimize import minimize
 from ..solvers import Solver
 from ..typing import AnyArray, Array, Matrix
+from ..validation import real_array
 from ._docs import documented
 from .base import SparseLinearModel, linear
 
@@ -24,6 +25,8 @@ EFFICIENT = 1.345
 NORMAL_DEVIATION = 0.6744897501960817
 #: A fit that tells the spread of its residuals has so many samples for each feature.
 SAMPLES_EACH = 10
+#: Sums of weights that differ from one half by a smaller share are one half.
+HALF_TOLERANCE = 1e-9
 #: A mean square this small beside that of y is the rounding of an exact fit.
 ROUNDING = 1e-24
 #: Residuals with a smaller spread than this share of y's are those of an exact fit.
@@ -226,7 +229,7 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
         if isinstance(self.delta, str):
             if self.delta != "auto":
                 raise ValueError(f'delta must be a positive number or "auto", got {self.delta!r}')
-            self.delta_ = self._adapted_delta(X, y.astype(np.float64), sample_weight, k)
+            self.delta_ = self._adapted_delta(X, real_array(y, "y"), sample_weight, k)
         else:
             self.delta_ = self.delta
         return self._with_delta(self.delta_, X, y, sample_weight)
@@ -236,12 +239,17 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
 
     def _adapted_delta(self, X: Matrix, y: Array, sample_weight: Any, k: int) -> float:
         """Delta from the residuals of a first fit, whose own delta comes from y."""
+        # An objective without features checks y and the weights: medians of bad ones would fail in their own ways.
+        self._with_delta(1.0, np.zeros((len(y), 1)), y, sample_weight)
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         deviations = y - weighted_median(y, weights) if self.fit_intercept else y
         spread = _spread(deviations, weights) or _spread(deviations, weights * (deviations != 0)) or 1.0
         first = self._with_delta(EFFICIENT * spread, X, y, sample_weight)
-        # With a parameter for every few samples, residuals would say little about the errors.
-        fewer = max(min(k, int(weights.sum()) // SAMPLES_EACH), 1)
+        # With a parameter for every few samples, residuals would say little about the errors. Weights are counts,
+        # unless they sum to less than the number of samples.
+        samples = max(int(weights.sum()), int(np.count_nonzero(weights)))
+        always = int(self._sparsity(first, k).bind(first.shape, first.free).always.sum())
+        fewer = max(min(k, samples // SAMPLES_EACH), always, 1)
         pilot = minimize(first, sparsity=self._sparsity(first, fewer), solver=self._solver())
         coefficients, intercept = self._coefficients(pilot)
         residuals = y - linear(X, coefficients) - intercept
@@ -265,7 +273,9 @@ def _spread(deviations: Array, weights: Array) -> float:
 
 
 def weighted_median(values: Array, weights: Array) -> float:
-    """The smallest value below which, itself included, lies half of the weight."""
+    """The value with as much weight below as above it; the middle of two, as of an even number of values."""
     order = np.argsort(values, kind="stable")
-    total = np.cumsum(weights[order])
-    return float(values[order[np.searchsorted(total, 0.5 * total[-1])]])
+    below = np.cumsum(weights[order])
+    # Half of the weight up to rounding, so that neither the scale nor the order of the weights decides.
+    half = 0.5 * below[-1] * np.array([1.0 - HALF_TOLERANCE, 1.0 + HALF_TOLERANCE])
+    return float(values[order[np.searchsorted(below, half)]].mean())
