@@ -1,0 +1,76 @@
+"""The four estimators with data they fit, which the same checks run over."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ksparse import (
+    SparseHuberRegression,
+    SparseLinearRegression,
+    SparseLogisticRegression,
+    SparsePoissonRegression,
+)
+from ksparse.objectives import Huber, LeastSquares, Logistic, Multinomial, Poisson
+from ksparse.typing import Array
+from tests.problems import design, responses
+
+#: pandas, which comes without types.
+pd: Any = import_module("pandas")
+
+N, P, K = 80, 8, 3
+#: The features that y depends on.
+TRUE = [1, 4, 6]
+NAMES = np.array([f"f{j}" for j in range(P)], dtype=object)
+
+X: Array = design(n=N, p=P)
+X.flags.writeable = False
+MARGINS: Array = (X - X.mean(axis=0)) @ np.isin(np.arange(P), TRUE).astype(float)
+
+#: Estimator, objective and kind of y of each model.
+MODELS: dict[str, tuple[type[Any], type[Any], str]] = {
+    "linear": (SparseLinearRegression, LeastSquares, "least squares"),
+    "responses": (SparseLinearRegression, LeastSquares, "multiresponse"),
+    "logistic": (SparseLogisticRegression, Logistic, "logistic"),
+    "multinomial": (SparseLogisticRegression, Multinomial, "multinomial"),
+    "poisson": (SparsePoissonRegression, Poisson, "poisson"),
+    "huber": (SparseHuberRegression, Huber, "huber"),
+}
+#: One model for each estimator.
+FOUR = ["linear", "logistic", "poisson", "huber"]
+
+
+def response(name: str) -> Any:
+    return responses(MODELS[name][2], MARGINS)
+
+
+def model(name: str, **parameters: Any) -> Any:
+    """An estimator with k = 3 and alpha = 0, unless told otherwise."""
+    return MODELS[name][0](**{"k": K, "alpha": 0.0, **parameters})
+
+
+def fitted(name: str, data: Any = None, y: Any = None, sample_weight: Any = None, **parameters: Any) -> Any:
+    """An estimator fitted to the standard data, or to another form of it."""
+    data, y = X if data is None else data, response(name) if y is None else y
+    return model(name, **parameters).fit(data, y, sample_weight=sample_weight)
+
+
+@cache
+def reference(name: str, alpha: float = 0.0) -> Any:
+    """The estimator fitted to the standard data; many tests compare with it, none changes it."""
+    return fitted(name, alpha=alpha)
+
+
+def margins(estimator: Any, data: Any) -> Array:
+    """Xw + b by the fitted attributes."""
+    return np.asarray(data) @ estimator.coef_.T + estimator.intercept_
+
+
+def assert_same(here: Any, there: Any, rtol: float = 1e-6, scale: Any = 1.0) -> None:
+    """Same support, and coefficients that are `scale` times the others."""
+    np.testing.assert_array_equal(here.support_, there.support_)
+    size = np.abs(there.coef_ * scale).max(initial=1e-12)
+    np.testing.assert_allclose(here.coef_, there.coef_ * scale, rtol=rtol, atol=rtol * size)
