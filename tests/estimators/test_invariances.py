@@ -77,10 +77,10 @@ def test_outliers_do_not_move_the_robust_answer() -> None:
 def test_weighted_medians() -> None:
     rng = np.random.default_rng(0)
     for n in range(1, 12):
-        values, counts = rng.standard_normal(n), rng.integers(1, 4, n)
+        values, counts = rng.standard_normal(n), rng.integers(1, 4, n).astype(np.float64)
         assert weighted_median(values, np.full(n, 0.1)) == np.median(values)
         for factor in (1.0, 0.1, 1 / 3):
-            repeated = np.median(np.repeat(values, counts))
+            repeated = np.median(np.repeat(values, counts.astype(int)))
             assert weighted_median(values, factor * counts) == pytest.approx(repeated, rel=1e-12)
 
 
