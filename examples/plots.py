@@ -2,7 +2,8 @@
 
     python examples/plots.py [--out DIR]
 
-Writes coefficients.png, scores.png, frequencies.png and convergence.png (needs matplotlib).
+Writes coefficients.png, scores.png, frequencies.png and convergence.png, and choosing_k.png with the first two side by
+side (needs matplotlib).
 """
 
 from __future__ import annotations
@@ -38,6 +39,16 @@ def draw_breast_cancer() -> None:
     CoefficientPathDisplay.from_estimator(chosen, ax=ax)
     ax = new_axes("scores", "Breast cancer: how many features?")
     ScorePathDisplay.from_estimator(chosen, ax=ax)
+
+    axes = plt.subplots(1, 2, num="choosing_k", figsize=(12.0, 4.4), layout="constrained")[1]
+    for ax, display, title in zip(
+        axes,
+        (ScorePathDisplay, CoefficientPathDisplay),
+        ("How many features? Held-out score", "Which ones? Coefficients of standardized features"),
+        strict=True,
+    ):
+        ax.set_title(title, fontsize=11, loc="left")
+        display.from_estimator(chosen, ax=ax)
 
     stability = ksparse.StabilitySelection(ksparse.SparseLogisticRegression(k=8, alpha=1e-2), random_state=0)
     stable = make_pipeline(StandardScaler(), stability).fit(X, y)

@@ -15,8 +15,7 @@ from ksparse.objectives import Huber, LeastSquares, LinearObjective, Logistic, M
 def repeated(seed: int, kind: type[LinearObjective], alpha: float) -> tuple[LinearObjective, LinearObjective]:
     """The same problem with weights, some of them 0, and with repeated rows in another order."""
     rng = np.random.default_rng(seed)
-    X, y = rng.random((15, 30)), rng.integers(0, 3, 15)
-    y = y > 0 if kind is Logistic else y
+    X, y = rng.random((15, 30)), rng.integers(0, 2 if kind is Logistic else 3, 15)
     weights = rng.integers(0, 4, 15)
     rows = rng.permutation(np.repeat(np.arange(15), weights))
     options: dict[str, Any] = {"alpha": alpha, "fit_intercept": True}
