@@ -20,6 +20,7 @@ from ksparse import (
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 10))
 y = X[:, 1] - X[:, 7] + 0.5 * rng.standard_normal(60)
+REGRESSIONS = (SparseLinearRegressionCV, SparseLinearRegression)
 
 
 @pytest.mark.parametrize(("true", "n", "p"), [(3, 100, 60), (12, 200, 100), (40, 400, 200)])
@@ -64,15 +65,21 @@ def test_shapes_of_the_path() -> None:
         assert model.path_.results[chosen] is model.result_
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_chosen_model_is_no_worse_than_that_of_the_plain_estimator(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("logistic", [False, True])
+def test_the_chosen_model_is_no_worse_than_that_of_the_plain_estimator(seed: int, logistic: bool) -> None:
+    """Few samples: in some of these, the path alone leads to a worse one."""
     generator = np.random.default_rng(seed)
-    data = generator.standard_normal((40, 70)) + generator.standard_normal((40, 1))
+    data = generator.standard_normal((30, 70)) + generator.standard_normal((30, 1))
     margins = data @ (generator.standard_normal(70) * (generator.random(70) < 0.3))
-    chosen: Any = SparseLinearRegressionCV(ks=[8]) if seed % 2 else SparseLogisticRegressionCV(ks=[8], alpha=0.01)
-    plain: Any = SparseLinearRegression(k=8) if seed % 2 else SparseLogisticRegression(k=8, alpha=0.01)
-    target = margins if seed % 2 else margins > 0
-    assert chosen.fit(data, target).result_.value <= plain.fit(data, target).result_.value * (1 + 1e-9)
+    options: dict[str, Any] = {"alpha": 0.01} if logistic else {}
+    kinds: Any = (SparseLogisticRegressionCV, SparseLogisticRegression) if logistic else REGRESSIONS
+    # Whatever k is best: seven is taken.
+    model = kinds[0](ks=range(9), cv=2, scoring=lambda model, *_: model.support_.sum() == 7, **options)
+    model.fit(data, margins > 0 if logistic else margins)
+    plain = kinds[1](k=7, **options).fit(data, margins > 0 if logistic else margins)
+    assert model.k_ == 7
+    assert model.result_.value <= plain.result_.value * (1 + 1e-9)
 
 
 def test_a_class_that_the_training_samples_of_a_fold_lack() -> None:

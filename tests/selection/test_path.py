@@ -141,10 +141,10 @@ def test_bad_estimators(wrong: Any) -> None:
 
 
 def test_the_estimator_is_not_touched() -> None:
-    model = SparseLinearRegression(k=3)
+    model = SparseHuberRegression(k=3)
+    before = dict(vars(model))
     ksparse.path(X, y, [1, 2], model)
-    assert not hasattr(model, "coef_")
-    assert model.k == 3
+    assert vars(model) == before
 
 
 def test_groups_enter_as_a_whole() -> None:
@@ -192,7 +192,7 @@ def test_the_form_of_the_data_does_not_matter(form: Any) -> None:
 
 
 def test_weights_count_samples() -> None:
-    weights = np.arange(60) % 3
+    weights = np.arange(60) % 4
     weighted = ksparse.path(X, y, range(6), sample_weight=weights)
     repeated = ksparse.path(X.repeat(weights, axis=0), y.repeat(weights), range(6))
     np.testing.assert_allclose(weighted.coef, repeated.coef, rtol=1e-7, atol=1e-10)

@@ -134,3 +134,26 @@ def test_the_smallest_and_the_largest_k() -> None:
     assert (solver.fewest, solver.most) == (1, 3)
     solver.solve([1, 2, 3])
     assert [result.selected.tolist()[0] for result in solver.results.values()] == ["a"] * 3
+
+
+@pytest.mark.parametrize("solver", [ksparse.SwapGraHTP(), ksparse.FBS(), ksparse.GraSP()])
+def test_where_no_unit_may_enter_all_k_select_nothing(
+    solver: ksparse.solvers.Solver, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nonnegative coefficients that would have to be negative: supports are empty, which LAPACK would complain of."""
+    X = np.abs(np.random.default_rng(0).standard_normal((30, 5)))
+    path = PathSolver(LeastSquares(X, -X.sum(axis=1)), Entries(1, lower=0.0), solver)
+    path.solve(range(4))
+    assert not any(result.x.any() for result in path.results.values())
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("options", [{"max_iter": 0}, {"time_limit": 0.0}, {"exchanges": 0}, {"restarts": 1}])
+def test_limits_of_the_solver_hold_for_each_k(options: dict[str, int]) -> None:
+    X, y = trap()
+    path = path_solver(LeastSquares(X, y), ksparse.SwapGraHTP(**options))
+    path.solve([0, 1, 3, 4])
+    assert path.polish(3).value <= path.results[1].value
+    for k, result in path.results.items():
+        assert len(result.selected) <= k
+        assert result.value == pytest.approx(LeastSquares(X, y).at(result.x).value)

@@ -156,9 +156,11 @@ def _shrunk(problem: Problem, iterate: Iterate, known: float) -> Iterate | None:
     units = problem.units
     support = iterate.support if iterate.support is not None else iterate.point.x != 0
     inside = units.units_in(support) | units.always
-    model = model_of_support(problem, replace(iterate, support=units.mask(inside)))
-    removed, cost = model.removals(int(inside.sum()) - units.k)
-    if iterate.point.value + cost > known:
-        return None
-    inside[removed] = False
+    surplus = int(inside.sum()) - units.k
+    if surplus > 0:
+        model = model_of_support(problem, replace(iterate, support=units.mask(inside)))
+        removed, cost = model.removals(surplus)
+        if iterate.point.value + cost > known:
+            return None
+        inside[removed] = False
     return problem.refit(units.mask(inside), iterate.point.x, START)

@@ -233,6 +233,11 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
         return self
 
     def _check_parameters(self) -> None:
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "get_support"):
+            raise TypeError(
+                f"estimator must select features, as SparseLinearRegression(k=10) does; got {self.estimator!r}. "
+                "Other models can be wrapped in sklearn.feature_selection.SelectFromModel"
+            )
         if check_iterations(self.n_pairs, "n_pairs") == 0:
             raise ValueError("n_pairs must be at least 1, got 0; it is the number of random splits")
         if self.threshold is not None and self.max_false is not None:

@@ -1,0 +1,109 @@
+"""Which k to try when nobody says: the best of any scores with one peak is found, and no k is wasted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ksparse.selection import Growth
+from ksparse.selection.growth import check_ks, first_best
+
+
+def search(least: int, most: int, score: Callable[[int], float]) -> tuple[int, dict[int, float]]:
+    """The best k that is found, and all scores on the way."""
+    growth, scores = Growth(least, most), dict[int, float]()
+    for _ in range(1000):
+        following = growth.following(scores)
+        if not following:
+            ks = sorted(scores)
+            return ks[first_best([scores[k] for k in ks])], scores
+        assert not set(following) & scores.keys(), "nothing is tried twice"
+        assert len(set(following)) == len(following)
+        scores |= {k: score(k) for k in following}
+    raise AssertionError("the search does not end")
+
+
+@given(st.integers(0, 50), st.integers(0, 2000), st.data())
+def test_the_maximum_of_scores_with_one_peak_is_found(least: int, more: int, data: st.DataObject) -> None:
+    most = least + more
+    peak = data.draw(st.integers(least, most))
+    rise, fall = data.draw(st.tuples(st.floats(0.01, 10), st.floats(0.01, 10)))
+    power = data.draw(st.sampled_from([0.5, 1.0, 2.0]))
+
+    def score(k: int) -> float:
+        return -(abs(k - peak) ** power) * (rise if k < peak else fall)
+
+    best, scores = search(least, most, score)
+    assert best == peak
+    assert least <= min(scores) <= max(scores) <= most
+
+
+@given(st.integers(0, 20), st.integers(0, 300), st.integers(0, 2**32 - 1))
+def test_whatever_the_scores_the_search_ends_between_its_limits(least: int, more: int, seed: int) -> None:
+    table = np.random.default_rng(seed).integers(0, 4, least + more + 1).astype(float)
+    best, scores = search(least, least + more, lambda k: float(table[k]))
+    assert least in scores
+    assert least <= min(scores) <= max(scores) <= least + more
+    assert scores[best] == max(scores.values())
+    assert best == min(k for k, value in scores.items() if value == scores[best])
+
+
+def test_few_k_are_tried() -> None:
+    for peak in (1, 10, 100, 1000, 10_000):
+        _, scores = search(1, 10**6, lambda k, peak=peak: -abs(k - peak))  # type: ignore[misc]
+        assert len(scores) <= 8 + 5 * np.log2(peak + 1)
+        assert max(scores) <= max(12, 4 * peak)
+
+
+def test_scores_that_only_rise_are_followed_to_the_end() -> None:
+    assert search(1, 777, float)[0] == 777
+    assert search(1, 777, lambda k: 0.0)[0] == 1
+
+
+def test_limits_that_leave_no_choice() -> None:
+    assert search(5, 5, float)[1].keys() == {5}
+    assert search(5, 3, float)[1].keys() == {5}
+
+
+@pytest.mark.parametrize(
+    ("scores", "best"),
+    [
+        ([1.0], 0),
+        ([0.0, 2.0, 2.0, 1.0], 1),
+        ([2.0, 2.0, 2.0], 0),
+        ([-5.0, -1.0 - 1e-12, -1.0], 1),
+        ([-5.0, -1.0 - 1e-6, -1.0], 2),
+        ([-1e-3, -1e-30, -1e-31, 0.0], 1),
+    ],
+)
+def test_of_scores_that_differ_by_rounding_the_first_is_best(scores: list[float], best: int) -> None:
+    assert first_best(scores) == best
+
+
+def test_numbers_of_features() -> None:
+    assert check_ks((3, np.int32(1), 3, 99), 0, 10) == [1, 3, 10]
+    assert check_ks(range(2, 5), 2, 3) == [2, 3]
+    assert all(type(k) is int for k in check_ks(np.arange(4), 0, 10))
+
+
+@pytest.mark.parametrize(
+    ("ks", "least", "error", "says"),
+    [
+        ([], 0, ValueError, "empty"),
+        ("auto", 0, TypeError, "sequence of integers, got 'auto'"),
+        (None, 0, TypeError, "sequence of integers, got None"),
+        ([2.0], 0, TypeError, "got 2.0 of type float"),
+        ([False], 0, TypeError, "got False of type bool"),
+        ([np.True_], 0, TypeError, "bool"),
+        ([-1], 0, ValueError, "at least 0, got -1; it is the number of features"),
+        ([5, 1], 2, ValueError, "at least 2, got 1; 2 are always selected"),
+    ],
+)
+def test_what_is_no_number_of_features(ks: Any, least: int, error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        check_ks(ks, least, 10)
