@@ -41,14 +41,10 @@ def draw_breast_cancer() -> None:
     ScorePathDisplay.from_estimator(chosen, ax=ax)
 
     axes = plt.subplots(1, 2, num="choosing_k", figsize=(12.0, 4.4), layout="constrained")[1]
-    for ax, display, title in zip(
-        axes,
-        (ScorePathDisplay, CoefficientPathDisplay),
-        ("How many features? Held-out score", "Which ones? Coefficients of standardized features"),
-        strict=True,
-    ):
-        ax.set_title(title, fontsize=11, loc="left")
-        display.from_estimator(chosen, ax=ax)
+    axes[0].set_title("How many features? Held-out score", fontsize=11, loc="left")
+    ScorePathDisplay.from_estimator(chosen, ax=axes[0])
+    axes[1].set_title("Which ones? Coefficients of standardized features", fontsize=11, loc="left")
+    CoefficientPathDisplay.from_estimator(chosen, ax=axes[1])
 
     stability = ksparse.StabilitySelection(ksparse.SparseLogisticRegression(k=8, alpha=1e-2), random_state=0)
     stable = make_pipeline(StandardScaler(), stability).fit(X, y)

@@ -226,7 +226,10 @@ def _factorize(hessian: Array) -> Callable[[Array], Direction]:
     def solve(right: Array) -> Direction:
         right = scale * right
         flat = scale * (null @ (null.T @ right)) if nullity else None
-        return Direction(scale * (curved @ ((curved.T @ right) / sizes)), nullity, flat, falling)
+        step = scale * (curved @ ((curved.T @ right) / sizes))
+        # A constant column has neither curvature nor slope, and gets no rounding for a coefficient.
+        step[(diagonal == 0) & (right == 0)] = 0.0
+        return Direction(step, nullity, flat, falling)
 
     return solve
 

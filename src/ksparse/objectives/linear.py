@@ -77,6 +77,7 @@ class LinearObjective(Objective):
         self._pattern: Mask | None = None
         self._squares: Array | None = None
         self._gram: Array | None = None
+        self._level: Any = 0.0
         self._set_shape((p + self.fit_intercept, *self._target.shape[1:]))
 
     @abstractmethod
@@ -167,12 +168,18 @@ class LinearObjective(Objective):
         return restricted
 
     def working(self) -> LinearObjective:
-        """With an intercept, the same function with centred columns: b is then the intercept of X − 1·x̄ᵀ."""
+        """With an intercept, the same function with centred columns: b is then the intercept of X − 1·x̄ᵀ.
+
+        Where only residuals count, y is centred too, so that its level costs no digits.
+        """
         if not self.fit_intercept or self._design.shift is not None:
             return self
         centred = copy.copy(self)
         centred._design = self._design.centred(self._weights)
-        centred._squares = centred._gram = None
+        centred._squares = centred._gram = centred._value_at_zero = None
+        if self.loss.of_residuals:
+            centred._level = self._weights @ self._target
+            centred._target = self._target - centred._level
         self._passes.total += 1
         return centred
 
@@ -189,7 +196,7 @@ class LinearObjective(Objective):
         if shift is None:
             return x
         moved = x.copy()
-        moved[-1] += sign * (shift @ x[:-1])
+        moved[-1] += sign * (shift @ x[:-1] - self._level)
         return moved
 
     def canonical(self, x: Array) -> Array:

@@ -28,6 +28,8 @@ class Loss(ABC):
     coupled: bool = False
     #: Whether the loss is quadratic in the margins.
     quadratic: bool = False
+    #: Whether the loss depends on the margins and y only through their difference.
+    of_residuals: bool = False
 
     @abstractmethod
     def value(self, margins: Array, y: Array) -> Array:
@@ -52,6 +54,7 @@ class SquaredLoss(Loss):
 
     bound: float = 1.0
     quadratic: bool = True
+    of_residuals: bool = True
 
     def value(self, margins: Array, y: Array) -> Array:
         squares = 0.5 * np.square(margins - y)
@@ -105,6 +108,7 @@ class HuberLoss(Loss):
     """½r² for |r| ≤ δ, else δ|r| − ½δ², with r = m − y."""
 
     bound: float = 1.0
+    of_residuals: bool = True
     delta: float = 1.35
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from ..debias import Debias, Exact, Truncate
 from ..objectives import LeastSquares
 from ..objectives.base import NotFiniteError
+from ..typing import Array
 from ..validation import check_callable
 from .base import Iterate, Problem, Solver
 from .halting import HaltingRules, RelativeChange, SameSupport, check_rules, first_reason
@@ -145,8 +146,20 @@ class _CompressedSensing(GraHTP):
             )
         rule = _as_rule(self.step)
         if isinstance(rule, Constant) and not rule.scaled:
-            return Constant(rule.value * problem.objective.total_weight)
+            return _OnSumOfSquares(rule.value * problem.objective.total_weight)
         return rule
+
+
+@dataclass(frozen=True)
+class _OnSumOfSquares(Constant):
+    """A step counted on the scale of ½‖y − Ax‖²; an intercept, whose column has the norm √n, takes it on that of f."""
+
+    def metric(self, problem: Problem, current: Iterate) -> Array | None:
+        objective = problem.objective
+        if objective.free is None:
+            return None
+        assert isinstance(objective, LeastSquares)
+        return np.where(objective.free, objective.total_weight, 1.0)
 
 
 @dataclass(frozen=True)

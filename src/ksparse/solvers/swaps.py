@@ -15,6 +15,7 @@ from ..validation import check_iterations
 from .base import Iterate, Problem, Solver
 from .exchange import Exchange, ExchangeModel
 from .steps import Step
+from .twins import first_of_twins
 
 __all__ = ["SwapGraHTP"]
 
@@ -168,7 +169,7 @@ class SwapGraHTP(Solver):
             support = units.mask(units.units_in(iterate.point.x != 0) | units.always)
         final = problem.refit(support, iterate.point.x)
         if _solved(final) or iterate.outcome is Outcome.NO_MINIMUM:
-            return final if _solved(final) else iterate
+            return first_of_twins(problem, iterate, final) if _solved(final) else iterate
         best = final if final.point.value <= iterate.point.value else iterate
         return replace(best, outcome=Outcome.UNFINISHED)
 
