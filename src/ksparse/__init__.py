@@ -18,6 +18,7 @@ from .estimators import (
     SparsePoissonRegression,
 )
 from .optimize import minimize
+from .persistence import load, save
 from .selection import (
     Path,
     SparseHuberRegressionCV,
@@ -37,13 +38,13 @@ from .solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Status, Swap
 __version__ = version("ksparse")
 
 __all__ = [
-    "FBS",
-    "HTP",
-    "IHT",
     "ConvergenceWarning",
+    "FBS",
     "FGraHTP",
     "GraHTP",
     "GraSP",
+    "HTP",
+    "IHT",
     "Path",
     "Result",
     "SparseHuberRegression",
@@ -66,10 +67,12 @@ __all__ = [
     "diagnostics",
     "estimators",
     "information_criterion",
+    "load",
     "minimize",
     "objectives",
     "path",
     "plots",
+    "save",
     "selection",
     "solvers",
     "sparsity",
