@@ -38,13 +38,13 @@ from .solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Status, Swap
 __version__ = version("ksparse")
 
 __all__ = [
-    "ConvergenceWarning",
     "FBS",
+    "HTP",
+    "IHT",
+    "ConvergenceWarning",
     "FGraHTP",
     "GraHTP",
     "GraSP",
-    "HTP",
-    "IHT",
     "Path",
     "Result",
     "SparseHuberRegression",

@@ -94,13 +94,20 @@ def test_a_class_that_the_training_samples_of_a_fold_lack() -> None:
         SparseLogisticRegressionCV(cv=KFold(2)).fit(X, np.arange(60) < 30)
 
 
-@pytest.mark.parametrize("value", [np.nan, -np.inf])
-def test_a_score_that_is_no_number_says_which_k(value: float) -> None:
+def test_a_score_that_is_no_number_says_which_k() -> None:
     def scorer(model: Any, data: Any, target: Any) -> float:
-        return value if model.support_.sum() == 2 else 0.0
+        return np.nan if model.support_.sum() == 2 else 0.0
 
-    with pytest.raises(ValueError, match="score of k = 2 is not finite"):
+    with pytest.raises(ValueError, match="score of k = 2 is no number"):
         SparseLinearRegressionCV(ks=[1, 2, 3], scoring=scorer).fit(X, y)
+
+
+def test_an_infinite_loss_is_the_worst_score() -> None:
+    def scorer(model: Any, data: Any, target: Any) -> float:
+        return -np.inf if model.support_.sum() == 2 else -float(model.support_.sum())
+
+    for rule in ("best", "1se"):
+        assert SparseLinearRegressionCV(ks=[1, 2, 3], scoring=scorer, rule=rule).fit(X, y).k_ == 1
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectFromModel, SelectKBest, SelectorMixin, f_regression
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from ksparse import (
     SparseLinearRegression,
@@ -198,3 +200,16 @@ def test_bad_parameters(options: dict[str, Any], error: type[Exception], says: s
 def test_an_estimator_that_selects_nothing(wrong: Any) -> None:
     with pytest.raises(TypeError, match="estimator must select features"):
         StabilitySelection(wrong).fit(X, y)
+
+
+def test_a_pipeline_that_standardizes() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 12))
+    y = X[:, 2] - X[:, 5] + rng.logistic(size=80) > 0
+    units = np.where(np.arange(12) % 2, 1e3, 1e-3)
+    model = make_pipeline(StandardScaler(), SparseLogisticRegression(k=2, alpha=0.1))
+    masks = [StabilitySelection(model, n_pairs=5, random_state=0).fit(data, y).frequencies_ for data in (X, X * units)]
+    assert_allclose(masks[0], masks[1])
+    dropping = make_pipeline(SparseLogisticRegression(k=3), SparseLogisticRegression(k=2))
+    with pytest.raises(ValueError, match="saw 3 features where X has 12"):
+        StabilitySelection(dropping, n_pairs=1).fit(X, y)

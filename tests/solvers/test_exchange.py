@@ -98,8 +98,7 @@ def test_removals_are_those_of_backward_elimination(unit: list[int], seed: int) 
     names = [u for u in dict.fromkeys(unit) if u >= 0]
     fixed = np.isin(np.arange(max(names) + 1), names[:1])
     inside = np.ones(len(unit), dtype=bool)
-    before = value(hessian, linear, inside)
-    removed, cost = ExchangeModel(hessian, linear, numbers, inside, fixed).removals(len(names) - 2)
+    removed = ExchangeModel(hessian, linear, numbers, inside, fixed).removals(len(names) - 2)
     for unit_removed in removed:
         costs = {
             u: value(hessian, linear, inside & (numbers != u)) for u in names[1:] if (inside & (numbers == u)).any()
@@ -107,4 +106,3 @@ def test_removals_are_those_of_backward_elimination(unit: list[int], seed: int) 
         assert unit_removed == min(costs, key=lambda u: costs[u])
         inside &= numbers != unit_removed
     assert len(removed) == len(names) - 2
-    assert before + cost == pytest.approx(value(hessian, linear, inside))

@@ -142,7 +142,7 @@ class SparseLogisticRegression(ClassifierMixin, SparseLinearModel):  # type: ign
     def _target(self, y: AnyArray) -> AnyArray:
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.size:
-            raise ValueError(f"y has the class {unknown[0]!r}, which the training data lacks; use fewer folds")
+            raise ValueError(f"y has the class {unknown.tolist()[0]!r}, which the training data lacks; use fewer folds")
         codes = np.searchsorted(self.classes_, y)
         if len(self.classes_) == 2:
             return 2.0 * codes - 1.0

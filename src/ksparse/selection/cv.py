@@ -105,8 +105,8 @@ class CrossValidated(ChoosesFeatures):
 
         def score(ks: list[int]) -> dict[int, float]:
             for k, values in zip(ks, self._advance(whole, folds, ks), strict=True):
-                if not np.isfinite(values).all():
-                    raise ValueError(f"the score of k = {k} is not finite in some fold; choose another scoring")
+                if np.isnan(values).any() or np.isposinf(values).any():
+                    raise ValueError(f"the score of k = {k} is no number in some fold; choose another scoring")
                 scores[k] = values
                 log.info("k = %d: score %.4g ± %.2g", k, values.mean(), _standard_error(values))
             return {k: float(values.mean()) for k, values in scores.items()}
@@ -140,6 +140,10 @@ class _Fold:
         parameters["cv"] = None
         if isinstance(model.groups, Mapping):
             parameters["groups"] = [model.groups[name] for name in model.feature_names_in_]
+        if isinstance(parameters.get("class_weight"), Mapping):  # a class may be missing from a fold
+            present = set(y[train].tolist())
+            weights_of = parameters["class_weight"]
+            parameters["class_weight"] = {label: weights_of[label] for label in weights_of if label in present}
         self._model: SparseLinearModel = type(model)(**parameters)
         self._model.n_features_in_ = model.n_features_in_
         if hasattr(model, "feature_names_in_"):
@@ -179,6 +183,8 @@ def _outputs(model: SparseLinearModel) -> int:
 
 
 def _standard_error(values: Array) -> float:
+    if not np.isfinite(values).all():
+        return np.inf
     return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
 
 

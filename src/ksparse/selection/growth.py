@@ -78,8 +78,10 @@ class Growth:
 
 def first_best(scores: ArrayLike) -> int:
     """Position of the best score; of scores that differ by rounding, as those of exact fits do, the first."""
-    values = np.asarray(scores)
-    return int(np.argmax(values >= values.max() - TIE * np.ptp(values)))
+    values = np.asarray(scores, dtype=np.float64)
+    finite = values[np.isfinite(values)]
+    spread = float(np.ptp(finite)) if finite.size else 0.0
+    return int(np.argmax(values >= values.max() - TIE * spread))
 
 
 def check_ks(ks: Any, least: int, most: int) -> list[int]:

@@ -83,7 +83,7 @@ class InformationCriterion(ChoosesFeatures):
 
         def score(ks: list[int]) -> dict[int, float]:
             solver.solve(ks)
-            scores = {k: -self._value(objective, result, solver.most) for k, result in solver.results.items()}
+            scores = {k: -self._value(objective, result, solver) for k, result in solver.results.items()}
             for k in ks:
                 log.info("k = %d: %s %.6g", k, self.criterion, -scores[k])
             return scores
@@ -92,23 +92,23 @@ class InformationCriterion(ChoosesFeatures):
         tried(self.ks, solver.fewest, solver.most, sensible, score)
         ks, polished = sorted(solver.results), set[int]()
         while True:
-            self.criterion_ = np.array([self._value(objective, solver.results[k], solver.most) for k in ks])
+            self.criterion_ = np.array([self._value(objective, solver.results[k], solver) for k in ks])
             chosen = ks[first_best(-self.criterion_)]
             if chosen in polished:
                 return self._keep_path(solver, chosen)
             solver.polish(chosen)
             polished.add(chosen)
 
-    def _value(self, objective: LinearObjective, result: Result, n_units: int) -> float:
+    def _value(self, objective: LinearObjective, result: Result, solver: PathSolver) -> float:
         """The criterion of a solution."""
         features = int(self._selected_features(result).sum())
         return information_criterion(
             self.criterion,
             self._deviance_of(objective, result),
             parameters=(features + bool(self.fit_intercept)) * self._free_outputs(objective),
-            k=len(result.selected),
+            k=len(result.selected) - solver.fewest,
             n_samples=objective.total_weight,
-            n_features=n_units,
+            n_features=solver.most - solver.fewest,
         )
 
     def _deviance_of(self, objective: LinearObjective, result: Result) -> float:

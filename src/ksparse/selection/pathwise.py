@@ -110,9 +110,8 @@ class PathSolver:
 
     def _downwards(self, larger: int, smaller: int) -> None:
         problem = self._problem(smaller)
-        known = self._iterates[smaller].point.value
-        start = _shrunk(problem, self._iterates[larger], known)
-        if start is not None and self._lower(start.point.value, known):
+        start = _shrunk(problem, self._iterates[larger])
+        if self._lower(start.point.value, self._iterates[smaller].point.value):
             self._run(smaller, problem, self._prepared(problem, start))
 
     def _never_rising(self) -> None:
@@ -135,7 +134,8 @@ class PathSolver:
     def _run(self, k: int, problem: Problem, start: Iterate) -> None:
         result, last = self._solver.resume(problem, start)
         known = self.results.get(k)
-        if known is None or result.value < known.value:
+        # Results that rounding alone tells apart are the same, and the first of them stays.
+        if known is None or self._lower(result.value, known.value):
             self.results[k] = result
             self._iterates[k] = replace(last, done=None)
 
@@ -148,19 +148,13 @@ def _grown(problem: Problem, iterate: Iterate) -> Iterate:
     return problem.refit(units.mask(units.top(gains)), iterate.point.x, START)
 
 
-def _shrunk(problem: Problem, iterate: Iterate, known: float) -> Iterate | None:
-    """A solution with more units without those that matter least; None where there is no hope that f is below `known`.
-
-    There is none if the quadratic model of f says so.
-    """
+def _shrunk(problem: Problem, iterate: Iterate) -> Iterate:
+    """A solution with more units without those that matter least."""
     units = problem.units
     support = iterate.support if iterate.support is not None else iterate.point.x != 0
     inside = units.units_in(support) | units.always
     surplus = int(inside.sum()) - units.k
     if surplus > 0:
         model = model_of_support(problem, replace(iterate, support=units.mask(inside)))
-        removed, cost = model.removals(surplus)
-        if iterate.point.value + cost > known:
-            return None
-        inside[removed] = False
+        inside[model.removals(surplus)] = False
     return problem.refit(units.mask(inside), iterate.point.x, START)

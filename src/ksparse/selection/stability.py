@@ -8,6 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.feature_selection import SelectorMixin
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -126,7 +127,8 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
     Parameters
     ----------
     estimator : estimator
-        A model that selects features, such as ``SparseLinearRegression(k=10)``; any selector of scikit-learn.
+        A model that selects features, such as ``SparseLinearRegression(k=10)``; any selector of scikit-learn, or a
+        pipeline that ends with one and keeps the features before it (a `StandardScaler`).
     n_pairs : int, default=50
         Number of splits; there are twice as many fits.
     threshold : float, optional
@@ -233,7 +235,7 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
         return self
 
     def _check_parameters(self) -> None:
-        if isinstance(self.estimator, type) or not hasattr(self.estimator, "get_support"):
+        if isinstance(self.estimator, type) or not hasattr(_selector(self.estimator), "get_support"):
             raise TypeError(
                 f"estimator must select features, as SparseLinearRegression(k=10) does; got {self.estimator!r}. "
                 "Other models can be wrapped in sklearn.feature_selection.SelectFromModel"
@@ -282,5 +284,15 @@ def _halves(labels: AnyArray, generator: np.random.RandomState) -> tuple[IntArra
 def _selected(estimator: Any, X: Any, y: AnyArray, half: IntArray) -> Mask:
     """What the estimator selects on some of the samples."""
     model = clone(estimator).fit(_safe_indexing(X, half), y[half])
-    mask: Mask = model.get_support()
+    mask: Mask = _selector(model).get_support()
+    if mask.size != X.shape[1]:
+        raise ValueError(
+            f"the pipeline's last step saw {mask.size} features where X has {X.shape[1]}; only steps that keep all of "
+            "them, such as a StandardScaler, may come before it"
+        )
     return mask
+
+
+def _selector(estimator: Any) -> Any:
+    """What selects features: the estimator itself, or the last step of a pipeline."""
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator

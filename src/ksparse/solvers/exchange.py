@@ -99,21 +99,16 @@ class ExchangeModel:
             self._perform(position)
         return exchanges
 
-    def removals(self, count: int) -> tuple[list[int], float]:
-        """Units to take out one after the other, each the one that costs least after those before it; and their cost.
-
-        All others are refitted each time.
-        """
+    def removals(self, count: int) -> list[int]:
+        """Units to take out one after the other, each the one that costs least after those before it, all refitted."""
         removed: list[int] = []
-        remaining, cost = self._leaving.copy(), 0.0
+        remaining = self._leaving.copy()
         for _ in range(min(count, remaining.size)):
-            costs = self._costs_of_leaving(remaining)
-            cheapest = int(np.argmin(costs))
-            cost += float(costs[cheapest])
+            cheapest = int(np.argmin(self._costs_of_leaving(remaining)))
             removed.append(int(remaining[cheapest]))
             remaining = np.delete(remaining, cheapest)
             self._take_out(removed[-1])
-        return removed, cost
+        return removed
 
     def _costs_of_leaving(self, units: IntArray) -> Array:
         """½ z_iᵀ P_i⁻¹ z_i for each of some units."""
@@ -235,8 +230,10 @@ def _swept_tableau(hessian: Array, linear: Array, inside: int) -> tuple[Array, b
 def _inverse(block: Array) -> tuple[Array, bool]:
     """Inverse of a positive semidefinite block, with some ridge where it is singular; and whether it is."""
     size = block.shape[0]
+    if size == 0:
+        return block, False
     diagonal = block.diagonal()
-    scale = (float(np.abs(diagonal).mean()) if size else 1.0) or 1.0
+    scale = float(np.abs(diagonal).mean()) or 1.0
     ridge = 0.0
     for _ in range(12):
         factor, failed = dpotrf(block + ridge * np.eye(size) if ridge else block, lower=1)

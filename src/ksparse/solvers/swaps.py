@@ -168,6 +168,10 @@ class SwapGraHTP(Solver):
         if support is None:
             support = units.mask(units.units_in(iterate.point.x != 0) | units.always)
         final = problem.refit(support, iterate.point.x)
+        if final.outcome is Outcome.SINGULAR:
+            # Of many minimizers, the one that is found from zero does not depend on how the search went.
+            again = problem.refit(support, np.zeros_like(iterate.point.x))
+            final = again if again.outcome is Outcome.SINGULAR and not _lower(problem, final, again) else final
         if _solved(final) or iterate.outcome is Outcome.NO_MINIMUM:
             return first_of_twins(problem, iterate, final) if _solved(final) else iterate
         best = final if final.point.value <= iterate.point.value else iterate

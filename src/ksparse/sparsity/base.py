@@ -228,8 +228,8 @@ class Units:
 
 def top_mask(scores: Array, k: int) -> Mask:
     """Mask of the k largest scores, ties going to the lower index; O(p)."""
-    if k >= scores.size:
-        return np.ones(scores.size, dtype=bool)
+    if k <= 0 or k >= scores.size:
+        return np.full(scores.size, k > 0)
     threshold = np.partition(scores, scores.size - k)[scores.size - k]
     chosen = scores > threshold
     ties = np.flatnonzero(scores == threshold)
