@@ -25,6 +25,7 @@ from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Solver, Swa
 from ..sparsity import Sparsity
 from ..typing import AnyArray, Array, Mask, Matrix
 from ..validation import check_flag, check_number_of_units
+from ._parameters import keeps_parameters
 from .features import labels_of_features, sparsity_of_features
 
 __all__ = ["SparseLinearModel", "linear"]
@@ -51,6 +52,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     #: Whether y may have several columns.
     _several_responses = False
 
+    @keeps_parameters
     def __init__(
         self,
         k: int = 10,
@@ -62,15 +64,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         positive: bool = False,
         solver: str | Solver = "auto",
         warm_start: bool = False,
-    ) -> None:
-        self.k = k
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.groups = groups
-        self.always_select = always_select
-        self.positive = positive
-        self.solver = solver
-        self.warm_start = warm_start
+    ) -> None: ...
 
     @abstractmethod
     def _objective(self, X: Matrix, y: AnyArray, sample_weight: Any, k: int) -> LinearObjective:

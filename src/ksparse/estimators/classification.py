@@ -16,6 +16,7 @@ from ..solvers import Result, Solver
 from ..typing import AnyArray, Array, Matrix
 from ..validation import check_nonnegative_number, check_vector
 from ._docs import documented
+from ._parameters import keeps_parameters
 from .base import SparseLinearModel
 
 __all__ = ["SparseLogisticRegression"]
@@ -63,6 +64,7 @@ class SparseLogisticRegression(ClassifierMixin, SparseLinearModel):  # type: ign
     ((3, 4), 0.96)
     """
 
+    @keeps_parameters
     def __init__(
         self,
         k: int = 10,
@@ -75,18 +77,7 @@ class SparseLogisticRegression(ClassifierMixin, SparseLinearModel):  # type: ign
         positive: bool = False,
         solver: str | Solver = "auto",
         warm_start: bool = False,
-    ) -> None:
-        super().__init__(
-            k,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            groups=groups,
-            always_select=always_select,
-            positive=positive,
-            solver=solver,
-            warm_start=warm_start,
-        )
-        self.class_weight = class_weight
+    ) -> None: ...
 
     def _check_data(self, X: Any, y: Any) -> tuple[Matrix, AnyArray]:
         X, y = super()._check_data(X, y)

@@ -15,6 +15,7 @@ from ..solvers import Solver
 from ..typing import AnyArray, Array, Matrix
 from ..validation import real_array
 from ._docs import documented
+from ._parameters import keeps_parameters
 from .base import SparseLinearModel, linear
 
 __all__ = ["SparseHuberRegression", "SparseLinearRegression", "SparsePoissonRegression"]
@@ -200,6 +201,7 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
     (array([ 2, 11]), array([ 3., -1.]))
     """
 
+    @keeps_parameters
     def __init__(
         self,
         k: int = 10,
@@ -212,18 +214,7 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
         positive: bool = False,
         solver: str | Solver = "auto",
         warm_start: bool = False,
-    ) -> None:
-        super().__init__(
-            k,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            groups=groups,
-            always_select=always_select,
-            positive=positive,
-            solver=solver,
-            warm_start=warm_start,
-        )
-        self.delta = delta
+    ) -> None: ...
 
     def _objective(self, X: Matrix, y: AnyArray, sample_weight: Any, k: int) -> LinearObjective:
         if isinstance(self.delta, str):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +11,6 @@ from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
 
 from ..estimators import (
     SparseHuberRegression,
@@ -21,6 +20,7 @@ from ..estimators import (
     SparsePoissonRegression,
 )
 from ..estimators._docs import documented
+from ..estimators._parameters import keeps_parameters
 from ..solvers import Solver
 from ..threads import one_thread
 from ..typing import AnyArray, Array, IntArray, Matrix
@@ -45,6 +45,7 @@ Scorer = Callable[[Any, Any, Any], float]
 class CrossValidated(ChoosesFeatures):
     """A linear model whose number of features is chosen by cross-validation."""
 
+    @keeps_parameters
     def __init__(
         self,
         *,
@@ -59,18 +60,7 @@ class CrossValidated(ChoosesFeatures):
         positive: bool = False,
         solver: str | Solver = "auto",
         n_jobs: int | None = None,
-    ) -> None:
-        self.ks = ks
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.groups = groups
-        self.always_select = always_select
-        self.positive = positive
-        self.solver = solver
-        self.n_jobs = n_jobs
+    ) -> None: ...
 
     def fit(self: M, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> M:
         """Choose k by cross-validation, and fit the model to all samples.
@@ -266,6 +256,7 @@ class SparseLogisticRegressionCV(CrossValidated, SparseLogisticRegression):
     (3, array([21, 23, 27]))
     """
 
+    @keeps_parameters
     def __init__(
         self,
         *,
@@ -281,21 +272,7 @@ class SparseLogisticRegressionCV(CrossValidated, SparseLogisticRegression):
         positive: bool = False,
         solver: str | Solver = "auto",
         n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            ks=ks,
-            cv=cv,
-            scoring=scoring,
-            rule=rule,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            groups=groups,
-            always_select=always_select,
-            positive=positive,
-            solver=solver,
-            n_jobs=n_jobs,
-        )
-        self.class_weight = class_weight
+    ) -> None: ...
 
 
 @documented
@@ -369,6 +346,7 @@ class SparseHuberRegressionCV(CrossValidated, SparseHuberRegression):
     (2, array([ 2, 11]))
     """
 
+    @keeps_parameters
     def __init__(
         self,
         *,
@@ -384,18 +362,4 @@ class SparseHuberRegressionCV(CrossValidated, SparseHuberRegression):
         positive: bool = False,
         solver: str | Solver = "auto",
         n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            ks=ks,
-            cv=cv,
-            scoring=scoring,
-            rule=rule,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            groups=groups,
-            always_select=always_select,
-            positive=positive,
-            solver=solver,
-            n_jobs=n_jobs,
-        )
-        self.delta = delta
+    ) -> None: ...

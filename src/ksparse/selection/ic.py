@@ -14,6 +14,7 @@ from ..estimators import (
     SparsePoissonRegression,
 )
 from ..estimators._docs import documented
+from ..estimators._parameters import keeps_parameters
 from ..objectives import LinearObjective
 from ..solvers import Result, Solver
 from .choosing import ChoosesFeatures, tried
@@ -36,6 +37,7 @@ M = TypeVar("M", bound="InformationCriterion")
 class InformationCriterion(ChoosesFeatures):
     """A linear model whose number of features is chosen by an information criterion."""
 
+    @keeps_parameters
     def __init__(
         self,
         *,
@@ -47,15 +49,7 @@ class InformationCriterion(ChoosesFeatures):
         always_select: Any = None,
         positive: bool = False,
         solver: str | Solver = "auto",
-    ) -> None:
-        self.ks = ks
-        self.criterion = criterion
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.groups = groups
-        self.always_select = always_select
-        self.positive = positive
-        self.solver = solver
+    ) -> None: ...
 
     def fit(self: M, X: Any, y: Any, sample_weight: Any = None) -> M:
         """Choose k by the criterion, and fit the model.
@@ -196,6 +190,7 @@ class SparseLogisticRegressionIC(InformationCriterion, SparseLogisticRegression)
     (array([ 1,  2,  3,  4,  5,  6,  7,  9, 12, 15]), 5)
     """
 
+    @keeps_parameters
     def __init__(
         self,
         *,
@@ -208,18 +203,7 @@ class SparseLogisticRegressionIC(InformationCriterion, SparseLogisticRegression)
         always_select: Any = None,
         positive: bool = False,
         solver: str | Solver = "auto",
-    ) -> None:
-        super().__init__(
-            ks=ks,
-            criterion=criterion,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            groups=groups,
-            always_select=always_select,
-            positive=positive,
-            solver=solver,
-        )
-        self.class_weight = class_weight
+    ) -> None: ...
 
 
 @documented
@@ -290,6 +274,7 @@ class SparseHuberRegressionIC(InformationCriterion, SparseHuberRegression):
     array([ 2, 11])
     """
 
+    @keeps_parameters
     def __init__(
         self,
         *,
@@ -302,15 +287,4 @@ class SparseHuberRegressionIC(InformationCriterion, SparseHuberRegression):
         always_select: Any = None,
         positive: bool = False,
         solver: str | Solver = "auto",
-    ) -> None:
-        super().__init__(
-            ks=ks,
-            criterion=criterion,
-            alpha=alpha,
-            fit_intercept=fit_intercept,
-            groups=groups,
-            always_select=always_select,
-            positive=positive,
-            solver=solver,
-        )
-        self.delta = delta
+    ) -> None: ...

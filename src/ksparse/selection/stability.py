@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..estimators._parameters import keeps_parameters
 from ..threads import one_thread
 from ..typing import AnyArray, Array, IntArray, Mask
 from ..validation import check_iterations, check_positive_number
@@ -179,6 +180,7 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
     (0.67, 0.97)
     """
 
+    @keeps_parameters
     def __init__(
         self,
         estimator: Any,
@@ -189,14 +191,7 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
         assumption: str = "unimodal",
         random_state: Any = None,
         n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_pairs = n_pairs
-        self.threshold = threshold
-        self.max_false = max_false
-        self.assumption = assumption
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    ) -> None: ...
 
     def fit(self: S, X: Any, y: Any) -> S:
         """Fit the estimator to random halves, and find the features that are selected most often.
