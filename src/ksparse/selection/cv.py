@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
 
 from ..estimators import (
     SparseHuberRegression,
