@@ -9,6 +9,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.metrics import get_scorer, make_scorer, mean_absolute_error
 from sklearn.model_selection import (
@@ -267,3 +268,11 @@ def test_names_of_a_data_frame() -> None:
     np.testing.assert_array_equal(model.path_.feature_names, list("abcdefgh"))
     groups = {name: name in "bg" for name in frame}
     assert SparseLinearRegressionCV(groups=groups).fit(frame, series).ks_.tolist() == [1, 2]
+
+
+def test_one_response_as_a_column() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 6))
+    y = X[:, 1] - X[:, 4] + 0.1 * rng.standard_normal(60)
+    flat, column = (SparseLinearRegressionCV(ks=[1, 2, 3]).fit(X, target) for target in (y, y[:, None]))
+    assert_allclose(column.scores_, flat.scores_)

@@ -194,13 +194,12 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32], reset=False)
         return linear(X, self.coef_) + self.intercept_
 
-    def _loss_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Minus the mean loss of samples, as a scorer."""
-        margins = self._margins(X)
-        if margins.ndim == 2 and margins.shape[1] == 1:
-            margins = margins[:, 0]
-        losses = self._loss().value(margins, self._target(np.asarray(y)))
-        return -float(np.average(losses, weights=self._weights(y, sample_weight)))
+    def _mean_loss(self, X: Matrix, y: AnyArray, sample_weight: Any, result: Result) -> float:
+        """Mean loss of checked samples for some result."""
+        coefficients, intercept = self._coefficients(result)
+        target = self._target(y)
+        margins = (linear(X, coefficients) + intercept).reshape(target.shape)
+        return float(np.average(self._loss().value(margins, target), weights=self._weights(y, sample_weight)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

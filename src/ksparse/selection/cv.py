@@ -22,7 +22,7 @@ from ..estimators import (
 )
 from ..estimators._docs import documented
 from ..estimators._parameters import keeps_parameters
-from ..solvers import Solver
+from ..solvers import Result, Solver
 from ..threads import one_thread
 from ..typing import AnyArray, Array, IntArray, Matrix
 from .choosing import ChoosesFeatures, tried
@@ -112,7 +112,7 @@ class CrossValidated(ChoosesFeatures):
 
     def _advance(self, whole: PathSolver, folds: list[_Fold], ks: list[int]) -> Array:
         """Solve for some more k on all samples and on each fold, and score the folds: an array (n_ks, n_folds)."""
-        scorer: Scorer = type(self)._loss_score if self.scoring is None else get_scorer(self.scoring)
+        scorer: Scorer | None = None if self.scoring is None else get_scorer(self.scoring)
         # One thread each: what runs side by side are the folds, which share the data and keep their solutions.
         with one_thread():
             jobs = [delayed(whole.solve)(ks), *(delayed(fold.scores)(ks, scorer) for fold in folds)]
@@ -152,19 +152,18 @@ class _Fold:
         self._X, self._y = _safe_indexing(X, test), y[test]
         self._weights = None if weights is None else weights[test]
 
-    def scores(self, ks: list[int], scorer: Scorer) -> list[float]:
-        """Solve for these k, and score each on the held-out samples."""
+    def scores(self, ks: list[int], scorer: Scorer | None) -> list[float]:
+        """Solve for these k, and score each on the held-out samples; without a scorer, by minus the mean loss."""
         self._solver.solve(ks)
-        return [self._score(k, scorer) for k in ks]
+        return [self._score(self._solver.results[k], scorer) for k in ks]
 
-    def _score(self, k: int, scorer: Scorer) -> float:
-        model = self._model._keep(self._solver.results[k])
-        if scorer is type(model)._loss_score:
-            try:
-                return model._loss_score(self._X, self._y, self._weights)
-            except ZeroDivisionError as error:
-                raise ValueError("the held-out samples of a fold weigh nothing; use fewer folds") from error
-        return float(scorer(model, self._X, self._y))
+    def _score(self, result: Result, scorer: Scorer | None) -> float:
+        if scorer is not None:
+            return float(scorer(self._model._keep(result), self._X, self._y))
+        try:
+            return -self._model._mean_loss(self._X, self._y, self._weights, result)
+        except ZeroDivisionError as error:
+            raise ValueError("the held-out samples of a fold weigh nothing; use fewer folds") from error
 
 
 def _outputs(model: SparseLinearModel) -> int:
