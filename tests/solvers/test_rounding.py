@@ -96,3 +96,16 @@ def test_constant_columns_have_no_coefficient() -> None:
     X[:, 2] = 7.0
     result = ksparse.minimize(LeastSquares(X, X[:, 0], fit_intercept=True), k=5)
     assert result.x[2] == 0.0
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_mostly_constant_columns(seed: int, level: float) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 20))
+    X[:, 5:] = level
+    y = X[:, 0] + X[:, 1] + rng.standard_normal(60)
+    result = ksparse.minimize(LeastSquares(X, y, fit_intercept=True), k=3)
+    few = ksparse.minimize(LeastSquares(X[:, :5], y, fit_intercept=True), k=3)
+    assert result.status == "converged"
+    assert_allclose(result.value, few.value)

@@ -160,12 +160,14 @@ def minimize_quadratic(objective: Objective, start: Point) -> Solution:
     point = start
     for _ in range(2):
         point = objective.at(point.x + solver(-point.gradient.ravel()).step)
-    scale = float(np.abs(hessian).max(initial=0.0) * np.abs(point.x).max(initial=0.0))
-    scale = max(scale, float(np.abs(start.gradient).max(initial=0.0)))
+    bend = float(np.abs(hessian).max(initial=0.0))
+    scale = max(bend * float(np.abs(point.x).max(initial=0.0)), float(np.abs(start.gradient).max(initial=0.0)))
+    scale = max(scale, float(np.sqrt(bend * abs(start.value))))  # what a slope is where f comes down to nothing
     direction = solver(-point.gradient.ravel())
     if direction.falling is not None:
         return Solution(_far_along(objective, start, direction.falling), Outcome.NO_MINIMUM)
-    if float(np.abs(point.gradient).max(initial=0.0)) > UNBALANCED * scale and direction.flat is not None:
+    unbalanced = float(np.abs(point.gradient).max(initial=0.0)) > UNBALANCED * scale
+    if unbalanced and direction.flat is not None and direction.flat.any():
         return Solution(_far_along(objective, point, direction.flat), Outcome.NO_MINIMUM)
     return Solution(point, _solved(objective, direction.nullity))
 
