@@ -116,6 +116,7 @@ def features_of_model(
             )
         return _svmlight_columns(Path(name), [(first or 0) + feature for feature in selected])
     source = _source(name)
+    source.optional = False
     if names is None and first is None:
         if len(source.names) != n_features:
             raise InputError(

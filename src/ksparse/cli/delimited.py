@@ -34,6 +34,9 @@ class Delimited:
         The file; ``.gz`` and ``.bz2`` are unpacked.
     """
 
+    #: Whether a column may be left out: not one that a saved model needs.
+    optional = True
+
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, str(path)
         with reading(path):

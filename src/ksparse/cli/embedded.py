@@ -27,6 +27,9 @@ class Embedded:
         A key of `EMBEDDED`.
     """
 
+    #: Whether a column may be left out: not one that a saved model needs.
+    optional = True
+
     def __init__(self, name: str) -> None:
         load, self.target, _ = EMBEDDED[name]
         # Diabetes is kept by scikit-learn in units that nobody knows; its raw columns are years, mm Hg, mg/dl.

@@ -149,7 +149,7 @@ def _split(y: AnyArray, task: Task, settings: Settings) -> tuple[IntArray, IntAr
     if task.classes and counts.min() < 2:
         raise InputError(
             f"class {quoted(classes[counts.argmin()])} has one row only, which cannot be in both the training and the"
-            f" test part; {advice}"
+            f" test part; {advice}; or --task regression or poisson, if the target is a number or a count"
         )
     stratify = y if task.classes else None
     train, test = train_test_split(rows, test_size=settings.test, random_state=settings.seed, stratify=stratify)

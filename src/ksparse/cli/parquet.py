@@ -24,6 +24,9 @@ class Parquet:
         The file.
     """
 
+    #: Whether a column may be left out: not one that a saved model needs.
+    optional = True
+
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, str(path)
         try:

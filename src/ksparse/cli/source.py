@@ -28,6 +28,7 @@ class Source(Protocol):
 
     name: str
     names: list[str]
+    optional: bool
 
     def read(self, features: list[int], target: int | None) -> tuple[Array, AnyArray | None]:
         """The feature columns as numbers, and the target's cells: numbers, booleans or text."""
@@ -87,7 +88,8 @@ def is_number(cell: str) -> bool:
 def bad_cell(source: Source, column: str, value: Any, row: int, also: list[str] | None = None) -> InputError:
     """Say what is wrong with the first cell that is not a number, and what to do; `also` are columns like it."""
     text, place = str(value).strip(), source.place(row)
-    drop = f"--drop {_option([column, *(also or [])])}"
+    # A column that a saved model needs cannot be left out.
+    leave_out = f", or leave it out with --drop {_option([column, *(also or [])])}" if source.optional else ""
     if text.lower() in MISSING or value is None:
         what = (
             f"is empty on {place}"
@@ -95,8 +97,7 @@ def bad_cell(source: Source, column: str, value: Any, row: int, also: list[str] 
             else f"has the missing value {quoted(text)} on {place}"
         )
         return InputError(
-            f"column {quoted(column)} {what} of {whole(source.name)}; fill it in, remove the row, or leave the column"
-            f" out with {drop}"
+            f"column {quoted(column)} {what} of {whole(source.name)}; fill it in or remove the row{leave_out}"
         )
     try:
         finite = bool(np.isfinite(float(text)))
@@ -105,13 +106,13 @@ def bad_cell(source: Source, column: str, value: Any, row: int, also: list[str] 
     if not finite:
         return InputError(
             f"column {quoted(column)} has the infinite value {quoted(text)} on {place} of {whole(source.name)};"
-            f" correct it, remove the row, or leave the column out with {drop}"
+            f" correct it or remove the row{leave_out}"
         )
     more = f" (and so have {listed(also, 4)})" if also else ""
     advice = "write decimals with a point" if is_number(text.replace(",", ".")) else "code it as numbers"
     return InputError(
         f"column {quoted(column)} has the text {quoted(text)} on {place} of {whole(source.name)}{more}; features must"
-        f" be numbers: {advice}, or leave it out with {drop}"
+        f" be numbers: {advice}{leave_out}"
     )
 
 

@@ -17,6 +17,8 @@ __all__ = ["TASKS", "Task", "choose_task"]
 
 #: Whole numbers with no more different values than this are taken for classes.
 FEW = 10
+#: Each of them must then have so many rows; rarer ones are counts.
+ROWS_OF_A_CLASS = 5
 
 
 @dataclass(frozen=True)
@@ -121,10 +123,10 @@ def _guess(numbers: AnyArray | None) -> tuple[str, str]:
         return "classification", "the target is text"
     if numbers.dtype == bool:
         return "classification", "the target is true or false"
-    distinct = np.unique(numbers)
+    distinct, counts = np.unique(numbers, return_counts=True)
     if len(distinct) <= 2:
         return "classification", f"the target has {len(distinct)} different values"
-    if len(distinct) <= FEW and np.all(distinct == np.round(distinct)):
+    if len(distinct) <= FEW and counts.min() >= ROWS_OF_A_CLASS and np.all(distinct == np.round(distinct)):
         return "classification", f"the target has {len(distinct)} different whole numbers"
     return "regression", "the target has many different numbers"
 

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from ..selection import Path
+from ..solvers import Result
 from ..typing import AnyArray
 
 __all__ = ["feature_names_of", "fitted_model", "names_or_default", "unit_of"]
@@ -20,7 +22,10 @@ def fitted_model(estimator: Any, attributes: Sequence[str], expected: str) -> An
     if isinstance(model, type):
         raise TypeError(f"expected {expected}; got the class {model.__name__}: make an instance and fit it")
     if not hasattr(model, "fit"):
-        raise TypeError(f"expected {expected}; got an object of type {type(model).__name__}")
+        others = {Path: "; use from_path", Result: "; use from_result"}
+        raise TypeError(
+            f"expected {expected}; got an object of type {type(model).__name__}{others.get(type(model), '')}"
+        )
     check_is_fitted(model)
     if not any(hasattr(model, attribute) for attribute in attributes):
         raise TypeError(f"expected {expected}; a {type(model).__name__} has no {' or '.join(attributes)}")

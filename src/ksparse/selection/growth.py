@@ -86,7 +86,7 @@ def first_best(scores: ArrayLike) -> int:
 
 def check_ks(ks: Any, least: int, most: int) -> list[int]:
     """Numbers of features as increasing ints, none beyond the number there are."""
-    advice = 'pass integers such as range(1, 21), or "auto"'
+    advice = "pass integers such as range(1, 21)"
     if isinstance(ks, str) or not np.iterable(ks):
         raise TypeError(f"ks must be a sequence of integers, got {ks!r}; {advice}")
     values = list(ks)

@@ -218,6 +218,7 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
             multi_output=True,
             ensure_min_samples=2,
         )
+        self._check_possible()
         # A data frame keeps its names, by which the estimator may know features.
         data = X if hasattr(self, "feature_names_in_") else checked
         generator = check_random_state(self.random_state)
@@ -241,6 +242,14 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
             raise ValueError("pass either threshold or max_false, not both; each determines the other")
         if self.max_false is not None:
             check_positive_number(self.max_false, "max_false")
+
+    def _check_possible(self) -> None:
+        """Refuse what no threshold can guarantee before the first fit, where it is known how many it will select."""
+        selector = _selector(self.estimator)
+        k = getattr(selector, "k", None)
+        if self.max_false is not None and isinstance(k, int) and getattr(selector, "groups", None) is None:
+            features = self.n_features_in_
+            smallest_threshold(self.max_false, min(k, features), features, self.n_pairs, self.assumption)
 
     def _decide(self) -> None:
         """Threshold, bound and support from the frequencies."""
