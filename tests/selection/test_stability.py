@@ -213,3 +213,11 @@ def test_a_pipeline_that_standardizes() -> None:
     dropping = make_pipeline(SparseLogisticRegression(k=3), SparseLogisticRegression(k=2))
     with pytest.raises(ValueError, match="saw 3 features where X has 12"):
         StabilitySelection(dropping, n_pairs=1).fit(X, y)
+
+
+def test_an_impossible_bound_is_refused_before_the_first_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: list[int] = []
+    monkeypatch.setattr(SparseLinearRegression, "fit", lambda *_: fitted.append(1))
+    with pytest.raises(ValueError, match="select fewer features"):
+        StabilitySelection(SparseLinearRegression(k=6), max_false=0.001).fit(X, y)
+    assert not fitted
