@@ -105,6 +105,17 @@ def load(path: str | os.PathLike[str]) -> SparseLinearModel:
     ------
     ValueError
         If the file is not a model, or a damaged one.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, ksparse
+    >>> X = np.random.default_rng(0).standard_normal((50, 9))
+    >>> model = ksparse.SparseLinearRegression(k=1).fit(X, X[:, 4])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ksparse.save(model, f"{folder}/model.json")
+    ...     again = ksparse.load(f"{folder}/model.json")
+    >>> bool(np.array_equal(again.predict(X), model.predict(X)))
+    True
     """
     return loads(_text_of(path), name=os.fspath(path))
 

@@ -37,6 +37,13 @@ class Exact:
         Limit of Newton iterations; L-BFGS may take ten times as many.
     target : float, optional
         Give up once f cannot come below this value any more.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
+    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(debias=ksparse.debias.Exact("lbfgs"))).x.round(3)
+    array([0. , 1.5, 0. ])
     """
 
     method: Method = "auto"

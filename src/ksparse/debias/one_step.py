@@ -16,7 +16,15 @@ __all__ = ["GradientStep", "NewtonStep", "Truncate"]
 
 @dataclass(frozen=True)
 class Truncate:
-    """No debiasing: keep the truncated gradient step, as FGraHTP does (paper, Algorithm 1, bottom)."""
+    """No debiasing: keep the truncated gradient step, as FGraHTP does (paper, Algorithm 1, bottom).
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
+    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(debias=ksparse.debias.Truncate())).x.round(3)
+    array([0. , 1.5, 0. ])
+    """
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
         """Evaluate at `start`."""
@@ -25,7 +33,15 @@ class Truncate:
 
 @dataclass(frozen=True)
 class NewtonStep:
-    """One Newton step on the support (paper, §2), halved until f does not rise."""
+    """One Newton step on the support (paper, §2), halved until f does not rise.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
+    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(debias=ksparse.debias.NewtonStep())).x.round(3)
+    array([0. , 1.5, 0. ])
+    """
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
         """Take the step from `start`."""
@@ -40,7 +56,15 @@ class NewtonStep:
 
 @dataclass(frozen=True)
 class GradientStep:
-    """One gradient step on the support (paper, §2), of the length that minimizes the quadratic model along it."""
+    """One gradient step on the support (paper, §2), of the length that minimizes the quadratic model along it.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
+    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(debias=ksparse.debias.GradientStep())).x.round(3)
+    array([0. , 1.5, 0. ])
+    """
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
         """Take the step from `start`."""

@@ -37,6 +37,16 @@ class Path:
         What the solver gave back for each k.
     feature_names : ndarray of str or None
         Names of the features, if X has any.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.random.default_rng(0).standard_normal((50, 9))
+    >>> path = ksparse.path(X, 2 * X[:, 4] - X[:, 7], ks=[1, 2])
+    >>> path
+    <Path of 2 models, k = 1 to 2, of 9 features>
+    >>> path.coef[1].round(6).nonzero()[0]
+    array([4, 7])
     """
 
     ks: IntArray

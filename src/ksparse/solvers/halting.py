@@ -38,7 +38,15 @@ def first_reason(rules: HaltingRules, previous: Iterate, current: Iterate) -> st
 
 @dataclass(frozen=True)
 class SameSupport:
-    """F⁽ᵗ⁾ = F⁽ᵗ⁻¹⁾: GraHTP's natural criterion, after which nothing changes any more (paper, §2)."""
+    """F⁽ᵗ⁾ = F⁽ᵗ⁻¹⁾: GraHTP's natural criterion, after which nothing changes any more (paper, §2).
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
+    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(halting=ksparse.solvers.SameSupport())).message
+    'converged: the support did not change'
+    """
 
     def __call__(self, previous: Iterate, current: Iterate) -> str | None:
         if not current.same_support(previous):
@@ -56,6 +64,13 @@ class RelativeChange:
         The tolerance.
     of : {"x", "f"}, default="x"
         What must have settled.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
+    >>> ksparse.minimize(f, k=1, solver=ksparse.FGraHTP(halting=ksparse.solvers.RelativeChange(1e-6))).selected
+    array([1])
     """
 
     tol: float = 1e-4

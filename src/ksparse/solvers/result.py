@@ -21,6 +21,12 @@ class Status(str, Enum):
     ``stopped``: the callback said so. ``periodic``: supports repeat. ``max_iter``, ``time_limit``: a limit was reached.
     ``unfinished``: minimizing on the final support did not converge. ``no_minimum``: f falls for ever on the support.
     ``not_finite``: f or its gradient became NaN or infinite. A status equals its name: ``status == "converged"``.
+
+    Examples
+    --------
+    >>> from ksparse import Status
+    >>> Status.CONVERGED == "converged", Status.PERIODIC.success
+    (True, False)
     """
 
     CONVERGED = "converged"
@@ -152,6 +158,13 @@ class Result:
         Value, support change, step, restricted gradient norm, seconds and passes of each iteration.
     passes : int
         Passes over the data in all.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> result = ksparse.minimize(ksparse.objectives.LeastSquares(np.eye(3), [1.0, 2.0, 3.0]), k=1)
+    >>> result.x, result.selected, result.success
+    (array([0., 0., 3.]), array([2]), True)
     """
 
     x: Array

@@ -75,6 +75,13 @@ class Constant(StepRule):
         The step size η.
     scaled : bool, default=False
         See `StepRule`.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
+    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(step=ksparse.solvers.Constant(0.2))).selected
+    array([1])
     """
 
     value: float = 1.0
@@ -106,6 +113,13 @@ class Lipschitz(_FixedMetric):
         Multiple of 1/L.
     scaled : bool, default=False
         L is then that of the gradient in the metric of the first point's curvature, which is kept.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
+    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(step=ksparse.solvers.Lipschitz(0.5))).selected
+    array([1])
     """
 
     factor: float = 1.0
@@ -129,6 +143,14 @@ class Theory(_FixedMetric):
         Share of the bound.
     scaled : bool, default=False
         The condition is then that of f as a function of √D·x, with D the curvature at the first point, which is kept.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> condition = ksparse.theory.ConditionC.from_quadratic(0.9, 1.1)
+    >>> f = ksparse.objectives.LeastSquares(np.sqrt(3) * np.eye(3), [1.0, 3.0, 2.0])
+    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(step=ksparse.solvers.Theory(condition))).selected
+    array([1])
     """
 
     condition: ConditionC
@@ -158,6 +180,13 @@ class Normalized(StepRule):
         A step that is too long is divided by kappa·(1 − c); greater than 1/(1 − c).
     scaled : bool, default=False
         See `StepRule`.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
+    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(step=ksparse.solvers.Normalized())).selected
+    array([1])
 
     References
     ----------
@@ -201,6 +230,13 @@ class BarzilaiBorwein(StepRule):
     scaled : bool, default=False
         See `StepRule`.
 
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
+    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(step=ksparse.solvers.BarzilaiBorwein())).selected
+    array([1])
+
     References
     ----------
     J. Barzilai and J. M. Borwein, Two-Point Step Size Gradient Methods, IMA J. Numer. Anal. 8 (1988), 141–148.
@@ -232,6 +268,13 @@ class Backtracking(StepRule):
         Factor of a step that was not accepted.
     scaled : bool, default=False
         See `StepRule`.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
+    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(step=ksparse.solvers.Backtracking(scaled=True))).selected
+    array([1])
     """
 
     initial: float = 16.0
