@@ -22,7 +22,7 @@ def test_ci_runs_the_command_of_the_readme() -> None:
     assert "grep -m 1 -E '^pip install .*pytest' README.md" in (ROOT / ".ci" / "run").read_text()
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/guide.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/estimators.md"])
 def test_links_lead_somewhere(name: str) -> None:
     text = (ROOT / name).read_text()
     for target in re.findall(r"\]\(([^)#]+)", text):

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.model_selection import train_test_split
 
+from ksparse import load
 from ksparse.cli import main
 
 
@@ -43,3 +45,34 @@ def test_rare_whole_numbers_are_counts(tmp_path: Path, capsys: pytest.CaptureFix
     ratings = table(tmp_path / "b.csv", ["a", "b", "stars"], np.column_stack([X, np.arange(80) % 3]))
     assert main(["fit", ratings, "--target", "stars", "--k", "1"]) == 0
     assert "Task: classification" in capsys.readouterr().out
+
+
+def test_quotes_after_a_space_and_numbers_among_booleans(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f'{0 if i % 2 else "true"}, {i % 7}.5, "{"p, x" if i % 2 else "q"}"\n' for i in range(40))
+    (tmp_path / "b.csv").write_text("a, b, y\n" + rows)
+    assert main(["fit", str(tmp_path / "b.csv"), "--target", "y", "--k", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "p, x" in out
+    assert "1.000" in out  # a says it all
+
+
+def test_scaling_knows_nothing_of_the_test_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The model and the training scores do not change with the features of held-out rows."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 3))
+    y = (X[:, 0] + rng.logistic(size=80) > 0).astype(float)
+    _, test = train_test_split(np.arange(80), test_size=0.25, random_state=0, stratify=y.astype(int))
+    other = X.copy()
+    other[test] *= 50
+    models = []
+    for name, features in (("a", X), ("b", other)):
+        data = table(tmp_path / f"{name}.csv", ["a", "b", "c", "y"], np.column_stack([features, y]))
+        assert main(["fit", data, "--target", "y", "--k", "2", "--out", str(tmp_path / name)]) == 0
+        models.append(load(tmp_path / name / "model.json"))
+    np.testing.assert_allclose(models[0].coef_, models[1].coef_)
+
+
+def test_the_area_under_the_curve_is_that_of_the_second_class(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fit", "--k", "3"]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if "ROC AUC" in line)
+    assert min(float(cell) for cell in line.split()[-2:]) > 0.95

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -120,11 +120,13 @@ class Delimited:
             try:
                 table = self._parse(features, booleans, target)
                 X = self._numbers(table, features, booleans)
-            except (ValueError, KeyError) as error:
-                if isinstance(error, UnicodeDecodeError):
-                    raise
+            except UnicodeDecodeError:
+                raise
+            except ValueError:
                 self._explain(features, target, booleans)
-                raise InputError(f"cannot read {whole(self.path)}: {error}") from error
+                # Nothing is wrong with the cells: a slower reader understands them, such as quotes after a space.
+                table = self._parse_slowly(features, booleans, target)
+                X = self._numbers(table, features, booleans)
             cells = None if target is None else np.array([cell.strip() for cell in table[f"c{target}"]], dtype=object)
             if cells is not None and MISSING.intersection(cell.lower() for cell in set(cells)):
                 self._explain(features, target, booleans)
@@ -133,12 +135,7 @@ class Delimited:
 
     def _parse(self, features: list[int], booleans: list[int], target: int | None) -> AnyArray:
         """All rows, by NumPy's reader in C: numbers, text where it is wanted, one letter of what is not."""
-        kinds = ["U1"] * len(self.names)
-        for column in features:
-            kinds[column] = "f8"
-        for column in [*booleans, *([] if target is None else [target])]:
-            kinds[column] = "O"
-        row = np.dtype([(f"c{column}", kind) for column, kind in enumerate(kinds)])
+        row = self._row(features, booleans, target)
         with self._open() as file, warnings.catch_warnings():
             file.reconfigure(newline=None)  # type: ignore[attr-defined]
             for _ in range(self._first_line - 1):
@@ -146,13 +143,27 @@ class Delimited:
             warnings.simplefilter("error")
             return np.atleast_1d(np.loadtxt(file, dtype=row, delimiter=self._separator, comments=None, quotechar='"'))
 
+    def _parse_slowly(self, features: list[int], booleans: list[int], target: int | None) -> AnyArray:
+        """The same by Python's reader, for files whose cells are all in order."""
+        row = self._row(features, booleans, target)
+        return np.array([tuple(cells) for _, cells in islice(self._rows(), 1, None)], dtype=row)
+
+    def _row(self, features: list[int], booleans: list[int], target: int | None) -> Any:
+        """What a row is made of."""
+        kinds = ["U1"] * len(self.names)
+        for column in features:
+            kinds[column] = "f8"
+        for column in [*booleans, *([] if target is None else [target])]:
+            kinds[column] = "O"
+        return np.dtype([(f"c{column}", kind) for column, kind in enumerate(kinds)])
+
     @staticmethod
     def _numbers(table: AnyArray, features: list[int], booleans: list[int]) -> Array:
         X = np.empty((len(table), len(features)))
         as_text = set(booleans)
         for position, column in enumerate(features):
             cells = table[f"c{column}"]
-            X[:, position] = [BOOLEANS[cell.strip().lower()] for cell in cells] if column in as_text else cells
+            X[:, position] = [_boolean(cell.strip()) for cell in cells] if column in as_text else cells
         return X
 
     def place(self, row: int) -> str:
@@ -186,3 +197,8 @@ class Delimited:
 def _outside_quotes(line: str, mark: str) -> int:
     """How often a mark stands in a line, not counting quoted parts."""
     return sum(part.count(mark) for part in line.split('"')[::2])
+
+
+def _boolean(cell: str) -> float:
+    """True, false or a number among them."""
+    return BOOLEANS[cell.lower()] if cell.lower() in BOOLEANS else float(cell)

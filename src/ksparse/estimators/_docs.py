@@ -28,7 +28,7 @@ positive : bool, default=False
     Whether coefficients must not be negative.
 solver : {"auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs"} or Solver, default="auto"
     The method. "auto" is `ksparse.SwapGraHTP`; a solver of `ksparse.solvers` sets steps and limits itself. "htp" and
-    "iht" are for least squares.""",
+    "iht" are for least squares, "grahtp" and "fgrahtp" for losses of bounded curvature, which Poisson's is not.""",
     "class_weight": """
 class_weight : dict or "balanced", optional
     Weights of the classes, which multiply those of the samples; "balanced" gives each class the same total.""",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
@@ -34,7 +34,13 @@ class ChoosesFeatures(SparseLinearModel):
         """About how many features will be selected, for what is estimated beforehand."""
         if isinstance(self.ks, str):
             return min(EXPECTED, self.n_features_in_)
-        return check_ks(self.ks, 0, self.n_features_in_)[-1]
+        return check_ks(self._wanted(), 0, self.n_features_in_)[-1]
+
+    def _wanted(self) -> Any:
+        """`ks` as a list where it is one; an iterator would be empty the second time."""
+        if isinstance(self.ks, Iterator):
+            raise TypeError("ks is an iterator, which can be read only once; pass a list or a range")
+        return self.ks
 
     def _keep_path(self: M, solver: PathSolver, chosen: int) -> M:
         """Set the fitted attributes from a path and the chosen k."""
