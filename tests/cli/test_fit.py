@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
+import fcntl
 import gzip
 import importlib.util
 import json
 import os
+import pty
 import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import Any
 
@@ -276,8 +281,12 @@ def test_interrupts_end_quietly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 def run(command: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     shell = f"set -o pipefail; {command.replace('ksparse', f'{sys.executable} -m ksparse')}"
-    inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    return subprocess.run(["bash", "-c", shell], capture_output=True, env={**inherited, **environment}, check=False)
+    return subprocess.run(["bash", "-c", shell], capture_output=True, env={**inherited(), **environment}, check=False)
+
+
+def inherited() -> dict[str, str]:
+    """The environment without what would overrule the size of a terminal."""
+    return {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
 
 
 def test_pipes_get_plain_text_and_may_close() -> None:
@@ -299,14 +308,32 @@ def test_letters_that_a_terminal_lacks_do_not_stop_it() -> None:
     assert b"R\\xb2" in done.stdout
 
 
+def in_a_terminal(columns: int, *arguments: str) -> bytes:
+    """What the command shows in a terminal of its own."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ksparse", *arguments],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        env={**inherited(), "TERM": "xterm-256color"},
+    )
+    os.close(follower)
+    shown = b""
+    with contextlib.suppress(OSError):  # a terminal whose last program has ended
+        while part := os.read(leader, 65536):
+            shown += part
+    os.close(leader)
+    assert process.wait() == 0
+    return shown
+
+
 def test_a_terminal_shows_progress_and_then_the_result() -> None:
-    script = __import__("shutil").which("script")
-    if script is None:
-        pytest.skip("needs script(1)")
-    done = run("script -qec 'stty cols 60 < /dev/tty; ksparse fit diabetes --k auto' /dev/null", TERM="xterm-256color")
-    assert b"Fitting" in done.stdout
-    assert b"k = " in done.stdout
-    assert b"\x1b[1m" in done.stdout
-    text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", done.stdout).decode()
+    shown = in_a_terminal(60, "fit", "diabetes", "--k", "auto")
+    assert b"Fitting" in shown
+    assert b"k = " in shown
+    assert b"\x1b[1m" in shown
+    text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown).decode()
     last = text[text.rindex("Data:") :]
     assert max(len(line.rstrip()) for line in last.splitlines()) <= 60

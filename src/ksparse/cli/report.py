@@ -20,7 +20,7 @@ from .tables import coefficient_label, described, number_of_score, rows_read, si
 
 __all__ = ["html_report"]
 
-USE = """from ksparse.persistence import load
+USE = """from ksparse import load
 model = load("model.json")
 model.predict(X)          # X: {X}"""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..selection.cv import standard_errors
 from .errors import clean, quoted
 from .fitting import FOLDS, Outcome
 
@@ -151,7 +152,7 @@ def tried(outcome: Outcome) -> list[tuple[int, float, float | None]]:
     model: Any = outcome.fitted
     if outcome.settings.criterion != "cv":
         return [(int(k), float(value), None) for k, value in zip(model.ks_, model.criterion_, strict=True)]
-    errors = model.scores_.std(axis=1, ddof=1) / np.sqrt(model.scores_.shape[1])
+    errors = standard_errors(model.scores_)
     return [
         (int(k), float(mean), float(error))
         for k, mean, error in zip(model.ks_, model.scores_.mean(axis=1), errors, strict=True)

@@ -150,10 +150,9 @@ class CoefficientPathDisplay:
                 f"expected a path, as ksparse.path gives; got an object of type {type(path).__name__} "
                 "(from_estimator draws a fitted estimator)"
             )
-        names = path.feature_names if feature_names is None else feature_names
-        coef, coef_name = _chosen_output(path.coef, output, None)
-        coef, coef_name = _standardized(coef, coef_name, standardize_by)
-        display = cls(path.ks, coef, names_or_default(names, coef.shape[1]), k=k, coef_name=coef_name)
+        coef, coef_name = _drawn(path.coef, output, None, standardize_by)
+        names = names_or_default(path.feature_names if feature_names is None else feature_names, coef.shape[1])
+        display = cls(path.ks, coef, names, k=k, coef_name=coef_name)
         return display.plot(ax, n_labels=n_labels, line_kw=line_kw)
 
     @classmethod
@@ -196,10 +195,8 @@ class CoefficientPathDisplay:
         model = fitted_model(
             estimator, ["coef_path_"], "an estimator that chooses k, such as SparseLogisticRegressionCV"
         )
-        names = feature_names_of(estimator) if feature_names is None else feature_names
-        coef, coef_name = _chosen_output(model.coef_path_, output, getattr(model, "classes_", None))
-        coef, coef_name = _standardized(coef, coef_name, standardize_by)
-        names = names_or_default(names, coef.shape[1])
+        coef, coef_name = _drawn(model.coef_path_, output, getattr(model, "classes_", None), standardize_by)
+        names = names_or_default(feature_names_of(estimator) if feature_names is None else feature_names, coef.shape[1])
         display = cls(model.ks_, coef, names, k=int(model.k_), coef_name=coef_name, unit=unit_of(model))
         return display.plot(ax, n_labels=n_labels, line_kw=line_kw)
 
@@ -286,6 +283,11 @@ class CoefficientPathDisplay:
         labels = EndLabels(list(self.labels_.values()), float(self.ks[-1]))
         self.ax_.add_artist(labels)
         labels.arrange()
+
+
+def _drawn(coef: Array, output: int, classes: Any, scales: Any) -> tuple[Array, str]:
+    """The coefficients to draw, and what they are called."""
+    return _standardized(*_chosen_output(coef, output, classes), scales)
 
 
 def _chosen_output(coef: Array, output: int, classes: Any) -> tuple[Array, str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ..selection.cv import standard_errors
 from ..selection.growth import first_best
 from ..typing import Array, IntArray
 from ._inputs import fitted_model, unit_of
@@ -168,9 +169,7 @@ class ScorePathDisplay:
     def _summary(self) -> tuple[Array, Array | None]:
         """Mean scores, and their standard errors if there are several folds."""
         folds = np.asarray(self.scores, dtype=np.float64).reshape(len(self.ks), -1)
-        n_folds = folds.shape[1]
-        errors = folds.std(axis=1, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else None
-        return folds.mean(axis=1), errors
+        return folds.mean(axis=1), standard_errors(folds) if folds.shape[1] > 1 else None
 
     def _draw_scores(self, means: Array, errors: Array | None, line_kw: dict[str, Any] | None) -> None:
         style = keywords(

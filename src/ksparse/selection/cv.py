@@ -99,7 +99,7 @@ class CrossValidated(ChoosesFeatures):
                 if np.isnan(values).any() or np.isposinf(values).any():
                     raise ValueError(f"the score of k = {k} is no number in some fold; choose another scoring")
                 scores[k] = values
-                log.info("k = %d: score %.4g ± %.2g", k, values.mean(), _standard_error(values))
+                log.info("k = %d: score %.4g ± %.2g", k, values.mean(), standard_errors(values[None])[0])
             return {k: float(values.mean()) for k, values in scores.items()}
 
         # With a parameter for every other sample, there is little left to tell models apart.
@@ -172,10 +172,14 @@ def _outputs(model: SparseLinearModel) -> int:
     return max(1, len(classes) - 1)
 
 
-def _standard_error(values: Array) -> float:
-    if not np.isfinite(values).all():
-        return np.inf
-    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+def standard_errors(scores: Array) -> Array:
+    """Standard error over the folds of each k's mean score; 0 for one fold, infinite where a score is."""
+    n_folds = scores.shape[1]
+    if n_folds == 1:
+        return np.zeros(len(scores))
+    with np.errstate(invalid="ignore"):
+        spread = scores.std(axis=1, ddof=1)
+    return np.where(np.isfinite(scores).all(axis=1), spread / np.sqrt(n_folds), np.inf)
 
 
 def _choose(scores: Array, rule: str) -> int:
@@ -184,7 +188,7 @@ def _choose(scores: Array, rule: str) -> int:
     best = first_best(means)
     if rule == "best":
         return best
-    return int(np.argmax(means >= means[best] - _standard_error(scores[best])))
+    return int(np.argmax(means >= means[best] - standard_errors(scores)[best]))
 
 
 @documented

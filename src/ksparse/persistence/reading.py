@@ -1,242 +1,45 @@
-"""Fitted models as plain JSON: `save` and `load`.
-
-The file holds numbers, names and nothing that runs, so a model from a stranger is safe to open: every field is checked,
-the class is looked up in a fixed table, and a file cannot ask for more memory than `LARGEST` coefficients.
-"""
+"""A model from text, after checks of every field."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import sys
-import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
-from importlib.metadata import version
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from .estimators import (
+from ..estimators import (
     SparseHuberRegression,
     SparseLinearModel,
     SparseLinearRegression,
     SparseLogisticRegression,
-    SparsePoissonRegression,
 )
-from .typing import AnyArray, Array
+from ..typing import AnyArray, Array
+from .format import CLASSES, FIELDS, FORMAT, LABELS, LARGEST, VERSION
 
-__all__ = ["dumps", "load", "loads", "notes", "save", "write_text"]
-
-FORMAT = "ksparse-model"
-VERSION = 1
-#: A file may describe so many coefficients at most, zeros included: 800 MB as an array.
-LARGEST = 100_000_000
-
-CLASSES: dict[str, type[SparseLinearModel]] = {
-    kind.__name__: kind
-    for kind in (SparseLinearRegression, SparseLogisticRegression, SparsePoissonRegression, SparseHuberRegression)
-}
-#: Types of labels and the NumPy types in which they may be kept.
-LABELS: dict[type, tuple[str, ...]] = {
-    bool: ("bool",),
-    int: ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    float: ("float16", "float32", "float64"),
-    str: ("str", "object"),
-}
-FIELDS = {"format", "version", "ksparse_version", "class", "parameters", "n_features", "feature_names"}
-FIELDS |= {"selected", "indices", "values", "intercept", "about"}
-
-
-def save(model: SparseLinearModel, path: str | os.PathLike[str], *, about: Mapping[str, Any] | None = None) -> None:
-    """Write a fitted model to a JSON file, at once or not at all.
-
-    What predictions need is kept, exactly, and the parameters k, alpha, fit_intercept, positive and delta. An estimator
-    that chose k by itself is saved as the plain one with that k.
-
-    Parameters
-    ----------
-    model : SparseLinearModel
-        A fitted estimator.
-    path : path-like
-        The file; an existing one is replaced.
-    about : mapping, optional
-        Notes to keep in the file: names with strings, numbers or booleans.
-
-    See Also
-    --------
-    load : the way back.
-
-    Examples
-    --------
-    >>> import numpy as np, tempfile
-    >>> from pathlib import Path
-    >>> from ksparse import SparseLinearRegression
-    >>> from ksparse.persistence import load, save
-    >>> X = np.random.default_rng(0).standard_normal((50, 20))
-    >>> model = SparseLinearRegression(k=2).fit(X, X[:, 3] - 2 * X[:, 7])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(model, Path(folder) / "model.json")
-    ...     again = load(Path(folder) / "model.json")
-    >>> again.get_support(indices=True), bool(np.all(again.predict(X) == model.predict(X)))
-    (array([3, 7]), True)
-    """
-    write_text(path, dumps(model, about=about))
-
-
-def load(path: str | os.PathLike[str]) -> SparseLinearModel:
-    """Read a model that `save` wrote.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    SparseLinearModel
-        A fitted estimator of the class that was saved; it has no `result_`.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a model, or a damaged one.
-
-    Examples
-    --------
-    >>> import tempfile, numpy as np, ksparse
-    >>> X = np.random.default_rng(0).standard_normal((50, 9))
-    >>> model = ksparse.SparseLinearRegression(k=1).fit(X, X[:, 4])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ksparse.save(model, f"{folder}/model.json")
-    ...     again = ksparse.load(f"{folder}/model.json")
-    >>> bool(np.array_equal(again.predict(X), model.predict(X)))
-    True
-    """
-    return loads(_text_of(path), name=os.fspath(path))
-
-
-def notes(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The notes that were saved with a model, as `about`."""
-    text = _text_of(path)
-    loads(text, name=os.fspath(path))
-    return dict(_content(text)["about"])
-
-
-# --- writing ------------------------------------------------------------------------------------------------------
-
-
-def dumps(model: SparseLinearModel, *, about: Mapping[str, Any] | None = None) -> str:
-    """The text of the file that `save` writes."""
-    kind = _base_class(model)
-    check_is_fitted(model)
-    coefficients = np.atleast_2d(model.coef_)
-    indices = np.flatnonzero((coefficients != 0).any(axis=0))
-    names = getattr(model, "feature_names_in_", None)
-    values = coefficients[:, indices]
-    content: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
-        "ksparse_version": version("ksparse"),
-        "class": kind.__name__,
-        "parameters": _parameters(model, kind),
-        "n_features": int(model.n_features_in_),
-        "feature_names": None if names is None else [str(name) for name in names],
-        "selected": np.flatnonzero(model.support_).tolist(),
-        "indices": indices.tolist(),
-        "values": (values if np.ndim(model.coef_) == 2 else values[0]).tolist(),
-        "intercept": np.asarray(model.intercept_).tolist(),
-        "about": dict(about or {}),
-    }
-    if kind is SparseLogisticRegression:
-        content["classes"] = _labels(model.classes_)
-    if kind is SparseHuberRegression:
-        content["delta"] = float(model.delta_)
-    try:
-        text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False)
-    except ValueError as error:
-        raise ValueError(f"the model has NaN or infinite numbers, and was not saved ({error})") from error
-    _model(_content(text))  # what cannot be read again must not be written
-    return text + "\n"
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a UTF-8 file at once or not at all: a reader sees the old content or the new one."""
-    path = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        _give_usual_permissions(name)
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
-
-
-def _give_usual_permissions(name: str) -> None:
-    """Those of a file that `open` makes; temporary files are for their owner only."""
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(name, 0o666 & ~mask)
-
-
-def _base_class(model: Any) -> type[SparseLinearModel]:
-    """The plain estimator whose coefficients these are."""
-    for kind in type(model).__mro__:
-        if CLASSES.get(kind.__name__) is kind:
-            return CLASSES[kind.__name__]
-    if isinstance(model, type) or not hasattr(model, "fit"):
-        raise TypeError(f"save takes a fitted estimator of ksparse, got {model!r}")
-    raise TypeError(f"save takes {', '.join(CLASSES)} or one that chooses k for it; got a {type(model).__name__}")
-
-
-def _parameters(model: SparseLinearModel, kind: type[SparseLinearModel]) -> dict[str, Any]:
-    parameters: dict[str, Any] = {
-        "k": int(model.k_ if hasattr(model, "k_") else model.k),
-        "alpha": float(model.alpha),
-        "fit_intercept": bool(model.fit_intercept),
-        "positive": bool(model.positive),
-    }
-    if kind is SparseHuberRegression:
-        parameters["delta"] = model.delta if isinstance(model.delta, str) else float(model.delta)
-    return parameters
-
-
-def _labels(classes: AnyArray) -> dict[str, Any]:
-    values = classes.tolist()
-    for label, types in LABELS.items():
-        if all(type(value) is label for value in values):
-            kind = classes.dtype.name if classes.dtype.kind not in "UT" else "str"
-            if kind in types:
-                return {"type": kind, "values": values}
-    raise TypeError(f"labels are saved if they are text, numbers or booleans; got {classes!r}")
-
-
-# --- reading ------------------------------------------------------------------------------------------------------
+__all__ = ["loads", "notes_in", "parsed"]
 
 
 def loads(text: str, name: str = "the text") -> SparseLinearModel:
     """The model in the text of a file; `name` is what errors call it."""
     try:
-        return _model(_content(text))
+        return parsed(text)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise ValueError(f"{name} is not a model saved by ksparse, or it is damaged: {reason}") from error
 
 
-def _text_of(path: str | os.PathLike[str]) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{os.fspath(path)} is not a model saved by ksparse: it is not a text file") from error
+def parsed(text: str) -> SparseLinearModel:
+    """The model in a text, or a ValueError that says what is wrong with it."""
+    return _model(_content(text))
+
+
+def notes_in(text: str, name: str) -> dict[str, Any]:
+    """The notes in the text of a model; `name` is what errors call it."""
+    loads(text, name)
+    return dict(_content(text)["about"])
 
 
 def _content(text: str) -> Any:
