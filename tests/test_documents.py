@@ -29,13 +29,32 @@ def test_links_lead_somewhere(name: str) -> None:
         assert (ROOT / name).parent.joinpath(target).exists(), target
 
 
-def test_everything_public_is_documented_with_an_example() -> None:
-    solvers = ["GraHTP", "FGraHTP", "HTP", "IHT", "GraSP", "FBS", "SwapGraHTP"]
-    for name in [*ksparse.objectives.__all__, *solvers, "minimize"]:
-        thing = getattr(ksparse, name, None) or getattr(ksparse.objectives, name)
-        assert thing.__doc__, name
-        interface = name in ("Objective", "Point", "LinearObjective") or name.endswith("Error")
-        assert interface or ">>> " in thing.__doc__, name
+#: What people meet only through other things: interfaces to implement, and parts that results are made of.
+INTERFACES = {"Objective", "Point", "LinearObjective", "Sparsity", "Units", "Solver", "StepRule", "SparseLinearModel"}
+PARTS = {
+    "Bounds",
+    "Debias",
+    "HaltingRule",
+    "Iterate",
+    "Iteration",
+    "Outcome",
+    "Problem",
+    "RealData",
+    "Solution",
+    "Step",
+}
+PACKAGES = ("objectives", "sparsity", "debias", "solvers", "estimators", "selection", "plots", "datasets", "theory")
+
+
+def test_every_public_class_is_documented_with_an_example() -> None:
+    places = [ksparse, *(getattr(ksparse, name) for name in PACKAGES)]
+    public = {name: getattr(place, name) for place in places for name in place.__all__}
+    for name, thing in public.items():
+        if not isinstance(thing, type) or issubclass(thing, Exception | Warning) or name in INTERFACES | PARTS:
+            continue
+        assert ">>> " in (thing.__doc__ or ""), name
+    for name in ("minimize", "path", "save", "load", "information_criterion"):
+        assert ">>> " in public[name].__doc__, name
 
 
 def test_the_changelog_names_the_version() -> None:
