@@ -80,3 +80,25 @@ def by_criterion(ks: Iterable[int], n_features: int = 10, *, k: int) -> Fitted:
 def stability(frequencies: Iterable[float], threshold: float = 0.6, **more: Any) -> Fitted:
     shares = np.array(list(frequencies))
     return Fitted().fit(frequencies_=shares, threshold_=threshold, support_=shares >= threshold, **more)
+
+
+def precision(n_nodes: int, n_edges: int, seed: int = 0) -> Array:
+    """A positive definite matrix with edges of both signs at random places."""
+    rng = np.random.default_rng(seed)
+    pairs = np.transpose(np.triu_indices(n_nodes, 1))
+    rows, columns = pairs[rng.choice(len(pairs), n_edges, replace=False)].T
+    matrix = np.zeros((n_nodes, n_nodes))
+    matrix[rows, columns] = rng.uniform(0.1, 0.5, n_edges) * rng.choice([-1, 1], n_edges)
+    matrix += matrix.T
+    variances = np.diag(rng.uniform(0.5, 2.0, n_nodes))
+    return variances @ (matrix + np.eye(n_nodes) * (1 + np.abs(matrix).sum(axis=0).max())) @ variances
+
+
+def clusters(sizes: Iterable[int]) -> tuple[Array, list[str]]:
+    """Complete graphs that are chained to each other, and the names of the clusters."""
+    labels = np.repeat(np.arange(len(list(sizes))), list(sizes))
+    matrix = 0.1 * (labels[:, None] == labels)
+    ends = np.flatnonzero(np.diff(labels))
+    matrix[ends, ends + 1] = matrix[ends + 1, ends] = -0.2
+    np.fill_diagonal(matrix, 1 + np.abs(matrix).sum(axis=0))
+    return matrix, [f"cluster {label}" for label in labels]

@@ -14,7 +14,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ksparse
-from ksparse.plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay, SelectionFrequencyDisplay
+from ksparse.plots import (
+    CoefficientPathDisplay,
+    ConvergenceDisplay,
+    GraphDisplay,
+    ScorePathDisplay,
+    SelectionFrequencyDisplay,
+    SupportDisplay,
+)
 from tests.plots import made_up
 
 DISPLAYS: dict[str, Any] = {
@@ -22,8 +29,17 @@ DISPLAYS: dict[str, Any] = {
     "scores": ScorePathDisplay(np.array([1, 2]), np.eye(2), k=1),
     "convergence": ConvergenceDisplay(made_up.history(3)),
     "frequencies": SelectionFrequencyDisplay(np.array([0.5, 1.0]), np.array([False, True]), ["a", "b"], threshold=0.6),
+    "graph": GraphDisplay(np.array([[1.0, 0.5], [0.5, 1.0]]), ["a", "b"], groups=[0, 1]),
+    "support": SupportDisplay(np.array([[1.0, 0.5], [0.5, 1.0]]), ["a", "b"], groups=[0, 1]),
 }
-CLASSES = [CoefficientPathDisplay, ScorePathDisplay, ConvergenceDisplay, SelectionFrequencyDisplay]
+CLASSES = [
+    CoefficientPathDisplay,
+    ScorePathDisplay,
+    ConvergenceDisplay,
+    SelectionFrequencyDisplay,
+    GraphDisplay,
+    SupportDisplay,
+]
 
 
 @pytest.mark.parametrize("name", DISPLAYS)
@@ -35,7 +51,7 @@ def test_without_axes_there_is_a_new_figure(name: str) -> None:
     assert display.figure_.get_layout_engine() is not None
 
 
-@pytest.mark.parametrize("name", ["coefficients", "scores", "frequencies"])
+@pytest.mark.parametrize("name", ["coefficients", "scores", "frequencies", "graph", "support"])
 def test_given_axes_are_drawn_in(name: str) -> None:
     figure, (left, right) = plt.subplots(1, 2)
     display = DISPLAYS[name].plot(right)
@@ -75,10 +91,10 @@ def test_without_matplotlib_the_error_says_what_to_install(name: str, monkeypatc
         DISPLAYS[name].plot()
 
 
-def test_importing_does_not_import_matplotlib() -> None:
+def test_importing_does_not_import_matplotlib_or_networkx() -> None:
     import subprocess
 
-    code = "import sys, ksparse.plots; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, ksparse.plots; sys.exit(not {'matplotlib', 'networkx'}.isdisjoint(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

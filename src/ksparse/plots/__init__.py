@@ -3,6 +3,15 @@
 from .coefficients import CoefficientPathDisplay
 from .convergence import ConvergenceDisplay
 from .frequencies import SelectionFrequencyDisplay
+from .graph import GraphDisplay
 from .scores import ScorePathDisplay
+from .support import SupportDisplay
 
-__all__ = ["CoefficientPathDisplay", "ConvergenceDisplay", "ScorePathDisplay", "SelectionFrequencyDisplay"]
+__all__ = [
+    "CoefficientPathDisplay",
+    "ConvergenceDisplay",
+    "GraphDisplay",
+    "ScorePathDisplay",
+    "SelectionFrequencyDisplay",
+    "SupportDisplay",
+]

@@ -14,6 +14,7 @@ from ..typing import AnyArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
     from matplotlib.text import Annotation
 
@@ -23,6 +24,9 @@ __all__ = [
     "BLUES",
     "GREY",
     "INK",
+    "LONGEST_GROUP",
+    "NEGATIVE",
+    "POSITIVE",
     "axes_height",
     "axes_to_draw_in",
     "axes_width",
@@ -32,6 +36,7 @@ __all__ = [
     "font_size",
     "keywords",
     "leave_room",
+    "legend",
     "mark",
     "pyplot",
     "short_names",
@@ -44,11 +49,15 @@ BLUE = "#3f5f8a"
 BLUES = ("#14305c", "#2a93d5", "#5661b3", "#1d7a8c", "#7a8ba3")
 GREY = "#c3c9d1"
 INK = "#3a4350"
+#: Signs: the ends of ColorBrewer's RdBu, which people with any colour vision tell apart.
+POSITIVE, NEGATIVE = "#2166ac", "#b2182b"
 
 #: Numbers of features that span more than this factor are drawn on a logarithmic axis.
 WIDE_SPAN = 30
 #: Longest name of a feature, in letters.
 LONGEST_NAME = 24
+#: Longest name of a group, in letters.
+LONGEST_GROUP = 30
 
 
 def pyplot() -> ModuleType:
@@ -60,10 +69,10 @@ def pyplot() -> ModuleType:
     return plt
 
 
-def axes_to_draw_in(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
-    """The given axes, or those of a new figure."""
+def axes_to_draw_in(ax: Axes | None, size: tuple[float, float] | None = None, layout: str = "constrained") -> Axes:
+    """The given axes, or those of a new figure; "compressed" is the layout of axes whose sides have a fixed ratio."""
     plt = pyplot()
-    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+    return plt.subplots(figsize=size, layout=layout)[1] if ax is None else ax
 
 
 def figure_of(ax: Axes) -> Figure:
@@ -183,9 +192,34 @@ def _unscale(ax: Axes) -> Callable[[float], float]:
     return lambda x: float(ax.xaxis.get_transform().inverted().transform(np.array([x]))[0])
 
 
-def keywords(given: dict[str, Any] | None, **defaults: Any) -> dict[str, Any]:
-    """Keywords of a line: the display's own, replaced by the user's in any of matplotlib's spellings."""
+def keywords(given: dict[str, Any] | None, artist: Any = None, **defaults: Any) -> dict[str, Any]:
+    """Keywords of a line, or of another artist: ours, replaced by the user's in any of matplotlib's spellings."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
 
-    return {**defaults, **normalize_kwargs(given or {}, Line2D)}
+    return {**defaults, **normalize_kwargs(given or {}, Line2D if artist is None else artist)}
+
+
+def legend(ax: Axes, handles: Sequence[Any], **place: Any) -> Legend | None:
+    """A legend without a frame, beside the others of the axes; None if there is nothing to tell."""
+    from matplotlib.legend import Legend
+
+    if not handles:
+        return None
+    box = Legend(
+        ax,
+        handles,
+        [handle.get_label() for handle in handles],
+        fontsize=font_size(ax) - 1,
+        labelcolor=INK,
+        frameon=False,
+        handlelength=1.6,
+        borderpad=0.3,
+        borderaxespad=0.0,
+        labelspacing=0.35,
+        columnspacing=1.5,
+        **place,
+    )
+    box.set_in_layout(False)
+    ax.add_artist(box)
+    return box

@@ -1,0 +1,43 @@
+"""Entries and colours of a heat map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.ndimage import maximum_filter, minimum_filter
+
+from ..typing import Array
+from ._style import NEGATIVE, POSITIVE
+
+__all__ = ["colours_of", "widened"]
+
+#: How much of its colour the weakest edge has: it must be told from white.
+FAINTEST = 0.12
+#: The ends of both scales, positive and negative: those of ColorBrewer's RdBu.
+DARKEST = ("#053061", "#67001f")
+DIAGONAL = "#dfe3e8"
+
+
+def widened(values: Array, beyond: int) -> Array:
+    """Entries as squares that reach so many entries beyond: the largest one where several meet."""
+    size = 2 * beyond + 1
+    highest = maximum_filter(np.maximum(values, 0.0), size, mode="constant")
+    lowest = minimum_filter(np.minimum(values, 0.0), size, mode="constant")
+    return np.where(highest >= -lowest, highest, lowest)
+
+
+def colours_of(what: str) -> Any:
+    """White at zero; partial correlations step from it to a faint colour, so that no edge looks like none."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    if what == "support":
+        return LinearSegmentedColormap.from_list(what, ["white", "black"])
+    if what == "frequency":
+        return LinearSegmentedColormap.from_list(what, [(0.0, "white"), (0.6, POSITIVE), (1.0, DARKEST[0])], N=1001)
+    stops: list[Any] = [(0.5, "white")]
+    for side, middle, end in ((1, POSITIVE, DARKEST[0]), (-1, NEGATIVE, DARKEST[1])):
+        faint = 1 - FAINTEST * (1 - np.array(to_rgb(middle)))
+        stops += [(0.5 + side * at / 2, colour) for at, colour in ((0.002, tuple(faint)), (0.6, middle), (1.0, end))]
+    by_place = sorted(stops, key=lambda stop: float(stop[0]))
+    return LinearSegmentedColormap.from_list(what, by_place, N=2001).with_extremes(bad=DIAGONAL)
