@@ -88,6 +88,10 @@ def test_the_legend_tells_signs_and_the_scale_of_widths() -> None:
     lines = display.sign_legend_.get_lines()
     assert [to_hex(line.get_color()) for line in lines] == [POSITIVE, NEGATIVE]
     assert [line.get_linewidth() for line in lines] == widths_of(display).tolist()
+    precision[[1, 2], [2, 1]] = 1e-6
+    weak = GraphDisplay.from_precision(precision).sign_legend_
+    assert weak is not None
+    assert [line.get_linewidth() for line in weak.get_lines()] == [4.0, 0.8]
     one_sign = GraphDisplay.from_precision(np.abs(precision))
     assert texts_of(one_sign.sign_legend_) == ["negative partial correlation, down to −0.5"]
 
@@ -280,6 +284,18 @@ def test_nodes_names_and_legends_are_apart(size: str, layout: str) -> None:
         assert not any(place.contains(x, y) for x, y in pixels_of_nodes(display))
         if size == "normal":
             assert not any(place.overlaps(box) for box in boxes)
+
+
+@pytest.mark.parametrize("size", ["normal", "tall"])
+def test_legends_cover_no_nodes(size: str) -> None:
+    figure, ax = plt.subplots(figsize=SIZES[size], layout="constrained")
+    frame = ax.bbox.width / ax.bbox.height
+    places = np.stack(np.meshgrid(np.linspace(0, frame, 20), np.linspace(0, 1, 20)), axis=-1).reshape(-1, 2)
+    display = GraphDisplay.from_precision(made_up.precision(400, 90), groups=[0, 1] * 200, layout=places, ax=ax)
+    figure.canvas.draw()
+    for legend in (display.sign_legend_, display.group_legend_):
+        assert legend is not None
+        assert not any(legend.get_window_extent().contains(x, y) for x, y in pixels_of_nodes(display))
 
 
 def test_short_names_of_a_small_graph_are_all_shown() -> None:

@@ -40,6 +40,8 @@ D = TypeVar("D", bound="GraphDisplay")
 NAMED = 60
 #: Thinnest edge in points: weaker ones would not be seen.
 HAIRLINE = 0.25
+#: Thinnest line of a legend in points: the colour of thinner ones could not be told.
+VISIBLE = 0.8
 #: Colours of up to ten groups, which people with any colour vision tell apart: Paul Tol's muted scheme, and grey.
 GROUPS = (
     "#cc6677",
@@ -262,7 +264,8 @@ class GraphDisplay:
         self.positions_: Array = np.full((len(self.names), 2), np.nan)
         if isinstance(layout, str):
             order = np.argsort(groups[shown], kind="stable")
-            aspect = axes_width(self.ax_) / axes_height(self.ax_)
+            left = 0.7 if self.groups is not None and self._is_wide() else 1.0  # a legend takes about a third
+            aspect = left * axes_width(self.ax_) / axes_height(self.ax_)
             self.positions_[shown] = positions_of(
                 layout, np.searchsorted(shown, edges), order, seed=seed, aspect=aspect
             )
@@ -299,7 +302,8 @@ class GraphDisplay:
             if strongest is not None:
                 what = f"{text} partial correlation" if not handles else text
                 value = f"{'up' if sign > 0 else 'down'} to {partial[strongest]:.2g}".replace("-", "−")
-                style = {"color": colours[strongest % len(colours)], "linewidth": widths[strongest % len(widths)]}
+                width = max(widths[strongest % len(widths)], VISIBLE)
+                style = {"color": colours[strongest % len(colours)], "linewidth": width}
                 handles.append(Line2D([], [], label=f"{what}, {value}", **style))
         wide = axes_width(self.ax_) > 38 * font_size(self.ax_)
         return legend(self.ax_, handles, loc="lower left", ncols=2 if wide else 1)

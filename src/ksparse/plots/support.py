@@ -224,7 +224,8 @@ class SupportDisplay:
             The nodes from top to bottom and from left to right: sorted by groups, which is the default if there are
             any, or in a given order.
         ax : Axes, optional
-            Where to draw; by default a new figure.
+            Where to draw; by default a new figure. Figures with several panels leave best room for the scale of colours
+            with ``layout="compressed"``.
         image_kw : dict, optional
             Keywords for the image, as of `matplotlib.axes.Axes.imshow`, such as vmin and vmax.
 
@@ -246,7 +247,8 @@ class SupportDisplay:
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; by default a new figure.
+            Where to draw; by default a new figure. Figures with several panels leave best room for the scale of colours
+            with ``layout="compressed"``.
         image_kw : dict, optional
             Keywords for the image, as of `matplotlib.axes.Axes.imshow`, such as vmin and vmax.
 
