@@ -40,7 +40,7 @@ def minimize(
     solver : Solver, default=SwapGraHTP()
         The method, see `ksparse.solvers`.
     x0 : array-like, optional
-        Where to start, zero by default; only its k largest units are used.
+        Where to start, by default zero (Ω = αI for a precision matrix); only its k largest units are used.
     callback : callable, optional
         Called after each iteration as ``callback(iteration, x)``, with an `Iteration`; returning True stops the solver.
 
@@ -70,7 +70,7 @@ def minimize(
     chosen = objective.sparsity(k) if sparsity is None else sparsity  # type: ignore[arg-type]
     # A step may leave the domain of f; what is not finite is found by looking, and has a status of its own.
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        start = objective.check_point(np.zeros(objective.shape) if x0 is None else x0, "x0")
+        start = objective.check_point(objective.start if x0 is None else x0, "x0")
         if not np.isfinite(start).all():
             raise ValueError("x0 has NaN or infinite entries; pass a finite starting point")
         units = chosen.bind(objective.shape, objective.free)

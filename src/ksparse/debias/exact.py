@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from ..objectives.base import Objective, Point
+from ..objectives.logdet import LogDetOnSupport
 from ..typing import Array
 from ..validation import check_iterations, check_positive_number
 from .base import Bounds, Outcome, Solution
 from .lbfgs import lbfgs
+from .neighbourhood import STILLEST, alternating_directions, neighbourhood
 from .newton import cholesky_direction, conjugate_gradient_direction, minimize_quadratic, newton, unique
 
 __all__ = ["Exact", "Method"]
 
-Method = Literal["auto", "newton-cholesky", "newton-cg", "lbfgs"]
+Method = Literal["auto", "newton-cholesky", "newton-cg", "lbfgs", "neighbourhood", "adm"]
 
 #: Largest support for which factorizing the Hessian beats conjugate gradients.
 CHOLESKY_LIMIT = 500
@@ -28,15 +30,19 @@ class Exact:
 
     Parameters
     ----------
-    method : {"auto", "newton-cholesky", "newton-cg", "lbfgs"}, default="auto"
+    method : {"auto", "newton-cholesky", "newton-cg", "lbfgs", "neighbourhood", "adm"}, default="auto"
         "auto" takes Newton's method where there is a Hessian, with Cholesky for supports of up to 500 coordinates and
-        conjugate gradients beyond, and L-BFGS where there is none.
+        conjugate gradients beyond, and L-BFGS where there is none. For precision matrices it takes "neighbourhood",
+        coordinate descent within the eigenvalue bounds; "adm" is the alternating direction method of the paper's
+        Appendix B.
     tol : float, default=1e-12
         Relative accuracy in f.
     max_iter : int, default=100
         Limit of Newton iterations; L-BFGS may take ten times as many.
     target : float, optional
         Give up once f cannot come below this value any more.
+    rho : float, optional
+        ρ of the alternating direction method; by default it adapts itself.
 
     Examples
     --------
@@ -50,17 +56,26 @@ class Exact:
     tol: float = 1e-12
     max_iter: int = 100
     target: float | None = None
+    rho: float | None = None
 
     def __post_init__(self) -> None:
-        methods = ("auto", "newton-cholesky", "newton-cg", "lbfgs")
+        methods = get_args(Method)
         if self.method not in methods:
             raise ValueError(f"method must be one of {methods}, got {self.method!r}")
         check_positive_number(self.tol, "tol")
+        if self.rho is not None:
+            check_positive_number(self.rho, "rho")
         if check_iterations(self.max_iter, "max_iter") == 0:
             raise ValueError("max_iter must be at least 1; for no debiasing, use Truncate()")
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
         """Minimize the restricted objective from `start`."""
+        if isinstance(objective, LogDetOnSupport):
+            return self._precision(objective, start, bounds)
+        if self.method in ("neighbourhood", "adm"):
+            raise ValueError(
+                f'"{self.method}" is for precision matrices, not for {type(objective).__name__}; use "auto"'
+            )
         point = self._start(objective, start)
         if not np.isfinite(point.value):
             return Solution(point, Outcome.NOT_FINITE)
@@ -80,6 +95,16 @@ class Exact:
         if solution.outcome is Outcome.UNFINISHED and self.target is None:
             return lbfgs(objective, solution.point, bounds, tol=self.tol * 1e-2, max_iter=10 * self.max_iter)
         return solution
+
+    def _precision(self, objective: LogDetOnSupport, start: Array, bounds: Bounds | None) -> Solution:
+        """Minimize over the matrices on a support, within their eigenvalue bounds."""
+        if bounds is not None:
+            raise ValueError("entries of a precision matrix cannot be bounded; set bounds of its eigenvalues instead")
+        if self.method == "adm":
+            return alternating_directions(objective, start, tol=self.tol, rho=self.rho)
+        if self.method not in ("auto", "neighbourhood"):
+            raise ValueError(f'precision matrices are debiased by "neighbourhood" or "adm", not by "{self.method}"')
+        return neighbourhood(objective, start, tol=max(self.tol, STILLEST))
 
     @staticmethod
     def _start(objective: Objective, start: Array) -> Point:

@@ -3,14 +3,17 @@
 from .base import NoLipschitzConstantError, Objective, Point
 from .glm import Huber, LeastSquares, Logistic, Multinomial, Poisson, SquaredHinge
 from .linear import LinearObjective
+from .logdet import EigenvalueBounds, LogDet, eigenvalue_bounds
 from .quadratic import Quadratic
 from .user import Function
 
 __all__ = [
+    "EigenvalueBounds",
     "Function",
     "Huber",
     "LeastSquares",
     "LinearObjective",
+    "LogDet",
     "Logistic",
     "Multinomial",
     "NoLipschitzConstantError",
@@ -19,4 +22,5 @@ __all__ = [
     "Poisson",
     "Quadratic",
     "SquaredHinge",
+    "eigenvalue_bounds",
 ]

@@ -81,6 +81,8 @@ class Objective(ABC):
     has_hessian: bool = False
     #: True where every restriction has a unique minimizer, so that none needs to be checked for it.
     strongly_convex: bool = False
+    #: With more coordinates than this, exchanges are told by what single units gain and cost, rather than by a Hessian.
+    largest_model: int = 600
     #: Number of directions in which f is constant by construction (a softmax is invariant to shifts).
     invariances: int = 0
 
@@ -97,11 +99,21 @@ class Objective(ABC):
         return self._passes.total
 
     @property
+    def start(self) -> Array:
+        """Where solvers begin when nobody says: zero, or the point of f's domain that stands for nothing selected."""
+        return np.zeros(self.shape)
+
+    @property
     def value_at_zero(self) -> float:
         """f(0), which is the same for all restrictions; computed once."""
         if self._value_at_zero is None:
             self._value_at_zero = self.at(np.zeros(self.shape)).value
         return self._value_at_zero
+
+    @cached_property
+    def value_at_start(self) -> float:
+        """The value of f where solvers begin, which says how large its rounding is; computed once."""
+        return self.at(self.start).value
 
     @property
     def size(self) -> int:
@@ -169,6 +181,25 @@ class Objective(ABC):
         squared = float(gradient @ gradient)
         along = abs(float(gradient @ self._bend(point, gradient))) / squared if squared > 0 else 1.0
         return np.full(self.shape, along if np.isfinite(along) and along > 0 else 1.0)
+
+    def entering_gains(self, point: Point, slopes: Array) -> Array:
+        """About how much f falls if a zero coordinate alone may follow its slope; summed over a unit, if the unit may.
+
+        `slopes` is the gradient without what bounds forbid.
+        """
+        return 0.5 * np.square(slopes) / self.curvature(point)
+
+    def quadratic_model(self, point: Point, look: Mask) -> tuple[Mask, Array, Array]:
+        """f ≈ ½zᵀHz − bᵀz in the coordinates that `look` leaves free, each counted once: which they are, H and b."""
+        lowered = self.lower(point, look)
+        hessian = lowered.objective.hessian(lowered)
+        known = "gradient" in vars(point)  # otherwise it is not worth a pass over the data
+        slopes = point.gradient[look] if known else lowered.gradient
+        return look, hessian, hessian @ point.x[look] - slopes.ravel()
+
+    def leaving_costs(self, point: Point) -> Array:
+        """About how much f rises if a coordinate is set to zero; summed over a unit, if the unit is."""
+        return 0.5 * np.square(point.x) * self.curvature(point)
 
     def lipschitz(self, metric: Array | None = None) -> float:
         """Lipschitz constant of the gradient, in the norm ‖d‖² = Σ metric_j d_j² (default: Euclidean)."""

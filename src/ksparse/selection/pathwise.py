@@ -10,7 +10,7 @@ import numpy as np
 
 from ..objectives import Objective
 from ..solvers import Iterate, Problem, Result, Solver, SwapGraHTP
-from ..solvers.swaps import START, expected_gains, model_of_support
+from ..solvers.swaps import START, expected_gains, removals
 from ..sparsity import Sparsity
 from ..threads import one_thread
 
@@ -90,7 +90,7 @@ class PathSolver:
             problem = self._problem(k)
             if isinstance(self._solver, SwapGraHTP):
                 self._run(k, problem, replace(self._iterates[k], memory=None))
-            self._run(k, problem, self._solver.prepare(problem, np.zeros(self._objective.shape)))
+            self._run(k, problem, self._solver.prepare(problem, self._objective.start))
             self._never_rising()
         return self.results[k]
 
@@ -101,7 +101,7 @@ class PathSolver:
         problem = self._problem(k)
         below = max((known for known in self._iterates if known < k), default=None)
         if below is None:
-            start = self._solver.prepare(problem, np.zeros(self._objective.shape))
+            start = self._solver.prepare(problem, self._objective.start)
             if isinstance(self._solver, SwapGraHTP):
                 start = self._solver.brief(start)
         else:
@@ -123,7 +123,7 @@ class PathSolver:
 
     def _lower(self, value: float, known: float) -> bool:
         """Whether one value of f is below another by more than rounding."""
-        return value < known - WORTHWHILE * abs(known) - ROUNDING * abs(self._objective.value_at_zero)
+        return value < known - WORTHWHILE * abs(known) - ROUNDING * abs(self._objective.value_at_start)
 
     def _prepared(self, problem: Problem, start: Iterate) -> Iterate:
         """The default solver goes on from an iterate; the others make one of their own from its x."""
@@ -155,6 +155,5 @@ def _shrunk(problem: Problem, iterate: Iterate) -> Iterate:
     inside = units.units_in(support) | units.always
     surplus = int(inside.sum()) - units.k
     if surplus > 0:
-        model = model_of_support(problem, replace(iterate, support=units.mask(inside)))
-        inside[model.removals(surplus)] = False
+        inside[removals(problem, replace(iterate, support=units.mask(inside)), surplus)] = False
     return problem.refit(units.mask(inside), iterate.point.x, START)

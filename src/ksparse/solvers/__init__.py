@@ -2,6 +2,7 @@
 
 from .base import Callback, Iterate, Problem, Solver
 from .fbs import FBS
+from .glasso import GLasso
 from .grahtp import HTP, IHT, FGraHTP, GraHTP
 from .grasp import GraSP
 from .halting import HaltingRule, RelativeChange, SameSupport
@@ -18,6 +19,7 @@ __all__ = [
     "Callback",
     "Constant",
     "FGraHTP",
+    "GLasso",
     "GraHTP",
     "GraSP",
     "HaltingRule",

@@ -12,6 +12,7 @@ from ..objectives.base import NotFiniteError, Point
 from ..sparsity.base import top_mask
 from ..typing import Array, Mask
 from ..validation import check_iterations
+from .additive import AdditiveModel
 from .base import Iterate, Problem, Solver
 from .exchange import Exchange, ExchangeModel
 from .steps import Step
@@ -37,8 +38,8 @@ START, PURSUIT, EXCHANGE = Exact(tol=1e-3), Exact(tol=1e-3, max_iter=2), Exact(t
 WARM = 2
 #: With no more units than this, a restart costs next to nothing.
 SMALL = 64
-#: Candidates to enter, and coordinates of a support beyond which the model of f keeps only its diagonal.
-FEW, MANY, LARGE = 30, 200, 600
+#: Candidates to enter.
+FEW, MANY = 30, 200
 #: Coordinates of the widest model that is made before a support is called final.
 WIDEST = 400
 
@@ -127,9 +128,8 @@ class SwapGraHTP(Solver):
                 return following
         if current.support is not None and self.exchanges != 0:
             return self._exchange(problem, current)
-        if current.support is None and expected_gains(problem, current.point).max() > CLEAR * _least_gain(
-            problem, current
-        ):
+        promised = 2.0 * expected_gains(problem, current.point).max(initial=0.0)
+        if current.support is None and promised > CLEAR * _least_gain(problem, current):
             # Units may still enter and f has a slope in them: a refit that does not follow it is not to be trusted.
             return replace(current, done="no step lowers f", outcome=Outcome.UNFINISHED)
         return replace(current, done="converged: no step lowers f")
@@ -139,25 +139,42 @@ class SwapGraHTP(Solver):
         units = problem.units
         assert best.support is not None
         used = units.units_in(best.support) & ~units.always
-        for _ in range(self._number_of_restarts(problem)):
+        count = self._number_of_restarts(problem)
+        for number in range(count):
             if problem.out_of_time:
                 return replace(best, done=None)
-            gains = np.where(used, -np.inf, expected_gains(problem, best.point))
-            start = units.top(gains)
-            used |= start & ~units.always
-            other = replace(problem.refit(units.mask(start), np.zeros_like(best.point.x), START), done=None)
-            steps = 0
-            while other.done is None and np.isfinite(other.point.value) and not problem.out_of_time:
-                other, steps = self._descend(problem, other), steps + 1
-                if steps >= self.max_iter:
-                    break
+            if number + 1 < count:
+                gains = np.where(used, -np.inf, expected_gains(problem, best.point))
+                start = units.top(gains)
+                used |= start & ~units.always
+            else:
+                start = self._from_all(problem)
+            other = self._descended(problem, problem.refit(units.mask(start), np.zeros_like(best.point.x), START))
             if _lower(problem, other, best):
                 return replace(other, done=None)
         return best
 
+    @staticmethod
+    def _from_all(problem: Problem) -> Mask:
+        """The units that are left of all of them when those that cost least have gone."""
+        units = problem.units
+        left = np.ones(units.count, dtype=bool)
+        everything = problem.refit(units.mask(left), problem.objective.start, START)
+        left[removals(problem, everything, units.count - units.k)] = False
+        return left
+
+    def _descended(self, problem: Problem, start: Iterate) -> Iterate:
+        """Where descending from a start ends."""
+        current = replace(start, done=None)
+        for _ in range(self.max_iter):
+            if current.done is not None or not np.isfinite(current.point.value) or problem.out_of_time:
+                break
+            current = self._descend(problem, current)
+        return current
+
     def _number_of_restarts(self, problem: Problem) -> int:
         if self.restarts is None:
-            return 2 if problem.units.count <= SMALL else 0
+            return 3 if problem.units.count <= SMALL else 0
         return self.restarts
 
     def finish(self, problem: Problem, iterate: Iterate) -> Iterate:
@@ -249,23 +266,17 @@ class SwapGraHTP(Solver):
         worthwhile = within_reach == outside or within_reach >= 2 * level
         return max(level, min(4 * level, within_reach)) if worthwhile else level
 
-    def _model(self, problem: Problem, current: Iterate, candidates: int) -> ExchangeModel:
+    def _model(self, problem: Problem, current: Iterate, candidates: int) -> ExchangeModel | AdditiveModel:
         """The quadratic model of f on the support and the best candidates to enter it."""
         units, point = problem.units, current.point
         assert current.support is not None
         inside = units.units_in(current.support)
         gains = np.where(inside, -np.inf, expected_gains(problem, point))
-        entering = top_mask(gains, candidates)
-        look = units.mask(inside | entering)
-        hessian = self._hessian(problem, current, look)
-        linear = hessian @ point.x[look] - point.gradient[look]
-        return ExchangeModel(hessian, linear, units.number[look], current.support[look], units.always)
-
-    def _hessian(self, problem: Problem, current: Iterate, look: Mask) -> Array:
-        if int(look.sum()) > LARGE:
-            return np.diag(problem.objective.curvature(current.point)[look])
-        lowered = problem.objective.lower(current.point, look)
-        return lowered.objective.hessian(lowered)
+        look = units.mask(inside | top_mask(gains, candidates))
+        if int(look.sum()) > problem.objective.largest_model:
+            return additive_model(problem, current)
+        at, hessian, linear = problem.objective.quadratic_model(point, look)
+        return ExchangeModel(hessian, linear, units.number[at], current.support[at], units.always)
 
     def _number_of_singles(self, problem: Problem) -> int:
         if self.exchanges is None:
@@ -295,22 +306,28 @@ class SwapGraHTP(Solver):
 def expected_gains(problem: Problem, point: Point) -> Array:
     """How much each unit outside the support could lower f by itself, as far as its curvature tells."""
     units = problem.units
-    slopes = np.square(units.descent(point.gradient))
-    return units.total(slopes / problem.objective.curvature(point))
+    return units.total(problem.objective.entering_gains(point, units.descent(point.gradient)))
 
 
-def model_of_support(problem: Problem, iterate: Iterate) -> ExchangeModel:
-    """The quadratic model of f on a support alone, which says what leaving it costs; no pass over the data."""
+def additive_model(problem: Problem, iterate: Iterate) -> AdditiveModel:
+    """What each unit costs or gains by itself."""
+    units, point = problem.units, iterate.point
+    assert iterate.support is not None
+    costs = units.total(problem.objective.leaving_costs(point))
+    return AdditiveModel(costs, expected_gains(problem, point), units.units_in(iterate.support), units.always)
+
+
+def removals(problem: Problem, iterate: Iterate, count: int) -> list[int]:
+    """Units to take out of a support, those that cost least after those before them; no pass over the data."""
     support, units = iterate.support, problem.units
     assert support is not None
-    lowered = problem.objective.lower(iterate.point, support)
-    if int(support.sum()) > LARGE:
-        hessian = np.diag(lowered.objective.curvature(lowered))
-    else:
-        hessian = lowered.objective.hessian(lowered)
-    linear = hessian @ lowered.x.ravel() - lowered.gradient.ravel()
-    inside = np.ones(linear.size, dtype=bool)
-    return ExchangeModel(hessian, linear, units.number[support], inside, units.always)
+    inside = units.units_in(support)
+    if int(support.sum()) > problem.objective.largest_model:
+        costs = units.total(problem.objective.leaving_costs(iterate.point))
+        return AdditiveModel(costs, np.zeros_like(costs), inside, units.always).removals(count)
+    at, hessian, linear = problem.objective.quadratic_model(iterate.point, support)
+    everything = np.ones(linear.size, dtype=bool)
+    return ExchangeModel(hessian, linear, units.number[at], everything, units.always).removals(count)
 
 
 @dataclass(frozen=True)
@@ -337,7 +354,7 @@ def _solved(iterate: Iterate) -> bool:
 
 def _least_gain(problem: Problem, current: Iterate) -> float:
     """How much f must fall to count: more than rounding, of f itself or of what it began with."""
-    start = problem.objective.value_at_zero
+    start = problem.objective.value_at_start
     return LEAST_GAIN * abs(current.point.value) + (ROUNDING * abs(start) if np.isfinite(start) else 0.0)
 
 

@@ -1,7 +1,8 @@
-"""Where x may be nonzero: entries, groups, rows; and the hard-thresholding operators (step S2)."""
+"""Where x may be nonzero: entries, groups, rows, pairs; and the hard-thresholding operators (step S2)."""
 
 from .base import Sparsity, Units
 from .entries import Entries, Rows
 from .groups import Groups
+from .pairs import Pairs
 
-__all__ = ["Entries", "Groups", "Rows", "Sparsity", "Units"]
+__all__ = ["Entries", "Groups", "Pairs", "Rows", "Sparsity", "Units"]

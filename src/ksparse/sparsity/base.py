@@ -12,7 +12,10 @@ from numpy.typing import ArrayLike
 from ..typing import AnyArray, Array, IntArray, Mask
 from ..validation import check_number_of_units, real_array
 
-__all__ = ["Sparsity", "Units"]
+__all__ = ["FREE", "NEVER", "Sparsity", "Units"]
+
+#: Numbers of coordinates that belong to no unit: always selected, or never.
+FREE, NEVER = -1, -2
 
 
 @dataclass(frozen=True)
@@ -51,16 +54,19 @@ class Sparsity(ABC):
         constrained = np.ones(shape, dtype=bool) if free is None else ~free
         inner = shape if free is None else _inner_shape(constrained)
         labels, names = self.units_of(inner, int(constrained.size - constrained.sum()))
-        number = np.full(shape, -1, dtype=np.intp)
+        number = np.full(shape, FREE, dtype=np.intp)
         number[constrained] = labels
         always = self._find_always(names)
+        self._check_always(always)
+        lower, upper = self._bounds(shape, constrained)
+        return Units(min(self.k, len(names)), number, names, always, lower, upper)
+
+    def _check_always(self, always: Mask) -> None:
         if always.sum() > self.k:
             raise ValueError(
                 f"{always.sum()} units are always selected, but k = {self.k}; "
                 "always-selected units count in k, so raise k or name fewer of them"
             )
-        lower, upper = self._bounds(shape, constrained)
-        return Units(min(self.k, len(names)), number, names, always, lower, upper)
 
     def _find_always(self, names: AnyArray) -> Mask:
         wanted = np.atleast_1d(np.asarray(self.always))
@@ -112,7 +118,7 @@ class Units:
     k : int
         Number of units to select.
     number : ndarray of int, of x's shape
-        Unit of each coordinate; -1 for coordinates outside the constraint.
+        Unit of each coordinate; -1 for coordinates outside the constraint, -2 for those that are never selected.
     names : ndarray
         Names of the units (feature index, group label, row).
     always : ndarray of bool
@@ -215,7 +221,7 @@ class Units:
 
     def mask(self, units: Mask) -> Mask:
         """Coordinates of the given units, and the free ones."""
-        return np.append(units, True)[self.number]
+        return np.append(units, [False, True])[self.number]
 
     def units_in(self, support: Mask) -> Mask:
         """Which units have a coordinate in `support`."""

@@ -1,0 +1,194 @@
+"""Precision matrices on a support: neighbourhood coordinate descent, and alternating directions where bounds bind.
+
+A support is split into the connected components of its graph, which are independent problems, eigenvalue bounds
+included. In each, W = Ω⁻¹ is fitted column by column (Hastie, Tibshirani and Friedman, *The Elements of Statistical
+Learning*, Algorithm 17.1; Højsgaard and Lauritzen, arXiv 2112.10388). If the Ω that belongs to it is within the bounds,
+it is the constrained minimum too; if not, or if there is none, the component goes to the alternating direction method.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from ..objectives.base import Point
+from ..objectives.logdet import EigenvalueBounds, Inverse, LogDet, LogDetOnSupport, cholesky
+from ..typing import Array, IntArray, Mask
+from .adm import adm
+from .base import Outcome, Solution
+from .newton import conjugate_gradient_direction, newton
+
+__all__ = ["alternating_directions", "neighbourhood"]
+
+#: No entry of a correlation matrix can be told to be stiller than this.
+STILLEST = 1e-11
+#: Limits of sweeps, each of O(p) for each edge, and of iterations with an eigendecomposition.
+MAX_SWEEPS, MAX_ITERATIONS, MAX_NEWTON = 2000, 5000, 100
+#: The residuals of the alternating direction method fall linearly: smaller ones are not worth waiting for.
+SMALLEST_RESIDUAL = 1e-8
+#: A solution whose eigenvalues keep this share away from their bounds would be the same without them.
+MARGIN = 1e-4
+UNBOUNDED = EigenvalueBounds(0.0, np.inf)
+
+
+class _Block(NamedTuple):
+    """Ω on one component, its Cholesky factor, and how it was found."""
+
+    omega: Array
+    factor: Array
+    outcome: Outcome
+
+
+def neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> Solution:
+    """Minimize `LogDet` on a support by neighbourhood coordinate descent wherever the bounds do not bind.
+
+    Parameters
+    ----------
+    objective : LogDetOnSupport
+        f on the support.
+    start : ndarray
+        Its entries at first; only the alternating direction method looks at them.
+    tol : float
+        How still the correlations of the model must be.
+
+    Returns
+    -------
+    Solution
+        The minimum, and how it was reached.
+    """
+    whole = objective.whole
+    covariance, variances = whole.covariance, whole.covariance.diagonal()
+    # A constant variable has no covariances: by symmetry its edges are zero at the minimum.
+    edges = (objective.rows != objective.columns) & (variances[objective.rows] * variances[objective.columns] > 0)
+    graph = sparse.csr_array(
+        (np.ones(int(edges.sum())), (objective.rows[edges], objective.columns[edges])), shape=whole.shape
+    )
+    order, sizes = _components(graph)
+    alone = order[: int((sizes == 1).sum())]
+    omega = np.zeros(whole.shape)
+    omega[alone, alone], outcome = _variances_alone(variances[alone], whole.bounds)
+    blocks, first = [(alone, np.sqrt(omega[alone, alone]))], alone.size
+    for size in sizes[sizes > 1]:
+        nodes = np.sort(order[first : first + size])
+        first += int(size)
+        block = _solved(objective, start, nodes, covariance[nodes[:, None], nodes], graph[nodes][:, nodes], tol)
+        omega[nodes[:, None], nodes] = block.omega
+        blocks.append((nodes, block.factor))
+        outcome = block.outcome if outcome is Outcome.SOLVED else outcome
+    return _solution(objective, omega, Inverse(len(omega), blocks), outcome)
+
+
+def alternating_directions(objective: LogDetOnSupport, start: Array, *, tol: float, rho: float | None) -> Solution:
+    """Minimize `LogDet` on a support by the alternating direction method on the whole matrix (paper, Appendix B).
+
+    Parameters
+    ----------
+    objective : LogDetOnSupport
+        f on the support.
+    start : ndarray
+        Its entries at first.
+    tol : float
+        How small both residuals of the method must be.
+    rho : float, optional
+        ρ; adapted by default.
+
+    Returns
+    -------
+    Solution
+        The minimum, and whether it was reached.
+    """
+    support = objective.matrix(np.ones(objective.size)) != 0
+    block = _bounded(objective.whole.covariance, support, objective.whole.bounds, objective.matrix(start), tol, rho)
+    inverse = Inverse(len(support), [(np.arange(len(support)), block.factor)])
+    return _solution(objective, block.omega, inverse, block.outcome)
+
+
+def _solution(objective: LogDetOnSupport, omega: Array, inverse: Inverse, outcome: Outcome) -> Solution:
+    entries = omega[objective.rows, objective.columns]
+    linear = float(objective.whole.covariance[objective.rows, objective.columns] @ entries)
+    return Solution(Point(objective, entries, inverse.log_det + linear, inverse), outcome)
+
+
+def _components(graph: sparse.csr_array) -> tuple[IntArray, IntArray]:
+    """Nodes in the order of their components, small ones first, and the sizes of the components."""
+    _, labels = connected_components(graph, directed=False)
+    sizes = np.bincount(labels)
+    order = np.lexsort((labels, sizes[labels]))
+    return order, np.sort(sizes)
+
+
+def _variances_alone(variances: Array, bounds: EigenvalueBounds) -> tuple[Array, Outcome]:
+    """The precisions of variables without edges."""
+    with np.errstate(divide="ignore"):
+        precisions = np.clip(1.0 / variances, bounds.lower, bounds.upper)
+    if np.isfinite(precisions).all():
+        return precisions, Outcome.SOLVED
+    # Without an upper bound f falls for ever as the precision of a constant variable grows.
+    return np.where(np.isfinite(precisions), precisions, 1.0 / np.finfo(float).eps), Outcome.NO_MINIMUM
+
+
+def _solved(
+    objective: LogDetOnSupport, start: Array, nodes: IntArray, covariance: Array, graph: sparse.csr_array, tol: float
+) -> _Block:
+    """The solution on one component."""
+    bounds = objective.whole.bounds
+    block = _swept(covariance, graph, tol)
+    if block is not None and bounds.admit(block.omega):
+        return block if block.outcome is Outcome.SOLVED else _polished(covariance, graph, bounds, block.omega)
+    if bounds == UNBOUNDED:
+        return _polished(covariance, graph, bounds, np.diag(1.0 / covariance.diagonal()))
+    support = graph.toarray() != 0
+    np.fill_diagonal(support, True)
+    block = _bounded(covariance, support, bounds, objective.matrix(start)[nodes[:, None], nodes], tol, None)
+    binding = not bounds.narrowed(MARGIN).admit(block.omega)
+    return block if binding or tol > STILLEST else _polished(covariance, graph, bounds, block.omega)
+
+
+def _swept(covariance: Array, graph: sparse.csr_array, tol: float) -> _Block | None:
+    """The unbounded solution, or None if there is none that can be found in this way."""
+    from ._sweeps import sweep  # compiled when it is first needed
+
+    scale = np.sqrt(covariance.diagonal())
+    target = covariance / np.multiply.outer(scale, scale)
+    W, slopes, variances = target.copy(), np.empty(graph.nnz), np.empty(len(scale))
+    starts, neighbours = graph.indptr.astype(np.intp), graph.indices.astype(np.intp)
+    change = sweep(target, starts, neighbours, W, slopes, variances, tol, MAX_SWEEPS)
+    if change < 0.0:
+        return None
+    entries = -slopes / np.repeat(variances, np.diff(starts))
+    omega = np.diag(1.0 / variances)
+    omega[np.repeat(np.arange(len(scale)), np.diff(starts)), neighbours] = entries
+    omega = 0.5 * (omega + omega.T) / np.multiply.outer(scale, scale)
+    factor = cholesky(omega)
+    if factor is None:
+        return None
+    return _Block(omega, factor, Outcome.SOLVED if change <= tol else Outcome.UNFINISHED)
+
+
+def _bounded(
+    covariance: Array, support: Mask, bounds: EigenvalueBounds, start: Array, tol: float, rho: float | None
+) -> _Block:
+    """The solution where a bound binds."""
+    found = adm(covariance, support, bounds, start, tol=max(tol, SMALLEST_RESIDUAL), max_iter=MAX_ITERATIONS, rho=rho)
+    factor = cholesky(found.omega)
+    assert factor is not None
+    return _Block(found.omega, factor, Outcome.SOLVED if found.converged else Outcome.UNFINISHED)
+
+
+def _polished(covariance: Array, graph: sparse.csr_array, bounds: EigenvalueBounds, start: Array) -> _Block:
+    """Newton's method with conjugate gradients from a matrix within the bounds, which it does not leave."""
+    support = graph.toarray() != 0
+    np.fill_diagonal(support, True)
+    objective = LogDet.of_valid(covariance, bounds).restrict(support)
+    begin = objective.at(start[support])
+    solution = newton(objective, begin, None, solve=conjugate_gradient_direction, tol=1e-14, max_iter=MAX_NEWTON)
+    omega = objective.matrix(solution.point.x)
+    factor = cholesky(omega)
+    assert factor is not None
+    outcome = solution.outcome
+    if outcome is Outcome.UNFINISHED and bounds == UNBOUNDED:
+        outcome = Outcome.NO_MINIMUM
+    return _Block(omega, factor, outcome)

@@ -1,0 +1,73 @@
+"""Which units to exchange where a quadratic model of f would be too large: gains and costs, one unit at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..typing import Array, IntArray, Mask
+from .exchange import Exchange
+
+__all__ = ["AdditiveModel"]
+
+
+class AdditiveModel:
+    """A model of f in which what an exchange changes is what the leaving unit costs, less what the entering one gains.
+
+    Parameters
+    ----------
+    costs : ndarray
+        By how much f rises if a unit leaves; for units in the support.
+    gains : ndarray
+        By how much f falls if a unit enters; for units outside.
+    inside : ndarray of bool
+        Which units are in the support.
+    fixed : ndarray of bool
+        Which units must stay.
+
+    Attributes
+    ----------
+    singular : bool
+        False: the model has nothing to solve.
+    """
+
+    singular = False
+
+    def __init__(self, costs: Array, gains: Array, inside: Mask, fixed: Mask) -> None:
+        leaving, entering = np.flatnonzero(inside & ~fixed), np.flatnonzero(~inside)
+        self._leaving = leaving[np.argsort(costs[leaving], kind="stable")]
+        self._entering = entering
+        self._costs, self._gains = costs, gains
+
+    def chain(self, length: int, threshold: float) -> list[Exchange]:
+        """Up to `length` exchanges of the cheapest units with the most promising ones, while they gain enough."""
+        entering = self._best_entering(length)
+        exchanges = []
+        for out, into in zip(self._leaving[:length], entering, strict=False):
+            exchange = self._exchange(int(out), int(into))
+            if not exchange.change < -threshold:
+                break
+            exchanges.append(exchange)
+        return exchanges
+
+    def best_pairs(self, count: int) -> list[Exchange]:
+        """The exchanges that change the model most for the better, or least for the worse; ties by position."""
+        pairs = [
+            self._exchange(int(out), int(into)) for out in self._leaving[:count] for into in self._best_entering(count)
+        ]
+        return sorted(pairs, key=lambda exchange: exchange.change)[:count]
+
+    def removals(self, count: int) -> list[int]:
+        """Units to take out, those that cost least first."""
+        return [int(unit) for unit in self._leaving[:count]]
+
+    def _exchange(self, leaving: int, entering: int) -> Exchange:
+        return Exchange(leaving, entering, float(self._costs[leaving] - self._gains[entering]))
+
+    def _best_entering(self, count: int) -> IntArray:
+        gains = self._gains[self._entering]
+        if count < gains.size:
+            limit = np.partition(gains, gains.size - count)[gains.size - count]
+            near = np.flatnonzero(gains >= limit)
+        else:
+            near = np.arange(gains.size)
+        return self._entering[near[np.argsort(-gains[near], kind="stable")]][:count]

@@ -1,0 +1,129 @@
+"""The graphical lasso with at most k edges: the convex rival of GraHTP for precision matrices."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from sklearn.covariance import graphical_lasso
+from sklearn.exceptions import ConvergenceWarning
+
+from ..objectives import EigenvalueBounds, LogDet, Point
+from ..typing import Array
+from ..validation import check_positive_number
+from .base import Iterate, Problem, Solver
+
+__all__ = ["GLasso"]
+
+
+@dataclass(frozen=True)
+class GLasso(Solver):
+    """min −log det Ω + ⟨Σ, Ω⟩ + λ·Σ_{i≠j}|Ω_ij| by scikit-learn, with λ bisected until k edges are left, or just fewer.
+
+    The baseline that the paper's §5.2 compares with (Friedman, Hastie and Tibshirani, Biostatistics 2008). Its entries
+    are shrunken by the penalty, and are given back as they are; eigenvalue bounds are not imposed. An iteration is one
+    fit.
+
+    Parameters
+    ----------
+    tol : float, default=1e-4
+        Tolerance of scikit-learn's `graphical_lasso`.
+    sweeps : int, default=100
+        Its limit of iterations, for each λ.
+    max_iter : int, default=40
+        How many λ are tried.
+    time_limit : float, optional
+        Limit in seconds.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> covariance = np.array([[1.0, 0.5, 0.1], [0.5, 1.0, 0.0], [0.1, 0.0, 1.0]])
+    >>> f = ksparse.objectives.LogDet(covariance)
+    >>> ksparse.minimize(f, k=1, solver=ksparse.solvers.GLasso()).selected
+    array([[0, 1]])
+    """
+
+    tol: float = 1e-4
+    sweeps: int = 100
+    max_iter: int = field(default=40, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive_number(self.tol, "tol")
+        check_positive_number(self.sweeps, "sweeps")
+
+    def prepare(self, problem: Problem, x: Array) -> Iterate:
+        objective, units = problem.objective, problem.units
+        if not isinstance(objective, LogDet):
+            raise TypeError(f"GLasso is a method for LogDet, got {type(objective).__name__}; use SwapGraHTP or GraHTP")
+        if units.always.any() or (units.number < -1).any():
+            raise ValueError("GLasso knows no known or forbidden edges; use SwapGraHTP, GraHTP, GraSP or FBS")
+        sizes = np.sort(np.abs(objective.covariance[np.triu_indices(len(objective.covariance), 1)]))[::-1]
+        # Beyond the largest covariance there is no edge; about as many are left as covariances exceed the penalty.
+        highest = float(sizes.max(initial=0.0))
+        guess = float(sizes[min(units.k, sizes.size) - 1]) if units.k and sizes.size else highest
+        none = problem.refit(units.mask(np.zeros(units.count, dtype=bool)), objective.start)
+        done = "converged: there are no covariances" if highest == 0.0 or units.k == 0 else None
+        return replace(none, done=done, memory=_Bracket(1e-6 * highest, highest, max(guess, 1e-6 * highest)))
+
+    def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
+        bracket: _Bracket = current.memory
+        trial = self._fit(problem, bracket.penalty)
+        edges = None if trial is None else int(np.count_nonzero(np.triu(trial, 1)))
+        if trial is None or edges is None or edges > problem.units.k:
+            following = replace(current, step=bracket.penalty, memory=bracket.raised())
+        else:
+            point = self._point(problem, trial)
+            following = Iterate(point, trial != 0, step=bracket.penalty, memory=bracket.lowered())
+            if edges == problem.units.k:
+                return replace(following, done=f"converged: {edges} edges are left")
+        if following.memory.closed:
+            return replace(following, done="converged: no penalty leaves more edges, but at most k")
+        return following
+
+    @staticmethod
+    def _point(problem: Problem, omega: Array) -> Point:
+        """Ω with its likelihood, wherever its eigenvalues are."""
+        assert isinstance(problem.objective, LogDet)
+        free = LogDet.of_valid(problem.objective.covariance, EigenvalueBounds(0.0, np.inf)).at(omega)
+        return Point(problem.objective, omega, free.value, free.state)
+
+    def _fit(self, problem: Problem, penalty: float) -> Array | None:
+        """Ω for a penalty, or None where scikit-learn finds it too small to be solved."""
+        assert isinstance(problem.objective, LogDet)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            try:
+                found: Array = graphical_lasso(
+                    problem.objective.covariance, penalty, tol=self.tol, max_iter=self.sweeps
+                )[1]
+            except FloatingPointError:
+                return None
+        return 0.5 * (found + found.T)
+
+
+@dataclass(frozen=True)
+class _Bracket:
+    """The penalties between which the one that leaves k edges lies, and the one to try."""
+
+    low: float
+    high: float
+    penalty: float
+
+    @property
+    def closed(self) -> bool:
+        return self.high <= self.low * (1.0 + 1e-6)
+
+    def raised(self) -> _Bracket:
+        """After a penalty that left too many edges."""
+        return self._between(self.penalty, self.high)
+
+    def lowered(self) -> _Bracket:
+        """After a penalty that left few enough."""
+        return self._between(self.low, self.penalty)
+
+    @staticmethod
+    def _between(low: float, high: float) -> _Bracket:
+        return _Bracket(low, high, float(np.sqrt(low * high)))
