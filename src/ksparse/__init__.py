@@ -12,15 +12,18 @@ from sklearn.exceptions import ConvergenceWarning
 
 from . import datasets, debias, diagnostics, estimators, objectives, plots, selection, solvers, sparsity, theory
 from .estimators import (
+    SparseDiscriminantAnalysis,
     SparseHuberRegression,
     SparseLinearRegression,
     SparseLogisticRegression,
     SparsePoissonRegression,
+    SparsePrecision,
 )
 from .optimize import minimize
 from .persistence import load, save
 from .selection import (
     Path,
+    PrecisionPath,
     SparseHuberRegressionCV,
     SparseHuberRegressionIC,
     SparseLinearRegressionCV,
@@ -29,9 +32,12 @@ from .selection import (
     SparseLogisticRegressionIC,
     SparsePoissonRegressionCV,
     SparsePoissonRegressionIC,
+    SparsePrecisionCV,
+    SparsePrecisionIC,
     StabilitySelection,
     information_criterion,
     path,
+    precision_path,
 )
 from .solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Status, SwapGraHTP
 
@@ -46,7 +52,9 @@ __all__ = [
     "GraHTP",
     "GraSP",
     "Path",
+    "PrecisionPath",
     "Result",
+    "SparseDiscriminantAnalysis",
     "SparseHuberRegression",
     "SparseHuberRegressionCV",
     "SparseHuberRegressionIC",
@@ -59,6 +67,9 @@ __all__ = [
     "SparsePoissonRegression",
     "SparsePoissonRegressionCV",
     "SparsePoissonRegressionIC",
+    "SparsePrecision",
+    "SparsePrecisionCV",
+    "SparsePrecisionIC",
     "StabilitySelection",
     "Status",
     "SwapGraHTP",
@@ -72,6 +83,7 @@ __all__ = [
     "objectives",
     "path",
     "plots",
+    "precision_path",
     "save",
     "selection",
     "solvers",

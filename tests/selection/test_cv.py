@@ -32,7 +32,7 @@ from ksparse import (
     SparsePoissonRegression,
     SparsePoissonRegressionCV,
 )
-from ksparse.selection.cv import _choose
+from ksparse.selection.folds import choose
 from ksparse.typing import Array
 
 pd: Any = pytest.importorskip("pandas")
@@ -225,7 +225,7 @@ def test_the_rule_of_one_standard_error(seed: int) -> None:
 
 
 def test_ties_go_to_fewer_features() -> None:
-    assert _choose(np.array([[0.0, 0.0], [1.0, 3.0], [3.0, 1.0], [2.0, 2.0]]), "best") == 1
+    assert choose(np.array([[0.0, 0.0], [1.0, 3.0], [3.0, 1.0], [2.0, 2.0]]), "best") == 1
     constant = SparseLinearRegressionCV(ks=[1, 2, 3], scoring=lambda model, data, target: 0.5).fit(X, y)
     assert constant.k_ == 1
     exact = SparseLinearRegressionCV().fit(X, X[:, 2] - X[:, 5])

@@ -89,6 +89,71 @@ path_ : Path
     "scores": """
 scores_ : ndarray of shape (n_ks, n_folds)
     Score of each k on each held-out fold.""",
+    "graph": """
+bounds : "paper", pair of floats, or None, default="paper"
+    α and β, between which the eigenvalues of Ω must lie. "paper" takes α = 1/(‖Σ‖₂ + p·ξ) and β = (p − α·tr Σ)/ξ, see
+    `ksparse.objectives.eigenvalue_bounds`; None has none. They hold for Ω in the units that `standardize` says.
+xi : float, default=1e-2
+    ξ of the paper's bounds; the smaller, the wider.
+standardize : bool, default=True
+    Whether to work on the correlation matrix, and to give Ω back in the units of the data: then units do not matter.
+    Without, bounds hold for Ω itself, and a variable of small variance may meet β.
+known_edges, forbidden_edges : array-like of pairs, or mask of shape (n_features, n_features), optional
+    Edges that are always there, which count in k, and edges that never are: pairs of names (of a data frame) or
+    of indices.
+solver : {"auto", "grahtp", "grasp", "fbs", "glasso"} or Solver, default="auto"
+    The method. "auto" is `ksparse.SwapGraHTP`: GraHTP with scaled steps, backtracking and exchanges of edges; "grahtp"
+    is the same without exchanges. For the paper's Algorithm 2 to the letter pass
+    ``GraHTP(step=..., debias=Exact("adm"))``. "glasso" is scikit-learn's graphical lasso with its penalty bisected.""",
+    "precision": """
+precision_ : ndarray of shape (n_features, n_features)
+    Ω.
+covariance_ : ndarray of shape (n_features, n_features)
+    Ω⁻¹, the covariance of the model.
+location_ : ndarray of shape (n_features,)
+    The mean; zero if it is assumed to be, or if a covariance was given.
+edges_ : structured array with the fields ``i``, ``j`` and ``partial_correlation``
+    The edges, i < j, the strongest first; ``pandas.DataFrame(model.edges_)`` makes a table of it. The partial
+    correlation is −Ω_ij/√(Ω_ii·Ω_jj).
+bounds_ : EigenvalueBounds
+    The bounds α and β that were used.
+n_iter_ : int
+    Iterations of the solver.
+result_ : Result
+    What the solver gave back, in the units that `standardize` says: value, status, message, and its history.
+n_features_in_ : int
+    Number of variables seen.
+feature_names_in_ : ndarray of str
+    Their names, if X has any.""",
+    "discriminant": """
+precision_ : ndarray of shape (n_features, n_features)
+    Ω.
+covariance_ : ndarray of shape (n_features, n_features)
+    Ω⁻¹, the covariance of the model.
+edges_ : structured array with the fields ``i``, ``j`` and ``partial_correlation``
+    The edges, i < j, the strongest first; ``pandas.DataFrame(model.edges_)`` makes a table of it. The partial
+    correlation is −Ω_ij/√(Ω_ii·Ω_jj).
+bounds_ : EigenvalueBounds
+    The bounds α and β that were used.
+n_iter_ : int
+    Iterations of the solver.
+result_ : Result
+    What the solver gave back, in the units that `standardize` says: value, status, message, and its history.
+n_features_in_ : int
+    Number of variables seen.
+feature_names_in_ : ndarray of str
+    Their names, if X has any.""",
+    "edge_counts": """
+ks : "auto" or sequence of int, default="auto"
+    Which numbers of edges to try. "auto" grows k until its score has turned, then looks around the best k; `ks_` says
+    which ones were tried.""",
+    "edge_path": """
+ks_ : ndarray of shape (n_ks,)
+    The numbers of edges that were tried, increasing.
+k_ : int
+    The chosen one.
+path_ : PrecisionPath
+    The precision matrix for each of them, fitted to all samples.""",
     "criteria": """
 criterion_ : ndarray of shape (n_ks,)
     The criterion for each of them; smaller is better.""",

@@ -21,26 +21,17 @@ from ..objectives import LinearObjective
 from ..objectives.design import Design
 from ..objectives.losses import Loss
 from ..optimize import minimize
-from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Solver, SwapGraHTP
+from ..solvers import Result, Solver
 from ..sparsity import Sparsity
 from ..typing import AnyArray, Array, Mask, Matrix
 from ..validation import check_flag, check_number_of_units
 from ._parameters import keeps_parameters
+from ._solvers import LINEAR_SOLVERS, find_solver
 from .features import labels_of_features, sparsity_of_features
 
 __all__ = ["SparseLinearModel", "linear"]
 
 M = TypeVar("M", bound="SparseLinearModel")
-
-SOLVERS: dict[str, type[Solver]] = {
-    "auto": SwapGraHTP,
-    "grahtp": GraHTP,
-    "fgrahtp": FGraHTP,
-    "htp": HTP,
-    "iht": IHT,
-    "grasp": GraSP,
-    "fbs": FBS,
-}
 
 
 class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -140,14 +131,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _solver(self) -> Solver:
-        if isinstance(self.solver, Solver):
-            return self.solver
-        if not isinstance(self.solver, str) or self.solver not in SOLVERS:
-            raise ValueError(
-                f"solver must be one of {', '.join(map(repr, SOLVERS))} or a solver such as ksparse.GraHTP(); "
-                f"got {self.solver!r}"
-            )
-        return SOLVERS[self.solver]()
+        return find_solver(self.solver, LINEAR_SOLVERS)
 
     def _last_solution(self, objective: LinearObjective) -> Array | None:
         """The point of the last fit, if it has the shape of this objective."""

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, log_expit, log_softmax, softmax
-from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..objectives import LinearObjective, Logistic, Multinomial
@@ -16,6 +14,7 @@ from ..solvers import Result, Solver
 from ..typing import AnyArray, Array, Matrix
 from ..validation import check_nonnegative_number, check_vector
 from ._docs import documented
+from ._margins import MarginClassifier
 from ._parameters import keeps_parameters
 from .base import SparseLinearModel
 
@@ -23,7 +22,7 @@ __all__ = ["SparseLogisticRegression"]
 
 
 @documented
-class SparseLogisticRegression(ClassifierMixin, SparseLinearModel):  # type: ignore[misc]
+class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
     """Logistic regression with k features, of two classes or more.
 
     Minimizes the mean of log(1 + exp(−yᵢ(wᵀxᵢ + b))) plus (alpha/2)·‖w‖² over w with at most k nonzero features (paper,
@@ -158,21 +157,3 @@ class SparseLogisticRegression(ClassifierMixin, SparseLinearModel):  # type: ign
         """
         margins = self._margins(X)
         return margins[:, 0] if margins.shape[1] == 1 else margins
-
-    def predict(self, X: Any) -> AnyArray:
-        """The most probable class of each sample."""
-        margins = self.decision_function(X)
-        codes = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
-        return self.classes_[codes]
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, in the order of `classes_`."""
-        margins = self.decision_function(X)
-        return np.column_stack([expit(-margins), expit(margins)]) if margins.ndim == 1 else softmax(margins, axis=1)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`, computed without loss where probabilities are small."""
-        margins = self.decision_function(X)
-        if margins.ndim == 1:
-            return np.column_stack([log_expit(-margins), log_expit(margins)])
-        return log_softmax(margins, axis=1)

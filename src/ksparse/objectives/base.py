@@ -142,6 +142,10 @@ class Objective(ABC):
         """A point that vanishes outside `support`, as a point of ``restrict(support)``: the inverse of `lift`."""
         return Point(self.restrict(support), point.x[support], point.value, point.state)
 
+    def light(self, point: Point) -> Point:
+        """The same point without evaluations that take much memory and can be made again; by default as it is."""
+        return point
+
     def hessian(self, point: Point) -> Array:
         """Hessian over the flattened coordinates, for restrictions. By default from differences of the gradient."""
         columns = [self._bend(point, unit) for unit in np.eye(self.size)]

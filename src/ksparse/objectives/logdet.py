@@ -16,7 +16,7 @@ from ..typing import Array, IntArray, Mask
 from ..validation import check_positive_number
 from .base import NoLipschitzConstantError, Objective, Point
 
-__all__ = ["EigenvalueBounds", "Inverse", "LogDet", "LogDetOnSupport", "eigenvalue_bounds"]
+__all__ = ["EigenvalueBounds", "Inverse", "LogDet", "LogDetOnSupport", "check_bounds", "eigenvalue_bounds"]
 
 #: Share by which a matrix may miss symmetry or positive semidefiniteness through rounding.
 ROUNDING = 1e-8
@@ -118,6 +118,12 @@ class Inverse:
         pivots = (factor if factor.ndim == 1 else factor.diagonal() for _, factor in blocks)
         self.log_det = -2.0 * sum(float(np.log(values).sum()) for values in pivots)
 
+    @classmethod
+    def of(cls, omega: Array) -> Inverse | None:
+        """The inverse of a symmetric matrix; None if it is not positive definite."""
+        factor = cholesky(omega)
+        return None if factor is None else cls(len(omega), [(np.arange(len(omega)), factor)])
+
     @cached_property
     def matrix(self) -> Array:
         """W = Ω⁻¹."""
@@ -172,7 +178,7 @@ class LogDet(Objective):
     def __init__(self, covariance: Any, bounds: Any = "paper") -> None:
         super().__init__()
         matrix = _check_covariance(covariance)
-        self._set(matrix, _check_bounds(bounds, matrix))
+        self._set(matrix, check_bounds(bounds, matrix))
 
     @classmethod
     def of_valid(cls, covariance: Array, bounds: EigenvalueBounds) -> LogDet:
@@ -196,11 +202,13 @@ class LogDet(Objective):
     def at(self, x: Array) -> Point:
         x = self.check_point(x)
         omega = 0.5 * (x + x.T)
-        factor = cholesky(omega)
-        if factor is None or not self.bounds.admit(omega):
+        inverse = Inverse.of(omega)
+        if inverse is None or not self.bounds.admit(omega):
             return Point(self, x, np.inf)
-        inverse = Inverse(len(omega), [(np.arange(len(omega)), factor)])
         return Point(self, x, inverse.log_det + float(np.sum(self.covariance * omega)), inverse)
+
+    def light(self, point: Point) -> Point:
+        return point if point.state is None else Point(self, point.x, point.value)
 
     def gradient(self, point: Point) -> Array:
         """Σ − Ω⁻¹."""
@@ -325,6 +333,8 @@ class LogDetOnSupport(Objective):
 
 
 def _inverse_at(point: Point) -> Array:
+    if point.state is None and np.isfinite(point.value):
+        point.state = Inverse.of(point.x)
     if point.state is None:
         raise ValueError("Ω is not positive definite or not within its eigenvalue bounds; pass a feasible matrix")
     inverse: Array = point.state.matrix
@@ -355,13 +365,14 @@ def _check_covariance(covariance: Any) -> Array:
     return symmetric
 
 
-def _check_bounds(bounds: Any, covariance: Array) -> EigenvalueBounds:
+def check_bounds(bounds: Any, covariance: Array, xi: float = 1e-2) -> EigenvalueBounds:
+    """Bounds as a user gives them, for a covariance."""
     if bounds is None:
         return EigenvalueBounds(0.0, np.inf)
     if isinstance(bounds, str):
         if bounds != "paper":
             raise ValueError(f'bounds must be "paper", a pair (alpha, beta) or None, got {bounds!r}')
-        return eigenvalue_bounds(covariance)
+        return eigenvalue_bounds(covariance, xi)
     try:
         lower, upper = (float(value) for value in bounds)
     except (TypeError, ValueError) as error:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..selection.cv import standard_errors
+from ..selection.folds import standard_errors
 from ..selection.growth import first_best
 from ..typing import Array, IntArray
 from ._inputs import fitted_model, unit_of

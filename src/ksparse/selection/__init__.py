@@ -1,12 +1,13 @@
 """Choosing k: paths, cross-validation, information criteria, stability."""
 
-from .criteria import information_criterion
+from .criteria import graph_criterion, information_criterion
 from .cv import (
     SparseHuberRegressionCV,
     SparseLinearRegressionCV,
     SparseLogisticRegressionCV,
     SparsePoissonRegressionCV,
 )
+from .graphs import PrecisionPath, SparsePrecisionCV, SparsePrecisionIC, precision_path
 from .growth import Growth
 from .ic import (
     SparseHuberRegressionIC,
@@ -22,6 +23,7 @@ __all__ = [
     "Growth",
     "Path",
     "PathSolver",
+    "PrecisionPath",
     "SparseHuberRegressionCV",
     "SparseHuberRegressionIC",
     "SparseLinearRegressionCV",
@@ -30,9 +32,13 @@ __all__ = [
     "SparseLogisticRegressionIC",
     "SparsePoissonRegressionCV",
     "SparsePoissonRegressionIC",
+    "SparsePrecisionCV",
+    "SparsePrecisionIC",
     "StabilitySelection",
     "expected_false_selections",
+    "graph_criterion",
     "information_criterion",
     "path",
+    "precision_path",
     "smallest_threshold",
 ]

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators import SparseLinearModel
-from .growth import Growth, check_ks
+from ..solvers import Result
+from ..typing import Array
+from .growth import Growth, check_ks, first_best
 from .path import Path
 from .pathwise import PathSolver
 
-__all__ = ["ChoosesFeatures", "tried"]
+__all__ = ["ChoosesFeatures", "feature_growth", "least_criterion", "tried"]
+
+log = logging.getLogger(__name__)
 
 M = TypeVar("M", bound="ChoosesFeatures")
 #: With ks="auto", about so many features are expected before anything is known.
@@ -55,26 +61,72 @@ class ChoosesFeatures(SparseLinearModel):
         return self._keep(result)
 
 
-def tried(ks: Any, least: int, most: int, sensible: int, score: Callable[[list[int]], Mapping[int, float]]) -> None:
+def tried(ks: Any, solver: PathSolver, growth: Growth, score: Callable[[list[int]], Mapping[int, float]]) -> None:
     """Have each k scored: those given, or with "auto" as many as it takes.
 
     Parameters
     ----------
     ks : "auto" or sequence of int
         As the user gave it.
-    least, most : int
-        The smallest and the largest possible k.
-    sensible : int
-        How far "auto" may go.
+    solver : PathSolver
+        The problem, which knows the smallest and the largest possible k.
+    growth : Growth
+        What "auto" tries.
     score : callable
         Scores some more k, and gives all scores so far; larger is better.
     """
     if not isinstance(ks, str):
-        score(check_ks(ks, least, most))
+        score(check_ks(ks, solver.fewest, solver.most))
         return
     if ks != "auto":
         raise ValueError(f'ks must be "auto" or a sequence of integers such as range(1, 21), got {ks!r}')
-    growth = Growth(max(least, min(1, most)), min(max(sensible, 1), most))
     scores: Mapping[int, float] = {}
     while following := growth.following(scores):
         scores = score(following)
+
+
+def feature_growth(solver: PathSolver, sensible: int) -> Growth:
+    """Numbers of features for "auto", from 1 to what is sensible."""
+    return Growth(max(solver.fewest, min(1, solver.most)), min(max(sensible, 1), solver.most))
+
+
+def least_criterion(
+    ks: Any, solver: PathSolver, growth: Growth, value: Callable[[Result], float], *, name: str
+) -> tuple[int, Array]:
+    """The k whose solution has the least value of a criterion, its solution polished, and the criterion of each k.
+
+    Parameters
+    ----------
+    ks : "auto" or sequence of int
+        As the user gave it.
+    solver : PathSolver
+        The problem; it then has the solutions.
+    growth : Growth
+        What "auto" tries.
+    value : callable
+        The criterion of a solution.
+    name : str
+        What the log calls it.
+
+    Returns
+    -------
+    int, ndarray
+        The chosen k, and the criterion of each k in increasing order.
+    """
+
+    def score(more: list[int]) -> dict[int, float]:
+        solver.solve(more)
+        scores = {k: -value(result) for k, result in solver.results.items()}
+        for k in more:
+            log.info("k = %d: %s %.6g", k, name, -scores[k])
+        return scores
+
+    tried(ks, solver, growth, score)
+    known, polished = sorted(solver.results), set[int]()
+    while True:
+        criterion = np.array([value(solver.results[k]) for k in known])
+        chosen = known[first_best(-criterion)]
+        if chosen in polished:
+            return chosen, criterion
+        solver.polish(chosen)
+        polished.add(chosen)

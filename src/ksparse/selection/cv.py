@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
@@ -23,12 +21,10 @@ from ..estimators import (
 from ..estimators._docs import documented
 from ..estimators._parameters import keeps_parameters
 from ..solvers import Result, Solver
-from ..threads import one_thread
-from ..typing import AnyArray, Array, IntArray, Matrix
-from .choosing import ChoosesFeatures, tried
-from .growth import first_best
+from ..typing import AnyArray, IntArray, Matrix
+from .choosing import ChoosesFeatures, feature_growth
+from .folds import check_rule, check_splits, choose, cross_validate
 from .path import path_solver
-from .pathwise import PathSolver
 
 __all__ = [
     "SparseHuberRegressionCV",
@@ -36,8 +32,6 @@ __all__ = [
     "SparseLogisticRegressionCV",
     "SparsePoissonRegressionCV",
 ]
-
-log = logging.getLogger(__name__)
 
 M = TypeVar("M", bound="CrossValidated")
 Scorer = Callable[[Any, Any, Any], float]
@@ -82,42 +76,18 @@ class CrossValidated(ChoosesFeatures):
         self
             The fitted estimator.
         """
-        if self.rule not in ("best", "1se"):
-            raise ValueError(f'rule must be "best" or "1se", got {self.rule!r}')
+        check_rule(self.rule)
         X, y = self._check_data(X, y)
-        splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
-        if not splits:
-            raise ValueError(
-                "cv gives no splits; pass at least one, and remember that an iterator gives them only once"
-            )
+        splits = check_splits(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
         whole = path_solver(self, X, y, sample_weight, self._expected())
         folds = [_Fold(self, X, y, sample_weight, train, test) for train, test in splits]
-        scores: dict[int, Array] = {}
-
-        def score(ks: list[int]) -> dict[int, float]:
-            for k, values in zip(ks, self._advance(whole, folds, ks), strict=True):
-                if np.isnan(values).any() or np.isposinf(values).any():
-                    raise ValueError(f"the score of k = {k} is no number in some fold; choose another scoring")
-                scores[k] = values
-                log.info("k = %d: score %.4g ± %.2g", k, values.mean(), standard_errors(values[None])[0])
-            return {k: float(values.mean()) for k, values in scores.items()}
-
         # With a parameter for every other sample, there is little left to tell models apart.
         sensible = min(len(train) for train, _ in splits) // (2 * _outputs(self))
-        tried(self.ks, whole.fewest, whole.most, sensible, score)
-        self.scores_ = np.array([scores[k] for k in sorted(scores)])
-        chosen = sorted(scores)[_choose(self.scores_, self.rule)]
+        scores = cross_validate(self.ks, whole, feature_growth(whole, sensible), folds, n_jobs=self.n_jobs)
+        self.scores_ = np.array(list(scores.values()))
+        chosen = list(scores)[choose(self.scores_, self.rule)]
         whole.polish(chosen)
         return self._keep_path(whole, chosen)
-
-    def _advance(self, whole: PathSolver, folds: list[_Fold], ks: list[int]) -> Array:
-        """Solve for some more k on all samples and on each fold, and score the folds: an array (n_ks, n_folds)."""
-        scorer: Scorer | None = None if self.scoring is None else get_scorer(self.scoring)
-        # One thread each: what runs side by side are the folds, which share the data and keep their solutions.
-        with one_thread():
-            jobs = [delayed(whole.solve)(ks), *(delayed(fold.scores)(ks, scorer) for fold in folds)]
-            _, *columns = Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs)
-        return np.array(columns).T
 
 
 class _Fold:
@@ -149,17 +119,18 @@ class _Fold:
         )
         # Held-out samples come without names, which would otherwise be missed.
         self._model.__dict__.pop("feature_names_in_", None)
+        self._scorer: Scorer | None = None if model.scoring is None else get_scorer(model.scoring)
         self._X, self._y = _safe_indexing(X, test), y[test]
         self._weights = None if weights is None else weights[test]
 
-    def scores(self, ks: list[int], scorer: Scorer | None) -> list[float]:
+    def scores(self, ks: list[int]) -> list[float]:
         """Solve for these k, and score each on the held-out samples; without a scorer, by minus the mean loss."""
         self._solver.solve(ks)
-        return [self._score(self._solver.results[k], scorer) for k in ks]
+        return [self._score(self._solver.results[k]) for k in ks]
 
-    def _score(self, result: Result, scorer: Scorer | None) -> float:
-        if scorer is not None:
-            return float(scorer(self._model._keep(result), self._X, self._y))
+    def _score(self, result: Result) -> float:
+        if self._scorer is not None:
+            return float(self._scorer(self._model._keep(result), self._X, self._y))
         try:
             return -self._model._mean_loss(self._X, self._y, self._weights, result)
         except ZeroDivisionError as error:
@@ -170,25 +141,6 @@ def _outputs(model: SparseLinearModel) -> int:
     """Number of coefficients of a feature."""
     classes = getattr(model, "classes_", ())
     return max(1, len(classes) - 1)
-
-
-def standard_errors(scores: Array) -> Array:
-    """Standard error over the folds of each k's mean score; 0 for one fold, infinite where a score is."""
-    n_folds = scores.shape[1]
-    if n_folds == 1:
-        return np.zeros(len(scores))
-    with np.errstate(invalid="ignore"):
-        spread = scores.std(axis=1, ddof=1)
-    return np.where(np.isfinite(scores).all(axis=1), spread / np.sqrt(n_folds), np.inf)
-
-
-def _choose(scores: Array, rule: str) -> int:
-    """Position of the chosen k: the best mean score, or the first one within a standard error of it."""
-    means = scores.mean(axis=1)
-    best = first_best(means)
-    if rule == "best":
-        return best
-    return int(np.argmax(means >= means[best] - standard_errors(scores)[best]))
 
 
 @documented

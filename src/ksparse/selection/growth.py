@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 __all__ = ["Growth", "check_ks", "first_best"]
 
-#: Each k is by this factor larger than the one before, and by at least one.
-FACTOR = 1.25
+#: The factor of numbers of features. Scores of graphs, of many more edges, are rougher: they are looked at from afar.
+FACTOR, FACTOR_OF_EDGES = 1.25, 1.5
 #: So many k are tried at first, and so many more each time.
 FIRST, MORE = 8, 4
 #: The score has turned when so many larger k were no better than the best.
@@ -30,6 +30,8 @@ class Growth:
     ----------
     least, most : int
         The smallest and the largest k that make sense.
+    factor : float, default=1.25
+        Each k is by this factor larger than the one before, and by at least one.
 
     Examples
     --------
@@ -45,8 +47,9 @@ class Growth:
     [16, 18]
     """
 
-    def __init__(self, least: int, most: int) -> None:
+    def __init__(self, least: int, most: int, factor: float = FACTOR) -> None:
         self._least, self._most = least, max(least, most)
+        self._factor = factor
 
     def following(self, scores: Mapping[int, float]) -> list[int]:
         """What to try next; nothing when the search is over."""
@@ -63,7 +66,7 @@ class Growth:
         """The next k after this one, growing by a factor."""
         ks = [k] if include else []
         while len(ks) < count and k < self._most:
-            k = min(max(k + 1, ceil(FACTOR * k)), self._most)
+            k = min(max(k + 1, ceil(self._factor * k)), self._most)
             ks.append(k)
         return ks
 

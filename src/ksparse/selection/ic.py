@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,9 +16,8 @@ from ..estimators._docs import documented
 from ..estimators._parameters import keeps_parameters
 from ..objectives import LinearObjective
 from ..solvers import Result, Solver
-from .choosing import ChoosesFeatures, tried
+from .choosing import ChoosesFeatures, feature_growth, least_criterion
 from .criteria import CRITERIA, information_criterion
-from .growth import first_best
 from .pathwise import PathSolver
 
 __all__ = [
@@ -28,8 +26,6 @@ __all__ = [
     "SparseLogisticRegressionIC",
     "SparsePoissonRegressionIC",
 ]
-
-log = logging.getLogger(__name__)
 
 M = TypeVar("M", bound="InformationCriterion")
 
@@ -75,23 +71,15 @@ class InformationCriterion(ChoosesFeatures):
         objective = self._objective(X, y, sample_weight, k)
         solver = PathSolver(objective, self._sparsity(objective, k), self._solver())
 
-        def score(ks: list[int]) -> dict[int, float]:
-            solver.solve(ks)
-            scores = {k: -self._value(objective, result, solver) for k, result in solver.results.items()}
-            for k in ks:
-                log.info("k = %d: %s %.6g", k, self.criterion, -scores[k])
-            return scores
-
         sensible = _largest_model(objective.total_weight, solver.most) // self._free_outputs(objective)
-        tried(self.ks, solver.fewest, solver.most, sensible, score)
-        ks, polished = sorted(solver.results), set[int]()
-        while True:
-            self.criterion_ = np.array([self._value(objective, solver.results[k], solver) for k in ks])
-            chosen = ks[first_best(-self.criterion_)]
-            if chosen in polished:
-                return self._keep_path(solver, chosen)
-            solver.polish(chosen)
-            polished.add(chosen)
+        chosen, self.criterion_ = least_criterion(
+            self.ks,
+            solver,
+            feature_growth(solver, sensible),
+            lambda result: self._value(objective, result, solver),
+            name=self.criterion,
+        )
+        return self._keep_path(solver, chosen)
 
     def _value(self, objective: LinearObjective, result: Result, solver: PathSolver) -> float:
         """The criterion of a solution."""

@@ -137,6 +137,9 @@ class PathSolver:
         # Results that rounding alone tells apart are the same, and the first of them stays.
         if known is None or self._lower(result.value, known.value):
             self.results[k] = result
+            # What can be made again is not kept: a matrix for each k would fill the memory.
+            for other, iterate in self._iterates.items():
+                self._iterates[other] = replace(iterate, point=self._objective.light(iterate.point), proposal=None)
             self._iterates[k] = replace(last, done=None)
 
 
