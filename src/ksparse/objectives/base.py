@@ -81,6 +81,8 @@ class Objective(ABC):
     has_hessian: bool = False
     #: True where every restriction has a unique minimizer, so that none needs to be checked for it.
     strongly_convex: bool = False
+    #: True where many units are exchanged at a time, rather than one by one as a quadratic model of f advises.
+    merges: bool = False
     #: With more coordinates than this, exchanges are told by what single units gain and cost, rather than by a Hessian.
     largest_model: int = 600
     #: Number of directions in which f is constant by construction (a softmax is invariant to shifts).

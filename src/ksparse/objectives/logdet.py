@@ -132,8 +132,9 @@ class Inverse:
             if factor.ndim == 1:
                 inverse[index, index] = 1.0 / np.square(factor)
                 continue
-            block = dpotri(factor, lower=1)[0]
-            block = np.tril(block) + np.tril(block, -1).T
+            lower = dpotri(factor, lower=1)[0]  # above the diagonal there are zeros
+            lower.flat[:: len(lower) + 1] *= 0.5
+            block = lower + lower.T
             if len(index) == self._size:
                 return block
             inverse[index[:, None], index] = block
@@ -174,6 +175,7 @@ class LogDet(Objective):
 
     strongly_convex = True
     largest_model = 200
+    merges = True
 
     def __init__(self, covariance: Any, bounds: Any = "paper") -> None:
         super().__init__()
@@ -223,6 +225,28 @@ class LogDet(Objective):
         curvature += np.multiply.outer(diagonal, diagonal)
         curvature.flat[:: len(inverse) + 1] *= 0.5
         return curvature
+
+    def entering_gains(self, point: Point, slopes: Array) -> Array:
+        """By how much f falls if a pair and its two diagonal entries are refitted, half for each entry of the pair.
+
+        With B = {i, j} and W = Ω⁻¹ it is log(det W_B/det Σ_B) + ⟨Σ_B, W_B⁻¹⟩ − 2.
+        """
+        inverse, sigma = _inverse_at(point), self.covariance
+        w, s = inverse.diagonal(), sigma.diagonal()
+        products, before = np.multiply.outer(s, s), np.multiply.outer(w, w) - np.square(inverse)
+        # Of two variables that are the same up to rounding, the gain would be infinite.
+        after = np.maximum(products - np.square(sigma), 1e-12 * products)
+        crossed = np.multiply.outer(s, w)
+        gains = crossed + crossed.T
+        gains -= 2.0 * sigma * inverse
+        gains /= before
+        with np.errstate(divide="ignore"):
+            gains += np.log(before / after) - 2.0
+        gains *= 0.5
+        # A constant variable has nothing to gain from an edge.
+        gains[products == 0.0] = 0.0
+        gains.flat[:: len(gains) + 1] = 0.0
+        return gains
 
     def leaving_costs(self, point: Point) -> Array:
         """By how much f rises if a pair is set to zero and its two diagonal entries refitted, half for each entry.

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..objectives import Objective
 from ..solvers import Iterate, Problem, Result, Solver, SwapGraHTP
-from ..solvers.swaps import START, expected_gains, removals
+from ..solvers.merging import expected_gains
+from ..solvers.swaps import START, removals
 from ..sparsity import Sparsity
 from ..threads import one_thread
 
@@ -147,7 +148,7 @@ def _grown(problem: Problem, iterate: Iterate) -> Iterate:
     """A solution with fewer units and the best others, up to k."""
     units = problem.units
     support = iterate.support if iterate.support is not None else iterate.point.x != 0
-    gains = np.where(units.units_in(support), np.inf, expected_gains(problem, iterate.point))
+    gains = np.where(units.units_in(support), np.inf, expected_gains(problem, iterate))
     return problem.refit(units.mask(units.top(gains)), iterate.point.x, START)
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..debias import Exact, Outcome
-from ..objectives.base import NotFiniteError, Point
+from ..objectives.base import NotFiniteError
 from ..sparsity.base import top_mask
 from ..typing import Array, Mask
 from ..validation import check_iterations
 from .additive import AdditiveModel
 from .base import Iterate, Problem, Solver
 from .exchange import Exchange, ExchangeModel
+from .merging import Merging, exchanged, expected_gains, grown, leaving_costs
 from .steps import Step
 from .twins import first_of_twins
 
@@ -122,13 +123,16 @@ class SwapGraHTP(Solver):
 
     def _descend(self, problem: Problem, current: Iterate) -> Iterate:
         """A pursuit step that lowers f, or else exchanges that do; done if there are none."""
-        if current.memory is None or current.memory.pursuing:
-            following = self._pursue(problem, current)
+        merges = problem.objective.merges
+        if merges or current.memory is None or current.memory.pursuing:
+            following = self._merge(problem, current) if merges else self._pursue(problem, current)
             if following is not None:
                 return following
         if current.support is not None and self.exchanges != 0:
+            if merges and int(current.support.sum()) > problem.objective.largest_model:
+                return replace(current, done="converged: no exchange of units, one or many, lowers f")
             return self._exchange(problem, current)
-        promised = 2.0 * expected_gains(problem, current.point).max(initial=0.0)
+        promised = 2.0 * expected_gains(problem, current).max(initial=0.0)
         if current.support is None and promised > CLEAR * _least_gain(problem, current):
             # Units may still enter and f has a slope in them: a refit that does not follow it is not to be trusted.
             return replace(current, done="no step lowers f", outcome=Outcome.UNFINISHED)
@@ -144,7 +148,7 @@ class SwapGraHTP(Solver):
             if problem.out_of_time:
                 return replace(best, done=None)
             if number + 1 < count:
-                gains = np.where(used, -np.inf, expected_gains(problem, best.point))
+                gains = np.where(used, -np.inf, expected_gains(problem, best))
                 start = units.top(gains)
                 used |= start & ~units.always
             else:
@@ -225,6 +229,32 @@ class SwapGraHTP(Solver):
         target = current.point.value if current.support is not None else None
         return problem.refit(support, current.point.x, replace(debias, target=target))
 
+    # --- merging: for objectives whose units are exchanged many at a time --------------------------------------
+
+    def _merge(self, problem: Problem, current: Iterate) -> Iterate | None:
+        """More units, or an exchange that lowers f; None when there are k units and no exchange does."""
+        units = problem.units
+        memory = current.memory or _Memory(True)
+        stage: Merging | None = memory.merging
+        if current.support is None:
+            chosen = units.units_in(current.point.x != 0) | units.always
+            current = replace(current, support=units.mask(chosen))
+            stage = Merging.from_nothing(units.k, int(chosen.sum()), memory.brief)
+            return replace(grown(problem, current, stage.size), memory=replace(memory, merging=stage))
+        if stage is None:
+            stage = Merging.at(units.k, memory.brief)
+        gains = expected_gains(problem, current)
+        while not stage.over(units.k) and self.exchanges != 0 and not problem.out_of_time:
+            trial = exchanged(problem, current, gains, stage.q)
+            lower = trial is not None and _lower(problem, trial, current)
+            stage = stage.after(lower)
+            if trial is not None and lower:
+                return replace(trial, memory=replace(memory, merging=stage))
+        following = stage.following(units.k)
+        if following is None:
+            return None
+        return replace(grown(problem, current, following.size), memory=replace(memory, merging=following))
+
     # --- exchanges --------------------------------------------------------------------------------------------
 
     def _exchange(self, problem: Problem, current: Iterate) -> Iterate:
@@ -245,10 +275,10 @@ class SwapGraHTP(Solver):
             singles = wider == level and not memory.brief
             pairs = model.best_pairs(self._number_of_singles(problem)) if singles else []
             chain = model.chain(memory.length, _least_gain(problem, current))
-            for exchanged in _attempts(chain, pairs):
-                trial = self._trial(problem, current, self._after(problem, current, exchanged), EXCHANGE)
+            for attempt in _attempts(chain, pairs):
+                trial = self._trial(problem, current, self._after(problem, current, attempt), EXCHANGE)
                 if _lower(problem, trial, current):
-                    longer = max(4, 2 * len(exchanged))
+                    longer = max(4, 2 * len(attempt))
                     return replace(trial, memory=replace(memory, pursuing=False, length=longer, candidates=level))
             if wider == level:
                 break
@@ -271,7 +301,7 @@ class SwapGraHTP(Solver):
         units, point = problem.units, current.point
         assert current.support is not None
         inside = units.units_in(current.support)
-        gains = np.where(inside, -np.inf, expected_gains(problem, point))
+        gains = np.where(inside, -np.inf, expected_gains(problem, current))
         look = units.mask(inside | top_mask(gains, candidates))
         if int(look.sum()) > problem.objective.largest_model:
             return additive_model(problem, current)
@@ -292,29 +322,23 @@ class SwapGraHTP(Solver):
         return max(min(max(units.k // 2, FEW), most // width), 5)
 
     @staticmethod
-    def _after(problem: Problem, current: Iterate, exchanged: Iterable[Exchange]) -> Mask:
+    def _after(problem: Problem, current: Iterate, exchanges: Iterable[Exchange]) -> Mask:
         """The support after some exchanges."""
         units = problem.units
         assert current.support is not None
         inside = units.units_in(current.support)
-        for exchange in exchanged:
+        for exchange in exchanges:
             inside[exchange.leaving] = False
             inside[exchange.entering] = True
         return units.mask(inside)
 
 
-def expected_gains(problem: Problem, point: Point) -> Array:
-    """How much each unit outside the support could lower f by itself, as far as its curvature tells."""
-    units = problem.units
-    return units.total(problem.objective.entering_gains(point, units.descent(point.gradient)))
-
-
 def additive_model(problem: Problem, iterate: Iterate) -> AdditiveModel:
     """What each unit costs or gains by itself."""
-    units, point = problem.units, iterate.point
+    units = problem.units
     assert iterate.support is not None
-    costs = units.total(problem.objective.leaving_costs(point))
-    return AdditiveModel(costs, expected_gains(problem, point), units.units_in(iterate.support), units.always)
+    inside = units.units_in(iterate.support)
+    return AdditiveModel(leaving_costs(problem, iterate), expected_gains(problem, iterate), inside, units.always)
 
 
 def removals(problem: Problem, iterate: Iterate, count: int) -> list[int]:
@@ -323,7 +347,7 @@ def removals(problem: Problem, iterate: Iterate, count: int) -> list[int]:
     assert support is not None
     inside = units.units_in(support)
     if int(support.sum()) > problem.objective.largest_model:
-        costs = units.total(problem.objective.leaving_costs(iterate.point))
+        costs = leaving_costs(problem, iterate)
         return AdditiveModel(costs, np.zeros_like(costs), inside, units.always).removals(count)
     at, hessian, linear = problem.objective.quadratic_model(iterate.point, support)
     everything = np.ones(linear.size, dtype=bool)
@@ -342,6 +366,7 @@ class _Memory:
     length: int = 16
     candidates: int = 0
     brief: bool = False
+    merging: Merging | None = None
 
 
 def _brief(iterate: Iterate) -> bool:
