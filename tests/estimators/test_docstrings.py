@@ -32,6 +32,8 @@ def an_instance(kind: type[Any]) -> Any:
     if kind is ksparse.StabilitySelection:
         return kind(ksparse.SparseLinearRegression(k=2), n_pairs=3, random_state=0)
     quick: dict[str, Any] = {"ks": [1, 2], "cv": 3}
+    if kind is ksparse.SparseDiscriminantAnalysis:
+        quick["k"] = "cv"
     return kind(**{name: value for name, value in quick.items() if name in inspect.signature(kind).parameters})
 
 
@@ -49,7 +51,8 @@ def test_parameters_are_documented(kind: type[Any]) -> None:
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_fitted_attributes_are_documented(kind: type[Any]) -> None:
     data = pd.DataFrame(X, columns=NAMES)
-    y = response("logistic" if "Logistic" in kind.__name__ else "poisson")
+    labels = "Logistic" in kind.__name__ or "Discriminant" in kind.__name__
+    y = response("logistic" if labels else "poisson")
     model = an_instance(kind).fit(data, y)
     fitted = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
     assert fitted == set(documented(kind, "Attributes"))

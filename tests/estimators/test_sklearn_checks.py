@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ksparse import (
+    SparseDiscriminantAnalysis,
     SparseHuberRegression,
     SparseHuberRegressionCV,
     SparseHuberRegressionIC,
@@ -19,6 +20,9 @@ from ksparse import (
     SparsePoissonRegression,
     SparsePoissonRegressionCV,
     SparsePoissonRegressionIC,
+    SparsePrecision,
+    SparsePrecisionCV,
+    SparsePrecisionIC,
     StabilitySelection,
 )
 
@@ -39,6 +43,12 @@ ESTIMATORS = [
     SparseHuberRegressionIC(),
     StabilitySelection(SparseLinearRegression(), n_pairs=3, threshold=0.6, random_state=0),
     StabilitySelection(SparseLogisticRegression(), n_pairs=3, threshold=0.6, random_state=0),
+    SparsePrecision(),
+    SparsePrecision(k=2, standardize=False, bounds=None),
+    SparsePrecisionCV(cv=3),
+    SparsePrecisionIC(),
+    SparseDiscriminantAnalysis(),
+    SparseDiscriminantAnalysis("cv", cv=2),
 ]
 
 
