@@ -276,3 +276,10 @@ def test_keywords_of_artists() -> None:
     bars = SelectionFrequencyDisplay.from_estimator(made_up.stability([0.5, 1.0]), bar_kw={"height": 0.2}).bars_
     assert bars[0].get_height() == pytest.approx(0.2)
     assert ConvergenceDisplay(made_up.history(3)).plot(line_kw={"color": "k"}).line_.get_color() == "k"
+
+
+def test_scores_of_graphs_count_edges() -> None:
+    X = np.random.default_rng(0).standard_normal((60, 5))
+    display = ScorePathDisplay.from_estimator(ksparse.SparsePrecisionCV(ks=[0, 2, 4], cv=3).fit(X))
+    assert display.ax_.get_xlabel() == "number of edges k"
+    assert display.ax_.get_ylabel() == "held-out log-likelihood"

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from ..estimators.graphs import GraphModel
 from ..selection import Path
 from ..solvers import Result
 from ..typing import AnyArray
@@ -55,5 +56,7 @@ def names_or_default(names: Any, n_features: int) -> list[str]:
 
 
 def unit_of(model: Any) -> str:
-    """What k counts: "features" or "groups"."""
+    """What k counts: "features", "groups" or "edges"."""
+    if isinstance(model, GraphModel):
+        return "edges"
     return "features" if getattr(model, "groups", None) is None else "groups"

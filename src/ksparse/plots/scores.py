@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ..estimators.graphs import GraphModel
 from ..selection.folds import standard_errors
 from ..selection.growth import first_best
 from ..typing import Array, IntArray
@@ -132,7 +133,7 @@ class ScorePathDisplay:
         expected = "an estimator that chooses k, such as SparseLogisticRegressionCV or SparseLogisticRegressionIC"
         model = fitted_model(estimator, ["scores_", "criterion_"], expected)
         if hasattr(model, "scores_"):
-            scores, rule, name = model.scores_, model.rule, _score_name(model.scoring)
+            scores, rule, name = model.scores_, model.rule, _score_name(model)
         else:
             scores, rule, name = model.criterion_, "best", f"{str(model.criterion).upper()} (smaller is better)"
         display = cls(model.ks_, scores, k=int(model.k_), rule=rule, score_name=name, unit=unit_of(model))
@@ -235,10 +236,11 @@ class ScorePathDisplay:
             )
 
 
-def _score_name(scoring: Any) -> str:
-    """What a scorer of scikit-learn is called."""
+def _score_name(model: Any) -> str:
+    """What the scores of a cross-validated model are called."""
+    scoring = getattr(model, "scoring", None)
     if scoring is None:
-        return "minus held-out loss"
+        return "held-out log-likelihood" if isinstance(model, GraphModel) else "minus held-out loss"
     if isinstance(scoring, str):
         return scoring.replace("_", " ")
     function = getattr(scoring, "_score_func", scoring)
