@@ -9,7 +9,7 @@ import numpy as np
 from ..objectives.logdet import EigenvalueBounds
 from ..typing import Array, Mask
 
-__all__ = ["Adm", "adm"]
+__all__ = ["Adm", "adm", "pulled_in"]
 
 #: ρ changes by this factor when one residual is so many times the other, looked at after so many iterations.
 FACTOR, IMBALANCE, PATIENCE = 2.0, 5.0, 10
@@ -85,7 +85,7 @@ def adm(
             break
         if adapts and iteration % PATIENCE == 0 and not 1.0 / IMBALANCE < primal / max(dual, 1e-300) < IMBALANCE:
             rho *= FACTOR if primal > dual else 1.0 / FACTOR
-    return Adm(_pulled_in(theta, bounds), converged)
+    return Adm(pulled_in(theta, bounds)[0], converged)
 
 
 def _likeliest(middle: Array, rho: float, bounds: EigenvalueBounds) -> Array:
@@ -95,20 +95,20 @@ def _likeliest(middle: Array, rho: float, bounds: EigenvalueBounds) -> Array:
     return (vectors * values) @ vectors.T
 
 
-def _pulled_in(theta: Array, bounds: EigenvalueBounds) -> Array:
-    """Θ, moved towards a multiple of the identity until it is within the bounds; the support stays."""
+def pulled_in(theta: Array, bounds: EigenvalueBounds) -> tuple[Array, float]:
+    """Θ moved towards a multiple of the identity until it is within the bounds, and by what share."""
     values = np.linalg.eigvalsh(theta)
     lowest, highest = float(values[0]), float(values[-1])
-    if bounds.lower <= lowest and highest <= bounds.upper and lowest > 0:
-        return theta
+    floor = bounds.lower if bounds.lower > 0 else 1e-8 * max(highest, np.finfo(float).tiny)
+    if floor <= lowest and highest <= bounds.upper:
+        return theta, 0.0
     centre = float(np.clip(theta.diagonal().mean(), bounds.lower, bounds.upper))
     if not bounds.lower < centre < bounds.upper:
         centre = 0.5 * (bounds.lower + min(bounds.upper, 2.0 * bounds.lower + 1.0))
-    floor = bounds.lower if bounds.lower > 0 else 1e-8 * highest
     share = 0.0
     if lowest < floor:
         share = (floor - lowest) / (centre - lowest) if centre > lowest else 1.0
     if highest > bounds.upper:
         share = max(share, (highest - bounds.upper) / (highest - centre))
     share = min(share * (1.0 + 1e-12), 1.0)
-    return (1.0 - share) * theta + share * centre * np.eye(len(theta))
+    return (1.0 - share) * theta + share * centre * np.eye(len(theta)), share

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from ..objectives.base import Point
 from ..objectives.logdet import EigenvalueBounds, Inverse, LogDet, LogDetOnSupport, cholesky
 from ..typing import Array, IntArray, Mask
-from .adm import adm
+from .adm import adm, pulled_in
 from .base import Outcome, Solution
 from .newton import conjugate_gradient_direction, newton
 
@@ -31,6 +31,8 @@ MAX_SWEEPS, MAX_ITERATIONS, MAX_NEWTON = 2000, 5000, 100
 SMALLEST_RESIDUAL = 1e-8
 #: A solution whose eigenvalues keep this share away from their bounds would be the same without them.
 MARGIN = 1e-4
+#: While the support moves, a solution that misses the bounds by a smaller share is pulled in.
+NEARLY_WITHIN = 1e-2
 UNBOUNDED = EigenvalueBounds(0.0, np.inf)
 
 
@@ -140,9 +142,15 @@ def _solved(
         return block if block.outcome is Outcome.SOLVED else _polished(covariance, graph, bounds, block.omega)
     if bounds == UNBOUNDED:
         return _polished(covariance, graph, bounds, np.diag(1.0 / covariance.diagonal()))
+    begin = objective.matrix(start)[nodes[:, None], nodes]
+    if block is not None:
+        begin, share = pulled_in(block.omega, bounds)
+        factor = cholesky(begin)
+        if factor is not None and share <= NEARLY_WITHIN and tol > STILLEST:
+            return block._replace(omega=begin, factor=factor)  # as good a guess as a few iterations would give
     support = graph.toarray() != 0
     np.fill_diagonal(support, True)
-    block = _bounded(covariance, support, bounds, objective.matrix(start)[nodes[:, None], nodes], tol, None)
+    block = _bounded(covariance, support, bounds, begin, tol, None)
     binding = not bounds.narrowed(MARGIN).admit(block.omega)
     return block if binding or tol > STILLEST else _polished(covariance, graph, bounds, block.omega)
 

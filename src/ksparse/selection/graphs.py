@@ -25,12 +25,15 @@ from ..validation import check_nonnegative_number, check_positive_number
 from .choosing import least_criterion
 from .criteria import GRAPH_CRITERIA, graph_criterion
 from .folds import check_rule, check_splits, choose, cross_validate
-from .growth import FACTOR_OF_EDGES, Growth, check_ks
+from .growth import Growth, check_ks
 from .pathwise import PathSolver
 
 __all__ = ["PrecisionPath", "SparsePrecisionCV", "SparsePrecisionIC", "precision_path"]
 
 M = TypeVar("M", bound="ChoosesEdges")
+
+#: There may be many edges, and their scores are rough: "auto" looks at them from further away than at features.
+FACTOR, RESOLUTION = 1.5, 0.05
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,7 @@ class ChoosesEdges(PrecisionModel):
 def edge_growth(solver: PathSolver, n_samples: float, n_features: int) -> Growth:
     """Numbers of edges for "auto", from none to one for every four numbers in the data."""
     sensible = max(int(n_samples * n_features / 4), 1)
-    return Growth(solver.fewest, min(sensible, solver.most), FACTOR_OF_EDGES)
+    return Growth(solver.fewest, min(sensible, solver.most), FACTOR, RESOLUTION)
 
 
 class GraphFold:

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 __all__ = ["Growth", "check_ks", "first_best"]
 
-#: The factor of numbers of features. Scores of graphs, of many more edges, are rougher: they are looked at from afar.
-FACTOR, FACTOR_OF_EDGES = 1.25, 1.5
+#: The factor of numbers of features.
+FACTOR = 1.25
 #: So many k are tried at first, and so many more each time.
 FIRST, MORE = 8, 4
 #: The score has turned when so many larger k were no better than the best.
@@ -32,6 +32,8 @@ class Growth:
         The smallest and the largest k that make sense.
     factor : float, default=1.25
         Each k is by this factor larger than the one before, and by at least one.
+    resolution : float, default=0
+        Around the best k, gaps of no more than this share of it are close enough.
 
     Examples
     --------
@@ -47,9 +49,9 @@ class Growth:
     [16, 18]
     """
 
-    def __init__(self, least: int, most: int, factor: float = FACTOR) -> None:
+    def __init__(self, least: int, most: int, factor: float = FACTOR, resolution: float = 0.0) -> None:
         self._least, self._most = least, max(least, most)
-        self._factor = factor
+        self._factor, self._resolution = factor, resolution
 
     def following(self, scores: Mapping[int, float]) -> list[int]:
         """What to try next; nothing when the search is over."""
@@ -70,12 +72,11 @@ class Growth:
             ks.append(k)
         return ks
 
-    @staticmethod
-    def _between(tried: list[int], best: int) -> list[int]:
+    def _between(self, tried: list[int], best: int) -> list[int]:
         """The middles of the gaps on both sides of the best."""
         position = tried.index(best)
         neighbours = tried[max(position - 1, 0) : position + 2]
-        middles = [(a + b) // 2 for a, b in pairwise(neighbours)]
+        middles = [(a + b) // 2 for a, b in pairwise(neighbours) if b - a > self._resolution * best]
         return [k for k in middles if k not in tried]
 
 

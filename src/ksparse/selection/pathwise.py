@@ -63,6 +63,7 @@ class PathSolver:
             self._objective = objective.working()
         self._units = replace(sparsity, k=objective.size).bind(objective.shape, objective.free)
         self._iterates: dict[int, Iterate] = {}
+        self._seen_from_above: dict[tuple[int, int], float] = {}
         self.results: dict[int, Result] = {}
 
     @property
@@ -110,6 +111,10 @@ class PathSolver:
         self._run(k, problem, start)
 
     def _downwards(self, larger: int, smaller: int) -> None:
+        value = self.results[larger].value
+        if self._seen_from_above.get((larger, smaller)) == value:
+            return  # the same start as in an earlier round
+        self._seen_from_above[larger, smaller] = value
         problem = self._problem(smaller)
         start = _shrunk(problem, self._iterates[larger])
         if self._lower(start.point.value, self._iterates[smaller].point.value):
