@@ -38,10 +38,12 @@ PARTS = {
     "Iterate",
     "Iteration",
     "Outcome",
+    "PrecisionData",
     "Problem",
     "RealData",
     "Solution",
     "Step",
+    "StockData",
 }
 PACKAGES = ("objectives", "sparsity", "debias", "solvers", "estimators", "selection", "plots", "datasets", "theory")
 
