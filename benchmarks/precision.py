@@ -14,9 +14,9 @@ limit of 100 iterations, so that there are three times of it:
 - `tuned`: with ``enet_tol=1e-6``, which makes it converge in few iterations, if one knows to set it.
 
 Seconds are those of the processor, in which other programs do not count: on one thread and an idle machine they are the
-same. The target of a fourth of its time is set beside its own settings; the ratio to the tuned one is printed too. Frobenius
-errors are relative to the true matrix. Then: p = 2000 in less than a minute; the paper's alternating direction method
-beside the default debiasing on one support; and a well-conditioned model, in which shrinkage helps.
+same. The target of a fourth of its time is set beside its own settings; the ratio to the tuned one is printed too.
+Frobenius errors are relative to the true matrix. Then: p = 2000 in less than a minute; the alternating direction
+method of the paper beside the default debiasing on one support; and a well-conditioned model, in which shrinkage helps.
 """
 
 from __future__ import annotations
