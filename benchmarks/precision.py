@@ -5,8 +5,8 @@
 The paper's model (§5.2.1: condition number p) with 3 neighbours on average, p = 200, 500 and 1000, n = 2p and p/2, and
 k the true number of edges; medians over seeds, of which p = 1000 has only the first. ksparse is timed with all that its
 users wait for: the checks of the correlation matrix, the choice of edges, the refit. The graphical lasso is timed for
-one single fit, at a penalty bisected beforehand to k edges (within 2 %). With its own settings it often ends at its
-limit of 100 iterations, so that there are three times of it:
+one single fit, at a penalty bisected beforehand to about k edges (its number is shown). With its own settings it often
+ends at its limit of 100 iterations, so that there are three times of it:
 
 - `glasso`: its own settings; a * says that it warned that it had not converged, for one seed or more;
 - `converging`: the fastest fit with its own settings that converged, of this penalty and others near it (within 5 % of
@@ -41,8 +41,8 @@ from ksparse.objectives import LogDet
 DEGREE = 3.0
 #: Parameters with which scikit-learn converges.
 TUNED = {"enet_tol": 1e-6}
-#: Shares by which the number of edges may miss k: of the penalty that is compared with, and of others near it.
-NEAR, NEIGHBOURING = 0.02, 0.05
+#: Shares by which the number of edges may miss k: of a rough fit in the search for a penalty, and of others near it.
+NEAR, NEIGHBOURING = 0.01, 0.05
 #: Penalties near the one that is compared with, as multiples of it; and how many of them are tried for large p.
 NEIGHBOURS, FEW, LARGE = (0.99, 1.01, 0.995, 1.005), 2, 500
 #: The targets.
@@ -89,7 +89,7 @@ def lasso(correlations: Any, penalty: float, **settings: Any) -> Fit:
 
 
 def penalty_for(correlations: Any, k: int) -> float:
-    """A penalty that leaves k edges, within 2 % if ten rough fits find one."""
+    """A penalty that leaves about k edges: within 1 % in a rough fit, or the nearest of ten."""
     sizes = np.sort(np.abs(correlations[np.triu_indices(len(correlations), 1)]))[::-1]
     trial, best, miss = float(np.log(sizes[k - 1])), np.nan, np.inf
     low, high = -np.inf, np.inf  # too many edges below, too few above
@@ -98,7 +98,7 @@ def penalty_for(correlations: Any, k: int) -> float:
         off = np.log(max(rough.edges, 1) / k)
         if abs(off) < miss:
             best, miss = trial, abs(off)
-        if miss <= NEAR / 2:
+        if miss <= NEAR:
             break
         low, high = (trial, high) if off > 0 else (low, trial)
         # Nearby, the number of edges falls about as the cube of the penalty.
