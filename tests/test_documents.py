@@ -7,9 +7,11 @@ import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ksparse
+from ksparse.datasets.real import STOCKS
 
 ROOT = Path(__file__).parents[1]
 
@@ -38,10 +40,12 @@ PARTS = {
     "Iterate",
     "Iteration",
     "Outcome",
+    "PrecisionData",
     "Problem",
     "RealData",
     "Solution",
     "Step",
+    "StockData",
 }
 PACKAGES = ("objectives", "sparsity", "debias", "solvers", "estimators", "selection", "plots", "datasets", "theory")
 
@@ -75,3 +79,26 @@ def test_the_example_runs(
     assert len(values) == 6
     assert values["ksparse default"] == min(values.values())
     assert (tmp_path / "methods.png").exists() == figure
+
+
+def test_the_stocks_example_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    sectors = np.repeat(["Energy", "Utilities", "Materials"], 5)
+    common = np.repeat(rng.standard_normal((120, 3)), 5, axis=1)
+    prices = np.exp(np.cumsum(0.01 * (common + rng.standard_normal((120, 15))), axis=0))
+    file = tmp_path / STOCKS
+    file.parent.mkdir()
+    np.savez(file, X=prices, ticker=[f"T{number}" for number in range(15)], sector=sectors)
+    monkeypatch.setenv("KSPARSE_DATA", str(tmp_path))
+    arguments = ["--edges", "12", "--held-out", "--out", str(tmp_path / "pictures")]
+    monkeypatch.setattr(sys, "argv", ["stocks.py", *arguments])
+    runpy.run_path(str(ROOT / "examples" / "stocks.py"), run_name="__main__")
+    lines = capsys.readouterr().out.splitlines()
+    values = {line[:20].strip(): float(line.split()[-5]) for line in lines[2:4] if line}
+    assert values["ksparse"] < values["graphical lasso"]
+    assert {file.name for file in (tmp_path / "pictures").iterdir()} == {"stocks_graph.png", "stocks_support.png"}
+    monkeypatch.delenv("KSPARSE_DATA")
+    with pytest.raises(SystemExit, match="set the environment variable KSPARSE_DATA"):
+        runpy.run_path(str(ROOT / "examples" / "stocks.py"), run_name="__main__")

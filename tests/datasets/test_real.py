@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from ksparse.datasets import load_real, term_weights
-from ksparse.datasets.real import REAL_DATA
+from ksparse.datasets import load_feature_names, load_real, load_stocks, term_weights
+from ksparse.datasets.real import REAL_DATA, STOCKS
 
 
 def test_dense_and_sparse_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,12 +31,58 @@ def test_dense_and_sparse_files_are_read(tmp_path: Path, monkeypatch: pytest.Mon
     assert y.tolist() == [-1, 1]
 
 
+def test_expressions_are_logarithms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KSPARSE_DATA", str(tmp_path))
+    (tmp_path / REAL_DATA["hess"]).parent.mkdir()
+    raw = np.array([[0.0, 1.0], [3.0, 7.0], [15.0, 0.0]])
+    np.savez(tmp_path / REAL_DATA["hess"], mbei=raw, y=[0, 1, 0], probe_id=["a_at", "b_at"])
+    X, y = load_real("hess")
+    assert_allclose(X, [[0, 1], [2, 3], [4, 0]])
+    assert y.tolist() == [0, 1, 0]
+    assert load_feature_names("hess").tolist() == ["a_at", "b_at"]
+
+
+def test_prices_become_log_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KSPARSE_DATA", str(tmp_path))
+    (tmp_path / STOCKS).parent.mkdir()
+    prices = np.array([[1.0, 2.0], [np.e, 2.0], [1.0, 2.0 * np.e]])
+    np.savez(tmp_path / STOCKS, X=prices, ticker=["A", "B"], sector=["Energy", "Utilities"])
+    returns, tickers, sectors = load_stocks()
+    assert_allclose(returns, [[1, 0], [-1, 1]], atol=1e-15)
+    assert tickers.tolist() == ["A", "B"]
+    assert sectors.tolist() == ["Energy", "Utilities"]
+
+
+needs_data = pytest.mark.skipif("KSPARSE_DATA" not in os.environ, reason="KSPARSE_DATA names no folder of real data")
+
+
+@needs_data
+def test_the_real_breast_cancer_data() -> None:
+    X, y = load_real("hess")
+    assert X.shape == (133, 1400)
+    assert np.bincount(y).tolist() == [99, 34]
+    assert len(set(load_feature_names("hess"))) == 1400
+    assert 0 <= X.min() < X.max() < 20
+
+
+@needs_data
+def test_the_real_stocks() -> None:
+    returns, tickers, sectors = load_stocks()
+    assert returns.shape == (1257, 452)
+    assert np.isfinite(returns).all()
+    assert len(set(tickers)) == 452
+    assert len(set(sectors)) == 10
+
+
 def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="name must be one of 'golub'"):
         load_real("iris")
+    with pytest.raises(ValueError, match="colon has no names of its features; those that do: golub, reuters, hess"):
+        load_feature_names("colon")
     monkeypatch.delenv("KSPARSE_DATA", raising=False)
-    with pytest.raises(FileNotFoundError, match="set the environment variable KSPARSE_DATA"):
-        load_real("golub")
+    for load in (lambda: load_real("golub"), lambda: load_feature_names("golub"), load_stocks):
+        with pytest.raises(FileNotFoundError, match="set the environment variable KSPARSE_DATA"):
+            load()
     monkeypatch.setenv("KSPARSE_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match=r"golub_leukemia_72x7129\.npz does not exist"):
         load_real("golub")

@@ -1,6 +1,17 @@
 """Data to try things on: the paper's simulations, and real data where they are at hand."""
 
-from .real import RealData, load_real, term_weights
+from .graphs import PrecisionData, make_precision
+from .real import RealData, StockData, load_feature_names, load_real, load_stocks, term_weights
 from .simulations import make_logistic
 
-__all__ = ["RealData", "load_real", "make_logistic", "term_weights"]
+__all__ = [
+    "PrecisionData",
+    "RealData",
+    "StockData",
+    "load_feature_names",
+    "load_real",
+    "load_stocks",
+    "make_logistic",
+    "make_precision",
+    "term_weights",
+]

@@ -9,9 +9,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..typing import AnyArray, Matrix
+from ..typing import AnyArray, Array, Matrix
 
-__all__ = ["REAL_DATA", "RealData", "load_real", "term_weights"]
+__all__ = [
+    "REAL_DATA",
+    "STOCKS",
+    "RealData",
+    "StockData",
+    "load_feature_names",
+    "load_real",
+    "load_stocks",
+    "term_weights",
+]
 
 REAL_DATA = {
     "golub": "gene_expression/golub_leukemia_72x7129.npz",
@@ -19,7 +28,11 @@ REAL_DATA = {
     "prostate": "gene_expression/singh2002_prostate_102x6033.npz",
     "reuters": "text/reuters21578_corporate.npz",
     "rcv1": "text/rcv1_binary_subsets.npz",
+    "hess": "hess_mda133/mda133_top1400.npz",
 }
+#: What the files call the names of their features.
+FEATURE_NAMES = {"golub": "features", "reuters": "vocab", "hess": "probe_id"}
+STOCKS = "graphical/sp500_stockdata_1258x452.npz"
 
 
 class RealData(NamedTuple):
@@ -29,15 +42,26 @@ class RealData(NamedTuple):
     y: AnyArray
 
 
+class StockData(NamedTuple):
+    """Daily log-returns of stocks, one column for each, with their tickers and sectors."""
+
+    returns: Array
+    tickers: AnyArray
+    sectors: AnyArray
+
+
 def load_real(name: str) -> RealData:
     """Load a real data set from the folder that KSPARSE_DATA names.
 
-    "golub" (leukemia), "colon" and "prostate" are gene expressions, of which rows are samples; "reuters" (counts of
-    terms) and "rcv1" (weights of terms) are sparse texts. They are not part of the package.
+    "golub" (leukemia), "colon" and "prostate" are gene expressions, of which rows are samples; so is "hess" (breast
+    cancer; Hess et al., Journal of Clinical Oncology 2006), as log₂(expression + 1), where y = 1 is a pathologic
+    complete response to chemotherapy. Its 1400 probes were preselected with all labels, so that accuracies are mildly
+    optimistic. "reuters" (counts of terms) and "rcv1" (weights of terms) are sparse texts. They are not part of the
+    package.
 
     Parameters
     ----------
-    name : {"golub", "colon", "prostate", "reuters", "rcv1"}
+    name : {"golub", "colon", "prostate", "reuters", "rcv1", "hess"}
         Which one.
 
     Returns
@@ -55,23 +79,82 @@ def load_real(name: str) -> RealData:
     >>> from ksparse.datasets import load_real
     >>> X, y = load_real("golub")  # doctest: +SKIP
     """
-    if name not in REAL_DATA:
-        raise ValueError(f"name must be one of {', '.join(map(repr, REAL_DATA))}, got {name!r}")
-    folder = os.environ.get("KSPARSE_DATA")
-    if not folder:
-        raise FileNotFoundError(
-            f"{name} is not part of the package; set the environment variable KSPARSE_DATA to a folder that has "
-            f"{REAL_DATA[name]}"
-        )
-    path = Path(folder) / REAL_DATA[name]
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} does not exist; KSPARSE_DATA must name a folder that has {REAL_DATA[name]}")
-    with np.load(path, allow_pickle=False) as arrays:
+    with np.load(_path_of(_check_name(name), REAL_DATA[name]), allow_pickle=False) as arrays:
+        if "mbei" in arrays:
+            return RealData(np.log2(arrays["mbei"] + 1.0), arrays["y"])
         if "indptr" not in arrays:
             return RealData(arrays["X"].astype(np.float64), arrays["y"])
         values = arrays["tf"] if "tf" in arrays else arrays["val_micro"] / 1e6
         parts = values.astype(np.float64), arrays["indices"].astype(np.int32), arrays["indptr"].astype(np.int32)
         return RealData(sparse.csr_array(parts, shape=tuple(arrays["shape"])), arrays["y"])
+
+
+def load_feature_names(name: str) -> AnyArray:
+    """Load the names of the features of a real data set: genes of "golub", probes of "hess", terms of "reuters".
+
+    Parameters
+    ----------
+    name : {"golub", "reuters", "hess"}
+        Which one, as of `load_real`.
+
+    Returns
+    -------
+    ndarray of str
+        The names, in the order of the columns.
+
+    Examples
+    --------
+    >>> from ksparse.datasets import load_feature_names
+    >>> load_feature_names("hess")[:2]  # doctest: +SKIP
+    array(['214164_x_at', '210147_at'], dtype='<U11')
+    """
+    if _check_name(name) not in FEATURE_NAMES:
+        raise ValueError(f"{name} has no names of its features; those that do: {', '.join(FEATURE_NAMES)}")
+    with np.load(_path_of(name, REAL_DATA[name]), allow_pickle=False) as arrays:
+        return arrays[FEATURE_NAMES[name]]
+
+
+def load_stocks() -> StockData:
+    """Load the daily log-returns of 452 stocks of the S&P 500 from the folder that KSPARSE_DATA names.
+
+    The closing prices of 1258 days, from 2003 to the beginning of 2008, become the 1257 logarithms of the ratios of
+    successive days. The prices are not adjusted for splits, which leave outliers. The data are not part of the package.
+
+    Returns
+    -------
+    StockData
+        ``returns`` of shape (1257, 452), ``tickers`` and ``sectors``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder or the file is not there; the message says what to do.
+
+    Examples
+    --------
+    >>> from ksparse.datasets import load_stocks
+    >>> returns, tickers, sectors = load_stocks()  # doctest: +SKIP
+    """
+    with np.load(_path_of("the S&P 500", STOCKS), allow_pickle=False) as arrays:
+        return StockData(np.diff(np.log(arrays["X"]), axis=0), arrays["ticker"], arrays["sector"])
+
+
+def _check_name(name: str) -> str:
+    if name not in REAL_DATA:
+        raise ValueError(f"name must be one of {', '.join(map(repr, REAL_DATA))}, got {name!r}")
+    return name
+
+
+def _path_of(name: str, file: str) -> Path:
+    folder = os.environ.get("KSPARSE_DATA")
+    if not folder:
+        raise FileNotFoundError(
+            f"{name} is not part of the package; set the environment variable KSPARSE_DATA to a folder that has {file}"
+        )
+    path = Path(folder) / file
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} does not exist; KSPARSE_DATA must name a folder that has {file}")
+    return path
 
 
 def term_weights(train: Matrix, *others: Matrix) -> list[Matrix]:

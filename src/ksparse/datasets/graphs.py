@@ -1,0 +1,107 @@
+"""The generator of the paper's §5.2: Gaussian samples with a sparse random precision matrix."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ..typing import Array
+from ..validation import check_positive_number
+
+__all__ = ["PrecisionData", "make_precision"]
+
+
+class PrecisionData(NamedTuple):
+    """Samples, and the precision matrix that made them."""
+
+    X: Array
+    precision: Array
+
+
+def make_precision(
+    n: int = 100,
+    p: int = 60,
+    probability: float = 0.1,
+    degree: float | None = None,
+    condition: float | None = None,
+    random_state: int = 0,
+) -> PrecisionData:
+    """Simulate the paper's sparse precision model (§5.2.1): samples of N(0, Ω⁻¹) whose graph is random.
+
+    Ω = B + σI, where B is symmetric with a zero diagonal, each pair off it equals 1 with a probability and 0 otherwise,
+    and σ is such that the condition number of Ω is p, or what `condition` says. If no pair happens to be 1, Ω is the
+    identity, whose condition number is 1.
+
+    Parameters
+    ----------
+    n, p : int, default=100, 60
+        Samples and variables. The paper has n = 100 and p = 30, 60, 120 and 200.
+    probability : float, default=0.1
+        P, that a pair is an edge.
+    degree : float, optional
+        Average number of neighbours, in place of `probability`, which is degree/(p − 1) then: the graph stays as
+        sparse when p grows.
+    condition : float, optional
+        Condition number of Ω, above 1; p by default.
+    random_state : int, default=0
+        Seed.
+
+    Returns
+    -------
+    PrecisionData
+        ``X, precision``, of shapes (n, p) and (p, p).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.datasets import make_precision
+    >>> X, precision = make_precision(n=50, p=20)
+    >>> X.shape, precision.shape
+    ((50, 20), (20, 20))
+    >>> round(float(np.linalg.cond(precision)), 6)
+    20.0
+    """
+    _check_sizes(n, p)
+    chance = _chance_of_an_edge(p, probability, degree)
+    wanted = float(p) if condition is None else check_positive_number(condition, "condition")
+    if wanted <= 1 and p > 1:
+        raise ValueError(f"condition must be above 1, which only multiples of the identity have; got {condition!r}")
+    rng = np.random.default_rng(random_state)
+    B = np.triu(rng.random((p, p)) < chance, 1).astype(np.float64)
+    B += B.T
+    precision = _conditioned(B, wanted)
+    noise = rng.standard_normal((p, n))
+    # Ω = LLᵀ, and L⁻ᵀ times standard normal columns have the covariance Ω⁻¹.
+    X = solve_triangular(np.linalg.cholesky(precision), noise, trans="T", lower=True).T
+    return PrecisionData(np.ascontiguousarray(X), precision)
+
+
+def _check_sizes(n: int, p: int) -> None:
+    for name, size in (("n", n), ("p", p)):
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+            raise ValueError(f"{name} must be a positive integer, got {size!r}")
+
+
+def _chance_of_an_edge(p: int, probability: float, degree: float | None) -> float:
+    if degree is not None:
+        if not 0 <= degree <= p - 1:
+            raise ValueError(
+                f"degree must lie between 0 and p - 1 = {p - 1}, the number of other nodes; got {degree!r}"
+            )
+        return degree / max(p - 1, 1)
+    if not 0 <= probability <= 1:
+        raise ValueError(f"probability must lie between 0 and 1, got {probability!r}")
+    return probability
+
+
+def _conditioned(B: Array, condition: float) -> Array:
+    """B + σI with (λ_max(B) + σ) = condition·(λ_min(B) + σ); the identity if B = 0."""
+    if not B.any():
+        return np.eye(len(B))
+    values = np.linalg.eigvalsh(B)
+    precision = B.copy()
+    # The trace of B is zero, so that λ_min < 0 < λ_max, and σ is positive.
+    np.fill_diagonal(precision, (values[-1] - condition * values[0]) / (condition - 1))
+    return precision
