@@ -100,6 +100,7 @@ def sweep(
             for i in range(size):
                 change = max(change, abs(column[i] - W[j, i]))
                 W[j, i] = column[i]
+            for i in range(size):  # apart from the row, whose entries lie side by side
                 W[i, j] = column[i]
         if change <= tol:
             break

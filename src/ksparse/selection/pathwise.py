@@ -145,7 +145,8 @@ class PathSolver:
             self.results[k] = result
             # What can be made again is not kept: a matrix for each k would fill the memory.
             for other, iterate in self._iterates.items():
-                self._iterates[other] = replace(iterate, point=self._objective.light(iterate.point), proposal=None)
+                light = self._objective.light(iterate.point)
+                self._iterates[other] = replace(iterate, point=light, proposal=None, solution=None)
             self._iterates[k] = replace(last, done=None)
 
 

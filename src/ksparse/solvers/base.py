@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -43,10 +44,12 @@ class Iterate:
         F⁽ᵗ⁾, the selected coordinates with the free ones; None before the first iteration.
     step : float
         Step size of S1.
-    gradient_norm : float
-        Norm of the gradient on the support.
     outcome : Outcome
         How minimizing on the support ended.
+    solution : Point, optional
+        The same point as one of the objective on the support.
+    bounds : Bounds, optional
+        The bounds of its coordinates.
     proposal : ndarray, optional
         The truncated gradient step that S3 started from.
     done : str, optional
@@ -58,11 +61,22 @@ class Iterate:
     point: Point
     support: Mask | None = None
     step: float = np.nan
-    gradient_norm: float = np.nan
     outcome: Outcome = Outcome.SOLVED
+    solution: Point | None = None
+    bounds: Bounds | None = None
     proposal: Array | None = None
     done: str | None = None
     memory: Any = None
+
+    @cached_property
+    def gradient_norm(self) -> float:
+        """Norm of the gradient on the support, without what bounds hold; made only for iterates that are kept."""
+        if self.solution is None or self.outcome is Outcome.NOT_FINITE:
+            return 0.0 if self.support is not None and not self.support.any() else np.nan
+        gradient = self.solution.gradient
+        if self.bounds is not None:
+            gradient = np.where(self.bounds.movable(self.solution.x, gradient), gradient, 0.0)
+        return float(np.linalg.norm(gradient))
 
     def same_support(self, other: Iterate) -> bool:
         """Whether both have selected the same coordinates."""
@@ -91,21 +105,19 @@ class Problem:
         units, objective = self.units, self.objective
         if not support.any():
             nothing = np.zeros(objective.shape)
-            return Iterate(objective.at(nothing), support, gradient_norm=0.0, proposal=nothing)
+            return Iterate(objective.at(nothing), support, proposal=nothing)
         bounds = None
         if units.lower is not None and units.upper is not None:
             bounds = Bounds(units.lower[support], units.upper[support])
         restricted = objective.restrict(support)
         values = start[support] if bounds is None else bounds.clip(start[support])
         solution = debias(restricted, values, bounds)
-        norm = np.nan
-        if solution.outcome is not Outcome.NOT_FINITE:
-            norm = _projected_norm(solution.point, bounds)
         return Iterate(
             objective.lift(solution.point, support),
             support,
-            gradient_norm=norm,
             outcome=solution.outcome,
+            solution=solution.point,
+            bounds=bounds,
             proposal=np.where(support, start, 0.0),
         )
 
@@ -114,13 +126,6 @@ class Problem:
         if key not in self._cache:
             self._cache[key] = compute()
         return self._cache[key]
-
-
-def _projected_norm(point: Point, bounds: Bounds | None) -> float:
-    gradient = point.gradient
-    if bounds is not None:
-        gradient = np.where(bounds.movable(point.x, gradient), gradient, 0.0)
-    return float(np.linalg.norm(gradient))
 
 
 @dataclass(frozen=True)
