@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from ..objectives.base import Point
 from ..objectives.logdet import EigenvalueBounds, Inverse, LogDet, LogDetOnSupport, cholesky
 from ..typing import Array, IntArray, Mask
-from .adm import adm
+from .adm import adm, pulled_in
 from .base import Outcome, Solution
 from .newton import conjugate_gradient_direction, newton
 
@@ -138,8 +138,11 @@ def _solved(
     block = _swept(covariance, graph, tol)
     if block is not None and bounds.admit(block.omega):
         return block if block.outcome is Outcome.SOLVED else _polished(covariance, graph, bounds, block.omega)
-    if bounds == UNBOUNDED:
-        return _polished(covariance, graph, bounds, np.diag(1.0 / covariance.diagonal()))
+    if block is None and bounds.upper == np.inf:
+        # A smallest eigenvalue does not keep f from falling for ever.
+        free = _polished(covariance, graph, UNBOUNDED, np.diag(1.0 / covariance.diagonal()))
+        if free.outcome is Outcome.NO_MINIMUM or bounds.admit(free.omega):
+            return _block(pulled_in(free.omega, bounds), free.outcome)
     support = graph.toarray() != 0
     np.fill_diagonal(support, True)
     block = _bounded(covariance, support, bounds, objective.matrix(start)[nodes[:, None], nodes], tol, None)
@@ -173,9 +176,13 @@ def _bounded(
 ) -> _Block:
     """The solution where a bound binds."""
     found = adm(covariance, support, bounds, start, tol=max(tol, SMALLEST_RESIDUAL), max_iter=MAX_ITERATIONS, rho=rho)
-    factor = cholesky(found.omega)
+    return _block(found.omega, Outcome.SOLVED if found.converged else Outcome.UNFINISHED)
+
+
+def _block(omega: Array, outcome: Outcome) -> _Block:
+    factor = cholesky(omega)
     assert factor is not None
-    return _Block(found.omega, factor, Outcome.SOLVED if found.converged else Outcome.UNFINISHED)
+    return _Block(omega, factor, outcome)
 
 
 def _polished(covariance: Array, graph: sparse.csr_array, bounds: EigenvalueBounds, start: Array) -> _Block:
@@ -186,9 +193,8 @@ def _polished(covariance: Array, graph: sparse.csr_array, bounds: EigenvalueBoun
     begin = objective.at(start[support])
     solution = newton(objective, begin, None, solve=conjugate_gradient_direction, tol=1e-14, max_iter=MAX_NEWTON)
     omega = objective.matrix(solution.point.x)
-    factor = cholesky(omega)
-    assert factor is not None
+    omega = 0.5 * (omega + omega.T)  # conjugate gradients keep symmetry up to rounding
     outcome = solution.outcome
     if outcome is Outcome.UNFINISHED and bounds == UNBOUNDED:
         outcome = Outcome.NO_MINIMUM
-    return _Block(omega, factor, outcome)
+    return _block(omega, outcome)

@@ -81,6 +81,8 @@ class Objective(ABC):
     has_hessian: bool = False
     #: True where every restriction has a unique minimizer, so that none needs to be checked for it.
     strongly_convex: bool = False
+    #: True where f has a closed domain and may end on its edge, where a slope promises nothing.
+    edged: bool = False
     #: With more coordinates than this, exchanges are told by what single units gain and cost, rather than by a Hessian.
     largest_model: int = 600
     #: Number of directions in which f is constant by construction (a softmax is invariant to shifts).

@@ -86,6 +86,8 @@ def eigenvalue_bounds(covariance: Any, xi: float = 1e-2, size: float | None = No
     m = float(len(matrix)) if size is None else check_positive_number(size, "size")
     alpha = 1.0 / (_norm(matrix) + m * xi)
     beta = (m - alpha * float(np.trace(matrix))) / xi
+    if size is None:
+        beta = max(beta, alpha)  # what rounding takes from p = 1, where they are equal
     if beta < alpha:
         raise ValueError(
             f"size = {m:g} gives the bounds {alpha:.3g} and {beta:.3g}, which no matrix is within; raise it"
@@ -186,6 +188,7 @@ class LogDet(Objective):
         self.covariance, self.bounds = covariance, bounds
         self.shape = covariance.shape
         self.free = np.eye(len(covariance), dtype=bool)
+        self.edged = bounds != (0.0, np.inf)
 
     @property
     def start(self) -> Array:
@@ -257,6 +260,10 @@ class LogDet(Objective):
             )
         smallest = 1.0 if metric is None else float(metric.min())
         return 1.0 / (self.bounds.lower**2 * smallest)
+
+    def canonical(self, x: Array) -> Array:
+        """The symmetric part of x, which is all that f sees."""
+        return 0.5 * (x + x.T)
 
     def sparsity(self, k: int) -> Sparsity:
         """K pairs off the diagonal."""

@@ -129,7 +129,8 @@ class SwapGraHTP(Solver):
         if current.support is not None and self.exchanges != 0:
             return self._exchange(problem, current)
         promised = 2.0 * expected_gains(problem, current.point).max(initial=0.0)
-        if current.support is None and promised > CLEAR * _least_gain(problem, current):
+        misleading = promised > CLEAR * _least_gain(problem, current) and not problem.objective.edged
+        if current.support is None and misleading:
             # Units may still enter and f has a slope in them: a refit that does not follow it is not to be trusted.
             return replace(current, done="no step lowers f", outcome=Outcome.UNFINISHED)
         return replace(current, done="converged: no step lowers f")
