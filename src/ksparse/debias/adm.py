@@ -14,6 +14,10 @@ __all__ = ["Adm", "adm", "pulled_in"]
 
 #: ρ changes, by no more than this factor, when one residual is so many times the other; looked at so often.
 FACTOR, IMBALANCE, PATIENCE = 10.0, 5.0, 10
+#: Where nothing bounds Ω from above, a smaller share of its largest eigenvalue makes a multiplier singular.
+SINGULAR = 1e-9
+#: A matrix so many times as large as Σ⁻¹ should be is on its way to infinity.
+ASTRAY = 1e20
 
 
 class Adm(NamedTuple):
@@ -83,8 +87,10 @@ def adm(
         gamma -= rho * gap
         primal = float(np.linalg.norm(gap)) / max(float(np.linalg.norm(omega)), float(np.linalg.norm(theta)))
         dual = rho * float(np.linalg.norm(theta - previous)) / max(float(np.linalg.norm(gamma)), size)
-        if primal <= tol and dual <= tol:
+        if primal <= tol and dual <= tol and (bounds.upper < np.inf or _has_bottom(covariance - gamma)):
             converged = True
+            break
+        if float(np.linalg.norm(omega)) * size > ASTRAY:
             break
         ratio = primal / max(dual, 1e-300)
         if adapts and iteration % PATIENCE == 0 and not 1.0 / IMBALANCE < ratio < IMBALANCE:
@@ -100,7 +106,14 @@ def _likeliest(middle: Array, rho: float, bounds: EigenvalueBounds) -> Array:
     """argmin{½‖Ω − M‖² − (1/ρ)·log det Ω : αI ⪯ Ω ⪯ βI}."""
     values, vectors = np.linalg.eigh(middle)
     values = np.clip(0.5 * (values + np.sqrt(np.square(values) + 4.0 / rho)), bounds.lower, bounds.upper)
-    return (vectors * values) @ vectors.T
+    omega = (vectors * values) @ vectors.T
+    return np.asarray(0.5 * (omega + omega.T))  # a product is symmetric up to rounding only
+
+
+def _has_bottom(dual: Array) -> bool:
+    """Whether Σ − Γ is positive definite, as it is at a minimum, where it is at least Ω⁻¹."""
+    values = np.linalg.eigvalsh(dual)
+    return bool(values[0] > SINGULAR * values[-1])
 
 
 def _value(covariance: Array, omega: Array) -> float:

@@ -99,9 +99,7 @@ class GLasso(Solver):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             try:
-                found: Array = graphical_lasso(
-                    covariance / unit, penalty / unit, tol=self.tol, max_iter=self.sweeps
-                )[1]
+                found: Array = graphical_lasso(covariance / unit, penalty / unit, tol=self.tol, max_iter=self.sweeps)[1]
             except FloatingPointError:
                 return None
         return 0.5 * (found + found.T) / unit
