@@ -180,6 +180,6 @@ def test_wrong_options() -> None:
     objective = LeastSquares(np.eye(3), np.ones(3))
     for method in ("adm", "neighbourhood"):
         with pytest.raises(ValueError, match="is for precision matrices, not for LeastSquares"):
-            Exact(method)(objective, np.zeros(3))  # type: ignore[arg-type]
+            Exact(method)(objective, np.zeros(3))
     with pytest.raises(ValueError, match='debiased by "neighbourhood" or "adm", not by "newton-cg"'):
         refitted(LogDet(np.eye(3)), np.eye(3, dtype=bool), "newton-cg")

@@ -202,7 +202,8 @@ def test_bounds_that_leave_no_room_are_no_failure(name: str, bounds: Any) -> Non
 def test_supports_without_a_minimum(name: str, bounds: Any) -> None:
     for sigma, k in ((covariance(6, 3), 13), (np.ones((4, 4)), 2), (np.diag([0.0, 1.0, 2.0]), 1)):
         result = quietly(LogDet(sigma, bounds), k, solver=SOLVERS[name]())
-        assert result.status is Status.NO_MINIMUM
+        # GraSP may go round among supports none of which has a minimum.
+        assert result.status is Status.NO_MINIMUM or (name == "GraSP" and result.status is Status.PERIODIC)
         assert np.isfinite(result.x).all()
 
 

@@ -19,7 +19,7 @@ from ..objectives.logdet import EigenvalueBounds, Inverse, LogDet, LogDetOnSuppo
 from ..typing import Array, IntArray, Mask
 from .adm import adm, pulled_in
 from .base import Outcome, Solution
-from .newton import conjugate_gradient_direction, newton
+from .newton import cholesky_direction, conjugate_gradient_direction, newton
 
 __all__ = ["alternating_directions", "neighbourhood"]
 
@@ -31,6 +31,8 @@ MAX_SWEEPS, MAX_ITERATIONS, MAX_NEWTON = 2000, 5000, 100
 SMALLEST_RESIDUAL = 1e-8
 #: A solution whose eigenvalues keep this share away from their bounds would be the same without them.
 MARGIN = 1e-4
+#: Largest support whose Hessian is factorized rather than multiplied with.
+SMALL = 200
 UNBOUNDED = EigenvalueBounds(0.0, np.inf)
 
 
@@ -186,15 +188,17 @@ def _block(omega: Array, outcome: Outcome) -> _Block:
 
 
 def _polished(covariance: Array, graph: sparse.csr_array, bounds: EigenvalueBounds, start: Array) -> _Block:
-    """Newton's method with conjugate gradients from a matrix within the bounds, which it does not leave."""
+    """Newton's method from a matrix within the bounds, which it does not leave."""
     support = graph.toarray() != 0
     np.fill_diagonal(support, True)
     objective = LogDet.of_valid(covariance, bounds).restrict(support)
     begin = objective.at(start[support])
-    solution = newton(objective, begin, None, solve=conjugate_gradient_direction, tol=1e-14, max_iter=MAX_NEWTON)
+    solve = cholesky_direction if objective.size <= SMALL else conjugate_gradient_direction
+    solution = newton(objective, begin, None, solve=solve, tol=1e-14, max_iter=MAX_NEWTON)
     omega = objective.matrix(solution.point.x)
     omega = 0.5 * (omega + omega.T)  # conjugate gradients keep symmetry up to rounding
-    outcome = solution.outcome
+    # A Hessian that rounding makes singular is not: f is strictly convex.
+    outcome = Outcome.SOLVED if solution.outcome is Outcome.SINGULAR else solution.outcome
     if outcome is Outcome.UNFINISHED and bounds == UNBOUNDED:
         outcome = Outcome.NO_MINIMUM
     return _block(omega, outcome)

@@ -22,6 +22,8 @@ __all__ = ["EigenvalueBounds", "Inverse", "LogDet", "LogDetOnSupport", "eigenval
 ROUNDING = 1e-8
 #: Share by which eigenvalues may miss their bounds through rounding.
 SLACK = 1e-10
+#: Inflation of a variance, Σ_ii·Ω_ii, at which nothing of it is left.
+EXPLAINED = 1e10
 #: Largest size for which all eigenvalues are found faster than one by Lanczos' method.
 SMALL = 100
 
@@ -329,6 +331,13 @@ class LogDetOnSupport(Objective):
 
     def curvature(self, point: Point) -> Array:
         return self.whole.curvature(point)[self.rows, self.columns]
+
+    def lacks_minimum(self, point: Point) -> bool:
+        """Whether a variable without an upper bound is explained by the others as well as rounding can tell."""
+        if self.whole.bounds.upper < np.inf:
+            return False
+        diagonal = self.rows == self.columns
+        return bool((point.x[diagonal] * self.whole.covariance.diagonal()).max() > EXPLAINED)
 
 
 def _inverse_at(point: Point) -> Array:

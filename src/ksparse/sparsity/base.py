@@ -55,8 +55,8 @@ class Sparsity(ABC):
         inner = shape if free is None else _inner_shape(constrained)
         if np.prod(inner, dtype=int) != constrained.sum():
             raise ValueError(
-                f"{type(self).__name__} cannot count entries beside single ones that are always in, as the diagonal of a "
-                "precision matrix is; use Pairs"
+                f"{type(self).__name__} cannot count entries beside single ones that are always in, "
+                "as the diagonal of a precision matrix is; use Pairs"
             )
         labels, names = self.units_of(inner, int(constrained.size - constrained.sum()))
         number = np.full(shape, FREE, dtype=np.intp)
