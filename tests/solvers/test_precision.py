@@ -16,6 +16,7 @@ from ksparse.debias import Exact, GradientStep, NewtonStep, Truncate
 from ksparse.objectives import LogDet
 from ksparse.selection import PathSolver
 from ksparse.solvers import Backtracking, BarzilaiBorwein, Constant, Lipschitz, Normalized, Solver, Status
+from ksparse.solvers.additive import AdditiveModel
 from ksparse.sparsity import Pairs
 from tests.precision import brute_force, covariance, support_of, value_at
 
@@ -322,6 +323,19 @@ def test_values_never_rise_along_a_path() -> None:
 def test_f_never_rises_in_a_run() -> None:
     result = ksparse.minimize(LogDet(covariance(25, 30)), 60)
     assert (np.diff(result.history["value"]) <= 1e-12 * abs(result.value)).all()
+
+
+def test_exchanges_of_the_additive_model() -> None:
+    costs, gains = np.array([0.3, 0.1, 0.0, 0.2, 0.0, 0.0]), np.array([0.0, 0.0, 0.25, 0.0, 0.25, 0.05])
+    inside = np.array([True, True, False, True, False, False])
+    model = AdditiveModel(costs, gains, inside, np.array([False, True, False, False, False, False]))
+    assert model.removals(5) == [3, 0]  # the second unit must stay
+    (first,) = model.chain(4, 1e-9)  # the next exchange would cost 0.3 and gain 0.25
+    assert (first.leaving, first.entering) == (3, 2)  # ties go to the unit that comes first
+    assert first.change == pytest.approx(-0.05)
+    assert model.chain(4, 0.06) == []
+    pairs = [(pair.leaving, pair.entering, round(pair.change, 12)) for pair in model.best_pairs(3)]
+    assert pairs == [(3, 2, -0.05), (3, 4, -0.05), (0, 2, 0.05)]
 
 
 def test_a_large_model_is_told_by_single_edges() -> None:

@@ -29,7 +29,15 @@ SMALL = 100
 
 
 class EigenvalueBounds(NamedTuple):
-    """αI ⪯ Ω ⪯ βI."""
+    """αI ⪯ Ω ⪯ βI.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.objectives import EigenvalueBounds
+    >>> EigenvalueBounds(0.5, 2.0).admit(np.array([[1.0, 0.6], [0.6, 1.0]]))
+    False
+    """
 
     lower: float
     upper: float
