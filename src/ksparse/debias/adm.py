@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from ..objectives.logdet import EigenvalueBounds
+from ..objectives.definite import EigenvalueBounds, cholesky
 from ..typing import Array, Mask
 
 __all__ = ["Adm", "adm", "pulled_in"]
 
-#: ρ changes by this factor when one residual is so many times the other, looked at after so many iterations.
-FACTOR, IMBALANCE, PATIENCE = 2.0, 5.0, 10
+#: ρ changes, by no more than this factor, when one residual is so many times the other; looked at so often.
+FACTOR, IMBALANCE, PATIENCE = 10.0, 5.0, 10
+#: Where nothing bounds Ω from above, a smaller share of its largest eigenvalue makes a multiplier singular.
+SINGULAR = 1e-9
+#: A matrix so many times as large as Σ⁻¹ should be is on its way to infinity.
+ASTRAY = 1e20
 
 
 class Adm(NamedTuple):
@@ -72,6 +77,8 @@ def adm(
         rho = max(float(covariance.diagonal().mean()), np.finfo(float).tiny ** 0.25) ** 2
     theta = np.where(support, start, 0.0)
     gamma = np.where(support, 0.0, covariance)
+    # On a complete graph Γ is zero: its changes are then measured by Σ.
+    size = max(float(np.linalg.norm(covariance)), np.finfo(float).tiny)
     converged = False
     for iteration in range(1, max_iter + 1):
         omega = _likeliest(theta - (covariance - gamma) / rho, rho, bounds)
@@ -79,20 +86,39 @@ def adm(
         gap = omega - theta
         gamma -= rho * gap
         primal = float(np.linalg.norm(gap)) / max(float(np.linalg.norm(omega)), float(np.linalg.norm(theta)))
-        dual = rho * float(np.linalg.norm(theta - previous)) / max(float(np.linalg.norm(gamma)), np.finfo(float).tiny)
-        if primal <= tol and dual <= tol:
+        dual = rho * float(np.linalg.norm(theta - previous)) / max(float(np.linalg.norm(gamma)), size)
+        if primal <= tol and dual <= tol and (bounds.upper < np.inf or _has_bottom(covariance - gamma)):
             converged = True
             break
-        if adapts and iteration % PATIENCE == 0 and not 1.0 / IMBALANCE < primal / max(dual, 1e-300) < IMBALANCE:
-            rho *= FACTOR if primal > dual else 1.0 / FACTOR
-    return Adm(pulled_in(theta, bounds)[0], converged)
+        if float(np.linalg.norm(omega)) * size > ASTRAY:
+            break
+        ratio = primal / max(dual, 1e-300)
+        if adapts and iteration % PATIENCE == 0 and not 1.0 / IMBALANCE < ratio < IMBALANCE:
+            rho *= float(np.clip(np.sqrt(ratio), 1.0 / FACTOR, FACTOR))
+    found = pulled_in(theta, bounds)[0]
+    if not converged:
+        # Where f falls for ever the iterates go astray; no start is made worse.
+        found = min(found, pulled_in(np.where(support, start, 0.0), bounds)[0], key=partial(_value, covariance))
+    return Adm(found, converged)
 
 
 def _likeliest(middle: Array, rho: float, bounds: EigenvalueBounds) -> Array:
     """argmin{½‖Ω − M‖² − (1/ρ)·log det Ω : αI ⪯ Ω ⪯ βI}."""
     values, vectors = np.linalg.eigh(middle)
     values = np.clip(0.5 * (values + np.sqrt(np.square(values) + 4.0 / rho)), bounds.lower, bounds.upper)
-    return (vectors * values) @ vectors.T
+    omega = (vectors * values) @ vectors.T
+    return np.asarray(0.5 * (omega + omega.T))  # a product is symmetric up to rounding only
+
+
+def _has_bottom(dual: Array) -> bool:
+    """Whether Σ − Γ is positive definite, as it is at a minimum, where it is at least Ω⁻¹."""
+    values = np.linalg.eigvalsh(dual)
+    return bool(values[0] > SINGULAR * values[-1])
+
+
+def _value(covariance: Array, omega: Array) -> float:
+    factor = cholesky(omega)
+    return np.inf if factor is None else float(np.sum(covariance * omega) - 2.0 * np.log(factor.diagonal()).sum())
 
 
 def pulled_in(theta: Array, bounds: EigenvalueBounds) -> tuple[Array, float]:

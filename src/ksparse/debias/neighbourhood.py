@@ -15,16 +15,17 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ..objectives.base import Point
-from ..objectives.logdet import EigenvalueBounds, Inverse, LogDet, LogDetOnSupport, cholesky
+from ..objectives.definite import EigenvalueBounds, Inverse, cholesky
+from ..objectives.logdet import LogDet, LogDetOnSupport
 from ..typing import Array, IntArray, Mask
 from .adm import adm, pulled_in
 from .base import Outcome, Solution
-from .newton import conjugate_gradient_direction, newton
+from .newton import cholesky_direction, conjugate_gradient_direction, newton
 
 __all__ = ["alternating_directions", "neighbourhood"]
 
 #: No entry of a correlation matrix can be told to be stiller than this.
-STILLEST = 1e-11
+STILLEST = 1e-10
 #: Limits of sweeps, each of O(p) for each edge, and of iterations with an eigendecomposition.
 MAX_SWEEPS, MAX_ITERATIONS, MAX_NEWTON = 2000, 5000, 100
 #: The residuals of the alternating direction method fall linearly: smaller ones are not worth waiting for.
@@ -33,6 +34,8 @@ SMALLEST_RESIDUAL = 1e-8
 MARGIN = 1e-4
 #: While the support moves, a solution that misses the bounds by a smaller share is pulled in.
 NEARLY_WITHIN = 1e-2
+#: Largest support whose Hessian is factorized rather than multiplied with.
+SMALL = 200
 UNBOUNDED = EigenvalueBounds(0.0, np.inf)
 
 
@@ -42,6 +45,29 @@ class _Block(NamedTuple):
     omega: Array
     factor: Array
     outcome: Outcome
+
+
+class _Graph(NamedTuple):
+    """Node j's neighbours are ``neighbours[starts[j]:starts[j + 1]]``."""
+
+    starts: IntArray
+    neighbours: IntArray
+
+    def part(self, first: int, size: int) -> _Graph:
+        """The graph of consecutive nodes that have no others for neighbours."""
+        starts = self.starts[first : first + size + 1]
+        return _Graph(starts - starts[0], self.neighbours[starts[0] : starts[-1]] - first)
+
+    @property
+    def rows(self) -> IntArray:
+        """The node whose neighbour each entry of `neighbours` is."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    def support(self) -> Mask:
+        """The entries of a matrix with this graph."""
+        mask = np.eye(len(self.starts) - 1, dtype=bool)
+        mask[self.rows, self.neighbours] = True
+        return mask
 
 
 def neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> Solution:
@@ -64,19 +90,16 @@ def neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> So
     whole = objective.whole
     covariance, variances = whole.covariance, whole.covariance.diagonal()
     # A constant variable has no covariances: by symmetry its edges are zero at the minimum.
-    edges = (objective.rows != objective.columns) & (variances[objective.rows] * variances[objective.columns] > 0)
-    graph = sparse.csr_array(
-        (np.ones(int(edges.sum())), (objective.rows[edges], objective.columns[edges])), shape=whole.shape
-    )
-    order, sizes = _components(graph)
+    real = (objective.rows != objective.columns) & (variances[objective.rows] * variances[objective.columns] > 0)
+    order, sizes, graph = _components(objective.rows[real], objective.columns[real], len(covariance))
     alone = order[: int((sizes == 1).sum())]
     omega = np.zeros(whole.shape)
     omega[alone, alone], outcome = _variances_alone(variances[alone], whole.bounds)
     blocks, first = [(alone, np.sqrt(omega[alone, alone]))], alone.size
-    for size in sizes[sizes > 1]:
-        nodes = np.sort(order[first : first + size])
-        first += int(size)
-        block = _solved(objective, start, nodes, covariance[nodes[:, None], nodes], graph[nodes][:, nodes], tol)
+    for size in sizes[sizes > 1].tolist():
+        nodes = order[first : first + size]
+        block = _solved(objective, start, nodes, covariance[nodes[:, None], nodes], graph.part(first, size), tol)
+        first += size
         omega[nodes[:, None], nodes] = block.omega
         blocks.append((nodes, block.factor))
         outcome = block.outcome if outcome is Outcome.SOLVED else outcome
@@ -114,12 +137,17 @@ def _solution(objective: LogDetOnSupport, omega: Array, inverse: Inverse, outcom
     return Solution(Point(objective, entries, inverse.log_det + linear, inverse), outcome)
 
 
-def _components(graph: sparse.csr_array) -> tuple[IntArray, IntArray]:
-    """Nodes in the order of their components, small ones first, and the sizes of the components."""
-    _, labels = connected_components(graph, directed=False)
+def _components(rows: IntArray, columns: IntArray, size: int) -> tuple[IntArray, IntArray, _Graph]:
+    """Nodes in the order of their components, small ones first; the components' sizes; the graph in that order."""
+    ones = np.ones(rows.size)
+    _, labels = connected_components(sparse.csr_array((ones, (rows, columns)), shape=(size, size)), directed=False)
     sizes = np.bincount(labels)
     order = np.lexsort((labels, sizes[labels]))
-    return order, np.sort(sizes)
+    position = np.empty(size, dtype=np.intp)
+    position[order] = np.arange(size)
+    graph = sparse.csr_array((ones, (position[rows], position[columns])), shape=(size, size))
+    graph.sort_indices()
+    return order, np.sort(sizes), _Graph(graph.indptr.astype(np.intp), graph.indices.astype(np.intp))
 
 
 def _variances_alone(variances: Array, bounds: EigenvalueBounds) -> tuple[Array, Outcome]:
@@ -133,42 +161,40 @@ def _variances_alone(variances: Array, bounds: EigenvalueBounds) -> tuple[Array,
 
 
 def _solved(
-    objective: LogDetOnSupport, start: Array, nodes: IntArray, covariance: Array, graph: sparse.csr_array, tol: float
+    objective: LogDetOnSupport, start: Array, nodes: IntArray, covariance: Array, graph: _Graph, tol: float
 ) -> _Block:
     """The solution on one component."""
     bounds = objective.whole.bounds
     block = _swept(covariance, graph, tol)
     if block is not None and bounds.admit(block.omega):
         return block if block.outcome is Outcome.SOLVED else _polished(covariance, graph, bounds, block.omega)
-    if bounds == UNBOUNDED:
-        return _polished(covariance, graph, bounds, np.diag(1.0 / covariance.diagonal()))
+    if block is None and bounds.upper == np.inf:
+        # A smallest eigenvalue does not keep f from falling for ever.
+        free = _polished(covariance, graph, UNBOUNDED, np.diag(1.0 / covariance.diagonal()))
+        if free.outcome is Outcome.NO_MINIMUM or bounds.admit(free.omega):
+            return _block(pulled_in(free.omega, bounds)[0], free.outcome)
     begin = objective.matrix(start)[nodes[:, None], nodes]
     if block is not None:
         begin, share = pulled_in(block.omega, bounds)
-        factor = cholesky(begin)
-        if factor is not None and share <= NEARLY_WITHIN and tol > STILLEST:
-            return block._replace(omega=begin, factor=factor)  # as good a guess as a few iterations would give
-    support = graph.toarray() != 0
-    np.fill_diagonal(support, True)
-    block = _bounded(covariance, support, bounds, begin, tol, None)
+        if share <= NEARLY_WITHIN and tol > STILLEST:
+            return _block(begin, block.outcome)  # as good a guess as a few iterations would give
+    block = _bounded(covariance, graph.support(), bounds, begin, tol, None)
     binding = not bounds.narrowed(MARGIN).admit(block.omega)
     return block if binding or tol > STILLEST else _polished(covariance, graph, bounds, block.omega)
 
 
-def _swept(covariance: Array, graph: sparse.csr_array, tol: float) -> _Block | None:
+def _swept(covariance: Array, graph: _Graph, tol: float) -> _Block | None:
     """The unbounded solution, or None if there is none that can be found in this way."""
     from ._sweeps import sweep  # compiled when it is first needed
 
     scale = np.sqrt(covariance.diagonal())
     target = covariance / np.multiply.outer(scale, scale)
-    W, slopes, variances = target.copy(), np.empty(graph.nnz), np.empty(len(scale))
-    starts, neighbours = graph.indptr.astype(np.intp), graph.indices.astype(np.intp)
-    change = sweep(target, starts, neighbours, W, slopes, variances, tol, MAX_SWEEPS)
+    W, slopes, variances = target.copy(), np.empty(graph.neighbours.size), np.empty(len(scale))
+    change = sweep(target, graph.starts, graph.neighbours, W, slopes, variances, tol, MAX_SWEEPS)
     if change < 0.0:
         return None
-    entries = -slopes / np.repeat(variances, np.diff(starts))
     omega = np.diag(1.0 / variances)
-    omega[np.repeat(np.arange(len(scale)), np.diff(starts)), neighbours] = entries
+    omega[graph.rows, graph.neighbours] = -slopes / variances[graph.rows]
     omega = 0.5 * (omega + omega.T) / np.multiply.outer(scale, scale)
     factor = cholesky(omega)
     if factor is None:
@@ -181,22 +207,26 @@ def _bounded(
 ) -> _Block:
     """The solution where a bound binds."""
     found = adm(covariance, support, bounds, start, tol=max(tol, SMALLEST_RESIDUAL), max_iter=MAX_ITERATIONS, rho=rho)
-    factor = cholesky(found.omega)
-    assert factor is not None
-    return _Block(found.omega, factor, Outcome.SOLVED if found.converged else Outcome.UNFINISHED)
+    return _block(found.omega, Outcome.SOLVED if found.converged else Outcome.UNFINISHED)
 
 
-def _polished(covariance: Array, graph: sparse.csr_array, bounds: EigenvalueBounds, start: Array) -> _Block:
-    """Newton's method with conjugate gradients from a matrix within the bounds, which it does not leave."""
-    support = graph.toarray() != 0
-    np.fill_diagonal(support, True)
-    objective = LogDet.of_valid(covariance, bounds).restrict(support)
-    begin = objective.at(start[support])
-    solution = newton(objective, begin, None, solve=conjugate_gradient_direction, tol=1e-14, max_iter=MAX_NEWTON)
-    omega = objective.matrix(solution.point.x)
+def _block(omega: Array, outcome: Outcome) -> _Block:
     factor = cholesky(omega)
     assert factor is not None
-    outcome = solution.outcome
+    return _Block(omega, factor, outcome)
+
+
+def _polished(covariance: Array, graph: _Graph, bounds: EigenvalueBounds, start: Array) -> _Block:
+    """Newton's method from a matrix within the bounds, which it does not leave."""
+    support = graph.support()
+    objective = LogDet.of_valid(covariance, bounds).restrict(support)
+    begin = objective.at(start[support])
+    solve = cholesky_direction if objective.size <= SMALL else conjugate_gradient_direction
+    solution = newton(objective, begin, None, solve=solve, tol=1e-14, max_iter=MAX_NEWTON)
+    omega = objective.matrix(solution.point.x)
+    omega = 0.5 * (omega + omega.T)  # conjugate gradients keep symmetry up to rounding
+    # A Hessian that rounding makes singular is not: f is strictly convex.
+    outcome = Outcome.SOLVED if solution.outcome is Outcome.SINGULAR else solution.outcome
     if outcome is Outcome.UNFINISHED and bounds == UNBOUNDED:
         outcome = Outcome.NO_MINIMUM
-    return _Block(omega, factor, outcome)
+    return _block(omega, outcome)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..objectives import EigenvalueBounds, LogDet
-from ..objectives.logdet import check_bounds
+from ..objectives.definite import check_bounds
 from ..optimize import minimize
 from ..solvers import Result, Solver
 from ..sparsity import Pairs

@@ -1,9 +1,10 @@
 """What is minimized: smooth functions bound to their data."""
 
 from .base import NoLipschitzConstantError, Objective, Point
+from .definite import EigenvalueBounds, eigenvalue_bounds
 from .glm import Huber, LeastSquares, Logistic, Multinomial, Poisson, SquaredHinge
 from .linear import LinearObjective
-from .logdet import EigenvalueBounds, LogDet, eigenvalue_bounds
+from .logdet import LogDet
 from .quadratic import Quadratic
 from .user import Function
 

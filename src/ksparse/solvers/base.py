@@ -278,7 +278,7 @@ class _Run:
         size = float(np.abs(values).max(initial=0.0))
         earlier = self.visited.setdefault(key, deque(maxlen=LONGEST_PERIOD))
         for then, step, old in reversed(earlier):
-            same_step = np.isclose(step, current.step, rtol=SAME, equal_nan=True)
+            same_step = np.isclose(step, current.step, rtol=SAME, atol=0.0, equal_nan=True)
             if same_step and float(np.abs(values - old).max(initial=0.0)) <= SAME * size:
                 return now - then
         earlier.append((now, current.step, values))

@@ -46,9 +46,8 @@ class FBS(Solver):
         check_callable(self.debias, "debias", "such as ksparse.debias.Exact()")
 
     def prepare(self, problem: Problem, x: Array) -> Iterate:
-        start = np.zeros_like(x)
         support = problem.units.mask(problem.units.always)
-        return self._finished(problem, problem.refit(support, start, self.debias))
+        return self._finished(problem, problem.refit(support, problem.objective.start, self.debias))
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
         units = problem.units

@@ -65,7 +65,8 @@ class GLasso(Solver):
         highest = float(sizes.max(initial=0.0))
         guess = float(sizes[min(units.k, sizes.size) - 1]) if units.k and sizes.size else highest
         none = problem.refit(units.mask(np.zeros(units.count, dtype=bool)), objective.start)
-        done = "converged: there are no covariances" if highest == 0.0 or units.k == 0 else None
+        nothing = "k = 0 selects nothing" if units.k == 0 else "there are no covariances"
+        done = f"converged: {nothing}" if highest == 0.0 or units.k == 0 else None
         return replace(none, done=done, memory=_Bracket(1e-6 * highest, highest, max(guess, 1e-6 * highest)))
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
@@ -93,15 +94,15 @@ class GLasso(Solver):
     def _fit(self, problem: Problem, penalty: float) -> Array | None:
         """Ω for a penalty, or None where scikit-learn finds it too small to be solved."""
         assert isinstance(problem.objective, LogDet)
+        covariance = problem.objective.covariance
+        unit = float(covariance.diagonal().mean())  # scikit-learn's tolerances are made for variances of about 1
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             try:
-                found: Array = graphical_lasso(
-                    problem.objective.covariance, penalty, tol=self.tol, max_iter=self.sweeps
-                )[1]
+                found: Array = graphical_lasso(covariance / unit, penalty / unit, tol=self.tol, max_iter=self.sweeps)[1]
             except FloatingPointError:
                 return None
-        return 0.5 * (found + found.T)
+        return 0.5 * (found + found.T) / unit
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,11 @@ class Sparsity(ABC):
         """This set for iterates of a given shape, with `free` coordinates outside the constraint."""
         constrained = np.ones(shape, dtype=bool) if free is None else ~free
         inner = shape if free is None else _inner_shape(constrained)
+        if np.prod(inner, dtype=int) != constrained.sum():
+            raise ValueError(
+                f"{type(self).__name__} cannot count entries beside single ones that are always in, "
+                "as the diagonal of a precision matrix is; use Pairs"
+            )
         labels, names = self.units_of(inner, int(constrained.size - constrained.sum()))
         number = np.full(shape, FREE, dtype=np.intp)
         number[constrained] = labels
