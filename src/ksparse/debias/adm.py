@@ -125,9 +125,9 @@ def pulled_in(theta: Array, bounds: EigenvalueBounds) -> tuple[Array, float]:
     """Θ moved towards a multiple of the identity until it is within the bounds, and by what share."""
     values = np.linalg.eigvalsh(theta)
     lowest, highest = float(values[0]), float(values[-1])
-    floor = bounds.lower if bounds.lower > 0 else 1e-8 * max(highest, np.finfo(float).tiny)
-    if floor <= lowest and highest <= bounds.upper:
+    if bounds.lower <= lowest and highest <= bounds.upper and lowest > 0:
         return theta, 0.0
+    floor = bounds.lower if bounds.lower > 0 else 1e-8 * max(highest, np.finfo(float).tiny)
     centre = float(np.clip(theta.diagonal().mean(), bounds.lower, bounds.upper))
     if not bounds.lower < centre < bounds.upper:
         centre = 0.5 * (bounds.lower + min(bounds.upper, 2.0 * bounds.lower + 1.0))

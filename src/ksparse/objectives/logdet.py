@@ -112,6 +112,7 @@ class LogDet(Objective):
         inverse, sigma = _inverse_at(point), self.covariance
         w, s = inverse.diagonal(), sigma.diagonal()
         products, before = np.multiply.outer(s, s), np.multiply.outer(w, w) - np.square(inverse)
+        before.flat[:: len(before) + 1] = 1.0  # the diagonal is no pair
         # Of two variables that are the same up to rounding, the gain would be infinite.
         after = np.maximum(products - np.square(sigma), 1e-12 * products)
         crossed = np.multiply.outer(s, w)
