@@ -60,7 +60,8 @@ def check_objective(
     objective : Objective
         The objective, such as a `Function` of your own.
     x : array-like, optional
-        Where to check; by default a fixed pseudo-random point with entries of about ½.
+        Where to check; by default a fixed pseudo-random point with entries of about ½, or near the objective's start
+        if f is infinite there.
     tol : float, default=1e-5
         Largest difference allowed, relative to the largest entry.
     coordinates : int, default=200
@@ -80,11 +81,15 @@ def check_objective(
     the objective has problems:
     - the gradient is 0.5 times what it should be in every coordinate; multiply it by 2
     """
+    given = x
     if x is None:
         x = 0.5 * np.random.default_rng(0).standard_normal(objective.shape)
     point_x = objective.check_point(x)
     try:
         value = objective.at(point_x).value
+        if given is None and not np.isfinite(value):  # where f has a domain, its start is within
+            point_x = 1.5 * objective.start
+            value = objective.at(point_x).value
     except ValueError as error:
         return ObjectiveReport([str(error)])
     if not np.isfinite(value):

@@ -23,7 +23,7 @@ def test_the_answer_is_that_of_scikit_learn(k: int) -> None:
     assert 0 < edges <= k
     assert result.status is Status.CONVERGED
     unit = sigma.diagonal().mean()
-    peer = graphical_lasso(sigma / unit, result.history[-1].step / unit)[1] / unit
+    peer = graphical_lasso(sigma / unit, result.history[-1].step / unit, enet_tol=1e-8)[1] / unit
     if edges == k:
         np.testing.assert_allclose(result.x, 0.5 * (peer + peer.T), rtol=1e-10, atol=1e-12)
         assert result.message == f"converged: {k} edges are left"

@@ -16,6 +16,9 @@ from .base import Iterate, Problem, Solver
 
 __all__ = ["GLasso"]
 
+#: While no penalty has left too many edges, the next is by this factor smaller, down to this share of the largest.
+STRIDE, SMALLEST = 1.25, 1e-6
+
 
 @dataclass(frozen=True)
 class GLasso(Solver):
@@ -29,9 +32,12 @@ class GLasso(Solver):
     ----------
     tol : float, default=1e-4
         Tolerance of scikit-learn's `graphical_lasso`.
+    inner_tol : float, default=1e-8
+        Its `enet_tol`, the tolerance of its regressions. With scikit-learn's own, 1e-4, they are often too inaccurate
+        for the whole to converge.
     sweeps : int, default=100
         Its limit of iterations, for each λ.
-    max_iter : int, default=40
+    max_iter : int, default=100
         How many λ are tried.
     time_limit : float, optional
         Limit in seconds.
@@ -46,12 +52,14 @@ class GLasso(Solver):
     """
 
     tol: float = 1e-4
+    inner_tol: float = 1e-8
     sweeps: int = 100
-    max_iter: int = field(default=40, kw_only=True)
+    max_iter: int = field(default=100, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_positive_number(self.tol, "tol")
+        check_positive_number(self.inner_tol, "inner_tol")
         check_positive_number(self.sweeps, "sweeps")
 
     def prepare(self, problem: Problem, x: Array) -> Iterate:
@@ -64,10 +72,11 @@ class GLasso(Solver):
         # Beyond the largest covariance there is no edge; about as many are left as covariances exceed the penalty.
         highest = float(sizes.max(initial=0.0))
         guess = float(sizes[min(units.k, sizes.size) - 1]) if units.k and sizes.size else highest
+        smallest = SMALLEST * highest
         none = problem.refit(units.mask(np.zeros(units.count, dtype=bool)), objective.start)
         nothing = "k = 0 selects nothing" if units.k == 0 else "there are no covariances"
         done = f"converged: {nothing}" if highest == 0.0 or units.k == 0 else None
-        return replace(none, done=done, memory=_Bracket(1e-6 * highest, highest, max(guess, 1e-6 * highest)))
+        return replace(none, done=done, memory=_Bracket(0.0, highest, max(guess, smallest), smallest))
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
         bracket: _Bracket = current.memory
@@ -99,7 +108,9 @@ class GLasso(Solver):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             try:
-                found: Array = graphical_lasso(covariance / unit, penalty / unit, tol=self.tol, max_iter=self.sweeps)[1]
+                found: Array = graphical_lasso(
+                    covariance / unit, penalty / unit, tol=self.tol, enet_tol=self.inner_tol, max_iter=self.sweeps
+                )[1]
             except FloatingPointError:
                 return None
         return 0.5 * (found + found.T) / unit
@@ -107,24 +118,22 @@ class GLasso(Solver):
 
 @dataclass(frozen=True)
 class _Bracket:
-    """The penalties between which the one that leaves k edges lies, and the one to try."""
+    """The penalties between which the one that leaves k edges lies, and the one to try; `low` is 0 while unknown."""
 
     low: float
     high: float
     penalty: float
+    smallest: float
 
     @property
     def closed(self) -> bool:
-        return self.high <= self.low * (1.0 + 1e-6)
+        return self.high <= self.low * (1.0 + 1e-6) or self.penalty < self.smallest
 
     def raised(self) -> _Bracket:
         """After a penalty that left too many edges."""
-        return self._between(self.penalty, self.high)
+        return replace(self, low=self.penalty, penalty=float(np.sqrt(self.penalty * self.high)))
 
     def lowered(self) -> _Bracket:
         """After a penalty that left few enough."""
-        return self._between(self.low, self.penalty)
-
-    @staticmethod
-    def _between(low: float, high: float) -> _Bracket:
-        return _Bracket(low, high, float(np.sqrt(low * high)))
+        following = float(np.sqrt(self.low * self.penalty)) if self.low else self.penalty / STRIDE
+        return replace(self, high=self.penalty, penalty=following)
