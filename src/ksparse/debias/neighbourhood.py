@@ -138,16 +138,21 @@ def _solution(objective: LogDetOnSupport, omega: Array, inverse: Inverse, outcom
 
 
 def _components(rows: IntArray, columns: IntArray, size: int) -> tuple[IntArray, IntArray, _Graph]:
-    """Nodes in the order of their components, small ones first; the components' sizes; the graph in that order."""
-    ones = np.ones(rows.size)
-    _, labels = connected_components(sparse.csr_array((ones, (rows, columns)), shape=(size, size)), directed=False)
+    """Nodes in the order of their components, small ones first; the components' sizes; the graph in that order.
+
+    Edges come in the order of their rows.
+    """
+    degrees = np.bincount(rows, minlength=size)
+    starts = np.concatenate([[0], np.cumsum(degrees)])
+    graph = sparse.csr_array((np.ones(rows.size), columns, starts), shape=(size, size))
+    _, labels = connected_components(graph, directed=False)
     sizes = np.bincount(labels)
     order = np.lexsort((labels, sizes[labels]))
     position = np.empty(size, dtype=np.intp)
     position[order] = np.arange(size)
-    graph = sparse.csr_array((ones, (position[rows], position[columns])), shape=(size, size))
-    graph.sort_indices()
-    return order, np.sort(sizes), _Graph(graph.indptr.astype(np.intp), graph.indices.astype(np.intp))
+    by_component = np.argsort(position[rows], kind="stable")
+    starts = np.concatenate([[0], np.cumsum(degrees[order])])
+    return order, np.sort(sizes), _Graph(starts, position[columns[by_component]])
 
 
 def _variances_alone(variances: Array, bounds: EigenvalueBounds) -> tuple[Array, Outcome]:

@@ -75,7 +75,7 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel, BaseEstimator):  
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> model = SparseDiscriminantAnalysis(k="cv").fit(X, y)
     >>> model.k_, round(model.score(X, y), 3)
-    (20, 1.0)
+    (28, 1.0)
     """
 
     @keeps_parameters

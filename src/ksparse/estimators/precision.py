@@ -140,8 +140,8 @@ class SparsePrecision(PrecisionModel):
     >>> model = SparsePrecision(k=2).fit(X)
     >>> for i, j, strength in model.edges_.tolist():
     ...     print(i, j, round(strength, 2))
-    0 1 0.69
-    1 4 -0.62
+    0 1 0.65
+    1 4 -0.42
     """
 
     @keeps_parameters

@@ -15,6 +15,8 @@ from .definite import EigenvalueBounds, Inverse, check_bounds, check_covariance
 
 __all__ = ["LogDet", "LogDetOnSupport"]
 
+#: Two variables are the same if the determinant of their correlations is smaller.
+SAME = 1e-12
 #: Inflation of a variance, Σ_ii·Ω_ii, at which nothing of it is left.
 EXPLAINED = 1e10
 
@@ -109,23 +111,9 @@ class LogDet(Objective):
 
         With B = {i, j} and W = Ω⁻¹ it is log(det W_B/det Σ_B) + ⟨Σ_B, W_B⁻¹⟩ − 2.
         """
-        inverse, sigma = _inverse_at(point), self.covariance
-        w, s = inverse.diagonal(), sigma.diagonal()
-        products, before = np.multiply.outer(s, s), np.multiply.outer(w, w) - np.square(inverse)
-        before.flat[:: len(before) + 1] = 1.0  # the diagonal is no pair
-        # Of two variables that are the same up to rounding, the gain would be infinite.
-        after = np.maximum(products - np.square(sigma), 1e-12 * products)
-        crossed = np.multiply.outer(s, w)
-        gains = crossed + crossed.T
-        gains -= 2.0 * sigma * inverse
-        gains /= before
-        with np.errstate(divide="ignore"):
-            gains += np.log(before / after) - 2.0
-        gains *= 0.5
-        # A constant variable has nothing to gain from an edge.
-        gains[products == 0.0] = 0.0
-        gains.flat[:: len(gains) + 1] = 0.0
-        return gains
+        from ._pairs import pair_gains  # compiled when it is first needed
+
+        return pair_gains(self.covariance, _inverse_at(point), SAME)
 
     def leaving_costs(self, point: Point) -> Array:
         """By how much f rises if a pair is set to zero and its two diagonal entries refitted, half for each entry.
@@ -133,7 +121,9 @@ class LogDet(Objective):
         With B = {i, j} and V = (Ω⁻¹)_B⁻¹, removing the pair sets V_ij to c = V_ij − Ω_ij, and the best diagonal has
         det V = D with Σ_iiΣ_jj·D² = D + c².
         """
-        rows, columns = np.nonzero(np.triu(point.x, 1))
+        rows, columns = np.nonzero(point.x)
+        above = rows < columns
+        rows, columns = rows[above], columns[above]
         inverse, sigma = _inverse_at(point), self.covariance
         a, b, s = sigma[rows, rows], sigma[columns, columns], sigma[rows, columns]
         u, v, w = inverse[rows, rows], inverse[columns, columns], inverse[rows, columns]

@@ -60,8 +60,8 @@ class PrecisionPath:
     >>> path
     <PrecisionPath of 3 graphs, k = 0 to 2, of 5 variables>
     >>> path.precision[1].toarray().round(1)[:2, :2]
-    array([[ 1.9, -0.9],
-           [-0.9,  1. ]])
+    array([[ 2.5, -1.2],
+           [-1.2,  1.1]])
     """
 
     ks: IntArray
@@ -108,7 +108,7 @@ def precision_path(X: Any, ks: Iterable[int], estimator: SparsePrecision | None 
     >>> from sklearn.datasets import load_iris
     >>> path = ksparse.precision_path(load_iris().data, ks=range(7))
     >>> path.values.round(2)
-    array([4.  , 1.35, 0.33, 0.02, 0.01, 0.01, 0.01])
+    array([ 4.  ,  1.38, -0.05, -0.25, -0.66, -0.69, -0.81])
     """
     if estimator is not None and not isinstance(estimator, SparsePrecision):
         raise TypeError(f"estimator must be a ksparse.SparsePrecision, got {estimator!r}")
@@ -219,7 +219,7 @@ class SparsePrecisionCV(ChoosesEdges):
     >>> X, precision = make_precision(n=500, p=20, probability=0.1)
     >>> model = SparsePrecisionCV(rule="1se").fit(X)
     >>> int((precision != 0).sum() - 20) // 2, model.k_
-    (18, 18)
+    (22, 22)
     """
 
     covariance = None
@@ -314,7 +314,7 @@ class SparsePrecisionIC(ChoosesEdges):
     >>> X, precision = make_precision(n=500, p=20, probability=0.1)
     >>> model = SparsePrecisionIC().fit(X)
     >>> int((precision != 0).sum() - 20) // 2, model.k_
-    (18, 18)
+    (22, 22)
     """
 
     @keeps_parameters

@@ -330,8 +330,8 @@ def _after_refit(outcome: Outcome, message: str) -> tuple[Status, str]:
     if outcome is Outcome.NO_MINIMUM:
         return Status.NO_MINIMUM, (
             "f has no minimum on the support found: it falls forever in some direction, as with separated classes, or "
-            "with too many edges for the samples; x is a point on the way. Set alpha > 0 (for a precision matrix, bounds "
-            "of its eigenvalues), or lower k"
+            "with too many edges for the samples; x is a point on the way. Set alpha > 0 (for a precision matrix, "
+            "bounds of its eigenvalues), or lower k"
         )
     if outcome is Outcome.SINGULAR:
         return Status.SINGULAR, (

@@ -22,8 +22,8 @@ __all__ = ["Merging", "exchanged", "expected_gains", "grown", "leaving_costs"]
 LOOSE = Exact(tol=1e-3)
 #: A search from nothing begins with this share of k, and doubles it.
 FEWEST = 1 / 16
-#: The first exchange is of this share of the units; before the last stage, at most so many, of at least half that.
-FIRST, SMALLEST, MOST = 1 / 4, 2, 2
+#: The first exchange of a stage is of this share of the units; before the last stage, it is the only one.
+FIRST = 1 / 8
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,15 @@ class Merging:
         How many units there are at this stage.
     q : int
         How many to exchange next.
-    accepted : int
-        How many exchanges this stage has seen.
+    tried : bool
+        Whether this stage has seen an exchange.
     brief : bool
         Whether a stage with all k units ends as early as those before it.
     """
 
     size: int
     q: int
-    accepted: int = 0
+    tried: bool = False
     brief: bool = False
 
     @classmethod
@@ -62,13 +62,11 @@ class Merging:
 
     def after(self, accepted: bool) -> Merging:
         """What follows an exchange that was accepted, or not."""
-        return replace(self, accepted=self.accepted + 1) if accepted else replace(self, q=self.q // 2)
+        return replace(self, tried=True, q=self.q if accepted else self.q // 2)
 
     def over(self, k: int) -> bool:
         """Whether this stage has seen enough."""
-        if self.size == k and not self.brief:
-            return self.q < 1
-        return self.q < max(int(self.size * FIRST) // SMALLEST, 1) or self.accepted >= MOST
+        return self.q < 1 if self.size == k and not self.brief else self.tried
 
     def following(self, k: int) -> Merging | None:
         """The next stage; None after the last."""

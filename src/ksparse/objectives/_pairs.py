@@ -1,0 +1,43 @@
+"""What each pair of variables gains from an edge, compiled: a few operations on each of very many pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..typing import Array
+
+__all__ = ["pair_gains"]
+
+
+@njit(cache=True)
+def pair_gains(covariance: Array, inverse: Array, least: float) -> Array:  # pragma: no cover - compiled
+    """½·(log(det W_B/det Σ_B) + ⟨Σ_B, W_B⁻¹⟩ − 2) for each pair B = {i, j}, in both of its entries.
+
+    Parameters
+    ----------
+    covariance, inverse : ndarray of shape (p, p)
+        Σ and W.
+    least : float
+        det Σ_B is at least this share of Σ_ii·Σ_jj: of two variables that are the same, the gain would be infinite.
+
+    Returns
+    -------
+    ndarray of shape (p, p)
+        The gains; 0 on the diagonal, and for constant variables, which have nothing to gain.
+    """
+    size = covariance.shape[0]
+    gains = np.zeros((size, size))
+    for i in range(size):
+        a, u = covariance[i, i], inverse[i, i]
+        for j in range(i):
+            b, v = covariance[j, j], inverse[j, j]
+            if a * b > 0.0:
+                s, w = covariance[i, j], inverse[i, j]
+                before = u * v - w * w
+                after = max(a * b - s * s, least * a * b)
+                gains[i, j] = 0.5 * (np.log(before / after) + (a * v + b * u - 2.0 * s * w) / before) - 1.0
+    for i in range(size):  # apart from the rows, whose entries lie side by side
+        for j in range(i):
+            gains[j, i] = gains[i, j]
+    return gains
