@@ -24,7 +24,9 @@ def test_ci_runs_the_command_of_the_readme() -> None:
     assert "grep -m 1 -E '^pip install .*pytest' README.md" in (ROOT / ".ci" / "run").read_text()
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/estimators.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/estimators.md", "docs/graphs.md"]
+)
 def test_links_lead_somewhere(name: str) -> None:
     text = (ROOT / name).read_text()
     for target in re.findall(r"\]\(([^)#]+)", text):

@@ -52,7 +52,9 @@ class SwapGraHTP(Solver):
     First z = x − η·D⁻¹∇f(x) with the curvatures D, for η = 16, 8, …: the first support whose refit lowers f is taken.
     When that gains little, a quadratic model of f on the support and the best candidates ranks all pairs of a
     leaving and an entering unit; chains of exchanges, then single ones, are tried on f itself and kept only if f falls.
-    One iteration costs one pass over the data, and those of a restart count where they happen. f never rises.
+    One iteration costs one pass over the data, and those of a restart count where they happen. f never rises. Where
+    there are very many units (edges of a graph), the support is grown in stages instead, and many units are exchanged at
+    a time: the q most promising enter, the q that cost least after a refit leave, and q is halved unless f falls.
 
     Parameters
     ----------
@@ -62,8 +64,9 @@ class SwapGraHTP(Solver):
     candidates : int, optional
         How many units outside the support the model looks at; by default half as many as k, within 30 and 200.
     restarts : int, optional
-        How often to begin again from the best units outside a final support; by default twice if there are at most 64
-        units, where it costs next to nothing, and never otherwise.
+        How often to begin again: the last time from all units, of which those that cost least go, before it from the
+        best units outside a final support; by default three times if there are at most 64 units, where it costs next to
+        nothing, and never otherwise.
     max_iter : int, default=500
         Limit of iterations.
     time_limit : float, optional
