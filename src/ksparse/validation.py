@@ -21,12 +21,13 @@ __all__ = [
 ]
 
 
-def check_number_of_units(k: Any) -> int:
+def check_number_of_units(k: Any, what: str = "units", advice: str = "") -> int:
     """k as an int ≥ 0."""
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, numbers.Integral):
-        raise TypeError(f"k must be an integer, got {k!r} of type {type(k).__name__}; pass how many units to select")
+        advice = advice or f"pass how many {what} to select"
+        raise TypeError(f"k must be an integer, got {k!r} of type {type(k).__name__}; {advice}")
     if k < 0:
-        raise ValueError(f"k must be at least 0, got {k}; it is the number of units to select")
+        raise ValueError(f"k must be at least 0, got {k}; it is the number of {what} to select")
     return int(k)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..compiling import compiled
 from ..typing import Array, IntArray
 
 __all__ = ["sweep"]
 
 
-@njit(cache=True)
+@compiled
 def sweep(
     target: Array,
     starts: IntArray,

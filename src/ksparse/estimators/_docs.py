@@ -90,11 +90,13 @@ path_ : Path
 scores_ : ndarray of shape (n_ks, n_folds)
     Score of each k on each held-out fold.""",
     "graph": """
-bounds : "paper", pair of floats, or None, default="paper"
+bounds : "auto", "paper", pair of floats, or None, default="auto"
     α and β, between which the eigenvalues of Ω must lie. "paper" takes α = 1/(‖Σ‖₂ + p·ξ) and β = (p − α·tr Σ)/ξ, see
-    `ksparse.objectives.eigenvalue_bounds`; None has none. They hold for Ω in the units that `standardize` says.
+    `ksparse.objectives.eigenvalue_bounds`; None has none. "auto" takes the paper's where the covariance is singular, as
+    with fewer samples than variables, and none where it is not and the likelihood has a maximum on every graph. They
+    hold for Ω in the units that `standardize` says; where one binds, ``result_.message`` says so.
 xi : float, default=1e-2
-    ξ of the paper's bounds; the smaller, the wider.
+    ξ of the paper's bounds; the smaller, the larger β.
 standardize : bool, default=True
     Whether to work on the correlation matrix, and to give Ω back in the units of the data: then units do not matter.
     Without, bounds hold for Ω itself, and a variable of small variance may meet β.

@@ -88,7 +88,7 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel, BaseEstimator):  
         cv: Any = 6,
         scoring: Any = None,
         rule: str = "best",
-        bounds: Any = "paper",
+        bounds: Any = "auto",
         xi: float = 1e-2,
         standardize: bool = True,
         known_edges: Any = None,
@@ -128,7 +128,7 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel, BaseEstimator):  
             )
         if isinstance(self.k, str):
             return self._fit_by_cross_validation(X, codes, groups)
-        self.k_ = check_number_of_units(self.k)
+        self.k_ = check_number_of_units(self.k, "edges")
         problem = self._class_problem(X, codes, self.k_)
         return self._keep(problem, self._solve(problem))
 

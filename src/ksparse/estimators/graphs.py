@@ -12,7 +12,8 @@ from ..objectives.definite import check_bounds
 from ..optimize import minimize
 from ..solvers import Result, Solver
 from ..sparsity import Pairs
-from ..typing import AnyArray, Array
+from ..sparsity.pairs import pair_mask
+from ..typing import AnyArray, Array, Mask
 from ..validation import check_flag
 from ._solvers import GRAPH_SOLVERS, find_solver
 
@@ -63,8 +64,9 @@ class GraphModel:
             covariance = covariance / np.multiply.outer(scale, scale)
             covariance.flat[:: size + 1] = np.where(spreads > 0, 1.0, 0.0)
         bounds = check_bounds(self.bounds, covariance, self.xi)
-        known = _pairs(self.known_edges, names, "known_edges")
-        forbidden = _pairs(self.forbidden_edges, names, "forbidden_edges")
+        known = pair_mask(_pairs(self.known_edges, names, "known_edges"), size, "known_edges")
+        forbidden = pair_mask(_pairs(self.forbidden_edges, names, "forbidden_edges"), size, "forbidden_edges")
+        _check_edges(known, forbidden, k)
         return GraphProblem(LogDet.of_valid(covariance, bounds), Pairs(k, always=known, never=forbidden), scale)
 
     def _solver(self) -> Solver:
@@ -110,6 +112,15 @@ def edges_of(precision: Array) -> AnyArray:
     edges["i"], edges["j"] = rows, columns
     edges["partial_correlation"] = -precision[rows, columns] / (spread[rows] * spread[columns])
     return edges[np.argsort(-np.abs(edges["partial_correlation"]), kind="stable")]
+
+
+def _check_edges(known: Mask, forbidden: Mask, k: int) -> None:
+    count = int(np.triu(known, 1).sum())
+    if count > k:
+        raise ValueError(f"known_edges has {count} edges, but k = {k}; they count in k, so raise k or name fewer")
+    both = np.argwhere(np.triu(known & forbidden, 1))
+    if both.size:
+        raise ValueError(f"the edge {tuple(both[0].tolist())} is both in known_edges and forbidden_edges; name it once")
 
 
 def _pairs(edges: Any, names: AnyArray | None, parameter: str) -> Any:

@@ -44,9 +44,13 @@ class PrecisionModel(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
         return checked
 
     def _precomputed(self) -> bool:
-        if self.covariance not in (None, "precomputed"):
-            raise ValueError(f'covariance must be None or "precomputed", got {self.covariance!r}')
-        return self.covariance == "precomputed"
+        if self.covariance is None:
+            return False
+        if not isinstance(self.covariance, str) or self.covariance != "precomputed":
+            raise ValueError(
+                f'covariance must be None or "precomputed", got {self.covariance!r}; the matrix itself goes to fit'
+            )
+        return True
 
     def _covariance_of(self, X: Array) -> Array:
         """The covariance of checked samples, or a given one that is checked."""
@@ -66,6 +70,11 @@ class PrecisionModel(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
 
     def _names(self) -> AnyArray | None:
         return getattr(self, "feature_names_in_", None)
+
+    def score(self, X_test: Any, y: Any = None) -> float:
+        """Mean log-likelihood of samples under the fitted model."""
+        check_is_fitted(self)
+        return float(super().score(X_test))
 
     def get_precision(self) -> Array:
         """The precision matrix."""
@@ -99,7 +108,7 @@ class PrecisionModel(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.covariance == "precomputed"
+        tags.input_tags.pairwise = isinstance(self.covariance, str) and self.covariance == "precomputed"
         return tags
 
 
@@ -149,7 +158,7 @@ class SparsePrecision(PrecisionModel):
         self,
         k: int = 10,
         *,
-        bounds: Any = "paper",
+        bounds: Any = "auto",
         xi: float = 1e-2,
         standardize: bool = True,
         known_edges: Any = None,
@@ -174,7 +183,7 @@ class SparsePrecision(PrecisionModel):
         self
             The fitted estimator.
         """
-        k = check_number_of_units(self.k)
+        k = check_number_of_units(self.k, "edges", "to have it chosen, use SparsePrecisionCV or SparsePrecisionIC")
         checked = self._check_data(X)
         problem = self._problem(self._covariance_of(checked), k, self._names())
         self._keep_graph(problem, self._solve(problem))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..compiling import compiled
 from ..typing import Array
 
 __all__ = ["pair_gains"]
 
 
-@njit(cache=True)
+@compiled
 def pair_gains(covariance: Array, inverse: Array, least: float) -> Array:  # pragma: no cover - compiled
     """½·(log(det W_B/det Σ_B) + ⟨Σ_B, W_B⁻¹⟩ − 2) for each pair B = {i, j}, in both of its entries.
 

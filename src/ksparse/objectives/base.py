@@ -222,6 +222,10 @@ class Objective(ABC):
         """Whether this point proves that f falls forever in some direction (separated classes, no ridge)."""
         return False
 
+    def remark(self, x: Array) -> str:
+        """What a user should know about a solution; nothing by default."""
+        return ""
+
     def sparsity(self, k: int) -> Sparsity:
         """What an integer k means for this objective: by default, k entries of x."""
         return Entries(k)

@@ -17,6 +17,8 @@ __all__ = ["EigenvalueBounds", "Inverse", "check_bounds", "check_covariance", "c
 
 #: Share by which a matrix may miss symmetry or positive semidefiniteness through rounding.
 ROUNDING = 1e-8
+#: A covariance whose eigenvalues are all a larger share of its largest variance is regular.
+SINGULAR = 1e-8
 #: Share by which eigenvalues may miss their bounds through rounding.
 SLACK = 1e-10
 #: Largest size for which all eigenvalues are found faster than one by Lanczos' method.
@@ -175,16 +177,18 @@ def check_covariance(covariance: Any) -> Array:
 
 def check_bounds(bounds: Any, covariance: Array, xi: float = 1e-2) -> EigenvalueBounds:
     """Bounds as a user gives them, for a covariance."""
+    check_positive_number(xi, "xi")
     if bounds is None:
         return EigenvalueBounds(0.0, np.inf)
     if isinstance(bounds, str):
-        if bounds != "paper":
-            raise ValueError(f'bounds must be "paper", a pair (alpha, beta) or None, got {bounds!r}')
-        return eigenvalue_bounds(covariance, xi)
+        if bounds not in ("auto", "paper"):
+            raise ValueError(f'bounds must be "auto", "paper", a pair (alpha, beta) or None, got {bounds!r}')
+        regular = bounds == "auto" and cholesky(covariance, -SINGULAR * float(covariance.diagonal().max())) is not None
+        return EigenvalueBounds(0.0, np.inf) if regular else eigenvalue_bounds(covariance, xi)
     try:
         lower, upper = (float(value) for value in bounds)
     except (TypeError, ValueError) as error:
-        raise ValueError(f'bounds must be "paper", a pair (alpha, beta) or None, got {bounds!r}') from error
+        raise ValueError(f'bounds must be "auto", "paper", a pair (alpha, beta) or None, got {bounds!r}') from error
     if not 0 <= lower <= upper or upper == 0 or not np.isfinite(lower):
         raise ValueError(
             f"bounds must satisfy 0 <= alpha <= beta with beta > 0, got alpha = {lower:g} and beta = {upper:g}; "

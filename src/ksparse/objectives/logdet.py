@@ -15,6 +15,8 @@ from .definite import EigenvalueBounds, Inverse, check_bounds, check_covariance
 
 __all__ = ["LogDet", "LogDetOnSupport"]
 
+#: A bound binds if an eigenvalue comes so close to it, as a share.
+BINDING = 1e-6
 #: Two variables are the same if the determinant of their correlations is smaller.
 SAME = 1e-12
 #: Inflation of a variance, Σ_ii·Ω_ii, at which nothing of it is left.
@@ -31,9 +33,10 @@ class LogDet(Objective):
     ----------
     covariance : array-like of shape (p, p)
         Σ, symmetric and positive semidefinite; it may be singular.
-    bounds : "paper", pair of floats, or None, default="paper"
+    bounds : "paper", "auto", pair of floats, or None, default="paper"
         α and β; "paper" takes `eigenvalue_bounds`. With None there are none: Ω need only be positive definite, and
-        with fewer samples than variables f may have no minimum on a support.
+        with fewer samples than variables f may have no minimum on a support. "auto" is None for a regular covariance,
+        for which f has a minimum on every support, and "paper" for a singular one.
 
     Examples
     --------
@@ -166,6 +169,10 @@ class LogDet(Objective):
     def sparsity(self, k: int) -> Sparsity:
         """K pairs off the diagonal."""
         return Pairs(k)
+
+    def remark(self, x: Array) -> str:
+        """Whether a bound of the eigenvalues binds."""
+        return "" if self.bounds.narrowed(BINDING).admit(x) else "a bound of the eigenvalues binds"
 
     def restrict(self, support: Mask) -> LogDetOnSupport:
         return LogDetOnSupport(self, support)

@@ -114,7 +114,7 @@ def precision_path(X: Any, ks: Iterable[int], estimator: SparsePrecision | None 
         raise TypeError(f"estimator must be a ksparse.SparsePrecision, got {estimator!r}")
     model = SparsePrecision() if estimator is None else clone(estimator)
     covariance = model._covariance_of(model._check_data(X))
-    wanted = check_ks(ks, 0, len(covariance) * (len(covariance) - 1) // 2)
+    wanted = check_ks(ks, 0, len(covariance) * (len(covariance) - 1) // 2, "edges")
     problem = model._problem(covariance, wanted[-1], model._names())
     solver = PathSolver(problem.objective, problem.sparsity, model._solver())
     solver.solve(check_ks(wanted, solver.fewest, solver.most))
@@ -231,7 +231,7 @@ class SparsePrecisionCV(ChoosesEdges):
         ks: Any = "auto",
         cv: Any = 5,
         rule: str = "best",
-        bounds: Any = "paper",
+        bounds: Any = "auto",
         xi: float = 1e-2,
         standardize: bool = True,
         known_edges: Any = None,
@@ -324,7 +324,7 @@ class SparsePrecisionIC(ChoosesEdges):
         ks: Any = "auto",
         criterion: str = "ebic",
         gamma: float = 0.5,
-        bounds: Any = "paper",
+        bounds: Any = "auto",
         xi: float = 1e-2,
         standardize: bool = True,
         known_edges: Any = None,

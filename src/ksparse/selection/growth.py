@@ -88,8 +88,8 @@ def first_best(scores: ArrayLike) -> int:
     return int(np.argmax(values >= values.max() - TIE * spread))
 
 
-def check_ks(ks: Any, least: int, most: int) -> list[int]:
-    """Numbers of features as increasing ints, none beyond the number there are."""
+def check_ks(ks: Any, least: int, most: int, what: str = "features") -> list[int]:
+    """Numbers of features, or edges, as increasing ints, none beyond the number there are."""
     advice = "pass integers such as range(1, 21)"
     if isinstance(ks, str) or not np.iterable(ks):
         raise TypeError(f"ks must be a sequence of integers, got {ks!r}; {advice}")
@@ -100,6 +100,6 @@ def check_ks(ks: Any, least: int, most: int) -> list[int]:
         if isinstance(k, (bool, np.bool_)) or not isinstance(k, numbers.Integral):
             raise TypeError(f"ks must hold integers, got {k!r} of type {type(k).__name__}; {advice}")
         if k < least:
-            reason = "it is the number of features" if least == 0 else f"{least} are always selected, and count in k"
+            reason = f"it is the number of {what}" if least == 0 else f"{least} are always selected, and count in k"
             raise ValueError(f"ks must be at least {least}, got {k}; {reason}")
     return sorted({min(int(k), most) for k in values})

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..objectives import Objective
 from ..solvers import Iterate, Problem, Result, Solver, SwapGraHTP
+from ..solvers.additive import removals
 from ..solvers.merging import expected_gains
-from ..solvers.swaps import START, removals
+from ..solvers.swaps import START
 from ..sparsity import Sparsity
 from ..threads import one_thread
 
@@ -107,8 +108,15 @@ class PathSolver:
             if isinstance(self._solver, SwapGraHTP):
                 start = self._solver.brief(start)
         else:
-            start = self._prepared(problem, _grown(problem, self._iterates[below]))
+            start = self._above(problem, self._iterates[below])
         self._run(k, problem, start)
+
+    def _above(self, problem: Problem, smaller: Iterate) -> Iterate:
+        """The start for more units than a solution has."""
+        if isinstance(self._solver, SwapGraHTP) and self._objective.merges and smaller.support is not None:
+            inside = problem.units.units_in(smaller.support)
+            return self._solver.growing(smaller, int(inside.sum()))
+        return self._prepared(problem, _grown(problem, smaller))
 
     def _downwards(self, larger: int, smaller: int) -> None:
         value = self.results[larger].value
@@ -125,7 +133,7 @@ class PathSolver:
         for smaller, larger in pairwise(sorted(self._iterates)):
             if self._lower(self.results[smaller].value, self.results[larger].value):
                 problem = self._problem(larger)
-                self._run(larger, problem, self._prepared(problem, _grown(problem, self._iterates[smaller])))
+                self._run(larger, problem, self._above(problem, self._iterates[smaller]))
 
     def _lower(self, value: float, known: float) -> bool:
         """Whether one value of f is below another by more than rounding."""

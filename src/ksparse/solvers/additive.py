@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..typing import Array, IntArray, Mask
-from .exchange import Exchange
+from .base import Iterate, Problem
+from .exchange import Exchange, ExchangeModel
+from .merging import expected_gains, leaving_costs
 
-__all__ = ["AdditiveModel"]
+__all__ = ["AdditiveModel", "additive_model", "removals"]
 
 
 class AdditiveModel:
@@ -71,3 +73,24 @@ class AdditiveModel:
         else:
             near = np.arange(gains.size)
         return self._entering[near[np.argsort(-gains[near], kind="stable")]][:count]
+
+
+def additive_model(problem: Problem, iterate: Iterate) -> AdditiveModel:
+    """What each unit costs or gains by itself."""
+    units = problem.units
+    assert iterate.support is not None
+    inside = units.units_in(iterate.support)
+    return AdditiveModel(leaving_costs(problem, iterate), expected_gains(problem, iterate), inside, units.always)
+
+
+def removals(problem: Problem, iterate: Iterate, count: int) -> list[int]:
+    """Units to take out of a support, those that cost least after those before them; no pass over the data."""
+    support, units = iterate.support, problem.units
+    assert support is not None
+    inside = units.units_in(support)
+    if int(support.sum()) > problem.objective.largest_model:
+        costs = leaving_costs(problem, iterate)
+        return AdditiveModel(costs, np.zeros_like(costs), inside, units.always).removals(count)
+    at, hessian, linear = problem.objective.quadratic_model(iterate.point, support)
+    everything = np.ones(linear.size, dtype=bool)
+    return ExchangeModel(hessian, linear, units.number[at], everything, units.always).removals(count)

@@ -307,6 +307,8 @@ class _Run:
         x = np.array(self._user_x(iterate))
         if units.lower is None:
             x = objective.canonical(x)
+        remark = objective.remark(x)
+        message += f"; {remark}" if remark else ""
         support = (x != 0) & units.constrained
         return Result(
             x=x,
@@ -340,7 +342,8 @@ def _after_refit(outcome: Outcome, message: str) -> tuple[Status, str]:
         )
     if outcome is Outcome.UNFINISHED:
         return Status.UNFINISHED, (
-            "the support converged, but minimizing f on it did not; raise the debiasing method's max_iter, "
-            "or check the objective with ksparse.diagnostics.check_objective"
+            "the support converged, but minimizing f on it did not; raise the debiasing method's max_iter (for a "
+            "precision matrix, widen the bounds of its eigenvalues), or check the objective with "
+            "ksparse.diagnostics.check_objective"
         )
     return Status.CONVERGED, message

@@ -68,9 +68,14 @@ class Merging:
         """Whether this stage has seen enough."""
         return self.q < 1 if self.size == k and not self.brief else self.tried
 
+    @classmethod
+    def grown_to(cls, size: int) -> Merging:
+        """The end of a stage, of a brief search that goes on from a solution with fewer units."""
+        return cls(size, 0, tried=True, brief=True)
+
     def following(self, k: int) -> Merging | None:
         """The next stage; None after the last."""
-        return None if self.size == k else Merging.at(min(2 * self.size, k), self.brief)
+        return None if self.size >= k else Merging.at(min(max(2 * self.size, int(k * FEWEST), 1), k), self.brief)
 
 
 def expected_gains(problem: Problem, iterate: Iterate) -> Array:

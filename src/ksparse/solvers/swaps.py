@@ -12,10 +12,10 @@ from ..objectives.base import NotFiniteError
 from ..sparsity.base import top_mask
 from ..typing import Array, Mask
 from ..validation import check_iterations
-from .additive import AdditiveModel
+from .additive import AdditiveModel, additive_model, removals
 from .base import Iterate, Problem, Solver
 from .exchange import Exchange, ExchangeModel
-from .merging import Merging, exchanged, expected_gains, grown, leaving_costs
+from .merging import Merging, exchanged, expected_gains, grown
 from .steps import Step
 from .twins import first_of_twins
 
@@ -110,6 +110,11 @@ class SwapGraHTP(Solver):
     def continued(iterate: Iterate) -> Iterate:
         """The same for an iterate that is nearly a solution: exchanges go on from it at once, a few at a time."""
         return replace(iterate, memory=_Memory(False, length=WARM, brief=True), done=None)
+
+    @staticmethod
+    def growing(iterate: Iterate, size: int) -> Iterate:
+        """The same for a solution with fewer units, from which a graph grows in stages."""
+        return replace(iterate, memory=_Memory(True, brief=True, merging=Merging.grown_to(size)), done=None)
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
         units = problem.units
@@ -334,27 +339,6 @@ class SwapGraHTP(Solver):
             inside[exchange.leaving] = False
             inside[exchange.entering] = True
         return units.mask(inside)
-
-
-def additive_model(problem: Problem, iterate: Iterate) -> AdditiveModel:
-    """What each unit costs or gains by itself."""
-    units = problem.units
-    assert iterate.support is not None
-    inside = units.units_in(iterate.support)
-    return AdditiveModel(leaving_costs(problem, iterate), expected_gains(problem, iterate), inside, units.always)
-
-
-def removals(problem: Problem, iterate: Iterate, count: int) -> list[int]:
-    """Units to take out of a support, those that cost least after those before them; no pass over the data."""
-    support, units = iterate.support, problem.units
-    assert support is not None
-    inside = units.units_in(support)
-    if int(support.sum()) > problem.objective.largest_model:
-        costs = leaving_costs(problem, iterate)
-        return AdditiveModel(costs, np.zeros_like(costs), inside, units.always).removals(count)
-    at, hessian, linear = problem.objective.quadratic_model(iterate.point, support)
-    everything = np.ones(linear.size, dtype=bool)
-    return ExchangeModel(hessian, linear, units.number[at], everything, units.always).removals(count)
 
 
 @dataclass(frozen=True)

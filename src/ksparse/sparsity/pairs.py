@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..typing import AnyArray, Array, IntArray, Mask
 from .base import FREE, NEVER, Sparsity, Units
 
-__all__ = ["Pairs"]
+__all__ = ["Pairs", "pair_mask"]
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ class Pairs(Sparsity):
         if len(shape) != 2 or shape[0] != shape[1]:
             raise ValueError(f"Pairs are entries of a square matrix, but x has shape {shape}; use Entries or Rows")
         size = shape[0]
-        forbidden = _pair_mask(self.never, size, "never")
+        forbidden = pair_mask(self.never, size, "never")
         rows, columns = np.nonzero(np.triu(~forbidden, 1))
         number = np.full(shape, NEVER, dtype=np.intp)
         number[rows, columns] = number[columns, rows] = np.arange(rows.size)
         np.fill_diagonal(number, FREE)
-        known = _pair_mask(self.always, size, "always")
+        known = pair_mask(self.always, size, "always")
         both = np.argwhere(np.triu(known & forbidden, 1))
         if both.size:
             raise ValueError(f"the pair {tuple(both[0].tolist())} is both always and never selected; name it once")
@@ -99,7 +99,7 @@ class _PairUnits(Units):
         return inside
 
 
-def _pair_mask(pairs: Any, size: int, name: str) -> Mask:
+def pair_mask(pairs: Any, size: int, name: str) -> Mask:
     """Pairs of indices, or a mask, as a symmetric mask."""
     given = np.asarray(pairs)
     if given.dtype == bool and given.ndim == 2:
@@ -110,7 +110,9 @@ def _pair_mask(pairs: Any, size: int, name: str) -> Mask:
     if given.size == 0:
         return chosen
     if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
-        raise ValueError(f"{name} must hold pairs of indices such as [(0, 1), (2, 5)], or be a mask; got {pairs!r}")
+        raise ValueError(
+            f"{name} must hold pairs of indices such as [(0, 1), (2, 5)], or be a mask of True and False; got {pairs!r}"
+        )
     wrong = (given < 0) | (given >= size)
     if wrong.any() or (given[:, 0] == given[:, 1]).any():
         bad = given[wrong.any(axis=1) | (given[:, 0] == given[:, 1])][0]
