@@ -18,6 +18,7 @@ import argparse
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def refitted(covariance: Array, support: Mask) -> Array:
 
 def all_fits(covariance: Array, edges: int) -> dict[str, tuple[Array, float]]:
     """Each method's precision matrix and seconds."""
-    lasso, seconds = fitted(covariance, edges, GLasso(sweeps=30, max_iter=15))
+    lasso, seconds = fitted(covariance, edges, GLasso())
     return {
         "ksparse": fitted(covariance, edges),
         "graphical lasso": (lasso, seconds),
@@ -96,10 +97,10 @@ def table(data: StockData, what: str, edges: int) -> Array:
     return fits["ksparse"][0]
 
 
-def held_out(data: StockData, edges: int) -> None:
-    """Print the objective on the last third of the days."""
-    cut = 2 * len(data.returns) // 3
-    train, test = data.returns[:cut], data.returns[cut:]
+def held_out(returns: Array, prepared: Callable[[Array], Array], edges: int) -> None:
+    """Print the objective on the last third of the days, which are prepared by themselves."""
+    cut = 2 * len(returns) // 3
+    train, test = prepared(returns[:cut]), prepared(returns[cut:])
     standardized = (test - train.mean(axis=0)) / train.std(axis=0)
     later = standardized.T @ standardized / len(test)
     print(f"\nFitted to the first {cut} days: the objective on the {len(test)} days after")
@@ -146,12 +147,12 @@ def main(arguments: list[str] | None = None) -> None:
         data = load_stocks()
     except FileNotFoundError as error:
         sys.exit(str(error))
-    if not options.raw:
-        data = data._replace(returns=normal_scores(data.returns))
+    prepared: Callable[[Array], Array] = np.asarray if options.raw else normal_scores
     with threadpool_limits(1):
-        precision = table(data, "returns" if options.raw else "normal scores", options.edges)
+        shown = data._replace(returns=prepared(data.returns))
+        precision = table(shown, "returns" if options.raw else "normal scores", options.edges)
         if options.held_out:
-            held_out(data, options.edges)
+            held_out(data.returns, prepared, options.edges)
     if options.out:
         draw(precision, data, options.out)
 

@@ -275,3 +275,20 @@ def test_bad_types_are_named() -> None:
     for name, value, message in (("k", 2.5, "k must be an integer"), ("standardize", "yes", "must be True or False")):
         with pytest.raises(TypeError, match=message):
             SparsePrecision().set_params(**{name: value}).fit(chain())
+
+
+def test_bounds_that_bind_are_said() -> None:
+    """Nearly equal variables: the paper's largest eigenvalue is smaller than the data's."""
+    X = chain()
+    X[:, 1] = X[:, 0] + 0.01 * X[:, 1]
+    free, paper = SparsePrecision(k=15).fit(X), SparsePrecision(k=15, bounds="paper").fit(X)
+    assert tuple(free.bounds_) == (0.0, np.inf)
+    assert "binds" not in free.result_.message
+    assert "a bound of the eigenvalues binds" in paper.result_.message
+    assert free.score(X) > paper.score(X)
+    assert tuple(SparsePrecision(k=15).fit(X[:4]).bounds_) == tuple(SparsePrecision(bounds="paper").fit(X[:4]).bounds_)
+
+
+def test_the_mean_of_single_precision_is_double() -> None:
+    X = (chain() + 1e4).astype(np.float32)
+    assert_allclose(SparsePrecision(k=1).fit(X).location_, X.astype(np.float64).mean(axis=0), rtol=1e-12)

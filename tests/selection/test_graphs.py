@@ -8,14 +8,18 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold, cross_val_score
 
 from ksparse import (
+    ConvergenceWarning,
     PrecisionPath,
+    Result,
+    SparseDiscriminantAnalysis,
     SparseLinearRegression,
     SparsePrecision,
     SparsePrecisionCV,
     SparsePrecisionIC,
+    SwapGraHTP,
     precision_path,
 )
-from ksparse.selection import graph_criterion
+from ksparse.selection import PathSolver, graph_criterion
 from ksparse.typing import Array
 
 
@@ -130,3 +134,30 @@ def test_bad_parameters_are_named() -> None:
             model.fit(X)
     with pytest.raises(ValueError, match="criterion must be one of"):
         graph_criterion("gic", 1.0, edges=1, n_samples=10, n_features=3)
+
+
+@pytest.mark.parametrize("kind", ["precision", "discriminant"])
+def test_the_chosen_graph_is_polished(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    polished = []
+    plain = PathSolver.polish
+
+    def polish(self: PathSolver, k: int) -> Result:
+        polished.append(k)
+        return plain(self, k)
+
+    monkeypatch.setattr(PathSolver, "polish", polish)
+    X = ring(n=60)
+    if kind == "precision":
+        chosen = SparsePrecisionCV(ks=[2, 5], cv=3).fit(X).k_
+    else:
+        chosen = SparseDiscriminantAnalysis("cv", ks=[2, 5], cv=3).fit(X, np.arange(60) % 2).k_
+    assert polished == [chosen]
+
+
+def test_a_chosen_graph_that_has_not_converged_is_said() -> None:
+    X = ring(n=60)
+    slow = SwapGraHTP(max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="for the chosen k = 9"):
+        SparsePrecisionCV(ks=[9], cv=3, solver=slow).fit(X)
+    with pytest.warns(ConvergenceWarning, match="for the chosen k = 9"):
+        SparseDiscriminantAnalysis("cv", ks=[9], cv=3, solver=slow).fit(X, np.arange(60) % 2)

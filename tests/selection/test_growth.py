@@ -107,3 +107,17 @@ def test_numbers_of_features() -> None:
 def test_what_is_no_number_of_features(ks: Any, least: int, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
         check_ks(ks, least, 10)
+
+
+def test_a_resolution_ends_the_search_around_the_best_sooner() -> None:
+    def tried(resolution: float) -> list[int]:
+        growth, scores = Growth(0, 1000, 1.5, resolution), dict[int, float]()
+        while ks := growth.following(scores):
+            scores |= {k: -abs(k - 211) for k in ks}
+        return sorted(scores)
+
+    coarse, fine = tried(0.05), tried(0.0)
+    assert len(coarse) < len(fine)
+    assert 211 in fine
+    best = max(coarse, key=lambda k: -abs(k - 211))
+    assert abs(best - 211) <= 0.05 * 211

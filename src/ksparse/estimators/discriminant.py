@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets
@@ -179,11 +181,14 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel, BaseEstimator):  
         self.scores_ = np.array(list(scores.values()))
         self.ks_ = np.array(list(scores))
         self.k_ = int(self.ks_[choose(self.scores_, self.rule)])
-        return self._keep(problem, whole.polish(self.k_))
+        result = whole.polish(self.k_)
+        if not result.success:
+            warnings.warn(f"for the chosen k = {self.k_}: {result.message}", ConvergenceWarning, stacklevel=3)
+        return self._keep(problem, result)
 
     def _for_fold(self) -> SparseDiscriminantAnalysis:
         """The same model for the samples of a fold, which come without names."""
-        model = SparseDiscriminantAnalysis(**self.get_params(deep=False))
+        model = type(self)(**self.get_params(deep=False))
         model.classes_, model.n_features_in_ = self.classes_, self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             model.feature_names_in_ = self.feature_names_in_

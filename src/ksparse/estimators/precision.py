@@ -62,7 +62,7 @@ class PrecisionModel(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
             names = getattr(self, "feature_names_in_", np.arange(len(covariance)))[constant[:5]].tolist()
             warnings.warn(
                 f"{constant.size} variables are constant, such as {names}: they have no edges, and the largest "
-                "precision that the bounds allow; leave them out if they mean nothing",
+                "precision that bounds allow; leave them out if they mean nothing",
                 UserWarning,
                 stacklevel=3,
             )
@@ -116,8 +116,8 @@ class PrecisionModel(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
 class SparsePrecision(PrecisionModel):
     """A precision matrix with k edges: min −log det Ω + ⟨Σ, Ω⟩ over αI ⪯ Ω ⪯ βI with ‖Ω⁻‖₀ ≤ 2k.
 
-    The paper's §4.2, with k instead of a penalty: Ω is the likeliest among the matrices with its graph, and is not
-    shrunken. Works with fewer samples than variables, where the eigenvalue bounds keep it finite.
+    The paper's §4.2, with k instead of a penalty: within the bounds, Ω is the likeliest among the matrices with its
+    graph, and is not shrunken. Works with fewer samples than variables, where the bounds keep it finite.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class LogDet(Objective):
     """
 
     strongly_convex = True
-    largest_model = 200
+    largest_model = 400
     merges = True
 
     def __init__(self, covariance: Any, bounds: Any = "paper") -> None:

@@ -86,6 +86,7 @@ class PathSolver:
             for larger, smaller in pairwise(known):
                 self._downwards(larger, smaller)
             self._never_rising()
+            self._lighten()
 
     def polish(self, k: int) -> Result:
         """Let the solver itself go on from the solution for this k, and begin from nothing: the best of all."""
@@ -125,6 +126,7 @@ class PathSolver:
         self._seen_from_above[larger, smaller] = value
         problem = self._problem(smaller)
         start = _shrunk(problem, self._iterates[larger])
+        self._lighten()
         if self._lower(start.point.value, self._iterates[smaller].point.value):
             self._run(smaller, problem, self._prepared(problem, start))
 
@@ -151,11 +153,14 @@ class PathSolver:
         # Results that rounding alone tells apart are the same, and the first of them stays.
         if known is None or self._lower(result.value, known.value):
             self.results[k] = result
-            # What can be made again is not kept: a matrix for each k would fill the memory.
-            for other, iterate in self._iterates.items():
-                light = self._objective.light(iterate.point)
-                self._iterates[other] = replace(iterate, point=light, proposal=None, solution=None)
+            self._lighten()
             self._iterates[k] = replace(last, done=None)
+
+    def _lighten(self) -> None:
+        """Forget what can be made again: matrices for each k would fill the memory."""
+        for k, iterate in self._iterates.items():
+            light = self._objective.light(iterate.point)
+            self._iterates[k] = replace(iterate, point=light, proposal=None, solution=None)
 
 
 def _grown(problem: Problem, iterate: Iterate) -> Iterate:

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..objectives import EigenvalueBounds, LogDet, Point
 from ..typing import Array
-from ..validation import check_positive_number
+from ..validation import check_iterations, check_positive_number
 from .base import Iterate, Problem, Solver
 
 __all__ = ["GLasso"]
@@ -60,7 +60,8 @@ class GLasso(Solver):
         super().__post_init__()
         check_positive_number(self.tol, "tol")
         check_positive_number(self.inner_tol, "inner_tol")
-        check_positive_number(self.sweeps, "sweeps")
+        if check_iterations(self.sweeps, "sweeps") == 0:
+            raise ValueError("sweeps must be at least 1")
 
     def prepare(self, problem: Problem, x: Array) -> Iterate:
         objective, units = problem.objective, problem.units
@@ -68,6 +69,8 @@ class GLasso(Solver):
             raise TypeError(f"GLasso is a method for LogDet, got {type(objective).__name__}; use SwapGraHTP or GraHTP")
         if units.always.any() or (units.number < -1).any():
             raise ValueError("GLasso knows no known or forbidden edges; use SwapGraHTP, GraHTP, GraSP or FBS")
+        if (objective.covariance.diagonal() == 0).any():
+            raise ValueError("the graphical lasso cannot fit constant variables; leave them out")
         sizes = np.sort(np.abs(objective.covariance[np.triu_indices(len(objective.covariance), 1)]))[::-1]
         # Beyond the largest covariance there is no edge; about as many are left as covariances exceed the penalty.
         highest = float(sizes.max(initial=0.0))

@@ -138,7 +138,7 @@ class SwapGraHTP(Solver):
                 return following
         if current.support is not None and self.exchanges != 0:
             if merges and int(current.support.sum()) > problem.objective.largest_model:
-                return replace(current, done="converged: no exchange of units, one or many, lowers f")
+                return replace(current, done="converged: no exchange of the most promising units lowers f")
             return self._exchange(problem, current)
         promised = 2.0 * expected_gains(problem, current).max(initial=0.0)
         if current.support is None and promised > CLEAR * _least_gain(problem, current):
@@ -252,7 +252,9 @@ class SwapGraHTP(Solver):
         if stage is None:
             stage = Merging.at(units.k, memory.brief)
         gains = expected_gains(problem, current)
-        while not stage.over(units.k) and self.exchanges != 0 and not problem.out_of_time:
+        while not stage.over(units.k) and self.exchanges != 0:
+            if problem.out_of_time:
+                return replace(current, memory=replace(memory, merging=stage))
             trial = exchanged(problem, current, gains, stage.q)
             lower = trial is not None and _lower(problem, trial, current)
             stage = stage.after(lower)
