@@ -85,6 +85,9 @@ class Objective(ABC):
     merges: bool = False
     #: With more coordinates than this, exchanges are told by what single units gain and cost, rather than by a Hessian.
     largest_model: int = 600
+    #: What makes f fall for ever on a support, and what to do about it.
+    runaway: str = "separated classes"
+    remedy: str = "Set alpha > 0"
     #: Number of directions in which f is constant by construction (a softmax is invariant to shifts).
     invariances: int = 0
 

@@ -59,6 +59,8 @@ class LogDet(Objective):
     strongly_convex = True
     largest_model = 400
     merges = True
+    runaway = "more edges than the samples determine, or a constant variable"
+    remedy = "Set bounds of the eigenvalues"
 
     def __init__(self, covariance: Any, bounds: Any = "paper") -> None:
         super().__init__()

@@ -112,6 +112,9 @@ class Problem:
         restricted = objective.restrict(support)
         values = start[support] if bounds is None else bounds.clip(start[support])
         solution = debias(restricted, values, bounds)
+        if solution.outcome is not Outcome.NOT_FINITE and not objective.merges:
+            # A function of the user's makes it for the whole x, which the lifted point then need not.
+            _ = solution.point.gradient
         return Iterate(
             objective.lift(solution.point, support),
             support,
@@ -301,7 +304,7 @@ class _Run:
                 status, message = self._not_finite(str(error))
         units, objective = self.problem.units, self.problem.objective
         if status is Status.CONVERGED:
-            status, message = _after_refit(iterate.outcome, message)
+            status, message = _after_refit(objective, iterate.outcome, message)
         if status.success and units.inactive:
             message += f"; the constraint is inactive, since there are only {units.count} units"
         x = np.array(self._user_x(iterate))
@@ -327,13 +330,12 @@ def _chosen(iterate: Iterate) -> Mask:
     return iterate.point.x != 0 if iterate.support is None else iterate.support
 
 
-def _after_refit(outcome: Outcome, message: str) -> tuple[Status, str]:
+def _after_refit(objective: Objective, outcome: Outcome, message: str) -> tuple[Status, str]:
     """The status of a converged run, given how minimizing on its support ended."""
     if outcome is Outcome.NO_MINIMUM:
         return Status.NO_MINIMUM, (
-            "f has no minimum on the support found: it falls forever in some direction, as with separated classes, or "
-            "with too many edges for the samples; x is a point on the way. Set alpha > 0 (for a precision matrix, "
-            "bounds of its eigenvalues), or lower k"
+            f"f has no minimum on the support found: it falls forever in some direction, as with {objective.runaway}; "
+            f"x is a point on the way. {objective.remedy}, or lower k"
         )
     if outcome is Outcome.SINGULAR:
         return Status.SINGULAR, (
