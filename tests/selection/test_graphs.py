@@ -23,12 +23,13 @@ from ksparse.selection import PathSolver, graph_criterion
 from ksparse.typing import Array
 
 
-def ring(n: int = 300, p: int = 10, seed: int = 0) -> Array:
+def ring(n: int = 300, p: int = 10, seed: int = 3) -> Array:
     """Samples of a ring, each variable a neighbour of two: p edges."""
     precision = 2.2 * np.eye(p)
     for j in range(p):
         precision[j, (j + 1) % p] = precision[(j + 1) % p, j] = -0.9
-    return np.random.default_rng(seed).multivariate_normal(np.zeros(p), np.linalg.inv(precision), size=n)
+    noise = np.random.default_rng(seed).standard_normal((n, p))
+    return np.asarray(np.linalg.solve(np.linalg.cholesky(precision).T, noise.T).T)
 
 
 def test_a_path_is_what_fits_give() -> None:
@@ -77,7 +78,7 @@ def test_the_ring_is_found_by_cross_validation(rule: str) -> None:
 
 @pytest.mark.parametrize("criterion", ["bic", "ebic"])
 def test_the_ring_is_found_by_criteria(criterion: str) -> None:
-    X = ring(seed=3)
+    X = ring()
     model = SparsePrecisionIC(criterion=criterion).fit(X)
     assert model.k_ == 10
     position = list(model.ks_).index(10)
@@ -101,7 +102,7 @@ def test_independent_variables_have_no_edges() -> None:
 
 
 def test_a_given_covariance_needs_its_number_of_samples() -> None:
-    S = np.cov(ring(seed=3), rowvar=False, bias=True)
+    S = np.cov(ring(), rowvar=False, bias=True)
     assert SparsePrecisionIC(covariance="precomputed", n_samples=300).fit(S).k_ == 10
     with pytest.raises(ValueError, match="n_samples is missing"):
         SparsePrecisionIC(covariance="precomputed").fit(S)
