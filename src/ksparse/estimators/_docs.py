@@ -107,31 +107,15 @@ solver : {"auto", "grahtp", "grasp", "fbs", "glasso"} or Solver, default="auto"
     The method. "auto" is `ksparse.SwapGraHTP`: GraHTP with scaled steps, backtracking and exchanges of edges; "grahtp"
     is the same without exchanges. For the paper's Algorithm 2 to the letter pass
     ``GraHTP(step=..., debias=Exact("adm"))``. "glasso" is scikit-learn's graphical lasso with its penalty bisected.""",
-    "precision": """
+    "omega": """
 precision_ : ndarray of shape (n_features, n_features)
     Ω.
 covariance_ : ndarray of shape (n_features, n_features)
-    Ω⁻¹, the covariance of the model.
+    Ω⁻¹, the covariance of the model.""",
+    "location": """
 location_ : ndarray of shape (n_features,)
-    The mean; zero if it is assumed to be, or if a covariance was given.
-edges_ : structured array with the fields ``i``, ``j`` and ``partial_correlation``
-    The edges, i < j, the strongest first; ``pandas.DataFrame(model.edges_)`` makes a table of it. The partial
-    correlation is −Ω_ij/√(Ω_ii·Ω_jj).
-bounds_ : EigenvalueBounds
-    The bounds α and β that were used.
-n_iter_ : int
-    Iterations of the solver.
-result_ : Result
-    What the solver gave back, in the units that `standardize` says: value, status, message, and its history.
-n_features_in_ : int
-    Number of variables seen.
-feature_names_in_ : ndarray of str
-    Their names, if X has any.""",
-    "discriminant": """
-precision_ : ndarray of shape (n_features, n_features)
-    Ω.
-covariance_ : ndarray of shape (n_features, n_features)
-    Ω⁻¹, the covariance of the model.
+    The mean; zero if it is assumed to be, or if a covariance was given.""",
+    "edges": """
 edges_ : structured array with the fields ``i``, ``j`` and ``partial_correlation``
     The edges, i < j, the strongest first; ``pandas.DataFrame(model.edges_)`` makes a table of it. The partial
     correlation is −Ω_ij/√(Ω_ii·Ω_jj).

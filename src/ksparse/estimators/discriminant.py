@@ -68,7 +68,8 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel, BaseEstimator):  
         The number of edges that was asked for, or chosen.
     ks_, scores_ : ndarray
         With ``k="cv"``, the numbers of edges that were tried, and their score on each held-out fold.
-    $discriminant
+    $omega
+    $edges
 
     Examples
     --------

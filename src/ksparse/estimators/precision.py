@@ -131,7 +131,9 @@ class SparsePrecision(PrecisionModel):
 
     Attributes
     ----------
-    $precision
+    $omega
+    $location
+    $edges
 
     See Also
     --------

@@ -210,7 +210,9 @@ class SparsePrecisionCV(ChoosesEdges):
     $edge_path
     scores_ : ndarray of shape (n_ks, n_folds)
         Mean log-likelihood of a held-out sample for each k and fold.
-    $precision
+    $omega
+    $location
+    $edges
 
     Examples
     --------
@@ -301,7 +303,9 @@ class SparsePrecisionIC(ChoosesEdges):
     ----------
     $edge_path
     $criteria
-    $precision
+    $omega
+    $location
+    $edges
 
     References
     ----------
