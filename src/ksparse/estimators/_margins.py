@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
 
 from ..typing import AnyArray, Array
 
-__all__ = ["MarginClassifier"]
+__all__ = ["MarginClassifier", "check_labels"]
 
 
 class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
@@ -40,3 +41,17 @@ class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
         if margins.ndim == 1:
             return np.column_stack([log_expit(-margins), log_expit(margins)])
         return log_softmax(margins, axis=1)
+
+
+def check_labels(y: AnyArray) -> AnyArray:
+    """The classes of y, of which there must be two at least."""
+    try:
+        check_classification_targets(y)
+    except TypeError as error:
+        raise ValueError(f"y has labels of different types ({error}); use one type, without None") from error
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has only one class: {classes.tolist()[0]!r}; a classifier needs samples of at least 2 classes"
+        )
+    return classes

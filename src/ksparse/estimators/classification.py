@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 
 from ..objectives import LinearObjective, Logistic, Multinomial
 from ..objectives.losses import LogisticLoss, Loss, MultinomialLoss
@@ -14,7 +13,7 @@ from ..solvers import Result, Solver
 from ..typing import AnyArray, Array, Matrix
 from ..validation import check_nonnegative_number, check_vector
 from ._docs import documented
-from ._margins import MarginClassifier
+from ._margins import MarginClassifier, check_labels
 from ._parameters import keeps_parameters
 from .base import SparseLinearModel
 
@@ -78,20 +77,8 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
         warm_start: bool = False,
     ) -> None: ...
 
-    def _check_data(self, X: Any, y: Any) -> tuple[Matrix, AnyArray]:
-        X, y = super()._check_data(X, y)
-        try:
-            check_classification_targets(y)
-        except TypeError as error:
-            raise ValueError(f"y has labels of different types ({error}); use one type, without None") from error
-        return X, y
-
     def _objective(self, X: Matrix, y: AnyArray, sample_weight: Any, k: int) -> LinearObjective:
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has only one class: {self.classes_.tolist()[0]!r}; a classifier needs samples of at least 2 classes"
-            )
+        self.classes_ = check_labels(y)
         kind = Logistic if len(self.classes_) == 2 else Multinomial
         weights = self._weights(y, sample_weight)
         return kind(X, y, alpha=self.alpha, sample_weight=weights, fit_intercept=self.fit_intercept)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..solvers import Result, Solver
 from ..typing import AnyArray, Array, IntArray
 from ..validation import check_number_of_units, real_array
 from ._docs import documented
-from ._margins import MarginClassifier
+from ._margins import MarginClassifier, check_labels
 from ._parameters import keeps_parameters
 from .graphs import GraphModel, GraphProblem, covariance_around
 
@@ -118,12 +115,8 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel, BaseEstimator):  
             The fitted estimator.
         """
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has only one class: {self.classes_.tolist()[0]!r}; a classifier needs samples of at least 2 classes"
-            )
+        self.classes_ = check_labels(y)
+        codes = np.searchsorted(self.classes_, y)
         if len(X) <= len(self.classes_):
             raise ValueError(
                 f"{len(X)} samples of {len(self.classes_)} classes leave nothing to estimate a covariance from; "
@@ -144,7 +137,7 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel, BaseEstimator):  
         sums = np.array([X[codes == code].sum(axis=0, dtype=np.float64) for code in range(len(counts))])
         self.means_ = sums / counts[:, None]
         self.priors_ = self._check_priors(counts / len(X))
-        return self._problem(covariance_around(X, self.means_[codes]), k, getattr(self, "feature_names_in_", None))
+        return self._problem(covariance_around(X, self.means_[codes]), k)
 
     def _check_priors(self, shares: Array) -> Array:
         if self.priors is None:
@@ -158,7 +151,8 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel, BaseEstimator):  
 
     def _fit_by_cross_validation(self: M, X: Array, codes: IntArray, groups: Any) -> M:
         # Choosing k builds on the estimators, of which this is one: it is imported when it is asked for.
-        from ..selection.folds import check_rule, check_splits, choose, cross_validate
+        from ..selection.choosing import chosen_result
+        from ..selection.folds import check_rule, check_splits, cross_validate
         from ..selection.graphs import GraphFold, edge_growth
         from ..selection.pathwise import PathSolver
 
@@ -178,14 +172,9 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel, BaseEstimator):  
             score = None if scorer is None else model._scored_by(scorer, part, X[test], self.classes_[codes[test]])
             folds.append(GraphFold(part, self._solver(), held_out, score))
         growth = edge_growth(whole, min(len(train) for train, _ in splits), X.shape[1])
-        scores = cross_validate(self.ks, whole, growth, folds, n_jobs=self.n_jobs)
-        self.scores_ = np.array(list(scores.values()))
-        self.ks_ = np.array(list(scores))
-        self.k_ = int(self.ks_[choose(self.scores_, self.rule)])
-        result = whole.polish(self.k_)
-        if not result.success:
-            warnings.warn(f"for the chosen k = {self.k_}: {result.message}", ConvergenceWarning, stacklevel=3)
-        return self._keep(problem, result)
+        self.k_, self.scores_ = cross_validate(self.ks, whole, growth, folds, rule=self.rule, n_jobs=self.n_jobs)
+        self.ks_ = np.array(sorted(whole.results))
+        return self._keep(problem, chosen_result(whole, self.k_))
 
     def _for_fold(self) -> SparseDiscriminantAnalysis:
         """The same model for the samples of a fold, which come without names."""

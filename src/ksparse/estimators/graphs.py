@@ -54,7 +54,11 @@ class GraphModel:
     forbidden_edges: Any
     solver: str | Solver
 
-    def _problem(self, covariance: Array, k: int, names: AnyArray | None) -> GraphProblem:
+    def _names(self) -> AnyArray | None:
+        """The names of the variables, if they have any."""
+        return getattr(self, "feature_names_in_", None)
+
+    def _problem(self, covariance: Array, k: int) -> GraphProblem:
         """The problem of a matrix that is known to be a covariance."""
         size = len(covariance)
         scale = np.ones(size)
@@ -63,6 +67,7 @@ class GraphModel:
             scale = np.where(spreads > 0, spreads, 1.0)
             covariance = covariance / np.multiply.outer(scale, scale)
             covariance.flat[:: size + 1] = np.where(spreads > 0, 1.0, 0.0)
+        names = self._names()
         bounds = check_bounds(self.bounds, covariance, self.xi)
         known = pair_mask(_pairs(self.known_edges, names, "known_edges"), size, "known_edges")
         forbidden = pair_mask(_pairs(self.forbidden_edges, names, "forbidden_edges"), size, "forbidden_edges")

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..objectives import LogDet
 from ..solvers import Solver
-from ..typing import AnyArray, Array
+from ..typing import Array
 from ..validation import check_flag, check_number_of_units
 from ._docs import documented
 from ._parameters import keeps_parameters
@@ -67,9 +67,6 @@ class PrecisionModel(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
                 stacklevel=3,
             )
         return covariance
-
-    def _names(self) -> AnyArray | None:
-        return getattr(self, "feature_names_in_", None)
 
     def score(self, X_test: Any, y: Any = None) -> float:
         """Mean log-likelihood of samples under the fitted model."""
@@ -187,6 +184,6 @@ class SparsePrecision(PrecisionModel):
         """
         k = check_number_of_units(self.k, "edges", "to have it chosen, use SparsePrecisionCV or SparsePrecisionIC")
         checked = self._check_data(X)
-        problem = self._problem(self._covariance_of(checked), k, self._names())
+        problem = self._problem(self._covariance_of(checked), k)
         self._keep_graph(problem, self._solve(problem))
         return self

@@ -150,11 +150,18 @@ class GraphDisplay:
         GraphDisplay
             The display.
         """
-        partial = partial_correlations(precision_of(estimator))
-        labels = groups_of_nodes(groups, len(partial))
-        display = cls(partial, names_of_nodes(names, len(partial), estimator), groups=labels)
-        return display.plot(
-            ax, layout=layout, seed=seed, isolated=isolated, n_labels=n_labels, node_kw=node_kw, edge_kw=edge_kw
+        precision = precision_of(estimator)
+        return cls.from_precision(
+            precision,
+            names=names_of_nodes(names, len(precision), estimator),
+            groups=groups,
+            layout=layout,
+            seed=seed,
+            isolated=isolated,
+            n_labels=n_labels,
+            ax=ax,
+            node_kw=node_kw,
+            edge_kw=edge_kw,
         )
 
     @classmethod

@@ -18,7 +18,7 @@ from .growth import Growth, check_ks, first_best
 from .path import Path
 from .pathwise import PathSolver
 
-__all__ = ["ChoosesFeatures", "feature_growth", "least_criterion", "tried"]
+__all__ = ["ChoosesFeatures", "chosen_result", "feature_growth", "least_criterion", "tried"]
 
 log = logging.getLogger(__name__)
 
@@ -50,15 +50,21 @@ class ChoosesFeatures(SparseLinearModel):
 
     def _keep_path(self: M, solver: PathSolver, chosen: int) -> M:
         """Set the fitted attributes from a path and the chosen k."""
-        result = solver.results[chosen]
+        result = chosen_result(solver, chosen)
         self.path_ = Path.of(self, solver)
         self.ks_ = self.path_.ks
         self.coef_path_ = self.path_.coef
         self.intercept_path_ = self.path_.intercept
         self.k_ = chosen
-        if not result.success:
-            warnings.warn(f"for the chosen k = {chosen}: {result.message}", ConvergenceWarning, stacklevel=3)
         return self._keep(result)
+
+
+def chosen_result(solver: PathSolver, k: int) -> Result:
+    """The solution for the chosen k, with a warning for who called `fit` if it has not converged."""
+    result = solver.results[k]
+    if not result.success:
+        warnings.warn(f"for the chosen k = {k}: {result.message}", ConvergenceWarning, stacklevel=4)
+    return result
 
 
 def tried(ks: Any, solver: PathSolver, growth: Growth, score: Callable[[list[int]], Mapping[int, float]]) -> None:

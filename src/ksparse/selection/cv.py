@@ -23,7 +23,7 @@ from ..estimators._parameters import keeps_parameters
 from ..solvers import Result, Solver
 from ..typing import AnyArray, IntArray, Matrix
 from .choosing import ChoosesFeatures, feature_growth
-from .folds import check_rule, check_splits, choose, cross_validate
+from .folds import check_rule, check_splits, cross_validate
 from .path import path_solver
 
 __all__ = [
@@ -83,10 +83,8 @@ class CrossValidated(ChoosesFeatures):
         folds = [_Fold(self, X, y, sample_weight, train, test) for train, test in splits]
         # With a parameter for every other sample, there is little left to tell models apart.
         sensible = min(len(train) for train, _ in splits) // (2 * _outputs(self))
-        scores = cross_validate(self.ks, whole, feature_growth(whole, sensible), folds, n_jobs=self.n_jobs)
-        self.scores_ = np.array(list(scores.values()))
-        chosen = list(scores)[choose(self.scores_, self.rule)]
-        whole.polish(chosen)
+        growth = feature_growth(whole, sensible)
+        chosen, self.scores_ = cross_validate(self.ks, whole, growth, folds, rule=self.rule, n_jobs=self.n_jobs)
         return self._keep_path(whole, chosen)
 
 

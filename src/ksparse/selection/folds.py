@@ -29,27 +29,29 @@ class Fold(Protocol):
 
 
 def cross_validate(
-    ks: Any, whole: PathSolver, growth: Growth, folds: Sequence[Fold], *, n_jobs: int | None
-) -> dict[int, Array]:
-    """Scores on each fold for each k; `whole` then has their solutions on all samples.
+    ks: Any, whole: PathSolver, growth: Growth, folds: Sequence[Fold], *, rule: str, n_jobs: int | None
+) -> tuple[int, Array]:
+    """The k that a rule chooses by its scores on the folds, its solution polished, and the scores of each k.
 
     Parameters
     ----------
     ks : "auto" or sequence of int
         As the user gave it.
     whole : PathSolver
-        The problem on all samples.
+        The problem on all samples; it then has the solutions.
     growth : Growth
         What "auto" tries.
     folds : sequence of Fold
         The folds.
+    rule : {"best", "1se"}
+        How to choose.
     n_jobs : int, optional
         Folds side by side.
 
     Returns
     -------
-    dict of int to ndarray of shape (n_folds,)
-        The scores.
+    int, ndarray of shape (n_ks, n_folds)
+        The chosen k, and the scores of each k in increasing order.
     """
     scores: dict[int, Array] = {}
 
@@ -66,7 +68,11 @@ def cross_validate(
         return {k: float(values.mean()) for k, values in scores.items()}
 
     tried(ks, whole, growth, score)
-    return dict(sorted(scores.items()))
+    known = sorted(scores)
+    table = np.array([scores[k] for k in known])
+    chosen = known[choose(table, rule)]
+    whole.polish(chosen)
+    return chosen, table
 
 
 def check_rule(rule: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -11,7 +10,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.covariance import log_likelihood
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
 from ..estimators import SparsePrecision
@@ -22,9 +20,9 @@ from ..estimators.precision import PrecisionModel
 from ..solvers import Result, Solver
 from ..typing import AnyArray, Array, IntArray
 from ..validation import check_nonnegative_number, check_positive_number
-from .choosing import least_criterion
+from .choosing import chosen_result, least_criterion
 from .criteria import GRAPH_CRITERIA, graph_criterion
-from .folds import check_rule, check_splits, choose, cross_validate
+from .folds import check_rule, check_splits, cross_validate
 from .growth import Growth, check_ks
 from .pathwise import PathSolver
 
@@ -115,7 +113,7 @@ def precision_path(X: Any, ks: Iterable[int], estimator: SparsePrecision | None 
     model = SparsePrecision() if estimator is None else clone(estimator)
     covariance = model._covariance_of(model._check_data(X))
     wanted = check_ks(ks, 0, len(covariance) * (len(covariance) - 1) // 2, "edges")
-    problem = model._problem(covariance, wanted[-1], model._names())
+    problem = model._problem(covariance, wanted[-1])
     solver = PathSolver(problem.objective, problem.sparsity, model._solver())
     solver.solve(check_ks(wanted, solver.fewest, solver.most))
     return PrecisionPath.of(problem, solver, model._names())
@@ -128,17 +126,15 @@ class ChoosesEdges(PrecisionModel):
 
     def _path_problem(self, covariance: Array) -> tuple[GraphProblem, PathSolver]:
         most = len(covariance) * (len(covariance) - 1) // 2
-        problem = self._problem(covariance, most, self._names())
+        problem = self._problem(covariance, most)
         return problem, PathSolver(problem.objective, problem.sparsity, self._solver())
 
     def _keep_path(self: M, problem: GraphProblem, solver: PathSolver, chosen: int) -> M:
         """Set the fitted attributes from a path and the chosen k."""
-        result = solver.results[chosen]
+        result = chosen_result(solver, chosen)
         self.path_ = PrecisionPath.of(problem, solver, self._names())
         self.ks_ = self.path_.ks
         self.k_ = chosen
-        if not result.success:
-            warnings.warn(f"for the chosen k = {chosen}: {result.message}", ConvergenceWarning, stacklevel=3)
         self._keep_graph(problem, result)
         return self
 
@@ -266,15 +262,12 @@ class SparsePrecisionCV(ChoosesEdges):
         problem, whole = self._path_problem(self._covariance_of(X))
         folds = [self._fold(X[train], X[test], whole.most) for train, test in splits]
         growth = edge_growth(whole, min(len(train) for train, _ in splits), X.shape[1])
-        scores = cross_validate(self.ks, whole, growth, folds, n_jobs=self.n_jobs)
-        self.scores_ = np.array(list(scores.values()))
-        chosen = list(scores)[choose(self.scores_, self.rule)]
-        whole.polish(chosen)
+        chosen, self.scores_ = cross_validate(self.ks, whole, growth, folds, rule=self.rule, n_jobs=self.n_jobs)
         return self._keep_path(problem, whole, chosen)
 
     def _fold(self, train: Array, test: Array, most: int) -> GraphFold:
         centre = location_of(train, self.assume_centered)
-        problem = self._problem(covariance_around(train, centre), most, self._names())
+        problem = self._problem(covariance_around(train, centre), most)
         return GraphFold(problem, self._solver(), covariance_around(test, centre))
 
 
