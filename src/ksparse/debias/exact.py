@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..validation import check_iterations, check_positive_number
 from .base import Bounds, Outcome, Solution
 from .lbfgs import lbfgs
 from .neighbourhood import STILLEST, alternating_directions, neighbourhood
-from .newton import cholesky_direction, conjugate_gradient_direction, minimize_quadratic, newton, unique
+from .newton import conjugate_gradient_direction, minimize_quadratic, newton, unique
 
 __all__ = ["Exact", "Method"]
 
@@ -43,6 +43,8 @@ class Exact:
         Give up once f cannot come below this value any more.
     rho : float, optional
         ρ of the alternating direction method; by default it adapts itself.
+    hessian : ndarray, optional
+        The Hessian on the support near the start, if it is known; it serves Newton's first steps.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Exact:
     max_iter: int = 100
     target: float | None = None
     rho: float | None = None
+    hessian: Array | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         methods = get_args(Method)
@@ -86,9 +89,15 @@ class Exact:
             return lbfgs(objective, point, bounds, tol=min(self.tol, 1e-8) * 1e-2, max_iter=10 * self.max_iter)
         if method == "newton-cholesky" and objective.quadratic and bounds is None:
             return minimize_quadratic(objective, point)
-        solve = cholesky_direction if method == "newton-cholesky" else conjugate_gradient_direction
         solution = newton(
-            objective, point, bounds, solve=solve, tol=self.tol, max_iter=self.max_iter, target=self.target
+            objective,
+            point,
+            bounds,
+            solve=None if method == "newton-cholesky" else conjugate_gradient_direction,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            target=self.target,
+            hessian=self.hessian,
         )
         if solution.outcome is Outcome.SOLVED and method == "newton-cg":
             return Solution(solution.point, unique(objective, solution.point))

@@ -48,6 +48,8 @@ RANK_LIMIT = 2000
 NEGLIGIBLE = 1e-10
 #: So many long steps in a row that do not change f lead to a minimum at infinity.
 DRIFT = 5
+#: A Hessian serves for another step if that promises no more than this share of what the step before promised.
+REUSE = 0.1
 #: A gradient left over that is larger than this share of its terms has no curvature to stop it.
 UNBALANCED = 1e-6
 
@@ -64,6 +66,8 @@ class Direction(NamedTuple):
 
 
 Solve = Callable[[Objective, Point, Array, "Mask | None"], Direction]
+#: Newton steps for a Hessian that was factorized.
+Factor = Callable[[Array], Direction]
 
 
 def newton(
@@ -75,6 +79,7 @@ def newton(
     tol: float = 1e-12,
     max_iter: int = 100,
     target: float | None = None,
+    hessian: Array | None = None,
 ) -> Solution:
     """Minimize a restricted objective by Newton steps with backtracking.
 
@@ -86,23 +91,25 @@ def newton(
         Where to begin; must lie within the bounds.
     bounds : Bounds, optional
         Bounds of the coordinates.
-    solve : callable, default=cholesky_direction
-        How Newton directions are computed.
+    solve : callable, optional
+        How Newton directions are computed; by default from the k × k Hessian, which may serve more than one step.
     tol : float
         Stop once the Newton decrement is at most ``tol * |f|``; the step that shows it is still taken.
     max_iter : int
         Limit of Newton steps.
     target : float, optional
         Give up once the decrements so far leave little hope of coming below this value.
+    hessian : ndarray, optional
+        The Hessian near the start, if it is known; it serves the first steps.
     """
-    solve = solve or cholesky_direction
+    directions = _Directions(objective, solve, hessian if bounds is None else None)
     point, drifting, hope = start, 0, np.inf
     for _ in range(max_iter):
         gradient = point.gradient.ravel()
         movable = None if bounds is None else bounds.movable(point.x, gradient)
         if target is not None and point.value - hope > target:
             return Solution(point, Outcome.UNFINISHED)
-        direction = solve(objective, point, gradient, movable)
+        direction = directions.at(point, gradient, movable)
         step = _off_the_plateau(direction, point)
         decrement = -float(gradient @ step)
         hope = PROMISE * decrement
@@ -116,10 +123,47 @@ def newton(
         drifting = drifting + 1 if decrement <= NEGLIGIBLE * scale and not steady else 0
         if drifting == DRIFT:
             return Solution(trial, Outcome.NO_MINIMUM)
-        if trial is point:
+        if trial is point and not directions.reused:
             break
+        directions.forget_if(trial is point)
         point = trial
     return Solution(point, Outcome.UNFINISHED)
+
+
+class _Directions:
+    """Newton steps; a Hessian that was factorized serves as long as its steps shrink fast (V. E. Shamanskii, 1967).
+
+    Such a step costs O(k²) beside the O(nk²) of a Hessian.
+    """
+
+    def __init__(self, objective: Objective, solve: Solve | None, hessian: Array | None) -> None:
+        self._objective, self._solve = objective, solve
+        self._factor = None if hessian is None else _factorize(hessian)
+        self._promised = np.inf
+        self.reused = False
+
+    def at(self, point: Point, gradient: Array, movable: Mask | None) -> Direction:
+        """The step from a point."""
+        if self._solve is not None:
+            return self._solve(self._objective, point, gradient, movable)
+        if movable is not None:
+            return cholesky_direction(self._objective, point, gradient, movable)
+        if self._factor is not None:
+            direction = self._factor(-gradient)
+            promised = -float(gradient @ direction.step)
+            self.reused = direction.nullity == 0 and 0.0 < promised <= REUSE * self._promised
+            if self.reused:
+                self._promised = promised
+                return direction
+        self._factor, self.reused = _factorize(self._objective.hessian(point)), False
+        direction = self._factor(-gradient)
+        self._promised = -float(gradient @ direction.step)
+        return direction
+
+    def forget_if(self, failed: bool) -> None:
+        """After a step that did not lower f, the next one needs a Hessian of its own."""
+        if failed:
+            self._factor = None
 
 
 def _off_the_plateau(direction: Direction, point: Point) -> Array:
@@ -205,7 +249,7 @@ def cholesky_direction(objective: Objective, point: Point, gradient: Array, mova
     return Direction(step, inner.nullity, full(inner.flat), full(inner.falling))
 
 
-def _factorize(hessian: Array) -> Callable[[Array], Direction]:
+def _factorize(hessian: Array) -> Factor:
     """A solver for the Hessian: Cholesky, or eigenvectors with |λ| where it is singular or indefinite.
 
     Coordinates are scaled to unit curvature first, so that their units do not decide what counts as singular.

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ..sparsity import Entries, Sparsity
-from ..typing import Array, Mask
+from ..typing import Array, IntArray, Mask
 from ..validation import real_array
 from .design import PassCounter
 
@@ -79,6 +79,8 @@ class Objective(ABC):
     quadratic: bool = False
     #: True where `hessian` and `hessian_operator` cost no more than work on the gathered columns.
     has_hessian: bool = False
+    #: True where `cross_hessian` is known, which costs less than the Hessian among many coordinates.
+    has_cross_hessian: bool = False
     #: True where every restriction has a unique minimizer, so that none needs to be checked for it.
     strongly_convex: bool = False
     #: True where many units are exchanged at a time, rather than one by one as a quadratic model of f advises.
@@ -205,6 +207,13 @@ class Objective(ABC):
         known = "gradient" in vars(point)  # otherwise it is not worth a pass over the data
         slopes = point.gradient[look] if known else lowered.gradient
         return look, hessian, hessian @ point.x[look] - slopes.ravel()
+
+    def cross_hessian(self, point: Point, solution: Point, columns: IntArray) -> tuple[Array, Array]:
+        """The Hessian between a support and other coordinates, and its diagonal at these; where `has_cross_hessian`.
+
+        `solution` is `point` as one of f on the support.
+        """
+        raise NotImplementedError
 
     def leaving_costs(self, point: Point) -> Array:
         """About how much f rises if a coordinate is set to zero; summed over a unit, if the unit is."""

@@ -148,6 +148,18 @@ class Design:
             gram[constant] = gram[:, constant] = 0.0
         return gram
 
+    def cross(self, others: Design, weights: Array) -> Array:
+        """(X − 1·shiftᵀ)ᵀ diag(weights) (Z − 1·shiftᵀ) with other columns Z, dense; for gathered columns."""
+        if not self.is_sparse:
+            return others.transposed_dot(self.matrix * weights[:, None]).T
+        if not others.is_sparse:
+            return self.transposed_dot(others.matrix * weights[:, None])
+        product = (self.matrix.T @ others.matrix.multiply(weights[:, None]).tocsc()).toarray()
+        if self.shift is None or others.shift is None:
+            return product
+        own, theirs = self.matrix.T @ weights, others.matrix.T @ weights - weights.sum() * others.shift
+        return product - np.outer(own, others.shift) - np.outer(self.shift, theirs)
+
     @cached_property
     def _by_row(self) -> Any:
         return self.matrix.tocsr()

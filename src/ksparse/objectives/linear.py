@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..sparsity import Entries, Rows, Sparsity
-from ..typing import Array, Mask
+from ..typing import Array, IntArray, Mask
 from ..validation import check_flag, check_nonnegative_number, check_vector
 from .base import NoLipschitzConstantError, Objective, Point
+from .columns import ColumnPool
 from .design import Design, PassCounter
 from .losses import Loss
 
@@ -77,6 +80,8 @@ class LinearObjective(Objective):
         self._pattern: Mask | None = None
         self._squares: Array | None = None
         self._gram: Array | None = None
+        self._pool: ColumnPool | None = None
+        self._products: Callable[[], Array] | None = None
         self._level: Any = 0.0
         self._set_shape((p + self.fit_intercept, *self._target.shape[1:]))
 
@@ -93,6 +98,7 @@ class LinearObjective(Objective):
         if self.fit_intercept:
             self.free = np.zeros(shape, dtype=bool)
             self.free[-1] = True
+        self.has_cross_hessian = len(shape) == 1
         if self.loss.coupled:
             unpenalized = shape[0] if self.alpha == 0 else int(self.fit_intercept)
             self.invariances = unpenalized
@@ -156,8 +162,8 @@ class LinearObjective(Objective):
         restricted = copy.copy(self)
         restricted._value_at_zero = self.value_at_zero
         restricted._passes = PassCounter()
-        restricted._design = self._design.take(columns)
-        restricted._squares = restricted._gram = None
+        self._gather(columns, restricted)
+        restricted._squares = restricted._gram = restricted._pool = None
         restricted.fit_intercept = self.fit_intercept and bool(rows[-1])
         shape = (columns.size + restricted.fit_intercept, *self.shape[1:])
         restricted._set_shape(shape)
@@ -166,6 +172,21 @@ class LinearObjective(Objective):
             restricted.shape = (int(support.sum()),)
             restricted.free = None
         return restricted
+
+    def _gather(self, columns: IntArray, restricted: LinearObjective) -> None:
+        """Give a restriction its columns, and their products where these do not depend on the point."""
+        restricted._design = self._columns(columns)
+        restricted._products = None
+        if self.quadratic and self._pool is not None:
+            restricted._products = partial(self._pool.gram, columns)
+
+    def _columns(self, columns: IntArray) -> Design:
+        """Some columns of X; dense ones are kept for the next support."""
+        if self._design.is_sparse or self._design.gathered:
+            return self._design.take(columns)
+        if self._pool is None:
+            self._pool = ColumnPool(self._design, self._weights)
+        return self._pool.take(columns)
 
     def working(self) -> LinearObjective:
         """With an intercept, the same function with centred columns: b is then the intercept of X − 1·x̄ᵀ.
@@ -176,7 +197,7 @@ class LinearObjective(Objective):
             return self
         centred = copy.copy(self)
         centred._design = self._design.centred(self._weights)
-        centred._squares = centred._gram = centred._value_at_zero = None
+        centred._squares = centred._gram = centred._pool = centred._value_at_zero = None
         if self.loss.of_residuals:
             centred._level = self._weights @ self._target
             centred._target = self._target - centred._level
@@ -221,6 +242,17 @@ class LinearObjective(Objective):
         self._gram = hessian.copy() if self.quadratic else None
         return hessian
 
+    def cross_hessian(self, point: Point, solution: Point, columns: IntArray) -> tuple[Array, Array]:
+        """X_Fᵀ diag(c) X_C, with a row of sums for the intercept, and the diagonal of X_Cᵀ diag(c) X_C + alpha·I."""
+        restricted = solution.objective
+        assert isinstance(restricted, LinearObjective)
+        weights = self._weighted(self.loss.curvature(point.state, self._target))
+        others = self._columns(columns)
+        cross = restricted._design.cross(others, weights)
+        if restricted.fit_intercept:
+            cross = np.append(cross, others.transposed_dot(weights)[None], axis=0)
+        return cross, others.squares(weights) + self.alpha
+
     def _coefficient_shape(self) -> tuple[int, ...]:
         return (self._design.shape[1], *self._target.shape[1:])
 
@@ -229,7 +261,7 @@ class LinearObjective(Objective):
 
     def _block(self, weights: Array) -> Array:
         """Gram matrix of the columns (and the column of ones) under sample weights."""
-        gram = self._design.gram(weights)
+        gram = self._design.gram(weights) if self._products is None else self._products()
         if not self.fit_intercept:
             return gram
         size = gram.shape[0] + 1

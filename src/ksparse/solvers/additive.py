@@ -58,6 +58,9 @@ class AdditiveModel:
         ]
         return sorted(pairs, key=lambda exchange: exchange.change)[:count]
 
+    def forecast(self, support: Mask, exchanges: list[Exchange]) -> None:
+        """The model knows of no minimizer."""
+
     def removals(self, count: int) -> list[int]:
         """Units to take out, those that cost least first."""
         return [int(unit) for unit in self._leaving[:count]]

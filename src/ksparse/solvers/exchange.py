@@ -14,6 +14,8 @@ which a sweep on each exchanged coordinate keeps up to date.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dger
@@ -21,7 +23,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..typing import Array, IntArray, Mask
 
-__all__ = ["Exchange", "ExchangeModel"]
+__all__ = ["Exchange", "ExchangeModel", "Forecast", "best_positions", "inverse_of"]
 
 #: Ridge, as a share of the mean curvature, that makes a singular model solvable.
 JITTER = 1e-8
@@ -40,6 +42,13 @@ class Exchange:
     change: float
 
 
+class Forecast(NamedTuple):
+    """Where a model expects the minimizer on a support after some exchanges, and its Hessian there."""
+
+    x: Array
+    hessian: Array
+
+
 class ExchangeModel:
     """The quadratic model on some coordinates, with a support among them.
 
@@ -55,19 +64,36 @@ class ExchangeModel:
         Coordinates of the support.
     fixed : ndarray of bool
         For each unit, whether it must stay.
+    inverse : tuple, optional
+        What `inverse_of` gives for the block of the support, if it is known and the support comes first.
 
     Attributes
     ----------
     singular : bool
         Whether the support has more coordinates than the model determines.
+    solutions : list of ndarray
+        The minimizer of the model after each exchange of a chain, in the order of the coordinates given.
     """
 
-    def __init__(self, hessian: Array, linear: Array, unit: IntArray, inside: Mask, fixed: Mask) -> None:
+    def __init__(
+        self,
+        hessian: Array,
+        linear: Array,
+        unit: IntArray,
+        inside: Mask,
+        fixed: Mask,
+        inverse: tuple[Array, bool] | None = None,
+    ) -> None:
         # The support comes first, so that its block and the others are slices.
         order = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)])
-        hessian, unit, inside = hessian[order[:, None], order], unit[order], inside[order]
+        if inverse is None:
+            hessian, unit, inside, linear = hessian[order[:, None], order], unit[order], inside[order], linear[order]
+            inverse = inverse_of(hessian[: int(inside.sum()), : int(inside.sum())])
+        self._order = order
+        self.solutions: list[Array] = []
         self._diagonal = hessian.diagonal().copy()
-        self._tableau, self.singular = _swept_tableau(hessian, linear[order], int(inside.sum()))
+        self.singular = inverse[1]
+        self._tableau = _swept_tableau(hessian, linear, inverse[0])
         self._unit = unit
         self._swept = inside.copy()
         movable = (unit >= 0) & ~fixed[unit]
@@ -75,15 +101,14 @@ class ExchangeModel:
         self._entering = np.unique(unit[~inside])
         singletons = self._leaving.size + self._entering.size == int((movable | ~inside).sum())
         self._coordinate = _positions(unit) if singletons else None
-        self._changes = self._all_changes()
+
+    @cached_property
+    def _changes(self) -> Array:
+        return self._all_changes()
 
     def best_pairs(self, count: int) -> list[Exchange]:
         """The exchanges that change the model most for the better, or least for the worse; ties by position."""
-        flat = self._changes.ravel()
-        limit = np.partition(flat, count)[count] if flat.size > count else np.inf
-        near = np.flatnonzero(flat <= limit)
-        order = near[np.argsort(flat[near], kind="stable")][:count]
-        return [self._exchange(int(position)) for position in order if np.isfinite(flat[position])]
+        return [self._exchange(position) for position in best_positions(self._changes, count)]
 
     def chain(self, length: int, threshold: float) -> list[Exchange]:
         """Up to `length` exchanges, each the best after those before it, while they gain more than `threshold`.
@@ -97,7 +122,17 @@ class ExchangeModel:
                 break
             exchanges.append(self._exchange(position))
             self._perform(position)
+            self.solutions.append(self._solution())
         return exchanges
+
+    def forecast(self, support: Mask, exchanges: list[Exchange]) -> None:
+        """No forecast where units have several coordinates, or bend f in ways a model of its own knows."""
+
+    def _solution(self) -> Array:
+        """The minimizer of the model on the support as it is now."""
+        values = np.zeros(self._swept.size)
+        values[self._order] = np.where(self._swept, self._tableau[:-1, -1], 0.0)
+        return values
 
     def removals(self, count: int) -> list[int]:
         """Units to take out one after the other, each the one that costs least after those before it, all refitted."""
@@ -207,27 +242,35 @@ def _positions(unit: IntArray) -> IntArray:
     return positions
 
 
-def _swept_tableau(hessian: Array, linear: Array, inside: int) -> tuple[Array, bool]:
-    """The tableau [[H, b], [bᵀ, 0]] swept on its first `inside` coordinates, and whether these are singular.
+def best_positions(changes: Array, count: int) -> list[int]:
+    """Flat positions of the smallest finite entries, smallest first; ties by position."""
+    flat = changes.ravel()
+    limit = np.partition(flat, count)[count] if flat.size > count else np.inf
+    near = np.flatnonzero(flat <= limit)
+    order = near[np.argsort(flat[near], kind="stable")][:count]
+    return [int(position) for position in order if np.isfinite(flat[position])]
+
+
+def _swept_tableau(hessian: Array, linear: Array, inverse: Array) -> Array:
+    """The tableau [[H, b], [bᵀ, 0]] swept on its first coordinates, of whose block the inverse is given.
 
     It then holds −H_FF⁻¹, H_FF⁻¹H_FC and the Schur complement, and in the last column the coefficients and the slopes.
     """
-    size = linear.size
+    size, inside = linear.size, inverse.shape[0]
     table = np.empty((size + 1, size + 1))
     table[:size, :size] = hessian
     table[:size, size] = table[size, :size] = linear
     table[size, size] = 0.0
-    inverse, singular = _inverse(hessian[:inside, :inside])
     cross = table[:inside, inside:].copy()
     solved = inverse @ cross
     table[inside:, inside:] -= cross.T @ solved
     table[:inside, inside:] = solved
     table[inside:, :inside] = solved.T
     table[:inside, :inside] = -inverse
-    return table, singular
+    return table
 
 
-def _inverse(block: Array) -> tuple[Array, bool]:
+def inverse_of(block: Array) -> tuple[Array, bool]:
     """Inverse of a positive semidefinite block, with some ridge where it is singular; and whether it is."""
     size = block.shape[0]
     if size == 0:

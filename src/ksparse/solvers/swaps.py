@@ -14,8 +14,9 @@ from ..typing import Array, Mask
 from ..validation import check_iterations
 from .additive import AdditiveModel, additive_model, removals
 from .base import Iterate, Problem, Solver
-from .exchange import Exchange, ExchangeModel
+from .exchange import Exchange, ExchangeModel, Forecast
 from .merging import Merging, exchanged, expected_gains, grown
+from .screening import ScreenedModel
 from .steps import Step
 from .twins import first_of_twins
 
@@ -232,10 +233,14 @@ class SwapGraHTP(Solver):
         return None
 
     @staticmethod
-    def _trial(problem: Problem, current: Iterate, support: Mask, debias: Exact) -> Iterate:
+    def _trial(
+        problem: Problem, current: Iterate, support: Mask, debias: Exact, forecast: Forecast | None = None
+    ) -> Iterate:
         """A brief refit on another support, given up once it cannot win."""
-        target = current.point.value if current.support is not None else None
-        return problem.refit(support, current.point.x, replace(debias, target=target))
+        target = current.point.value if current.support is not None else np.inf
+        if forecast is None:
+            return problem.refit(support, current.point.x, replace(debias, target=target))
+        return problem.refit(support, forecast.x, replace(debias, target=target, hessian=forecast.hessian))
 
     # --- merging: for objectives whose units are exchanged many at a time --------------------------------------
 
@@ -286,7 +291,9 @@ class SwapGraHTP(Solver):
             pairs = model.best_pairs(self._number_of_singles(problem)) if singles else []
             chain = model.chain(memory.length, _least_gain(problem, current))
             for attempt in _attempts(chain, pairs):
-                trial = self._trial(problem, current, self._after(problem, current, attempt), EXCHANGE)
+                support = self._after(problem, current, attempt)
+                forecast = model.forecast(support, attempt) if chain[: len(attempt)] == attempt else None
+                trial = self._trial(problem, current, support, EXCHANGE, forecast)
                 if _lower(problem, trial, current):
                     longer = max(4, 2 * len(attempt))
                     return replace(trial, memory=replace(memory, pursuing=False, length=longer, candidates=level))
@@ -306,7 +313,7 @@ class SwapGraHTP(Solver):
         worthwhile = within_reach == outside or within_reach >= 2 * level
         return max(level, min(4 * level, within_reach)) if worthwhile else level
 
-    def _model(self, problem: Problem, current: Iterate, candidates: int) -> ExchangeModel | AdditiveModel:
+    def _model(self, problem: Problem, current: Iterate, candidates: int) -> ExchangeModel | ScreenedModel | AdditiveModel:
         """The quadratic model of f on the support and the best candidates to enter it."""
         units, point = problem.units, current.point
         assert current.support is not None
@@ -315,6 +322,12 @@ class SwapGraHTP(Solver):
         look = units.mask(inside | top_mask(gains, candidates))
         if int(look.sum()) > problem.objective.largest_model:
             return additive_model(problem, current)
+        if problem.objective.has_cross_hessian and units.singletons:
+            solution = current.solution or problem.objective.lower(point, current.support)
+            others = np.flatnonzero(look & ~current.support)
+            return ScreenedModel(
+                problem.objective, point, solution, current.support, others, units.number, units.always
+            )
         at, hessian, linear = problem.objective.quadratic_model(point, look)
         return ExchangeModel(hessian, linear, units.number[at], current.support[at], units.always)
 
