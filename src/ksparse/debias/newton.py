@@ -48,8 +48,9 @@ RANK_LIMIT = 2000
 NEGLIGIBLE = 1e-10
 #: So many long steps in a row that do not change f lead to a minimum at infinity.
 DRIFT = 5
-#: A Hessian serves for another step if that promises no more than this share of what the step before promised.
-REUSE = 0.1
+#: A Hessian serves for another step if that promises no more than this share of what the step before promised,
+#: and, where f must be accurate, more than this share of f: the last step has a Hessian of its own.
+REUSE, LAST = 0.1, 1e-8
 #: A gradient left over that is larger than this share of its terms has no curvature to stop it.
 UNBALANCED = 1e-6
 
@@ -102,7 +103,7 @@ def newton(
     hessian : ndarray, optional
         The Hessian near the start, if it is known; it serves the first steps.
     """
-    directions = _Directions(objective, solve, hessian if bounds is None else None)
+    directions = _Directions(objective, solve, hessian if bounds is None else None, LAST if tol < LAST else 0.0)
     point, drifting, hope = start, 0, np.inf
     for _ in range(max_iter):
         gradient = point.gradient.ravel()
@@ -136,8 +137,8 @@ class _Directions:
     Such a step costs O(k²) beside the O(nk²) of a Hessian.
     """
 
-    def __init__(self, objective: Objective, solve: Solve | None, hessian: Array | None) -> None:
-        self._objective, self._solve = objective, solve
+    def __init__(self, objective: Objective, solve: Solve | None, hessian: Array | None, last: float) -> None:
+        self._objective, self._solve, self._last = objective, solve, last
         self._factor = None if hessian is None else _factorize(hessian)
         self._promised = np.inf
         self.reused = False
@@ -151,7 +152,8 @@ class _Directions:
         if self._factor is not None:
             direction = self._factor(-gradient)
             promised = -float(gradient @ direction.step)
-            self.reused = direction.nullity == 0 and 0.0 < promised <= REUSE * self._promised
+            least = self._last * abs(point.value)
+            self.reused = direction.nullity == 0 and least < promised <= REUSE * self._promised
             if self.reused:
                 self._promised = promised
                 return direction
@@ -252,16 +254,17 @@ def cholesky_direction(objective: Objective, point: Point, gradient: Array, mova
 def _factorize(hessian: Array) -> Factor:
     """A solver for the Hessian: Cholesky, or eigenvectors with |λ| where it is singular or indefinite.
 
-    Coordinates are scaled to unit curvature first, so that their units do not decide what counts as singular.
+    Pivots are compared with the curvatures of their coordinates, whose units do not decide what counts as singular.
     """
     if hessian.shape[0] == 0:
         return Direction
     diagonal = np.abs(hessian.diagonal())
+    # LAPACK wants columns, and a symmetric matrix is its own transpose.
+    factor, failed = dpotrf(hessian.T, lower=1, clean=0)
+    if not failed and (np.square(factor.diagonal()) > SINGULAR * diagonal).all():
+        return lambda right: Direction(dpotrs(factor, right, lower=1)[0])
     scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     scaled = hessian * scale * scale[:, None]
-    factor, failed = dpotrf(scaled, lower=1, clean=0)
-    if not failed and np.square(factor.diagonal()).min() > SINGULAR:
-        return lambda right: Direction(scale * dpotrs(factor, scale * right, lower=1)[0])
     eigenvalues, vectors = eigh(scaled, check_finite=False)
     sizes = np.abs(eigenvalues)
     kept = sizes > 10.0 * hessian.shape[0] * np.finfo(float).eps * sizes.max(initial=0.0)

@@ -123,9 +123,11 @@ class LinearObjective(Objective):
         return Point(self, x, self._value(margins, weights), margins)
 
     def _value(self, margins: Array, weights: Array) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean = float(self._weighted(self.loss.value(margins, self._target)).sum())
-        return mean + 0.5 * self.alpha * float(np.sum(weights * weights))
+        losses = self.loss.value(margins, self._target)
+        if self._ignored is not None:
+            losses[self._ignored] = 0.0
+        flat = weights.ravel()
+        return float(self._weights @ losses) + 0.5 * self.alpha * float(flat @ flat)
 
     def gradient(self, point: Point) -> Array:
         """Xᵀr + alpha·w and the sum of r, with r the weighted slopes: one pass over X."""

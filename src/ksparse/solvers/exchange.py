@@ -71,8 +71,9 @@ class ExchangeModel:
     ----------
     singular : bool
         Whether the support has more coordinates than the model determines.
-    solutions : list of ndarray
-        The minimizer of the model after each exchange of a chain, in the order of the coordinates given.
+    solutions : ndarray
+        For single coordinates: after each exchange of a chain, the minimizer of the model on its support (elsewhere
+        slopes), the coordinates of the first support first.
     """
 
     def __init__(
@@ -89,8 +90,7 @@ class ExchangeModel:
         if inverse is None:
             hessian, unit, inside, linear = hessian[order[:, None], order], unit[order], inside[order], linear[order]
             inverse = inverse_of(hessian[: int(inside.sum()), : int(inside.sum())])
-        self._order = order
-        self.solutions: list[Array] = []
+        self.solutions = np.empty((0, linear.size))
         self._diagonal = hessian.diagonal().copy()
         self.singular = inverse[1]
         self._tableau = _swept_tableau(hessian, linear, inverse[0])
@@ -115,6 +115,8 @@ class ExchangeModel:
 
         The model then describes f after these exchanges.
         """
+        if self._coordinate is not None and self._leaving.size and self._entering.size:
+            return self._chain_of_coordinates(length, threshold)
         exchanges: list[Exchange] = []
         while len(exchanges) < length and self._changes.size:
             position = int(np.argmin(self._changes))
@@ -122,17 +124,27 @@ class ExchangeModel:
                 break
             exchanges.append(self._exchange(position))
             self._perform(position)
-            self.solutions.append(self._solution())
         return exchanges
 
-    def forecast(self, support: Mask, exchanges: list[Exchange]) -> None:
-        """No forecast where units have several coordinates, or bend f in ways a model of its own knows."""
+    def _chain_of_coordinates(self, length: int, threshold: float) -> list[Exchange]:
+        """The same where units are single coordinates; the minimizers of the model on the way are kept."""
+        from ._tableau import chain_of_exchanges  # Numba takes half a second to import
 
-    def _solution(self) -> Array:
-        """The minimizer of the model on the support as it is now."""
-        values = np.zeros(self._swept.size)
-        values[self._order] = np.where(self._swept, self._tableau[:-1, -1], 0.0)
-        return values
+        positions = self._coordinate
+        assert positions is not None
+        leaving, entering = positions[self._leaving], positions[self._entering]
+        least = COLLINEAR * self._diagonal
+        changes, out, into, self.solutions = chain_of_exchanges(
+            self._tableau, leaving, entering, least, length, threshold
+        )
+        self._leaving, self._entering = self._unit[leaving], self._unit[entering]
+        self._swept[entering], self._swept[leaving] = False, True
+        vars(self).pop("_changes", None)
+        chain = zip(self._unit[out].tolist(), self._unit[into].tolist(), changes.tolist(), strict=True)
+        return [Exchange(*exchange) for exchange in chain]
+
+    def forecast(self, support: Mask, exchanges: list[Exchange]) -> None:
+        """No forecast: the Hessian of a model of its own need not be that of f's restrictions."""
 
     def removals(self, count: int) -> list[int]:
         """Units to take out one after the other, each the one that costs least after those before it, all refitted."""

@@ -133,8 +133,8 @@ class ScreenedModel:
         """The minimizer of the model after the first exchanges of its chain, which lead to `support`."""
         if self._chain is None:
             return None
-        x = np.zeros(self._objective.shape)
-        x[self._members] = self._chain.solutions[len(exchanges) - 1]
         kept = np.flatnonzero(support[self._members])
         kept = kept[np.argsort(self._members[kept])]
+        x = np.zeros(self._objective.shape)
+        x[support] = self._chain.solutions[len(exchanges) - 1, kept]
         return Forecast(x, self._hessian[kept[:, None], kept])
