@@ -13,13 +13,18 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
-from ..threads import caller_threads
+from ..threads import caller_threads, side_by_side, thread_count
 from ..typing import Array, IntArray, Matrix
+from .sums import ColumnSums, column_sums, is_finite, runs_of_columns
 
 __all__ = ["Design", "PassCounter"]
 
-#: Gathered sparse columns with a larger share of nonzeros than this are faster as a dense block.
+#: Gathered sparse columns with a larger share of nonzeros than this are faster as a dense block,
 DENSE_SHARE = 0.2
+#: and so are those with fewer entries in all.
+SMALL_BLOCK = 100_000
+#: Gathered dense columns are kept for the next support, this many of them at most and this share of all columns.
+KEPT, KEPT_SHARE = 512, 1 / 16
 #: A column whose variance is a smaller share of its mean square is centred before squaring.
 CANCELLATION = 1e-3
 #: A centred column within so many rounding units of its mean is constant.
@@ -53,30 +58,34 @@ class Design:
         self.shift = shift
         self.gathered = gathered
         self.is_sparse = sparse.issparse(matrix)
+        self._sums: ColumnSums | None = None
+        self._runs: list[Any] = []
+        # The columns gathered last and their values, centred, a row for each; replaced as a whole, never changed.
+        self._recent: tuple[IntArray, Array] = np.empty(0, dtype=np.intp), np.empty((0, matrix.shape[0]))
 
     @classmethod
     def from_user(cls, X: Any, name: str) -> Design:
-        """Check X as given by a user. Dense float32 and float64 arrays are taken as they are."""
+        """Check X as given by a user, but for NaN and infinity, which `look` does.
+
+        Dense float32 and float64 arrays are taken as they are.
+        """
         shape = np.shape(X)
         if len(shape) != 2:
             raise ValueError(f"X has shape {shape}; expected (n, p). One feature is X.reshape(-1, 1)")
-        try:
-            checked = check_array(
-                X,
-                accept_sparse="csc",
-                dtype=[np.float64, np.float32],
-                order=None,
-                copy=False,
-                input_name="X",
-                estimator=name,
-                ensure_min_features=0,
-            )
-        except ValueError as error:
-            if "contains NaN" in str(error) or "contains infinity" in str(error):
-                raise ValueError("X has NaN or infinite values; remove or impute them") from None
-            raise
+        checked = check_array(
+            X,
+            accept_sparse="csc",
+            dtype=[np.float64, np.float32],
+            order=None,
+            copy=False,
+            ensure_all_finite=False,
+            input_name="X",
+            estimator=name,
+            ensure_min_features=0,
+        )
         if sparse.issparse(checked) and not checked.has_canonical_format:
-            checked = checked.copy()
+            # What was converted to CSC is ours already.
+            checked = checked.copy() if sparse.issparse(X) and X.format == "csc" else checked
             checked.sum_duplicates()
         return cls(checked)
 
@@ -84,6 +93,18 @@ class Design:
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self.matrix.shape
+
+    def look(self, weights: Array) -> None:
+        """Refuse NaN and infinity, and keep weighted sums and squares of the columns: one pass over X for all of it."""
+        self._sums = column_sums(self.matrix, weights)
+        if not self._sums.finite and not is_finite(self.matrix):
+            raise ValueError("X has NaN or infinite values; remove or impute them")
+
+    def _sums_for(self, weights: Array) -> ColumnSums:
+        """The sums that `look` has kept, or those for other weights."""
+        if self._sums is not None and self._sums.weights is weights:
+            return self._sums
+        return column_sums(self.matrix, weights)
 
     @property
     def stored(self) -> int:
@@ -112,22 +133,59 @@ class Design:
 
     def transposed_dot(self, residuals: Array) -> Array:
         """(X − 1·shiftᵀ)ᵀ r for one residual vector or several: a pass over X."""
-        with caller_threads(self.stored):
-            product = self.matrix.T @ residuals.astype(self.matrix.dtype, copy=False)
+        rounded = residuals.astype(self.matrix.dtype, copy=False)
+        if self.is_sparse:
+            product = self._sparse_product(rounded)
+        else:
+            with caller_threads(self.stored):
+                product = self.matrix.T @ rounded
         product = product.astype(np.float64, copy=False)
         if self.shift is None:
             return product
         return product - np.multiply.outer(self.shift, residuals.sum(axis=0))
 
+    def _sparse_product(self, residuals: Array) -> Array:
+        """Xᵀr for sparse X, with a run of columns for each thread."""
+        count = thread_count(self.stored)
+        if count == 1:
+            return self.matrix.T @ residuals
+        if len(self._runs) != count:
+            self._runs = runs_of_columns(self.matrix, count)
+        runs = self._runs
+        return np.concatenate(side_by_side(lambda part: runs[part] @ residuals, count))
+
     def take(self, columns: IntArray) -> Design:
         """The given columns, in float64. Dense columns are centred explicitly, sparse ones stay implicit."""
-        shift = None if self.shift is None else self.shift[columns]
         if not self.is_sparse:
-            return Design(_centred(self.matrix[:, columns], shift, self._unit), gathered=True)
+            return Design(self._dense_columns(columns).T, gathered=True)
+        shift = None if self.shift is None else self.shift[columns]
         block = self.matrix[:, columns].astype(np.float64)
-        if block.nnz > DENSE_SHARE * block.shape[0] * block.shape[1]:
+        size = block.shape[0] * block.shape[1]
+        if size < SMALL_BLOCK or block.nnz > DENSE_SHARE * size:
             return Design(_centred(block.toarray(order="F"), shift, self._unit), gathered=True)
         return Design(block, shift, gathered=True)
+
+    def _dense_columns(self, columns: IntArray) -> Array:
+        """Some columns, centred, a row for each; those that the last supports had are not gathered again."""
+        if self.gathered or columns.size > KEPT_SHARE * self.shape[1] or columns.size > KEPT:
+            return self._gather(columns)
+        known, values = self._recent
+        missing = np.setdiff1d(columns, known, assume_unique=True)
+        if missing.size:
+            if known.size + missing.size > min(KEPT, KEPT_SHARE * self.shape[1]):
+                known, values = columns, self._gather(columns)
+            else:
+                order = np.argsort(np.concatenate([known, missing]))
+                known = np.concatenate([known, missing])[order]
+                values = np.concatenate([values, self._gather(missing)])[order]
+            self._recent = known, values
+        return values if known.size == columns.size else values[np.searchsorted(known, columns)]
+
+    def _gather(self, columns: IntArray) -> Array:
+        shift = None if self.shift is None else self.shift[columns]
+        by_column = self.matrix.flags.f_contiguous
+        block = self.matrix[:, columns] if by_column else np.take(self.matrix, columns, axis=1)
+        return np.ascontiguousarray(_centred(block, shift, self._unit).T)
 
     def gram(self, weights: Array) -> Array:
         """(X − 1·shiftᵀ)ᵀ diag(weights) (X − 1·shiftᵀ), dense; for gathered columns."""
@@ -137,8 +195,7 @@ class Design:
                 scaled = block * np.sqrt(weights)[:, None]
                 return scaled.T @ scaled
             return block.T @ (block * weights[:, None])
-        by_row = self._by_row
-        gram = (by_row.T @ by_row.multiply(weights[:, None]).tocsr()).toarray()
+        gram = self._sparse_gram(weights)
         if self.shift is not None:
             sums = self.matrix.T @ weights
             cross = np.outer(self.shift, sums)
@@ -148,55 +205,51 @@ class Design:
             gram[constant] = gram[:, constant] = 0.0
         return gram
 
+    def _sparse_gram(self, weights: Array) -> Array:
+        from ._scans import gram_of_rows  # compiled when it is first needed
+
+        rows, size = self._by_row, self.shape[1]
+        gram = np.zeros((size, size))
+        gram_of_rows(rows.data, rows.indices, rows.indptr, weights, gram)
+        gram += np.tril(gram, -1).T
+        return gram
+
     @cached_property
     def _by_row(self) -> Any:
         return self.matrix.tocsr()
 
     def squares(self, weights: Array) -> Array:
-        """Σᵢ weightsᵢ (x_ij − shift_j)² for each column j: a pass over X."""
-        if self.is_sparse:
-            squared = sparse.csc_array(
-                (np.square(self.matrix.data, dtype=np.float64), self.matrix.indices, self.matrix.indptr),
-                shape=self.shape,
-            )
-            raw = squared.T @ weights
-        elif (weights == weights[:1]).all():
-            raw = float(weights[0]) * np.einsum("ij,ij->j", self.matrix, self.matrix).astype(np.float64)
-        else:
-            raw = np.einsum("i,ij,ij->j", weights.astype(self.matrix.dtype), self.matrix, self.matrix)
-            raw = raw.astype(np.float64)
-        if not np.isfinite(raw).all():
-            column = int(np.flatnonzero(~np.isfinite(raw))[0])
+        """Σᵢ weightsᵢ (x_ij − shift_j)² for each column j: a pass over X, unless `look` has made it."""
+        sums = self._sums_for(weights)
+        squares = sums.squares(0.0 if self.shift is None else self.shift)
+        if not np.isfinite(squares).all():
+            column = int(np.flatnonzero(~np.isfinite(squares))[0])
             raise ValueError(f"column {column} of X has values so large that their squares overflow; rescale it")
-        return raw if self.shift is None else self._centred_squares(raw, weights)
+        return squares if self.shift is None else self._without_rounding(squares, sums)
 
-    def _centred_squares(self, raw: Array, weights: Array) -> Array:
-        """Centre mean squares by subtraction, and anew where subtraction would cancel."""
-        with caller_threads(self.stored):
-            sums = (self.matrix.T @ weights.astype(self.matrix.dtype, copy=False)).astype(np.float64)
-        shift = self.shift
-        assert shift is not None
-        centred = raw - 2 * shift * sums + weights.sum() * shift**2
-        for j in np.flatnonzero(centred < CANCELLATION * raw):
+    def _without_rounding(self, squares: Array, sums: ColumnSums) -> Array:
+        """Squares of centred columns, made anew where subtraction cancels, or where they may be those of a constant."""
+        assert self.shift is not None
+        constant = sums.weights.sum() * np.square(ROUNDING * self._unit * self.shift)
+        doubtful = (squares < CANCELLATION * sums.second) | (squares <= constant)
+        for j in np.flatnonzero(doubtful & (sums.second > 0)):
             column = self.matrix[:, [j]]
             dense = column.toarray() if self.is_sparse else column
-            centred[j] = weights @ np.square(_centred(dense[:, 0].astype(np.float64), shift[j], self._unit))
-        return np.maximum(centred, 0.0)
+            centred = _centred(dense[:, 0].astype(np.float64), self.shift[j], self._unit)
+            squares[j] = sums.weights @ np.square(centred)
+        return squares
 
     @property
     def _unit(self) -> float:
         """Rounding unit of the data."""
         return float(np.finfo(self.matrix.dtype).eps)
 
-    def means(self, weights: Array) -> Array:
-        """Weighted column means: a pass over X."""
-        with caller_threads(self.stored):
-            sums = self.matrix.T @ weights.astype(self.matrix.dtype, copy=False)
-        return sums.astype(np.float64) / weights.sum()
-
     def centred(self, weights: Array) -> Design:
-        """The same data with its weighted column means as the shift: a pass over X."""
-        return Design(self.matrix, self.means(weights))
+        """The same data with its weighted column means as the shift: a pass over X, unless `look` has made it."""
+        sums = self._sums_for(weights)
+        design = Design(self.matrix, sums.means())
+        design._sums = sums
+        return design
 
 
 def _centred(block: Any, shift: Any, unit: float = 0.0) -> Array:
