@@ -2,10 +2,10 @@
 
     python benchmarks/limit.py [--quick] [--largest-gb 8] [--out benchmarks/results] [--image docs/images/limit.png]
 
-A pass is Xᵀr: by BLAS for dense X, by SciPy for sparse X as CSC. For each fit: its passes (`result_.passes`), its seconds, and
-seconds ÷ (passes × seconds of a pass), medians of a few of each in turn; of the processor with one thread, of the
-clock with all of them. Each line is measured in a process of its own, after a fit to small data of the same kind, which
-loads and compiles what is needed.
+A pass is Xᵀr: by BLAS for dense X, by SciPy for sparse X as CSC. For each fit: its passes (`result_.passes`), its
+seconds, and seconds ÷ (passes × seconds of a pass), medians of a few of each in turn; of the processor with one thread,
+of the clock with all of them. Each line is measured in a process of its own, after a fit to small data of the same
+kind, which loads and compiles what is needed.
 
 Memory is (X + what the process has at its peak during the first fit to X − what it has before), divided by X: X is
 counted as it was given, a CSR matrix with its indices. It needs Linux; elsewhere it is not a number.
@@ -60,7 +60,7 @@ class Case:
         return f"{size:>14s} {self.dtype:8s} {layout:3s} {self.model:9s} k={self.k:<4d} {self.threads}"
 
 
-# --- in the process of a case -------------------------------------------------------------------------------------------
+# --- in the process of a case -----------------------------------------------------------------------------------------
 
 
 def dense_data(case: Case) -> tuple[Any, Any]:
@@ -133,9 +133,10 @@ def seconds_of(work: Callable[[], Any], threads: int) -> float:
 
 
 def warm_up(case: Case) -> None:
-    small = Case("dense" if case.kind == "dense" else "sparse", case.model, 2000, 5000, 5, case.dtype, case.order)
-    if small.kind == "dense":
+    if case.kind == "dense":
         small = Case("dense", case.model, 1000, 400, 5, case.dtype, case.order)
+    else:
+        small = Case("sparse", case.model, 2000, 5000, 100, case.dtype)
     model_of(small).fit(*data_of(small))
 
 
@@ -171,7 +172,7 @@ def measure_start(case: Case) -> dict[str, Any]:
     return {"first": first, "second": second, "more": first - second}
 
 
-# --- in the process that asks -------------------------------------------------------------------------------------------
+# --- in the process that asks -----------------------------------------------------------------------------------------
 
 
 def in_a_process(task: str, case: Case, **environment: str) -> dict[str, Any]:
@@ -199,7 +200,8 @@ def table_of_fits(cases: list[Case]) -> list[dict[str, Any]]:
         row = in_a_process("fit", case)
         kind = "dense" if case.kind == "dense" else "sparse"
         print(
-            f"{case.name} | {row['megabytes']:5.0f} {row['gigabytes_per_second']:4.1f} {1e3 * row['pass_seconds']:9.2f} |"
+            f"{case.name} |"
+            f" {row['megabytes']:5.0f} {row['gigabytes_per_second']:4.1f} {1e3 * row['pass_seconds']:9.2f} |"
             f" {row['passes']:6d} {row['seconds']:8.3f} {row['ratio']:6.2f} {verdict(row['ratio'], TARGETS[kind]):6s} |"
             f" {row['memory']:5.2f} {verdict(row['memory'], MEMORY_TARGETS[kind])}",
             flush=True,

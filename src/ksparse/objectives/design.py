@@ -60,8 +60,8 @@ class Design:
         self.is_sparse = sparse.issparse(matrix)
         self._sums: ColumnSums | None = None
         self._runs: list[Any] = []
-        # The columns gathered last and their values, centred, a row for each; replaced as a whole, never changed.
-        self._recent: tuple[IntArray, Array] = np.empty(0, dtype=np.intp), np.empty((0, matrix.shape[0]))
+        # Blocks of the columns gathered last and their values, centred, a row for each; none is ever changed.
+        self._recent: tuple[tuple[IntArray, Array], ...] = ()
 
     @classmethod
     def from_user(cls, X: Any, name: str) -> Design:
@@ -159,7 +159,7 @@ class Design:
         if not self.is_sparse:
             return Design(self._dense_columns(columns).T, gathered=True)
         shift = None if self.shift is None else self.shift[columns]
-        block = self.matrix[:, columns].astype(np.float64)
+        block = self.matrix[:, columns].astype(np.float64, copy=False)
         size = block.shape[0] * block.shape[1]
         if size < SMALL_BLOCK or block.nnz > DENSE_SHARE * size:
             return Design(_centred(block.toarray(order="F"), shift, self._unit), gathered=True)
@@ -169,28 +169,29 @@ class Design:
         """Some columns, centred, a row for each; those that the last supports had are not gathered again."""
         if self.gathered or columns.size > KEPT_SHARE * self.shape[1] or columns.size > KEPT:
             return self._gather(columns)
-        known, values = self._recent
-        missing = np.setdiff1d(columns, known, assume_unique=True)
+        blocks = self._recent
+        kept = np.concatenate([np.empty(0, dtype=np.intp), *(known for known, _ in blocks)])
+        missing = np.setdiff1d(columns, kept, assume_unique=True)
         if missing.size:
-            if known.size + missing.size > min(KEPT, KEPT_SHARE * self.shape[1]):
-                known, values = columns, self._gather(columns)
-            else:
-                order = np.argsort(np.concatenate([known, missing]))
-                known = np.concatenate([known, missing])[order]
-                values = np.concatenate([values, self._gather(missing)])[order]
-            self._recent = known, values
-        return values if known.size == columns.size else values[np.searchsorted(known, columns)]
+            if kept.size + missing.size > min(KEPT, KEPT_SHARE * self.shape[1]):
+                blocks, missing = (), columns
+            self._recent = blocks = (*blocks, (missing, self._gather(missing)))
+        return _picked(blocks, columns, self.shape[0])
 
     def _gather(self, columns: IntArray) -> Array:
-        shift = None if self.shift is None else self.shift[columns]
-        by_column = self.matrix.flags.f_contiguous
-        block = self.matrix[:, columns] if by_column else np.take(self.matrix, columns, axis=1)
-        return np.ascontiguousarray(_centred(block, shift, self._unit).T)
+        values = np.empty((columns.size, self.shape[0]))
+        for i in range(0, self.shape[0], CHUNK):  # what is gathered from rows is still in the cache when it is turned
+            rows = self.matrix[i : i + CHUNK]
+            values[:, i : i + CHUNK] = (rows.take(columns, axis=1) if rows.flags.c_contiguous else rows[:, columns]).T
+        _centred(values.T, None if self.shift is None else self.shift[columns], self._unit)
+        return values
 
     def gram(self, weights: Array) -> Array:
         """(X − 1·shiftᵀ)ᵀ diag(weights) (X − 1·shiftᵀ), dense; for gathered columns."""
         if not self.is_sparse:
             block = self.matrix if self.shift is None else self.matrix - self.shift
+            if (weights == weights[:1]).all():
+                return float(weights[0]) * (block.T @ block)
             if (weights >= 0).all():
                 scaled = block * np.sqrt(weights)[:, None]
                 return scaled.T @ scaled
@@ -253,10 +254,23 @@ class Design:
 
 
 def _centred(block: Any, shift: Any, unit: float = 0.0) -> Array:
-    """A fresh copy of some columns in float64, centred in place where asked; what is left of a constant one is zero."""
+    """Some columns in float64, centred in place where asked; what is left of a constant one is zero."""
     block = np.asarray(block, dtype=np.float64)
     if shift is not None:
         block -= shift
-        rounding = np.abs(block).max(axis=0, initial=0.0) <= ROUNDING * unit * np.abs(shift)
-        block[..., rounding] = 0.0
+        largest = np.maximum(block.max(axis=0, initial=0.0), -block.min(axis=0, initial=0.0))
+        block[..., largest <= ROUNDING * unit * np.abs(shift)] = 0.0
     return block
+
+
+def _picked(blocks: tuple[tuple[IntArray, Array], ...], columns: IntArray, n: int) -> Array:
+    """The values of some columns from blocks that have them all, a row for each."""
+    for known, rows in blocks:
+        if np.array_equal(known, columns):
+            return rows
+    values = np.empty((columns.size, n))
+    for known, rows in blocks:
+        _, here, there = np.intersect1d(columns, known, assume_unique=True, return_indices=True)
+        for target, source in zip(here, there, strict=True):
+            values[target] = rows[source]
+    return values
