@@ -115,6 +115,8 @@ def test_gathered_columns(form: str, way: str) -> None:
             assert_allclose(few.gram(curvatures), expected, atol=1e-6 if 7 in columns else 1e-12)
         w = rng.standard_normal(len(columns))
         assert_allclose(few.dot(w), C[:, columns] @ w, atol=1e-10)
+        assert_allclose(few.transposed_dot(C[:, 0]), C[:, columns].T @ C[:, 0], atol=1e-8)
+        assert_allclose(few.squares(weights), C[:, columns].var(axis=0), atol=1e-7 if 7 in columns else 1e-12)
 
 
 def test_columns_are_gathered_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ Dense X is never copied; only the columns of a support are gathered.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,11 +40,11 @@ class PassCounter:
 
 
 class Design:
-    """X − 1·shiftᵀ for a dense array or a CSC matrix X.
+    """X − 1·shiftᵀ for a dense array or a CSC matrix X; gathered columns of the latter are a CSR matrix.
 
     Parameters
     ----------
-    matrix : ndarray or csc_array of shape (n, p)
+    matrix : ndarray, csc_array, or csr_array of gathered columns, of shape (n, p)
         float64 or float32.
     shift : ndarray of shape (p,), optional
         What is subtracted from each column; None for nothing.
@@ -147,7 +146,7 @@ class Design:
     def _sparse_product(self, residuals: Array) -> Array:
         """Xᵀr for sparse X, with a run of columns for each thread."""
         count = thread_count(self.stored)
-        if count == 1:
+        if count == 1 or self.gathered:
             return self.matrix.T @ residuals
         if len(self._runs) != count:
             self._runs = runs_of_columns(self.matrix, count)
@@ -163,7 +162,7 @@ class Design:
         size = block.shape[0] * block.shape[1]
         if size < SMALL_BLOCK or block.nnz > DENSE_SHARE * size:
             return Design(_centred(block.toarray(order="F"), shift, self._unit), gathered=True)
-        return Design(block, shift, gathered=True)
+        return Design(block.tocsr(), shift, gathered=True)  # by row, which is what Gram matrices need
 
     def _dense_columns(self, columns: IntArray) -> Array:
         """Some columns, centred, a row for each; those that the last supports had are not gathered again."""
@@ -209,15 +208,11 @@ class Design:
     def _sparse_gram(self, weights: Array) -> Array:
         from ._scans import gram_of_rows  # compiled when it is first needed
 
-        rows, size = self._by_row, self.shape[1]
+        rows, size = self.matrix, self.shape[1]
         gram = np.zeros((size, size))
         gram_of_rows(rows.data, rows.indices, rows.indptr, weights, gram)
         gram += np.tril(gram, -1).T
         return gram
-
-    @cached_property
-    def _by_row(self) -> Any:
-        return self.matrix.tocsr()
 
     def squares(self, weights: Array) -> Array:
         """Σᵢ weightsᵢ (x_ij − shift_j)² for each column j: a pass over X, unless `look` has made it."""

@@ -56,13 +56,13 @@ class ColumnSums:
 
 
 def column_sums(matrix: Matrix, weights: Array) -> ColumnSums:
-    """The sums of the columns of a dense array or a CSC matrix: one pass over it."""
+    """The sums of the columns of a dense array or a sparse matrix (CSC needs no copy): one pass over it."""
     p = matrix.shape[1]
     first, second = np.zeros(p), np.zeros(p)
     with np.errstate(over="ignore", invalid="ignore"):
         if sparse.issparse(matrix):
             centre = np.zeros(p)
-            _add_sparse(matrix, weights, first, second)
+            _add_sparse(matrix.tocsc(), weights, first, second)
         else:
             centre = matrix[int(np.argmax(weights > 0))].astype(np.float64)
             _add_dense(matrix, weights, centre, first, second)
