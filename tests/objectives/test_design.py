@@ -103,6 +103,13 @@ def test_all_passes(form: str, dtype: Any, way: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_gram_of_all_columns(form: str, way: str) -> None:
+    X, weights = values(), np.random.default_rng(4).random(N)
+    expected = (X * weights[:, None]).T @ X
+    assert_allclose(Design.from_user(FORMS[form](X), "test").gram(weights), expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_gathered_columns(form: str, way: str) -> None:
     X, rng = values(), np.random.default_rng(2)
     weights = np.full(N, 1 / N)

@@ -208,7 +208,7 @@ class Design:
     def _sparse_gram(self, weights: Array) -> Array:
         from ._scans import gram_of_rows  # compiled when it is first needed
 
-        rows, size = self.matrix, self.shape[1]
+        rows, size = self.matrix.tocsr(), self.shape[1]
         gram = np.zeros((size, size))
         gram_of_rows(rows.data, rows.indices, rows.indptr, weights, gram)
         gram += np.tril(gram, -1).T
