@@ -211,7 +211,7 @@ def table_of_fits(cases: list[Case]) -> list[dict[str, Any]]:
 
 
 def table_of_starts() -> list[dict[str, Any]]:
-    print("\nThe first fit of a process and the second, seconds of the processor; a cold cache has nothing compiled yet")
+    print("\nThe first and the second fit of a process, seconds of the processor; a cold cache has nothing compiled")
     rows = []
     for case in (Case("dense", "logistic", 1000, 2000, 10), Case("sparse", "logistic", 2000, 5000, 10)):
         with tempfile.TemporaryDirectory() as folder:
