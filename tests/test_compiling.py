@@ -15,10 +15,10 @@ from ksparse import compiling
 def test_without_a_place_for_the_cache_functions_are_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     plain: Any = compiling.njit  # type: ignore[attr-defined]
 
-    def nowhere(*functions: Any, cache: bool = False) -> Any:
+    def nowhere(*, cache: bool = False, **options: Any) -> Any:
         if cache:
             raise RuntimeError("cannot cache function 'double': no locator available for file")
-        return plain(*functions)
+        return plain(**options)
 
     monkeypatch.setattr(compiling, "njit", nowhere)
 

@@ -1,4 +1,4 @@
-"""Threads for BLAS: one for small systems, all that the caller allows for passes over large data.
+"""Threads: one for small systems, all that the caller allows for passes over large data.
 
 Two threads on a small matrix wait for each other longer than they work, so solvers run under
 `one_thread`, and a pass over large data asks for the caller's threads again.
@@ -6,19 +6,24 @@ Two threads on a small matrix wait for each other longer than they work, so solv
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["caller_threads", "one_thread"]
+__all__ = ["caller_threads", "one_thread", "side_by_side", "thread_count"]
 
 #: A product over fewer numbers than this is faster on one thread.
 LARGE = 2_000_000
 
-_allowed: ContextVar[int] = ContextVar("ksparse_threads", default=1)
+T = TypeVar("T")
+
+#: How many threads the caller had; 0 where nobody has limited them.
+_allowed: ContextVar[int] = ContextVar("ksparse_threads", default=0)
 
 
 @lru_cache(maxsize=1)
@@ -26,11 +31,14 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
+def _threads_of_blas() -> int:
+    return max((library["num_threads"] for library in _blas().info()), default=1)
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Run BLAS on one thread, remembering how many the caller had."""
-    allowed = max((library["num_threads"] for library in _blas().info()), default=1)
-    token = _allowed.set(max(allowed, _allowed.get()))
+    token = _allowed.set(max(_threads_of_blas(), _allowed.get()))
     try:
         with _blas().limit(limits=1):
             yield
@@ -41,8 +49,21 @@ def one_thread() -> Iterator[None]:
 @contextmanager
 def caller_threads(numbers: int) -> Iterator[None]:
     """Give a product over `numbers` stored numbers the caller's threads, if it is large enough to gain."""
-    if numbers < LARGE or _allowed.get() == 1:
+    if numbers < LARGE or _allowed.get() <= 1:
         yield
         return
     with _blas().limit(limits=_allowed.get()):
         yield
+
+
+def thread_count(numbers: int) -> int:
+    """How many threads may share work on `numbers` stored numbers that BLAS does not do."""
+    return 1 if numbers < LARGE else _allowed.get() or _threads_of_blas()
+
+
+def side_by_side(work: Callable[[int], T], count: int) -> list[T]:
+    """work(0), …, work(count − 1), each on a thread of its own."""
+    if count == 1:
+        return [work(0)]
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(work, range(count)))

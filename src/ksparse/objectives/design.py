@@ -6,20 +6,22 @@ Dense X is never copied; only the columns of a support are gathered.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
-from ..threads import caller_threads
+from ..threads import caller_threads, side_by_side, thread_count
 from ..typing import Array, IntArray, Matrix
+from .sums import ColumnSums, column_sums, is_finite, runs_of_columns
 
 __all__ = ["Design", "PassCounter"]
 
-#: Gathered sparse columns with a larger share of nonzeros than this are faster as a dense block.
+#: Gathered sparse columns with a larger share of nonzeros than this are faster as a dense block,
 DENSE_SHARE = 0.2
+#: and so are those with fewer entries in all.
+SMALL_BLOCK = 100_000
 #: A column whose variance is a smaller share of its mean square is centred before squaring.
 CANCELLATION = 1e-3
 #: A centred column within so many rounding units of its mean is constant.
@@ -36,11 +38,11 @@ class PassCounter:
 
 
 class Design:
-    """X − 1·shiftᵀ for a dense array or a CSC matrix X.
+    """X − 1·shiftᵀ for a dense array or a CSC matrix X; gathered columns of the latter are a CSR matrix.
 
     Parameters
     ----------
-    matrix : ndarray or csc_array of shape (n, p)
+    matrix : ndarray, csc_array, or csr_array of gathered columns, of shape (n, p)
         float64 or float32.
     shift : ndarray of shape (p,), optional
         What is subtracted from each column; None for nothing.
@@ -53,30 +55,32 @@ class Design:
         self.shift = shift
         self.gathered = gathered
         self.is_sparse = sparse.issparse(matrix)
+        self._sums: ColumnSums | None = None
+        self._runs: list[Any] = []
 
     @classmethod
     def from_user(cls, X: Any, name: str) -> Design:
-        """Check X as given by a user. Dense float32 and float64 arrays are taken as they are."""
+        """Check X as given by a user, but for NaN and infinity, which `look` does.
+
+        Dense float32 and float64 arrays are taken as they are.
+        """
         shape = np.shape(X)
         if len(shape) != 2:
             raise ValueError(f"X has shape {shape}; expected (n, p). One feature is X.reshape(-1, 1)")
-        try:
-            checked = check_array(
-                X,
-                accept_sparse="csc",
-                dtype=[np.float64, np.float32],
-                order=None,
-                copy=False,
-                input_name="X",
-                estimator=name,
-                ensure_min_features=0,
-            )
-        except ValueError as error:
-            if "contains NaN" in str(error) or "contains infinity" in str(error):
-                raise ValueError("X has NaN or infinite values; remove or impute them") from None
-            raise
+        checked = check_array(
+            X,
+            accept_sparse="csc",
+            dtype=[np.float64, np.float32],
+            order=None,
+            copy=False,
+            ensure_all_finite=False,
+            input_name="X",
+            estimator=name,
+            ensure_min_features=0,
+        )
         if sparse.issparse(checked) and not checked.has_canonical_format:
-            checked = checked.copy()
+            # What was converted to CSC is ours already.
+            checked = checked.copy() if sparse.issparse(X) and X.format == "csc" else checked
             checked.sum_duplicates()
         return cls(checked)
 
@@ -84,6 +88,18 @@ class Design:
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self.matrix.shape
+
+    def look(self, weights: Array) -> None:
+        """Refuse NaN and infinity, and keep weighted sums and squares of the columns: one pass over X for all of it."""
+        self._sums = column_sums(self.matrix, weights)
+        if not self._sums.finite and not is_finite(self.matrix):
+            raise ValueError("X has NaN or infinite values; remove or impute them")
+
+    def _sums_for(self, weights: Array) -> ColumnSums:
+        """The sums that `look` has kept, or those for other weights."""
+        if self._sums is not None and self._sums.weights is weights:
+            return self._sums
+        return column_sums(self.matrix, weights)
 
     @property
     def stored(self) -> int:
@@ -112,33 +128,58 @@ class Design:
 
     def transposed_dot(self, residuals: Array) -> Array:
         """(X − 1·shiftᵀ)ᵀ r for one residual vector or several: a pass over X."""
-        with caller_threads(self.stored):
-            product = self.matrix.T @ residuals.astype(self.matrix.dtype, copy=False)
+        rounded = residuals.astype(self.matrix.dtype, copy=False)
+        if self.is_sparse:
+            product = self._sparse_product(rounded)
+        else:
+            with caller_threads(self.stored):
+                product = self.matrix.T @ rounded
         product = product.astype(np.float64, copy=False)
         if self.shift is None:
             return product
         return product - np.multiply.outer(self.shift, residuals.sum(axis=0))
 
+    def _sparse_product(self, residuals: Array) -> Array:
+        """Xᵀr for sparse X, with a run of columns for each thread."""
+        count = thread_count(self.stored)
+        if count == 1 or self.gathered:
+            return self.matrix.T @ residuals
+        if len(self._runs) != count:
+            self._runs = runs_of_columns(self.matrix, count)
+        runs = self._runs
+        return np.concatenate(side_by_side(lambda part: runs[part] @ residuals, count))
+
     def take(self, columns: IntArray) -> Design:
         """The given columns, in float64. Dense columns are centred explicitly, sparse ones stay implicit."""
-        shift = None if self.shift is None else self.shift[columns]
         if not self.is_sparse:
-            return Design(_centred(self.matrix[:, columns], shift, self._unit), gathered=True)
-        block = self.matrix[:, columns].astype(np.float64)
-        if block.nnz > DENSE_SHARE * block.shape[0] * block.shape[1]:
+            return Design(self._gather(columns).T, gathered=True)
+        shift = None if self.shift is None else self.shift[columns]
+        block = self.matrix[:, columns].astype(np.float64, copy=False)
+        size = block.shape[0] * block.shape[1]
+        if size < SMALL_BLOCK or block.nnz > DENSE_SHARE * size:
             return Design(_centred(block.toarray(order="F"), shift, self._unit), gathered=True)
-        return Design(block, shift, gathered=True)
+        return Design(block.tocsr(), shift, gathered=True)  # by row, which is what Gram matrices need
+
+    def _gather(self, columns: IntArray) -> Array:
+        """Some columns, centred, a row for each."""
+        values = np.empty((columns.size, self.shape[0]))
+        for i in range(0, self.shape[0], CHUNK):  # what is gathered from rows is still in the cache when it is turned
+            rows = self.matrix[i : i + CHUNK]
+            values[:, i : i + CHUNK] = (rows.take(columns, axis=1) if rows.flags.c_contiguous else rows[:, columns]).T
+        _centred(values.T, None if self.shift is None else self.shift[columns], self._unit)
+        return values
 
     def gram(self, weights: Array) -> Array:
         """(X − 1·shiftᵀ)ᵀ diag(weights) (X − 1·shiftᵀ), dense; for gathered columns."""
         if not self.is_sparse:
             block = self.matrix if self.shift is None else self.matrix - self.shift
+            if (weights == weights[:1]).all():
+                return float(weights[0]) * (block.T @ block)
             if (weights >= 0).all():
                 scaled = block * np.sqrt(weights)[:, None]
                 return scaled.T @ scaled
             return block.T @ (block * weights[:, None])
-        by_row = self._by_row
-        gram = (by_row.T @ by_row.multiply(weights[:, None]).tocsr()).toarray()
+        gram = self._sparse_gram(weights)
         if self.shift is not None:
             sums = self.matrix.T @ weights
             cross = np.outer(self.shift, sums)
@@ -154,68 +195,62 @@ class Design:
             return others.transposed_dot(self.matrix * weights[:, None]).T
         if not others.is_sparse:
             return self.transposed_dot(others.matrix * weights[:, None])
-        product = (self.matrix.T @ others.matrix.multiply(weights[:, None]).tocsc()).toarray()
+        product = (self.matrix.T @ others.matrix.multiply(weights[:, None]).tocsr()).toarray()
         if self.shift is None or others.shift is None:
             return product
         own, theirs = self.matrix.T @ weights, others.matrix.T @ weights - weights.sum() * others.shift
         return product - np.outer(own, others.shift) - np.outer(self.shift, theirs)
 
-    @cached_property
-    def _by_row(self) -> Any:
-        return self.matrix.tocsr()
+    def _sparse_gram(self, weights: Array) -> Array:
+        from ._scans import gram_of_rows  # compiled when it is first needed
+
+        rows, size = self.matrix.tocsr(), self.shape[1]
+        gram = np.zeros((size, size))
+        gram_of_rows(rows.data, rows.indices, rows.indptr, weights, gram)
+        gram += np.tril(gram, -1).T
+        return gram
 
     def squares(self, weights: Array) -> Array:
-        """Σᵢ weightsᵢ (x_ij − shift_j)² for each column j: a pass over X."""
-        if self.is_sparse:
-            squared = sparse.csc_array(
-                (np.square(self.matrix.data, dtype=np.float64), self.matrix.indices, self.matrix.indptr),
-                shape=self.shape,
-            )
-            raw = squared.T @ weights
-        elif (weights == weights[:1]).all():
-            raw = float(weights[0]) * np.einsum("ij,ij->j", self.matrix, self.matrix).astype(np.float64)
-        else:
-            raw = np.einsum("i,ij,ij->j", weights.astype(self.matrix.dtype), self.matrix, self.matrix)
-            raw = raw.astype(np.float64)
-        if not np.isfinite(raw).all():
-            column = int(np.flatnonzero(~np.isfinite(raw))[0])
+        """Σᵢ weightsᵢ (x_ij − shift_j)² for each column j: a pass over X, unless `look` has made it."""
+        if self.gathered and not self.is_sparse:
+            return weights @ np.square(self.matrix)
+        sums = self._sums_for(weights)
+        squares = sums.squares(0.0 if self.shift is None else self.shift)
+        if not np.isfinite(squares).all():
+            column = int(np.flatnonzero(~np.isfinite(squares))[0])
             raise ValueError(f"column {column} of X has values so large that their squares overflow; rescale it")
-        return raw if self.shift is None else self._centred_squares(raw, weights)
+        return squares if self.shift is None else self._without_rounding(squares, sums)
 
-    def _centred_squares(self, raw: Array, weights: Array) -> Array:
-        """Centre mean squares by subtraction, and anew where subtraction would cancel."""
-        with caller_threads(self.stored):
-            sums = (self.matrix.T @ weights.astype(self.matrix.dtype, copy=False)).astype(np.float64)
-        shift = self.shift
-        assert shift is not None
-        centred = raw - 2 * shift * sums + weights.sum() * shift**2
-        for j in np.flatnonzero(centred < CANCELLATION * raw):
+    def _without_rounding(self, squares: Array, sums: ColumnSums) -> Array:
+        """Squares of centred columns, made anew where subtraction cancels, or where they may be those of a constant."""
+        assert self.shift is not None
+        constant = sums.weights.sum() * np.square(ROUNDING * self._unit * self.shift)
+        doubtful = (squares < CANCELLATION * sums.second) | (squares <= constant)
+        for j in np.flatnonzero(doubtful & (sums.second > 0)):
             column = self.matrix[:, [j]]
             dense = column.toarray() if self.is_sparse else column
-            centred[j] = weights @ np.square(_centred(dense[:, 0].astype(np.float64), shift[j], self._unit))
-        return np.maximum(centred, 0.0)
+            centred = _centred(dense[:, 0].astype(np.float64), self.shift[j], self._unit)
+            squares[j] = sums.weights @ np.square(centred)
+        return squares
 
     @property
     def _unit(self) -> float:
         """Rounding unit of the data."""
         return float(np.finfo(self.matrix.dtype).eps)
 
-    def means(self, weights: Array) -> Array:
-        """Weighted column means: a pass over X."""
-        with caller_threads(self.stored):
-            sums = self.matrix.T @ weights.astype(self.matrix.dtype, copy=False)
-        return sums.astype(np.float64) / weights.sum()
-
     def centred(self, weights: Array) -> Design:
-        """The same data with its weighted column means as the shift: a pass over X."""
-        return Design(self.matrix, self.means(weights))
+        """The same data with its weighted column means as the shift: a pass over X, unless `look` has made it."""
+        sums = self._sums_for(weights)
+        design = Design(self.matrix, sums.means())
+        design._sums = sums
+        return design
 
 
 def _centred(block: Any, shift: Any, unit: float = 0.0) -> Array:
-    """A fresh copy of some columns in float64, centred in place where asked; what is left of a constant one is zero."""
+    """Some columns in float64, centred in place where asked; what is left of a constant one is zero."""
     block = np.asarray(block, dtype=np.float64)
     if shift is not None:
         block -= shift
-        rounding = np.abs(block).max(axis=0, initial=0.0) <= ROUNDING * unit * np.abs(shift)
-        block[..., rounding] = 0.0
+        largest = np.maximum(block.max(axis=0, initial=0.0), -block.min(axis=0, initial=0.0))
+        block[..., largest <= ROUNDING * unit * np.abs(shift)] = 0.0
     return block

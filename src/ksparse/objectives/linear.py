@@ -71,6 +71,7 @@ class LinearObjective(Objective):
         self.total_weight, self._weights = _normalized_weights(sample_weight, n)
         self._ignored: Mask | None = self._weights == 0 if (self._weights == 0).any() else None
         self._check_weighted()
+        self._design.look(self._weights)
         self._offset = None if offset is None else check_vector(offset, "offset", self._target.shape)
         self.alpha = check_nonnegative_number(alpha, "alpha")
         self.fit_intercept = check_flag(fit_intercept, "fit_intercept")
@@ -203,7 +204,6 @@ class LinearObjective(Objective):
         if self.loss.of_residuals:
             centred._level = self._weights @ self._target
             centred._target = self._target - centred._level
-        self._passes.total += 1
         return centred
 
     def to_working(self, x: Array) -> Array:
@@ -312,7 +312,7 @@ class LinearObjective(Objective):
         """Diagonal of the Hessian, with each sample's curvature replaced by the mean over samples.
 
         Exact for least squares; elsewhere within the spread of the curvatures, at no pass over X: the column
-        sums of squares are computed once.
+        sums of squares are computed once. The pass that gave them, and the means, is counted here.
         """
         if self._squares is None:
             self._passes.total += 1

@@ -313,7 +313,9 @@ class SwapGraHTP(Solver):
         worthwhile = within_reach == outside or within_reach >= 2 * level
         return max(level, min(4 * level, within_reach)) if worthwhile else level
 
-    def _model(self, problem: Problem, current: Iterate, candidates: int) -> ExchangeModel | ScreenedModel | AdditiveModel:
+    def _model(
+        self, problem: Problem, current: Iterate, candidates: int
+    ) -> ExchangeModel | ScreenedModel | AdditiveModel:
         """The quadratic model of f on the support and the best candidates to enter it."""
         units, point = problem.units, current.point
         assert current.support is not None

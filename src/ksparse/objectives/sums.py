@@ -1,0 +1,164 @@
+"""Weighted sums and squares of the columns of X, and whether it is finite, from one pass over it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..threads import side_by_side, thread_count
+from ..typing import AnyArray, Array, Matrix
+
+__all__ = ["ColumnSums", "column_sums", "is_finite", "runs_of_columns"]
+
+#: Fewer numbers than this are added up by NumPy sooner than Numba is imported.
+SMALL = 200_000
+#: Rows that are copied at a time where X lies in memory neither by rows nor by columns.
+CHUNK = 1024
+
+
+@dataclass(frozen=True)
+class ColumnSums:
+    """Σᵢ wᵢ(x_ij − c_j) and Σᵢ wᵢ(x_ij − c_j)² of each column j.
+
+    The centre c_j is one of the column's own values, so that a column far from zero loses no digits in its variance;
+    for sparse data it is zero.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n,)
+        w.
+    centre, first, second : ndarray of shape (p,)
+        c and the two sums.
+    """
+
+    weights: Array
+    centre: Array
+    first: Array
+    second: Array
+
+    @property
+    def finite(self) -> bool:
+        """Whether no sum is NaN or infinite; otherwise X has such values, or values whose squares overflow."""
+        return bool(np.isfinite(self.first).all() and np.isfinite(self.second).all())
+
+    def means(self) -> Array:
+        """Weighted means of the columns."""
+        return self.centre + self.first / self.weights.sum()
+
+    def squares(self, shift: Array | float) -> Array:
+        """Σᵢ wᵢ(x_ij − shift_j)²; of what is subtracted from `second`, at least zero is left."""
+        move = shift - self.centre
+        return np.maximum(self.second - 2.0 * move * self.first + self.weights.sum() * np.square(move), 0.0)
+
+
+def column_sums(matrix: Matrix, weights: Array) -> ColumnSums:
+    """The sums of the columns of a dense array or a sparse matrix (CSC needs no copy): one pass over it."""
+    p = matrix.shape[1]
+    first, second = np.zeros(p), np.zeros(p)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if sparse.issparse(matrix):
+            centre = np.zeros(p)
+            _add_sparse(matrix.tocsc(), weights, first, second)
+        else:
+            centre = matrix[int(np.argmax(weights > 0))].astype(np.float64)
+            _add_dense(matrix, weights, centre, first, second)
+    return ColumnSums(weights, centre, first, second)
+
+
+def is_finite(matrix: Matrix) -> bool:
+    """Whether there is no NaN or infinity, looking at a few rows at a time."""
+    values = matrix.data[:, None] if sparse.issparse(matrix) else matrix
+    return all(np.isfinite(values[i : i + CHUNK]).all() for i in range(0, values.shape[0], CHUNK))
+
+
+def _add_sparse(matrix: Any, weights: Array, first: Array, second: Array) -> None:
+    if matrix.nnz < SMALL:
+        first += matrix.T @ weights
+        second += sparse.csc_array((np.square(matrix.data, dtype=float), matrix.indices, matrix.indptr)).T @ weights
+        return
+    from ._scans import scan_sparse  # compiled when it is first needed
+
+    edges = _edges_of_runs(matrix, thread_count(matrix.nnz))
+    data, indices, indptr, weights = (_locked(part) for part in (matrix.data, matrix.indices, matrix.indptr, weights))
+
+    def scan(part: int) -> None:
+        a, b = edges[part], edges[part + 1]
+        scan_sparse(data, indices, indptr[a : b + 1], weights, first[a:b], second[a:b])
+
+    side_by_side(scan, len(edges) - 1)
+
+
+def runs_of_columns(matrix: Any, count: int) -> list[Any]:
+    """The transposed columns of a CSC matrix in `count` runs of about as many nonzeros, without a copy of them."""
+    runs = []
+    for a, b in pairwise(_edges_of_runs(matrix, count)):
+        start, stop = matrix.indptr[a], matrix.indptr[b]
+        run = sparse.csr_array((b - a, matrix.shape[0]), dtype=matrix.dtype)
+        # Given to the constructor, a part of an array would be copied.
+        run.data, run.indices = matrix.data[start:stop], matrix.indices[start:stop]
+        run.indptr = matrix.indptr[a : b + 1] - start
+        runs.append(run)
+    return runs
+
+
+def _edges_of_runs(matrix: Any, count: int) -> list[int]:
+    inner = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, count + 1)[1:-1])
+    return [0, *np.minimum(inner, matrix.shape[1]).tolist(), matrix.shape[1]]
+
+
+def _add_dense(matrix: AnyArray, weights: Array, centre: Array, first: Array, second: Array) -> None:
+    if matrix.size < SMALL:
+        moved = matrix - centre
+        first += weights @ moved
+        second += weights @ np.square(moved)
+    elif matrix.flags.c_contiguous:
+        _add_rows(matrix, weights, centre, first, second)
+    elif matrix.flags.f_contiguous:
+        _add_columns(matrix.T, weights, centre, first, second)
+    else:
+        for i in range(0, matrix.shape[0], CHUNK):
+            rows = np.ascontiguousarray(matrix[i : i + CHUNK])
+            _add_rows(rows, weights[i : i + CHUNK], centre, first, second)
+
+
+def _add_rows(matrix: AnyArray, weights: Array, centre: Array, first: Array, second: Array) -> None:
+    from ._scans import scan_rows  # compiled when it is first needed
+
+    count = thread_count(matrix.size)
+    edges = np.linspace(0, matrix.shape[0], count + 1).astype(int)
+    matrix, weights, centre = _locked(matrix), _locked(weights), _locked(centre)
+
+    def scan(part: int) -> tuple[Array, Array]:
+        rows = slice(edges[part], edges[part + 1])
+        sums = np.zeros(first.size), np.zeros(first.size)
+        scan_rows(matrix[rows], weights[rows], centre, *sums)
+        return sums
+
+    for sums, squares in side_by_side(scan, count):
+        first += sums
+        second += squares
+
+
+def _add_columns(columns: AnyArray, weights: Array, centre: Array, first: Array, second: Array) -> None:
+    from ._scans import scan_columns  # compiled when it is first needed
+
+    count = thread_count(columns.size)
+    edges = np.linspace(0, columns.shape[0], count + 1).astype(int)
+    columns, weights, centre = _locked(columns), _locked(weights), _locked(centre)
+
+    def scan(part: int) -> None:
+        some = slice(edges[part], edges[part + 1])
+        scan_columns(columns[some], weights, centre[some], first[some], second[some])
+
+    side_by_side(scan, count)
+
+
+def _locked(array: AnyArray) -> AnyArray:
+    """The same array as one that may not be written to, so that functions are compiled only for those."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
