@@ -37,6 +37,8 @@ TARGETS = {"dense": 2.0, "sparse": 3.0}
 MEMORY_TARGETS = {"dense": 1.3, "sparse": 2.3}
 START_TARGET = 3.0
 FEATURES_OF_SCALING = 20
+#: Below so many megabytes a fit is mostly work that does not depend on the size of X.
+LARGE = 250
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,7 @@ def table_of_fits(cases: list[Case]) -> list[dict[str, Any]]:
 def table_of_starts() -> list[dict[str, Any]]:
     print("\nThe first and the second fit of a process, seconds of the processor; a cold cache has nothing compiled")
     rows = []
-    for case in (Case("dense", "logistic", 1000, 2000, 10), Case("sparse", "logistic", 2000, 5000, 10)):
+    for case in (Case("dense", "logistic", 1000, 2000, 10), Case("sparse", "logistic", 2000, 5000, 100)):
         with tempfile.TemporaryDirectory() as folder:
             for cache in ("cold", "warm"):
                 row = in_a_process("start", case, NUMBA_CACHE_DIR=folder)
@@ -242,11 +244,15 @@ def scaling(largest: float, threads: int) -> list[dict[str, Any]]:
                 flush=True,
             )
             rows.append({**asdict(case), **row})
-        print(f"{dtype}: seconds grow as (n·p)^{slope([row for row in rows if row['dtype'] == dtype]):.2f}")
+        own = [row for row in rows if row["dtype"] == dtype]
+        large = [row for row in own if row["megabytes"] >= LARGE]
+        print(f"{dtype}: seconds grow as (n·p)^{slope(own):.2f}, from {LARGE} MB on as (n·p)^{slope(large):.2f}")
     return rows
 
 
 def slope(rows: list[dict[str, Any]]) -> float:
+    if len(rows) < 2:
+        return float("nan")
     numbers, seconds = ([row[name] for row in rows] for name in ("megabytes", "seconds"))
     return float(np.polyfit(np.log(numbers), np.log(seconds), 1)[0])
 
@@ -260,7 +266,8 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
         chosen = [row for row in rows if row["dtype"] == dtype]
         sizes = np.array([row["megabytes"] for row in chosen])
         seconds = np.array([row["seconds"] for row in chosen])
-        label = f"a fit, {dtype}: slope {slope(chosen):.2f}"
+        large = slope([row for row in chosen if row["megabytes"] >= LARGE])
+        label = f"a fit, {dtype}: slope {slope(chosen):.2f}, from {LARGE} MB on {large:.2f}"
         axes.loglog(sizes, seconds, "o-", color=colour, label=label)
         axes.loglog(sizes, [row["pass_seconds"] for row in chosen], "x:", color=colour, label=f"one pass, {dtype}")
         if dtype == "float64":
