@@ -22,6 +22,8 @@ Method = Literal["auto", "newton-cholesky", "newton-cg", "lbfgs", "neighbourhood
 
 #: Largest support for which factorizing the Hessian beats conjugate gradients.
 CHOLESKY_LIMIT = 500
+#: With a larger tolerance a refit is only to show whether a support is worth more.
+BRIEF = 1e-6
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class Exact:
         if method == "lbfgs":
             return lbfgs(objective, point, bounds, tol=min(self.tol, 1e-8) * 1e-2, max_iter=10 * self.max_iter)
         if method == "newton-cholesky" and objective.quadratic and bounds is None:
-            return minimize_quadratic(objective, point)
+            return minimize_quadratic(objective, point, refine=self.tol < BRIEF)
         solution = newton(
             objective,
             point,

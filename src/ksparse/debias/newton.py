@@ -199,13 +199,15 @@ def search(objective: Objective, point: Point, gradient: Array, step: Array, bou
     return point
 
 
-def minimize_quadratic(objective: Objective, start: Point) -> Solution:
-    """Solve Hx = b on the support with one factorization and one step of refinement."""
+def minimize_quadratic(objective: Objective, start: Point, refine: bool = True) -> Solution:
+    """Solve Hx = b on the support with one factorization, and one step of refinement where f must be accurate."""
     hessian = objective.hessian(start)
     solver = _factorize(hessian)
-    point = start
-    for _ in range(2):
-        point = objective.at(point.x + solver(-point.gradient.ravel()).step)
+    first = solver(-start.gradient.ravel())
+    point = objective.at(start.x + first.step)
+    if not refine and first.nullity == 0 and first.falling is None:
+        return Solution(point, Outcome.SOLVED)
+    point = objective.at(point.x + solver(-point.gradient.ravel()).step)
     bend = float(np.abs(hessian).max(initial=0.0))
     scale = max(bend * float(np.abs(point.x).max(initial=0.0)), float(np.abs(start.gradient).max(initial=0.0)))
     scale = max(scale, float(np.sqrt(bend * abs(start.value))))  # what a slope is where f comes down to nothing

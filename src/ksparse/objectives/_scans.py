@@ -11,7 +11,7 @@ import numpy as np
 from ..compiling import compiled
 from ..typing import AnyArray, Array
 
-__all__ = ["gram_of_rows", "scan_columns", "scan_rows", "scan_sparse"]
+__all__ = ["cross_of_rows", "gram_of_rows", "scan_columns", "scan_rows", "scan_sparse"]
 
 #: Columns of a tile: their sums stay in the cache while the rows go by.
 TILE = 4096
@@ -86,3 +86,23 @@ def gram_of_rows(
             scaled, row = w * data[t], np.uint64(indices[t])
             for s in range(start, t + one):
                 gram[row, np.uint64(indices[s])] += scaled * data[s]
+
+
+@compiled
+def cross_of_rows(
+    data: AnyArray,
+    indices: AnyArray,
+    indptr: AnyArray,
+    other_data: AnyArray,
+    other_indices: AnyArray,
+    other_indptr: AnyArray,
+    weights: Array,
+    cross: Array,
+) -> None:  # pragma: no cover
+    """Add XᵀWZ to `cross`, for two CSR matrices with the same rows."""
+    for i in range(indptr.size - 1):
+        start, stop, w = np.uint64(other_indptr[i]), np.uint64(other_indptr[i + 1]), weights[i]
+        for t in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            scaled, line = w * data[t], cross[np.uint64(indices[t])]
+            for s in range(start, stop):
+                line[np.uint64(other_indices[s])] += scaled * other_data[s]

@@ -11,6 +11,8 @@ __all__ = ["ColumnPool"]
 
 #: Columns kept, as a share of what X takes, and the bytes that are always granted.
 SHARE, GRANTED = 0.1, 2**24
+#: More columns than this at once are those of a last look around, not of a support.
+MOST_AT_ONCE = 250
 #: Products are remembered for no more columns than this.
 MOST_PRODUCTS = 2048
 
@@ -41,7 +43,9 @@ class ColumnPool:
         self._products = np.empty((0, 0))
 
     def take(self, columns: IntArray) -> Design:
-        """The given columns, centred, in float64."""
+        """The given columns, centred, in float64. Very many are not for keeping."""
+        if columns.size > MOST_AT_ONCE:
+            return self._design.take(columns)
         places = self._places(columns)
         return Design(self._rows[places].T, gathered=True)
 
@@ -89,7 +93,7 @@ class ColumnPool:
             larger = np.empty((max(used, min(2 * self._rows.shape[0], self._most)), self._rows.shape[1]))
             larger[: self._used] = self._rows[: self._used]
             self._rows = larger
-        self._rows[self._used : used] = self._design.take(columns).matrix.T
+        self._design.gather(columns, self._rows[self._used : used])
         self._place[columns] = np.arange(self._used, used)
         self._used = used
 

@@ -152,7 +152,7 @@ class Design:
     def take(self, columns: IntArray) -> Design:
         """The given columns, in float64. Dense columns are centred explicitly, sparse ones stay implicit."""
         if not self.is_sparse:
-            return Design(self._gather(columns).T, gathered=True)
+            return Design(self.gather(columns).T, gathered=True)
         shift = None if self.shift is None else self.shift[columns]
         block = self.matrix[:, columns].astype(np.float64, copy=False)
         size = block.shape[0] * block.shape[1]
@@ -160,9 +160,9 @@ class Design:
             return Design(_centred(block.toarray(order="F"), shift, self._unit), gathered=True)
         return Design(block.tocsr(), shift, gathered=True)  # by row, which is what Gram matrices need
 
-    def _gather(self, columns: IntArray) -> Array:
-        """Some columns, centred, a row for each."""
-        values = np.empty((columns.size, self.shape[0]))
+    def gather(self, columns: IntArray, out: Array | None = None) -> Array:
+        """Dense columns, centred, in float64, a row for each."""
+        values = np.empty((columns.size, self.shape[0])) if out is None else out
         for i in range(0, self.shape[0], CHUNK):  # what is gathered from rows is still in the cache when it is turned
             rows = self.matrix[i : i + CHUNK]
             values[:, i : i + CHUNK] = (rows.take(columns, axis=1) if rows.flags.c_contiguous else rows[:, columns]).T
@@ -195,7 +195,7 @@ class Design:
             return others.transposed_dot(self.matrix * weights[:, None]).T
         if not others.is_sparse:
             return self.transposed_dot(others.matrix * weights[:, None])
-        product = (self.matrix.T @ others.matrix.multiply(weights[:, None]).tocsr()).toarray()
+        product = self._sparse_cross(others, weights)
         if self.shift is None or others.shift is None:
             return product
         own, theirs = self.matrix.T @ weights, others.matrix.T @ weights - weights.sum() * others.shift
@@ -209,6 +209,14 @@ class Design:
         gram_of_rows(rows.data, rows.indices, rows.indptr, weights, gram)
         gram += np.tril(gram, -1).T
         return gram
+
+    def _sparse_cross(self, others: Design, weights: Array) -> Array:
+        from ._scans import cross_of_rows  # compiled when it is first needed
+
+        cross = np.zeros((self.shape[1], others.shape[1]))
+        parts = (part for rows in (self.matrix, others.matrix) for part in (rows.data, rows.indices, rows.indptr))
+        cross_of_rows(*parts, weights, cross)
+        return cross
 
     def squares(self, weights: Array) -> Array:
         """Σᵢ weightsᵢ (x_ij − shift_j)² for each column j: a pass over X, unless `look` has made it."""

@@ -35,7 +35,8 @@ MOST = 0.5
 #: Rounding of f, as a share of its value at zero.
 ROUNDING = 1e-15
 #: While the support moves, refits are cut short, and given up once they cannot win.
-START, PURSUIT, EXCHANGE = Exact(tol=1e-3), Exact(tol=1e-3, max_iter=2), Exact(tol=1e-3, max_iter=4)
+START, FIRST = Exact(tol=1e-3), Exact(tol=1e-3, max_iter=5)
+PURSUIT, EXCHANGE = Exact(tol=1e-3, max_iter=2), Exact(tol=1e-3, max_iter=4)
 #: Length of the first chain of exchanges from a support that is nearly final.
 WARM = 2
 #: With no more units than this, a restart costs next to nothing.
@@ -219,7 +220,7 @@ class SwapGraHTP(Solver):
             z = Step(size, metric).take(current.point.x, gradient)
             support = problem.units.select(z, metric)
             if tried is None or not np.array_equal(support, tried):
-                trial = self._trial(problem, current, support, PURSUIT)
+                trial = self._trial(problem, current, support, FIRST if current.support is None else PURSUIT)
                 if _lower(problem, trial, current):
                     gained = current.point.value - trial.point.value
                     pursuing = current.support is None or gained > PURSUIT_GAIN * abs(current.point.value)
@@ -277,7 +278,7 @@ class SwapGraHTP(Solver):
         assert current.support is not None
         memory = current.memory or _Memory(False)
         outside = problem.units.count - problem.units.k
-        level = min(max(memory.candidates, self._number_of_candidates(problem)), outside)
+        level = min(self._number_of_candidates(problem), outside)
         while True:
             model = self._model(problem, current, level)
             if model.singular and not problem.objective.strongly_convex:
@@ -296,7 +297,7 @@ class SwapGraHTP(Solver):
                 trial = self._trial(problem, current, support, EXCHANGE, forecast)
                 if _lower(problem, trial, current):
                     longer = max(4, 2 * len(attempt))
-                    return replace(trial, memory=replace(memory, pursuing=False, length=longer, candidates=level))
+                    return replace(trial, memory=replace(memory, pursuing=False, length=longer))
             if wider == level:
                 break
             level = wider
@@ -360,7 +361,7 @@ class SwapGraHTP(Solver):
 
 @dataclass(frozen=True)
 class _Memory:
-    """Whether the pursuit goes on; the step, the length of a chain and the number of candidates to try next.
+    """Whether the pursuit goes on; the step and the length of a chain to try next.
 
     A brief run takes the model's word that no exchange lowers f.
     """
@@ -368,7 +369,6 @@ class _Memory:
     pursuing: bool
     step: float = LONGEST_STEP
     length: int = 16
-    candidates: int = 0
     brief: bool = False
     merging: Merging | None = None
 
