@@ -20,8 +20,6 @@ __all__ = ["Exact", "Method"]
 
 Method = Literal["auto", "newton-cholesky", "newton-cg", "lbfgs", "neighbourhood", "adm"]
 
-#: Largest support for which factorizing the Hessian beats conjugate gradients.
-CHOLESKY_LIMIT = 500
 #: With a larger tolerance a refit is only to show whether a support is worth more.
 BRIEF = 1e-6
 
@@ -33,8 +31,8 @@ class Exact:
     Parameters
     ----------
     method : {"auto", "newton-cholesky", "newton-cg", "lbfgs", "neighbourhood", "adm"}, default="auto"
-        "auto" takes Newton's method where there is a Hessian, with Cholesky for supports of up to 500 coordinates and
-        conjugate gradients beyond, and L-BFGS where there is none. For precision matrices it takes "neighbourhood",
+        "auto" takes Newton's method where there is a Hessian, with Cholesky for supports of up to 500 coordinates (1200 of
+        sparse data) and conjugate gradients beyond, and L-BFGS where there is none. For precision matrices it takes "neighbourhood",
         coordinate descent within the eigenvalue bounds; "adm" is the alternating direction method of the paper's
         Appendix B.
     tol : float, default=1e-12
@@ -129,4 +127,4 @@ class Exact:
             return self.method
         if not objective.has_hessian:
             return "lbfgs"
-        return "newton-cholesky" if objective.size <= CHOLESKY_LIMIT else "newton-cg"
+        return "newton-cholesky" if objective.size <= objective.largest_factor else "newton-cg"

@@ -300,6 +300,6 @@ def conjugate_gradient_direction(
         return Direction(np.zeros_like(gradient))
     scale = objective.curvature(point).ravel()
     preconditioner = LinearOperator(operator.shape, matvec=lambda v: v / scale, dtype=np.float64)
-    accuracy = 1e-12 if objective.quadratic else min(1e-2, size / max(abs(point.value), FLOOR))
+    accuracy = 1e-12 if objective.quadratic else min(0.1, size / max(abs(point.value), FLOOR))
     step, _ = cg(operator, -gradient, rtol=max(accuracy, 1e-12), maxiter=10 * gradient.size, M=preconditioner)
     return Direction(step if float(gradient @ step) < 0 else -gradient / scale)

@@ -87,6 +87,8 @@ class Objective(ABC):
     merges: bool = False
     #: With more coordinates than this, exchanges are told by what single units gain and cost, rather than by a Hessian.
     largest_model: int = 600
+    #: Largest support for which factorizing the Hessian beats conjugate gradients.
+    largest_factor: int = 500
     #: What makes f fall for ever on a support, and what to do about it.
     runaway: str = "separated classes"
     remedy: str = "Set alpha > 0"

@@ -23,6 +23,8 @@ __all__ = ["LinearObjective"]
 
 #: Below this mean loss a separating point proves that the infimum 0 is not attained.
 SEPARATED = 1e-6
+#: The Hessian of sparse data is cheap beside its products: rcv1 with k = 1000 takes half of the time by Cholesky.
+LARGEST_SPARSE_FACTOR = 1200
 #: Lanczos underestimates the largest eigenvalue by no more than this share.
 LANCZOS_TOLERANCE = 1e-3
 
@@ -76,6 +78,8 @@ class LinearObjective(Objective):
         self.alpha = check_nonnegative_number(alpha, "alpha")
         self.fit_intercept = check_flag(fit_intercept, "fit_intercept")
         self.quadratic = self.loss.quadratic
+        if self._design.is_sparse:
+            self.largest_factor = LARGEST_SPARSE_FACTOR
         # A ridge makes all but the intercept strongly convex, and any data determines an intercept.
         self.strongly_convex = self.alpha > 0
         self._pattern: Mask | None = None
