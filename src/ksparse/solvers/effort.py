@@ -2,8 +2,8 @@
 
 This is iterated local search (Lourenço, Martin and Stützle, 2003). Units that leave are drawn, in turn, from all of the
 support and from those of it that cost least; those that promise most without them enter. What comes of it is kept
-only if f falls. Draws depend on the number of a round and nothing else, so that a higher effort repeats all that a lower
-one has done, and goes on.
+only if f falls. Draws depend on the number of a round and nothing else, so that a higher effort repeats all that a
+lower one has done, and goes on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .base import Iterate, Problem
 from .exchange import ExchangeModel
 from .merging import expected_gains
 
-__all__ = ["HIGHEST", "Search", "check_effort"]
+__all__ = ["HIGHEST", "Search", "check_effort", "check_no_effort"]
 
 #: The highest level of effort, and how many times more rounds a level has than the one below.
 HIGHEST, GROWTH = 5, 3
@@ -44,6 +44,15 @@ def check_effort(effort: int, exchanges: int | None) -> None:
         raise ValueError(f"effort must be an integer from 0 (fastest) to {HIGHEST} (lowest f), got {effort}")
     if effort and exchanges == 0:
         raise ValueError(f"effort={effort} searches by exchanges, which exchanges=0 turns off; leave one of them out")
+
+
+def check_no_effort(solver: object, effort: int) -> None:
+    """Refuse effort beside a solver that is given."""
+    if effort != 0:
+        raise ValueError(
+            f"effort={effort!r} is for the default solver, but solver={solver!r} is given; leave one of them out, or "
+            f"pass solver=ksparse.SwapGraHTP(effort=...) with your options"
+        )
 
 
 @dataclass(frozen=True)
@@ -79,7 +88,8 @@ class Search:
         rounds = min(GROWTH**self.effort, self._exchanges(best))
         if best.turn > rounds:
             return self._last_round(best)
-        found = self._better(best, kicked(self.problem, best, best.turn))
+        start = kicked(self.problem, best, best.turn)
+        found = None if start is None else self._better(best, start)
         following = replace(best if found is None else found, turn=best.turn + 1)
         if best.turn < rounds or self.effort == HIGHEST:
             return following
@@ -160,8 +170,8 @@ class Search:
                     yield pair.leaving, pair.entering
 
 
-def kicked(problem: Problem, best: Iterate, number: int) -> Iterate:
-    """The best support with some units, drawn at random, replaced by those that promise most without them."""
+def kicked(problem: Problem, best: Iterate, number: int) -> Iterate | None:
+    """The best support with some units, drawn at random, replaced by those that promise most; None if met before."""
     units = problem.units
     assert best.support is not None
     inside = units.units_in(best.support)
@@ -171,6 +181,11 @@ def kicked(problem: Problem, best: Iterate, number: int) -> Iterate:
     drawn_from = leaving if number % 2 else removals(problem, best, 2 * q)
     remaining = inside.copy()
     remaining[np.random.default_rng(number).choice(drawn_from, q, replace=False)] = False
+    seen: set[bytes] = problem.cached("kicks", set)
+    kick = np.packbits([inside, remaining]).tobytes()
+    if kick in seen:
+        return None
+    seen.add(kick)
     thin = problem.refit(units.mask(remaining), best.point.x, LOOSE)
     gains: Array = np.where(inside, -np.inf, expected_gains(problem, thin))
     return problem.refit(units.mask(remaining | top_mask(gains, q)), thin.point.x, LOOSE)

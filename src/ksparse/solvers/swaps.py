@@ -70,11 +70,11 @@ class SwapGraHTP(Solver):
         best units outside a final support; by default three times if there are at most 64 units, where it costs next to
         nothing, and never otherwise.
     effort : int, default=0
-        How much more time to spend on a lower f, from 0 to 5. From 1 on, exchanges begin again 3, 9, 27, 81 or 243 times
-        from the best support with a tenth or a fifth of its units replaced at random, which takes about 2, 4, 10, 30
-        or 90 times as long. 5 ends only when no single exchange lowers f: each is tried on f if there are at
-        most 2000, otherwise the best of what a quadratic model says about all of them, which is exact for least
-        squares. The draws are the same in each run, and f is never higher than with less effort.
+        How much more time to spend on a lower f, from 0 to 5. From 1 on, exchanges begin again 3, 9, 27, 81 or 243
+        times from the best support with a tenth or a fifth of its units replaced at random, which takes about 3, 6, 15,
+        40 or 120 times as long, and less on small problems. 5 ends only when no single exchange lowers f: each is
+        tried on f if there are at most 2000, otherwise those that a quadratic model advises, which looks at all units
+        and is exact for least squares. Draws are the same in each run, and f is never higher than with less effort.
     max_iter : int, default=500
         Limit of iterations.
     time_limit : float, optional
