@@ -15,7 +15,7 @@ import numpy as np
 
 from ..debias import Exact, Outcome
 from ..sparsity.base import top_mask
-from ..typing import Array, IntArray
+from ..typing import Array, IntArray, Mask
 from ..validation import check_iterations
 from .additive import removals
 from .base import Iterate, Problem
@@ -33,7 +33,7 @@ LOOSE = Exact(tol=1e-3)
 #: Where exchanges end above the best f by a larger share than brief refits leave, nothing is lost by going on.
 NEAR = 0.02
 #: If there are no more single exchanges than this, each is tried on f.
-PAIRS = 2000
+PAIRS = 1000
 #: Otherwise all units outside are looked at, so many at a time, and so many exchanges with each lot are tried.
 LOT, TRIES = 300, 3
 
@@ -176,19 +176,31 @@ def kicked(problem: Problem, best: Iterate, number: int) -> Iterate | None:
     assert best.support is not None
     inside = units.units_in(best.support)
     leaving, entering = _movable(problem, best)
-    share = SHARES[(number - 1) // 2 % len(SHARES)]
-    q = min(max(int(share * leaving.size), FEWEST), leaving.size, entering.size)
-    drawn_from = leaving if number % 2 else removals(problem, best, 2 * q)
-    remaining = inside.copy()
-    remaining[np.random.default_rng(number).choice(drawn_from, q, replace=False)] = False
-    seen: set[bytes] = problem.cached("kicks", set)
-    kick = np.packbits([inside, remaining]).tobytes()
-    if kick in seen:
+    remaining = _drawn(problem, best, number, leaving, min(leaving.size, entering.size))
+    if remaining is None:
         return None
-    seen.add(kick)
     thin = problem.refit(units.mask(remaining), best.point.x, LOOSE)
     gains: Array = np.where(inside, -np.inf, expected_gains(problem, thin))
-    return problem.refit(units.mask(remaining | top_mask(gains, q)), thin.point.x, LOOSE)
+    replaced = remaining | top_mask(gains, int(inside.sum() - remaining.sum()))
+    return problem.refit(units.mask(replaced), thin.point.x, LOOSE)
+
+
+def _drawn(problem: Problem, best: Iterate, number: int, leaving: IntArray, most: int) -> Mask | None:
+    """The best support without units drawn at random: more of them, where a draw was met before; None if all were."""
+    assert best.support is not None
+    inside = problem.units.units_in(best.support)
+    random = np.random.default_rng(number)
+    seen: set[bytes] = problem.cached("draws", set)
+    least = max(int(SHARES[(number - 1) // 2 % len(SHARES)] * leaving.size), FEWEST)
+    for q in range(min(least, most), most + 1):
+        drawn_from = leaving if number % 2 else removals(problem, best, 2 * q)
+        remaining = inside.copy()
+        remaining[random.choice(drawn_from, q, replace=False)] = False
+        draw = np.packbits([inside, remaining]).tobytes()
+        if draw not in seen:
+            seen.add(draw)
+            return remaining
+    return None
 
 
 def _movable(problem: Problem, best: Iterate) -> tuple[IntArray, IntArray]:

@@ -73,7 +73,7 @@ class SwapGraHTP(Solver):
         How much more time to spend on a lower f, from 0 to 5. From 1 on, exchanges begin again 3, 9, 27, 81 or 243
         times from the best support with a tenth or a fifth of its units replaced at random, which takes about 3, 6, 15,
         40 or 120 times as long, and less on small problems. 5 ends only when no single exchange lowers f: each is
-        tried on f if there are at most 2000, otherwise those that a quadratic model advises, which looks at all units
+        tried on f if there are at most 1000, otherwise those that a quadratic model advises, which looks at all units
         and is exact for least squares. Draws are the same in each run, and f is never higher than with less effort.
     max_iter : int, default=500
         Limit of iterations.
