@@ -3,10 +3,10 @@
     python benchmarks/effort.py [--seeds 0 1 2 3 4] [--levels 0 1 2 3 4 5] [--figure docs/images/effort.png]
 
 Three simulations whose neighbouring features are correlated: a linear model (n = 800, p = 1000, k = 25, correlation
-0.9, noise of the signal's own standard deviation over 3), a logistic model (n = 2000, p = 20000, k = 50, correlation
-0.5), and the paper's (n = 500, p = 1000, k = 100, correlation 0.5); alpha = 1e-4 for the logistic ones. One thread, after a
-warm-up; seconds are those of the processor, in which other programs do not count. The table has medians over seeds, of
-the seconds and of ratios to effort 0 on the same data; every single run is written to benchmarks/results/effort.csv.
+0.9, noise with a third of the signal's standard deviation), a logistic model (n = 2000, p = 20000, k = 50, correlation
+0.5), and the paper's (n = 500, p = 1000, k = 100, correlation 0.5); alpha = 1e-4 for the logistic ones. One thread,
+after a warm-up; seconds are those of the processor, in which other programs do not count. The table has medians over
+seeds, of the seconds and of ratios to effort 0 on the same data; every run is written to benchmarks/results/effort.csv.
 The figure needs matplotlib.
 """
 
@@ -96,9 +96,8 @@ def medians(runs: list[Run], name: str) -> list[float]:
 
 
 def print_table(case: str, runs: list[Run]) -> None:
-    print(
-        f"\n{case}\n\n| effort | objective | of that at 0 | seconds | times those at 0 | passes |\n|---|---|---|---|---|---|"
-    )
+    print(f"\n{case}\n\n| effort | objective | of that at 0 | seconds | times those at 0 | passes |")
+    print("|---" * 6 + "|")
     columns = [medians(runs, name) for name in ("objective", "objective_ratio", "seconds", "seconds_ratio", "passes")]
     for level, (value, share, seconds, times, passes) in zip(
         sorted({run.effort for run in runs}), zip(*columns, strict=True), strict=True
