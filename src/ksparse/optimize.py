@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .objectives import Objective
 from .solvers import Callback, Problem, Result, Solver, SwapGraHTP
+from .solvers.effort import check_no_effort
 from .sparsity import Sparsity
 from .threads import one_thread
 from .validation import check_callable
@@ -23,6 +24,7 @@ def minimize(
     *,
     sparsity: Sparsity | None = None,
     solver: Solver | None = None,
+    effort: int = 0,
     x0: Any = None,
     callback: Callback | None = None,
 ) -> Result:
@@ -39,6 +41,8 @@ def minimize(
         Instead of k: groups, always-selected units, bounds. See `ksparse.sparsity`.
     solver : Solver, default=SwapGraHTP()
         The method, see `ksparse.solvers`.
+    effort : int, default=0
+        How much more time the default solver spends on a lower f, from 0 to 5; see `ksparse.SwapGraHTP`.
     x0 : array-like, optional
         Where to start, by default zero (Ω = αI for a precision matrix); only its k largest units are used.
     callback : callable, optional
@@ -65,7 +69,10 @@ def minimize(
     >>> result.selected, str(result.status)
     (array([ 5, 17]), 'converged')
     """
-    solver = SwapGraHTP() if solver is None else solver
+    if solver is None:
+        solver = SwapGraHTP(effort=effort)
+    else:
+        check_no_effort(solver, effort)
     _check_types(objective, k, sparsity, solver, callback)
     chosen = objective.sparsity(k) if sparsity is None else sparsity  # type: ignore[arg-type]
     # A step may leave the domain of f; what is not finite is found by looking, and has a status of its own.

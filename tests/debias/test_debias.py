@@ -90,19 +90,21 @@ def test_the_method_is_chosen_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
     from ksparse.debias import exact
 
     called: list[str] = []
-    for name in ("cholesky_direction", "conjugate_gradient_direction", "lbfgs"):
+    for name in ("newton", "lbfgs"):
         original = getattr(exact, name)
 
         def watched(*arguments: Any, name: str = name, original: Any = original, **options: Any) -> Any:
-            called.append(name)
+            directions = options.get("solve")
+            called.append(name if directions is None else directions.__name__)
             return original(*arguments, **options)
 
         monkeypatch.setattr(exact, name, watched)
-    Exact()(linear("logistic"), np.zeros(P))
-    assert set(called) == {"cholesky_direction"}
+    objective = linear("logistic")
+    Exact()(objective, np.zeros(P))
+    assert set(called) == {"newton"}
     called.clear()
-    monkeypatch.setattr(exact, "CHOLESKY_LIMIT", P - 1)
-    Exact()(linear("logistic"), np.zeros(P))
+    objective.largest_factor = P - 1
+    Exact()(objective, np.zeros(P))
     assert set(called) == {"conjugate_gradient_direction"}
     called.clear()
     Exact()(OBJECTIVES["function"](), np.zeros(P))

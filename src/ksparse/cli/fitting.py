@@ -41,6 +41,7 @@ class Settings:
     always: tuple[str, ...] = ()
     seed: int = 0
     jobs: int | None = None
+    effort: int = 0
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,11 @@ def _estimator(data: Data, task: Task, settings: Settings, alpha: float, y: AnyA
     for name in always:
         if name not in position:
             raise InputError(f"--always names {quoted(name)}, which is not a feature of {whole(data.source)}")
-    common: dict[str, Any] = {"alpha": alpha, "always_select": [position[name] for name in always] or None}
+    common: dict[str, Any] = {
+        "alpha": alpha,
+        "always_select": [position[name] for name in always] or None,
+        "effort": settings.effort,
+    }
     if settings.k is not None:
         if settings.k < len(set(always)):
             raise InputError(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..selection.criteria import CRITERIA
+from ..solvers.effort import HIGHEST
 from .embedded import EMBEDDED
 from .errors import InputError, clean
 from .fit import FitCommand
@@ -135,6 +136,14 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
         ("--drop", "columns to leave out"),
     ):
         fit.add_argument(name, metavar="COL,COL", action="append", default=[], help=what)
+    fit.add_argument(
+        "--effort",
+        type=_effort,
+        default=0,
+        metavar="E",
+        help=f"how much more time to spend on a better fit with k features, from 0 to {HIGHEST} (default 0); each level"
+        " takes two to three times as long as the one below",
+    )
     fit.add_argument("--seed", type=_seed, default=0, help="seed of the test split and the folds (default 0)")
     fit.add_argument("--jobs", type=_jobs, metavar="N", help="folds to work on at a time; -1 is one for each core")
     fit.add_argument("--out", metavar="DIR", type=Path, help="write report.html and model.json there")
@@ -156,6 +165,7 @@ def _fit_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -
         always=tuple(options.always),
         seed=options.seed,
         jobs=options.jobs,
+        effort=options.effort,
     )
     return FitCommand(options.data, options.target, tuple(options.drop), settings, options.out)
 
@@ -166,6 +176,10 @@ def _k(text: str) -> int | None:
 
 def _seed(text: str) -> int:
     return _whole(text, 0, "a whole number from 0", most=2**32 - 1)
+
+
+def _effort(text: str) -> int:
+    return _whole(text, 0, f"a whole number from 0 to {HIGHEST}", most=HIGHEST)
 
 
 def _jobs(text: str) -> int:

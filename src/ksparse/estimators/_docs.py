@@ -28,7 +28,10 @@ positive : bool, default=False
     Whether coefficients must not be negative.
 solver : {"auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs"} or Solver, default="auto"
     The method. "auto" is `ksparse.SwapGraHTP`; a solver of `ksparse.solvers` sets steps and limits itself. "htp" and
-    "iht" are for least squares, "grahtp" and "fgrahtp" for losses of bounded curvature, which Poisson's is not.""",
+    "iht" are for least squares, "grahtp" and "fgrahtp" for losses of bounded curvature, which Poisson's is not.
+effort : int, default=0
+    How much more time "auto" spends on a lower objective, from 0 to 5: each level takes two to three times as long as
+    the one below, see `ksparse.SwapGraHTP`. Where k is chosen, it goes into the chosen one.""",
     "class_weight": """
 class_weight : dict or "balanced", optional
     Weights of the classes, which multiply those of the samples; "balanced" gives each class the same total.""",
@@ -106,7 +109,10 @@ known_edges, forbidden_edges : array-like of pairs, or mask of shape (n_features
 solver : {"auto", "grahtp", "grasp", "fbs", "glasso"} or Solver, default="auto"
     The method. "auto" is `ksparse.SwapGraHTP`: GraHTP with scaled steps, backtracking and exchanges of edges; "grahtp"
     is the same without exchanges. For the paper's Algorithm 2 to the letter pass
-    ``GraHTP(step=..., debias=Exact("adm"))``. "glasso" is scikit-learn's graphical lasso with its penalty bisected.""",
+    ``GraHTP(step=..., debias=Exact("adm"))``. "glasso" is scikit-learn's graphical lasso with its penalty bisected.
+effort : int, default=0
+    How much more time "auto" spends on a lower objective, from 0 to 5: each level takes two to three times as long as
+    the one below, see `ksparse.SwapGraHTP`. Where k is chosen, it goes into the chosen one.""",
     "omega": """
 precision_ : ndarray of shape (n_features, n_features)
     Ω.

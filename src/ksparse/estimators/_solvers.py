@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..solvers import FBS, HTP, IHT, Backtracking, FGraHTP, GLasso, GraHTP, GraSP, Solver, SwapGraHTP
+from ..solvers.effort import check_no_effort
 
 __all__ = ["GRAPH_SOLVERS", "LINEAR_SOLVERS", "find_solver"]
 
@@ -31,8 +32,12 @@ GRAPH_SOLVERS: Choices = {
 }
 
 
-def find_solver(solver: Any, choices: Choices) -> Solver:
-    """The solver that a parameter names, or is."""
+def find_solver(solver: Any, choices: Choices, effort: int = 0) -> Solver:
+    """The solver that a parameter names, or is; effort is the default solver's."""
+    searching = SwapGraHTP(effort=effort)
+    if isinstance(solver, str) and solver == "auto":
+        return searching
+    check_no_effort(solver, effort)
     if isinstance(solver, Solver):
         return solver
     if not isinstance(solver, str) or solver not in choices:

@@ -54,6 +54,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         always_select: Any = None,
         positive: bool = False,
         solver: str | Solver = "auto",
+        effort: int = 0,
         warm_start: bool = False,
     ) -> None: ...
 
@@ -131,7 +132,7 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _solver(self) -> Solver:
-        return find_solver(self.solver, LINEAR_SOLVERS)
+        return find_solver(self.solver, LINEAR_SOLVERS, self.effort)
 
     def _last_solution(self, objective: LinearObjective) -> Array | None:
         """The point of the last fit, if it has the shape of this objective."""

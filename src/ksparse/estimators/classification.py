@@ -74,6 +74,7 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
         always_select: Any = None,
         positive: bool = False,
         solver: str | Solver = "auto",
+        effort: int = 0,
         warm_start: bool = False,
     ) -> None: ...
 

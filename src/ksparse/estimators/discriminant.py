@@ -94,6 +94,7 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel, BaseEstimator):  
         known_edges: Any = None,
         forbidden_edges: Any = None,
         solver: str | Solver = "auto",
+        effort: int = 0,
         n_jobs: int | None = None,
     ) -> None: ...
 

@@ -53,6 +53,7 @@ class GraphModel:
     known_edges: Any
     forbidden_edges: Any
     solver: str | Solver
+    effort: int
 
     def _names(self) -> AnyArray | None:
         """The names of the variables, if they have any."""
@@ -75,7 +76,7 @@ class GraphModel:
         return GraphProblem(LogDet.of_valid(covariance, bounds), Pairs(k, always=known, never=forbidden), scale)
 
     def _solver(self) -> Solver:
-        return find_solver(self.solver, GRAPH_SOLVERS)
+        return find_solver(self.solver, GRAPH_SOLVERS, self.effort)
 
     def _solve(self, problem: GraphProblem) -> Result:
         return minimize(problem.objective, sparsity=problem.sparsity, solver=self._solver())

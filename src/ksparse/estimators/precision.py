@@ -163,6 +163,7 @@ class SparsePrecision(PrecisionModel):
         known_edges: Any = None,
         forbidden_edges: Any = None,
         solver: str | Solver = "auto",
+        effort: int = 0,
         covariance: str | None = None,
         assume_centered: bool = False,
     ) -> None: ...

@@ -213,6 +213,7 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
         always_select: Any = None,
         positive: bool = False,
         solver: str | Solver = "auto",
+        effort: int = 0,
         warm_start: bool = False,
     ) -> None: ...
 

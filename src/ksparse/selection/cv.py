@@ -54,6 +54,7 @@ class CrossValidated(ChoosesFeatures):
         always_select: Any = None,
         positive: bool = False,
         solver: str | Solver = "auto",
+        effort: int = 0,
         n_jobs: int | None = None,
     ) -> None: ...
 
@@ -225,6 +226,7 @@ class SparseLogisticRegressionCV(CrossValidated, SparseLogisticRegression):
         always_select: Any = None,
         positive: bool = False,
         solver: str | Solver = "auto",
+        effort: int = 0,
         n_jobs: int | None = None,
     ) -> None: ...
 
@@ -315,5 +317,6 @@ class SparseHuberRegressionCV(CrossValidated, SparseHuberRegression):
         always_select: Any = None,
         positive: bool = False,
         solver: str | Solver = "auto",
+        effort: int = 0,
         n_jobs: int | None = None,
     ) -> None: ...

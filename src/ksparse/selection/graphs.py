@@ -116,6 +116,7 @@ def precision_path(X: Any, ks: Iterable[int], estimator: SparsePrecision | None 
     problem = model._problem(covariance, wanted[-1])
     solver = PathSolver(problem.objective, problem.sparsity, model._solver())
     solver.solve(check_ks(wanted, solver.fewest, solver.most))
+    solver.search()
     return PrecisionPath.of(problem, solver, model._names())
 
 
@@ -235,6 +236,7 @@ class SparsePrecisionCV(ChoosesEdges):
         known_edges: Any = None,
         forbidden_edges: Any = None,
         solver: str | Solver = "auto",
+        effort: int = 0,
         assume_centered: bool = False,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -327,6 +329,7 @@ class SparsePrecisionIC(ChoosesEdges):
         known_edges: Any = None,
         forbidden_edges: Any = None,
         solver: str | Solver = "auto",
+        effort: int = 0,
         covariance: str | None = None,
         n_samples: int | None = None,
         assume_centered: bool = False,

@@ -45,6 +45,7 @@ class InformationCriterion(ChoosesFeatures):
         always_select: Any = None,
         positive: bool = False,
         solver: str | Solver = "auto",
+        effort: int = 0,
     ) -> None: ...
 
     def fit(self: M, X: Any, y: Any, sample_weight: Any = None) -> M:
@@ -191,6 +192,7 @@ class SparseLogisticRegressionIC(InformationCriterion, SparseLogisticRegression)
         always_select: Any = None,
         positive: bool = False,
         solver: str | Solver = "auto",
+        effort: int = 0,
     ) -> None: ...
 
 
@@ -275,4 +277,5 @@ class SparseHuberRegressionIC(InformationCriterion, SparseHuberRegression):
         always_select: Any = None,
         positive: bool = False,
         solver: str | Solver = "auto",
+        effort: int = 0,
     ) -> None: ...

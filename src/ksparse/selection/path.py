@@ -132,6 +132,7 @@ def path(
     wanted = check_ks(ks, 0, model.n_features_in_)
     solver = path_solver(model, X, y, sample_weight, wanted[-1])
     solver.solve(check_ks(wanted, solver.fewest, solver.most))
+    solver.search()
     return Path.of(model, solver)
 
 

@@ -39,7 +39,7 @@ class PathSolver:
         The set; its k does not matter.
     solver : Solver
         The method for each k. The default solver searches briefly on the way, where neighbours stand in for a wider
-        search, which `polish` adds.
+        search, which `polish` adds; it is also where its effort goes.
 
     Attributes
     ----------
@@ -91,12 +91,24 @@ class PathSolver:
     def polish(self, k: int) -> Result:
         """Let the solver itself go on from the solution for this k, and begin from nothing: the best of all."""
         with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            problem = self._problem(k)
-            if isinstance(self._solver, SwapGraHTP):
+            problem, solver = self._problem(k), self._solver
+            if isinstance(solver, SwapGraHTP):
+                solver = replace(solver, effort=0)
+                self._run(k, problem, replace(self._iterates[k], memory=None), solver)
+            self._run(k, problem, solver.prepare(problem, self._objective.start), solver)
+            if self._has_effort:
                 self._run(k, problem, replace(self._iterates[k], memory=None))
-            self._run(k, problem, self._solver.prepare(problem, self._objective.start))
             self._never_rising()
         return self.results[k]
+
+    def search(self) -> None:
+        """Spend the solver's effort, if it has any, on the solution for each k."""
+        for k in sorted(self.results) if self._has_effort else ():
+            self.polish(k)
+
+    @property
+    def _has_effort(self) -> bool:
+        return isinstance(self._solver, SwapGraHTP) and self._solver.effort > 0
 
     def _problem(self, k: int) -> Problem:
         return Problem(self._objective, replace(self._units, k=k))
@@ -147,8 +159,8 @@ class PathSolver:
             return self._solver.continued(start)
         return self._solver.prepare(problem, start.point.x)
 
-    def _run(self, k: int, problem: Problem, start: Iterate) -> None:
-        result, last = self._solver.resume(problem, start)
+    def _run(self, k: int, problem: Problem, start: Iterate, solver: Solver | None = None) -> None:
+        result, last = (solver or self._solver).resume(problem, start)
         known = self.results.get(k)
         # Results that rounding alone tells apart are the same, and the first of them stays.
         if known is None or self._lower(result.value, known.value):

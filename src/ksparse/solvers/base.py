@@ -56,6 +56,8 @@ class Iterate:
         Why the solver has finished, if it has.
     memory : object
         What a solver wants to remember for its next update.
+    turn : int
+        Round of a search that goes on from the best point, from 1; the same point in another round is no cycle.
     """
 
     point: Point
@@ -67,6 +69,7 @@ class Iterate:
     proposal: Array | None = None
     done: str | None = None
     memory: Any = None
+    turn: int = 0
 
     @cached_property
     def gradient_norm(self) -> float:
@@ -177,7 +180,7 @@ class Solver(ABC):
         It still has the gradient that the loop ended on, so that a run for another k can go on from it for free.
         """
         run = _Run(self, problem, None)
-        return run.from_iterate(start), run.last
+        return run.from_iterate(replace(start, turn=0)), run.last
 
 
 class _Run:
@@ -274,7 +277,7 @@ class _Run:
 
     def _period(self, current: Iterate) -> int | None:
         """After how many iterations this iterate has come back, if it has (paper, §3.1)."""
-        if current.support is None:
+        if current.support is None or current.turn:
             return None
         key = hashlib.blake2b(np.packbits(current.support).tobytes(), digest_size=16).digest()
         now, values = len(self.history), current.point.x[current.support]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ..typing import Array, Mask
 from ..validation import check_iterations
 from .additive import AdditiveModel, additive_model, removals
 from .base import Iterate, Problem, Solver
+from .effort import Search, check_effort
 from .exchange import Exchange, ExchangeModel, Forecast
 from .merging import Merging, exchanged, expected_gains, grown
 from .screening import ScreenedModel
@@ -69,6 +71,12 @@ class SwapGraHTP(Solver):
         How often to begin again: the last time from all units, of which those that cost least go, before it from the
         best units outside a final support; by default three times if there are at most 64 units, where it costs next to
         nothing, and never otherwise.
+    effort : int, default=0
+        How much more time to spend on a lower f, from 0 to 5. From 1 on, exchanges begin again 3, 9, 27, 81 or 243
+        times from the best support with a tenth or a fifth of its units replaced at random, which takes about 3, 6, 15,
+        40 or 120 times as long, and less on small problems. 5 ends only when no single exchange lowers f: each is
+        tried on f if there are at most 1000, otherwise those that a quadratic model advises, which looks at all units
+        and is exact for least squares. Draws are the same in each run, and f is never higher than with less effort.
     max_iter : int, default=500
         Limit of iterations.
     time_limit : float, optional
@@ -86,6 +94,7 @@ class SwapGraHTP(Solver):
     exchanges: int | None = None
     candidates: int | None = None
     restarts: int | None = None
+    effort: int = field(default=0, kw_only=True)
     max_iter: int = field(default=500, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -93,6 +102,7 @@ class SwapGraHTP(Solver):
         for name in ("exchanges", "candidates", "restarts"):
             if getattr(self, name) is not None:
                 check_iterations(getattr(self, name), name)
+        check_effort(self.effort, self.exchanges)
 
     def prepare(self, problem: Problem, x: Array) -> Iterate:
         units = problem.units
@@ -126,10 +136,21 @@ class SwapGraHTP(Solver):
             return replace(problem.refit(units.mask(chosen), current.point.x), done=f"converged: {reason}")
         if current.support is not None and current.outcome is Outcome.NO_MINIMUM:
             return replace(current, done="f falls for ever on a support")
+        if current.turn:
+            return self._search(problem).round(current)
         following = self._descend(problem, current)
         if following.done is None or following.support is None or _brief(following):
             return following
-        return self._restarted(problem, following)
+        final = self._restarted(problem, following)
+        return final if final.done is None or self.effort == 0 else self._search(problem).begin(final)
+
+    def _search(self, problem: Problem) -> Search:
+        """The search that goes on from a final support."""
+
+        def descend(start: Iterate, thorough: bool) -> Iterate:
+            return self._descended(problem, replace(start, memory=_Memory(False, length=WARM, brief=not thorough)))
+
+        return Search(self.effort, problem, descend, partial(_lower, problem))
 
     def _descend(self, problem: Problem, current: Iterate) -> Iterate:
         """A pursuit step that lowers f, or else exchanges that do; done if there are none."""

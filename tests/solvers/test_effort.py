@@ -1,0 +1,378 @@
+"""More effort: brute force at the highest level, no single exchange left, never worse, the same in each run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+import ksparse
+from ksparse.datasets import make_logistic
+from ksparse.objectives import LeastSquares, LogDet, Logistic, Objective
+from ksparse.solvers import Iterate, Problem, Status, effort
+from ksparse.solvers.effort import GROWTH, HIGHEST, Search, kicked
+from ksparse.sparsity import Entries, Groups, Pairs
+from ksparse.typing import Array
+from tests.precision import covariance
+from tests.problems import OBJECTIVES, SPARSITY
+
+ALPHA = 1e-3
+
+
+# --- brute force ----------------------------------------------------------------------------------------------
+
+
+def small_data(kind: str, rho: float, seed: int) -> tuple[Array, Array, int]:
+    """8 to 15 features with equal or falling correlations, any number of which matter; k from 2 to 7."""
+    rng = np.random.default_rng([seed, int(10 * rho), kind == "logistic"])
+    n, p = int(rng.integers(20, 60)), int(rng.integers(8, 16))
+    k, relevant = int(rng.integers(2, min(p - 1, 8))), int(rng.integers(1, p + 1))
+    lag = np.abs(np.subtract.outer(np.arange(p), np.arange(p)))
+    correlations = rho**lag if seed % 2 else np.where(lag == 0, 1.0, rho)
+    X = rng.standard_normal((n, p)) @ np.linalg.cholesky(correlations).T
+    w = np.zeros(p)
+    w[rng.choice(p, relevant, replace=False)] = rng.standard_normal(relevant)
+    if kind == "squares":
+        return X, X @ w + rng.choice([0.1, 0.5, 1.0, 2.0]) * rng.standard_normal(n), k
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-2 * X @ w)), 1.0, -1.0)
+    y[:2] = [1.0, -1.0]
+    return X, y, k
+
+
+def objective_of(kind: str, X: Array, y: Array) -> Objective:
+    return LeastSquares(X, y) if kind == "squares" else Logistic(X, y, alpha=ALPHA)
+
+
+def lowest(kind: str, X: Array, y: Array, k: int) -> float:
+    """The lowest f over all supports of size k, all of which are fitted at once."""
+    supports = np.array(list(combinations(range(X.shape[1]), k)))
+    return float(values_on(kind, X, y, supports).min())
+
+
+def values_on(kind: str, X: Array, y: Array, supports: Any) -> Array:
+    """The minimum of f on each support: normal equations, or Newton's method with halved steps."""
+    if kind == "squares":
+        gram, moments = X.T @ X, (X.T @ y)[supports]
+        w = np.linalg.solve(gram[supports[:, :, None], supports[:, None, :]], moments[..., None])[..., 0]
+        return np.asarray(y @ y - (w * moments).sum(axis=1)) / (2 * len(y))
+    Z = (y[:, None] * X).T[supports].transpose(0, 2, 1)
+
+    def value(w: Array) -> Array:
+        losses = np.logaddexp(0, -np.matmul(Z, w[..., None])[..., 0]).mean(axis=1)
+        return np.asarray(losses + ALPHA / 2 * (w * w).sum(axis=1))
+
+    w = np.zeros(supports.shape)
+    for _ in range(100):
+        odds = 1 / (1 + np.exp(np.matmul(Z, w[..., None])[..., 0]))
+        gradient = ALPHA * w - np.matmul(odds[:, None, :], Z)[:, 0] / len(y)
+        if np.abs(gradient).max() < 1e-8:
+            return value(w)
+        weighted = Z * (odds * (1 - odds))[..., None]
+        hessian = np.matmul(Z.transpose(0, 2, 1), weighted) / len(y) + ALPHA * np.eye(w.shape[1])
+        step = np.linalg.solve(hessian, -gradient[..., None])[..., 0]
+        before, length = value(w), np.ones(len(w))
+        while (higher := value(w + length[:, None] * step) > before + 1e-13).any():
+            length[higher] /= 2
+        w = w + length[:, None] * step
+    raise AssertionError("Newton's method has not converged")
+
+
+@pytest.mark.parametrize("kind", ["squares", "logistic"])
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.8, 0.9])
+def test_the_highest_effort_finds_the_best_of_all_subsets(kind: str, rho: float) -> None:
+    """25 problems of each of eight kinds: 200 in all."""
+    for seed in range(25):
+        X, y, k = small_data(kind, rho, seed)
+        value = ksparse.minimize(objective_of(kind, X, y), k, effort=HIGHEST).value
+        assert value == pytest.approx(lowest(kind, X, y, k), rel=1e-8), seed
+
+
+def test_a_problem_that_is_not_solved_without_effort() -> None:
+    """So that the test above could fail; and here brute force agrees with scikit-learn."""
+    X, y, k = small_data("logistic", 0.9, 87)
+    objective = Logistic(X, y, alpha=ALPHA)
+    best = lowest("logistic", X, y, k)
+    assert ksparse.minimize(objective, k).value > 1.001 * best
+    result = ksparse.minimize(objective, k, effort=HIGHEST)
+    assert result.value == pytest.approx(best, rel=1e-8)
+    model = LogisticRegression(C=1 / (ALPHA * len(y)), fit_intercept=False, solver="newton-cholesky", tol=1e-10)
+    w = model.fit(X[:, result.selected], y).coef_[0]
+    expected = np.mean(np.logaddexp(0, -y * (X[:, result.selected] @ w))) + ALPHA / 2 * w @ w
+    assert best == pytest.approx(expected, rel=1e-8)
+
+
+# --- single exchanges -----------------------------------------------------------------------------------------
+
+
+def exchanges_lower(kind: str, X: Array, y: Array, selected: Any, value: float) -> bool:
+    """Whether f is lower after some exchange of one feature, by independent fits of all of them."""
+    outside = np.setdiff1d(np.arange(X.shape[1]), selected)
+    others = [[*np.setdiff1d(selected, [out]), new] for out in selected for new in outside]
+    return bool(values_on(kind, X, y, np.array(others)).min() < value * (1 - 1e-9))
+
+
+def medium(kind: str, seed: int, n: int = 60, p: int = 30) -> tuple[Array, Array]:
+    X, y, coef = make_logistic(n, p, 8, correlation=0.7, random_state=seed)
+    noise = np.random.default_rng(seed).standard_normal(n)
+    return X, X @ coef + 3 * noise if kind == "squares" else y
+
+
+@pytest.mark.parametrize("kind", ["squares", "logistic"])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_exchange_lowers_f_after_the_highest_effort(kind: str, seed: int) -> None:
+    X, y = medium(kind, seed)
+    result = ksparse.minimize(objective_of(kind, X, y), 8, effort=HIGHEST)
+    assert result.message == "converged: no exchange of two units lowers f"
+    assert not exchanges_lower(kind, X, y, result.selected, result.value)
+
+
+def last_rounds(objective: Objective, k: int, selected: Any) -> Iterate:
+    """Where single exchanges alone lead from a support."""
+    problem = Problem(objective, Entries(k).bind(objective.shape))
+    search = Search(
+        HIGHEST,
+        problem,
+        descend=lambda start, thorough: start,
+        lower=lambda trial, best: trial.point.value < best.point.value * (1 - 1e-9),
+    )
+    start = problem.refit(np.isin(np.arange(objective.size), selected), np.zeros(objective.shape))
+    current = replace(search.begin(start), turn=GROWTH**HIGHEST + 1)
+    while current.done is None:
+        current = search.round(current)
+    return current
+
+
+@pytest.mark.parametrize("few", [True, False])
+@pytest.mark.parametrize("kind", ["squares", "logistic"])
+def test_single_exchanges_end_where_none_lowers_f(kind: str, few: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the worst support, without any other search: each pair is tried, or what the model advises in small lots."""
+    monkeypatch.setattr(effort, "PAIRS", 1000 if few else 0)
+    monkeypatch.setattr(effort, "LOT", 7)
+    X, y = medium(kind, 0)
+    worst = np.argsort(np.abs(X.T @ y))[:8]
+    assert exchanges_lower(kind, X, y, worst, float(values_on(kind, X, y, worst[None])[0]))
+    final = last_rounds(objective_of(kind, X, y), 8, worst)
+    assert final.support is not None
+    assert not exchanges_lower(kind, X, y, np.flatnonzero(final.support), final.point.value)
+    proven = few or kind == "squares"
+    assert final.done == "converged: no exchange of two units lowers f" + (
+        "" if proven else ", as far as its quadratic model tells"
+    )
+
+
+# --- more effort is never worse -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sparsity", SPARSITY)
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_more_effort_is_never_worse(name: str, sparsity: str) -> None:
+    objective = OBJECTIVES[name]()
+    chosen = SPARSITY[sparsity](len(objective.shape))
+    values = [ksparse.minimize(objective, sparsity=chosen, effort=level).value for level in (0, 1, HIGHEST)]
+    assert values[1] <= values[0] + 1e-12 * abs(values[0])
+    assert values[2] <= values[1] + 1e-12 * abs(values[1])
+
+
+MEDIUM: dict[str, Callable[[], tuple[Objective, Any]]] = {
+    "logistic": lambda: (logistic(0), Entries(15)),
+    "always": lambda: (logistic(0), Entries(15, always=[3, 4, 5])),
+    "nonnegative": lambda: (logistic(0), Entries(15, lower=0.0)),
+    "graph": lambda: (LogDet(correlated()), Pairs(40)),
+}
+
+
+def logistic(seed: int) -> Logistic:
+    X, y, _ = make_logistic(100, 120, 15, random_state=seed)
+    return Logistic(X, y, alpha=ALPHA)
+
+
+def correlated(p: int = 30) -> Array:
+    lag = np.abs(np.subtract.outer(np.arange(p), np.arange(p)))
+    X = np.random.default_rng(0).standard_normal((60, p)) @ np.linalg.cholesky(0.6**lag).T
+    return np.asarray(X.T @ X / 60)
+
+
+@pytest.mark.parametrize("name", MEDIUM)
+def test_effort_finds_what_exchanges_alone_do_not(name: str) -> None:
+    objective, sparsity = MEDIUM[name]()
+    results = [ksparse.minimize(objective, sparsity=sparsity, effort=level) for level in range(3)]
+    values = [result.value for result in results]
+    assert all(after <= before * (1 + 1e-12) for before, after in pairwise(values))
+    assert values[-1] < values[0] * (1 - 1e-4)
+    for result in results:
+        assert result.success
+        assert len(result.selected) <= sparsity.k
+        assert result.value == pytest.approx(objective.at(result.x).value, rel=1e-9)
+        assert (np.diff(result.history["value"]) <= 0).all()
+    if name == "always":
+        assert {3, 4, 5} <= set(results[-1].selected.tolist())
+    if name == "nonnegative":
+        assert (results[-1].x >= 0).all()
+
+
+def test_the_same_in_each_run() -> None:
+    first, second = (ksparse.minimize(logistic(3), 15, effort=3) for _ in range(2))
+    assert np.array_equal(first.x, second.x)
+    assert np.array_equal(first.history["value"], second.history["value"])
+
+
+def test_effort_0_is_the_default() -> None:
+    assert ksparse.SwapGraHTP() == ksparse.SwapGraHTP(effort=0)
+    plain, none = ksparse.minimize(logistic(0), 15), ksparse.minimize(logistic(0), 15, effort=0)
+    assert np.array_equal(plain.x, none.x)
+    assert plain.passes == none.passes
+
+
+def test_each_round_is_an_iteration() -> None:
+    none, some = (ksparse.minimize(logistic(0), 15, effort=level) for level in (0, 2))
+    assert some.n_iter == none.n_iter + GROWTH**2
+    assert np.array_equal(some.history["value"][: none.n_iter - 1], none.history["value"][:-1])
+    assert some.message == "converged: 9 rounds of exchanges from other units have ended"
+
+
+def test_a_kick_replaces_some_units_and_more_if_they_were_met_before() -> None:
+    objective = logistic(0)
+    problem = Problem(objective, Entries(15, always=[3]).bind(objective.shape))
+    best = problem.refit(np.arange(120) < 15, np.zeros(120))
+    for number in (1, 2, 3, 4):
+        for replaced in (2, 3):
+            start = kicked(problem, best, number)
+            assert start is not None
+            assert start.support is not None
+            assert best.support is not None
+            assert start.support[3]
+            assert start.support.sum() == 15
+            assert (start.support & ~best.support).sum() == replaced
+
+
+def test_kicks_end_when_all_were_met() -> None:
+    X, y = medium("squares", 0)
+    problem = Problem(LeastSquares(X, y), Entries(3).bind((30,)))
+    best = problem.refit(np.arange(30) < 3, np.zeros(30))
+    starts = [kicked(problem, best, number) for number in range(1, 100)]
+    assert sum(start is not None for start in starts) == 3 + 1
+
+
+# --- limits ---------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+def test_the_time_limit_ends_the_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(ksparse.solvers.base, "time", clock)
+    objective = logistic(0)
+    none = ksparse.minimize(objective, 15)
+
+    def watch(iteration: Any, x: Any) -> None:
+        clock.now = 10.0 if iteration.iteration >= none.n_iter + 2 else 0.0
+
+    solver = ksparse.SwapGraHTP(effort=HIGHEST, time_limit=5.0)
+    with pytest.warns(ConvergenceWarning, match="the time limit of 5 s was reached"):
+        result = ksparse.minimize(objective, 15, solver=solver, callback=watch)
+    assert result.status is Status.TIME_LIMIT
+    assert result.n_iter == none.n_iter + 2
+    assert result.value <= none.value
+
+
+def test_single_exchanges_heed_the_time_limit() -> None:
+    X, y = medium("squares", 0)
+    problem = Problem(LeastSquares(X, y), Entries(8).bind((30,)), deadline=-np.inf)
+    search = Search(HIGHEST, problem, lambda start, thorough: start, lambda trial, best: False)
+    best = replace(problem.refit(np.arange(30) < 8, np.zeros(30)), turn=GROWTH**HIGHEST + 1)
+    assert search.round(best).done is None
+
+
+def test_a_callback_stops_the_rounds() -> None:
+    none = ksparse.minimize(logistic(0), 15)
+    result = ksparse.minimize(
+        logistic(0), 15, effort=HIGHEST, callback=lambda iteration, x: iteration.iteration > none.n_iter + 1
+    )
+    assert result.status is Status.STOPPED
+    assert result.n_iter == none.n_iter + 2
+    assert result.value <= none.value
+
+
+@pytest.mark.parametrize("k", [0, 1, 8, 9])
+@pytest.mark.parametrize("name", ["logistic", "least squares"])
+def test_any_k(name: str, k: int) -> None:
+    objective = OBJECTIVES[name]()
+    none, most = (ksparse.minimize(objective, k, effort=level) for level in (0, HIGHEST))
+    assert most.success
+    assert most.value <= none.value + 1e-12
+
+
+def test_nothing_to_exchange() -> None:
+    result = ksparse.minimize(logistic(0), sparsity=Entries(2, always=[0, 1]), effort=HIGHEST)
+    assert result.selected.tolist() == [0, 1]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_separated_classes() -> None:
+    """Where f falls for ever there is nothing to compare with, and the search does not begin."""
+    X, y, _ = make_logistic(40, 100, 10)
+    result = ksparse.minimize(Logistic(X, y), 15, effort=2)
+    assert result.status is Status.NO_MINIMUM
+
+
+def test_more_units_than_samples() -> None:
+    X = np.random.default_rng(0).standard_normal((10, 40))
+    result = ksparse.minimize(LeastSquares(X, X[:, 0] + 1.0), 15, effort=2)
+    assert result.value < 1e-20
+
+
+def test_a_graph_may_have_few_edges() -> None:
+    sigma = covariance(6, 40)
+    none, most = (ksparse.minimize(LogDet(sigma), 4, effort=level) for level in (0, HIGHEST))
+    assert most.value <= none.value + 1e-12
+
+
+def test_groups() -> None:
+    sparsity = Groups(3, np.arange(120) % 40, always=[7])
+    none, some = (ksparse.minimize(logistic(0), sparsity=sparsity, effort=level) for level in (0, 1))
+    assert some.value <= none.value * (1 + 1e-12)
+    assert 7 in some.selected
+
+
+# --- what is refused ------------------------------------------------------------------------------------------
+
+
+BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "too high": (lambda: ksparse.SwapGraHTP(effort=6), ValueError, r"effort must be an integer from 0 .* to 5 .*got 6"),
+    "negative": (lambda: ksparse.SwapGraHTP(effort=-1), ValueError, "effort must be at least 0, got -1"),
+    "a float": (lambda: ksparse.SwapGraHTP(effort=1.5), TypeError, "effort must be an integer, got 1.5"),  # type: ignore[arg-type]
+    "a flag": (lambda: ksparse.SwapGraHTP(effort=True), TypeError, "effort must be an integer, got True"),
+    "text": (lambda: ksparse.minimize(logistic(0), 2, effort="high"), TypeError, "effort must be an integer"),  # type: ignore[arg-type]
+    "without exchanges": (
+        lambda: ksparse.SwapGraHTP(exchanges=0, effort=1),
+        ValueError,
+        "effort=1 searches by exchanges, which exchanges=0 turns off; leave one of them out",
+    ),
+    "beside a solver": (
+        lambda: ksparse.minimize(logistic(0), 2, solver=ksparse.GraHTP(), effort=1),
+        ValueError,
+        r"effort=1 is for the default solver, but solver=GraHTP\(.*leave one of them out",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_values(case: str) -> None:
+    call, kind, message = BAD[case]
+    with pytest.raises(kind, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
