@@ -1,4 +1,4 @@
-"""The benchmark suite: ksparse beside skscope, abess, L1 and graphical lassos, on the same data, judged by one evaluator.
+"""The benchmark suite: ksparse beside skscope, abess, L1 and graphical lassos, on the same data and by one judge.
 
     pip install ".[bench]" && python benchmarks/run.py            # all of it, with figures and docs/benchmarks.md
     python benchmarks/run.py --quick                              # small data and one seed, to see that it runs

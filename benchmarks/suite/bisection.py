@@ -18,6 +18,8 @@ __all__ = ["TUNED", "bisected", "edges_of", "lasso_penalty", "liblinear_l1"]
 TUNED = {"enet_tol": 1e-8}
 #: Share by which the number of edges of a rough fit may miss k.
 NEAR = 0.01
+#: How far upwards the logarithm of a strength is searched for more than k features.
+FARTHEST = 12.0
 
 
 def bisected(features: Callable[[float], Any], low: float, k: int, tries: int = 25, first: float = 1.0) -> Any:
@@ -41,8 +43,8 @@ def bisected(features: Callable[[float], Any], low: float, k: int, tries: int = 
     ndarray of int
         The features.
     """
-    high, best = low, features(low)
-    while best.size < k and high < low + 12:
+    high, best, limit = low, features(low), low + FARTHEST
+    while best.size < k and high < limit:
         low, high = high, high + first
         best = features(high)
     found = {best.size: best}

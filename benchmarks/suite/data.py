@@ -73,22 +73,23 @@ def text(name: str, k: int, seed: int) -> Instance:
     return Instance(Task("logistic", parts[0], labels[train], k, TEXT_ALPHA), None, parts[1], labels[test])
 
 
-def graph(n: int, p: int, seed: int) -> Instance:
-    """The paper's precision matrices (§5.2.1) with three neighbours on average; k is the true number of edges."""
-    X, precision = make_precision(n, p, degree=3.0, random_state=seed)
+def graph(n: int, p: int, seed: int, condition: float | None = None, penalized: bool = True) -> Instance:
+    """The paper's precision matrices (§5.2.1) with three neighbours on average; k is the true number of edges.
+
+    A penalty for the graphical lasso, which is the slow part, is searched only if it is `penalized`.
+    """
+    X, precision = make_precision(n, p, degree=3.0, condition=condition, random_state=seed)
     k = int(np.count_nonzero(np.triu(precision, 1)))
     correlations = np.corrcoef(X, rowvar=False)
     deviations = X.std(axis=0)
-    task = Task("graph", correlations, None, k, penalty=lasso_penalty(correlations, k))
+    task = Task("graph", correlations, None, k, penalty=lasso_penalty(correlations, k) if penalized else None)
     return Instance(task, precision, scale=np.multiply.outer(deviations, deviations))
 
 
 def on_path(instance: Instance, ks: tuple[int, ...]) -> Instance:
     """The same data with many k; the last one is judged."""
     task = instance.task
-    return Instance(
-        Task(task.kind, task.X, task.y, ks[-1], task.alpha, ks), None, instance.X_test, instance.y_test
-    )
+    return Instance(Task(task.kind, task.X, task.y, ks[-1], task.alpha, ks), None, instance.X_test, instance.y_test)
 
 
 @lru_cache(maxsize=1)

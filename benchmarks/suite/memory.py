@@ -55,7 +55,9 @@ class PeakMemory:
             self._watcher.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._watcher is None:
             self._highest = _status("VmHWM")
         else:

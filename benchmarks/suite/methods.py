@@ -120,13 +120,20 @@ def _lipschitz(task: Task) -> float:
 
 def _skscope_methods() -> dict[str, Method]:
     methods = {}
-    for label, name in (("Scope", "ScopeSolver"), ("OMP", "OMPSolver"), ("FoBa", "FobaSolver"), ("GraSP", "GraspSolver")):
+    for label, name in (
+        ("Scope", "ScopeSolver"),
+        ("OMP", "OMPSolver"),
+        ("FoBa", "FobaSolver"),
+        ("GraSP", "GraspSolver"),
+    ):
         methods[f"skscope {label}"] = Method(partial(_skscope, name, True))
         methods[f"skscope {label}, compiling"] = Method(
             partial(_skscope, name, False), note="the objective is compiled in each run, as skscope's users do"
         )
     for label, name in (("HTP", "HTPSolver"), ("IHT", "IHTSolver")):
-        note = f"the best of the steps {', '.join(f'{step:g}/L' for step in STEPS)}; the time is that of this step alone"
+        note = (
+            f"the best of the steps {', '.join(f'{step:g}/L' for step in STEPS)}; the time is that of this step alone"
+        )
         methods[f"skscope {label}"] = Method(partial(_skscope, name, True), STEPS, note)
     return methods
 
@@ -135,11 +142,16 @@ def _skscope_methods() -> dict[str, Method]:
 
 
 def _abess(search: int, task: Task, threads: int, setting: None) -> Run:
-    """abess with the ridge of f, which it adds to the sum of the losses (to half the mean square for a linear model)."""
+    """abess with the ridge of f, which it adds to the sum of the losses of a logistic model."""
     import abess
 
     sizes = task.ks or task.k
-    options = {"support_size": sizes, "fit_intercept": False, "thread": threads, "important_search": search}
+    options: dict[str, Any] = {
+        "support_size": sizes,
+        "fit_intercept": False,
+        "thread": threads,
+        "important_search": search,
+    }
     # With many sizes it takes one by a criterion; the loss itself is lowest at the last.
     options |= {"ic_type": "loss"} if task.ks else {}
     if task.kind == "linear":
@@ -152,7 +164,7 @@ def _abess(search: int, task: Task, threads: int, setting: None) -> Run:
 
 
 def _skglm(make: Callable[..., Any], task: Task) -> Any:
-    """A penalized estimator of skglm, bisected to k features from its largest penalty, each fit starting from the last."""
+    """A penalized estimator of skglm, bisected to k features; each fit starts from the one before."""
     largest = np.abs(task.X.T @ task.y).max() / len(task.y) * (1.0 if task.kind == "linear" else 0.5)
     # Its tolerance is one of the gradient, whose unit is that of the penalty.
     model = make(fit_intercept=False, warm_start=True, tol=ACCURACY * largest)
@@ -227,7 +239,9 @@ METHODS: dict[str, Method] = {
     "ksparse path": Method(_simple(_ksparse_path)),
     **_skscope_methods(),
     "abess": Method(partial(_abess, 128)),
-    "abess, wide search": Method(partial(_abess, 0), note="important_search=0: every feature may enter in each exchange"),
+    "abess, wide search": Method(
+        partial(_abess, 0), note="important_search=0: every feature may enter in each exchange"
+    ),
     "L1 (liblinear)": Method(_simple(_sklearn_l1), note=_BISECTED),
     "L1 (skglm)": Method(_simple(_skglm_l1), note=_BISECTED),
     "L1 (LARS)": Method(_simple(_sklearn_lars), note="scikit-learn's path until k features are in, which are refitted"),

@@ -14,7 +14,18 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DONE", "FAILED", "LATE", "Row", "append", "best_settings", "machine", "read", "read_machine", "write_machine"]
+__all__ = [
+    "DONE",
+    "FAILED",
+    "LATE",
+    "Row",
+    "append",
+    "best_settings",
+    "machine",
+    "read",
+    "read_machine",
+    "write_machine",
+]
 
 #: What became of a fit.
 DONE, LATE, FAILED = "done", "out of time", "failed"

@@ -18,14 +18,16 @@ from .evaluator import evaluate
 from .methods import METHODS, Method
 from .results import DONE, FAILED, LATE, Row
 from .tasks import Instance
-from .worker import environment, serve
+from .worker import READY, environment, serve
 
 __all__ = ["WARM_UP", "Outcome", "run_case", "run_method"]
 
 #: The seed of the data on which everybody warms up; it is not measured.
 WARM_UP = 1000
-#: Seconds that a worker may take to start, load the data and prepare, beside those of a fit.
-START = 30.0
+#: Seconds that a worker may take to start, load the data and prepare; a warm-up may take as many longer than a fit.
+START = 60.0
+#: Seconds that the repeats of a quick fit, and sending its answer, may take.
+GRACE = 2.0
 
 
 class Outcome(NamedTuple):
@@ -123,22 +125,26 @@ def run_method(
         pipe.close()
 
 
-def _received(
-    pipe: Connection, process: BaseProcess, seed: int, patience: float, start: float
-) -> tuple[Outcome, bool]:
+def _received(pipe: Connection, process: BaseProcess, seed: int, patience: float, start: float) -> tuple[Outcome, bool]:
     """The outcome of the next fit, and whether another one can follow: an exception leaves the process alive."""
     late = Outcome(seed, LATE, f"> {patience:g} s")
-    if not pipe.poll(patience + start):
-        return late, False
-    try:
-        message = pipe.recv()
-    except EOFError:
-        process.join()
-        return Outcome(seed, FAILED, f"its process ended with code {process.exitcode}"), False
+    # A warm-up may compile.
+    limits = start, patience + (start if seed == WARM_UP else GRACE)
+    message: Any = READY
+    for limit in limits:
+        if message != READY:
+            break
+        if not pipe.poll(limit):
+            return late, False
+        try:
+            message = pipe.recv()
+        except EOFError:
+            process.join()
+            return Outcome(seed, FAILED, f"its process ended with code {process.exitcode}"), False
     if isinstance(message, str):
         return Outcome(seed, FAILED, message), True
     answer, seconds, megabytes = message
-    if seconds > patience and seed != WARM_UP:  # a warm-up may compile
+    if seconds > patience and seed != WARM_UP:
         return late, False
     return Outcome(seed, DONE, "", answer, seconds, megabytes), True
 

@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 
 from .memory import PeakMemory
-from .methods import Method
+from .methods import Method, Run
 from .tasks import Task
 
-__all__ = ["environment", "serve"]
+__all__ = ["READY", "environment", "serve"]
 
 #: A fit that takes less than so many seconds is repeated, so many times in all, and its median taken.
 QUICK, REPEATS = 0.3, 3
+#: What is sent when the data are loaded and prepared, and the clock begins.
+READY = "ready"
 
 
 def environment(threads: int) -> dict[str, str]:
@@ -32,19 +34,20 @@ def environment(threads: int) -> dict[str, str]:
 
 
 def serve(pipe: Connection, method: Method, setting: Any, threads: int, folders: dict[int, Path]) -> None:
-    """Run a method on the tasks in these folders; send answer, seconds and megabytes for each, or what went wrong."""
+    """Run a method on the tasks in these folders: send READY, then answer, seconds and megabytes, or what is wrong."""
     with _silence():
         for folder in folders.values():
             try:
-                pipe.send(_fit(method, Task.load(folder), threads, setting))
+                run = method.prepare(Task.load(folder), threads, setting)
+                pipe.send(READY)
+                pipe.send(_fit(run))
             except Exception as error:  # a peer may fail in any way
                 pipe.send(f"{type(error).__name__}: {error}")
     pipe.close()
 
 
-def _fit(method: Method, task: Task, threads: int, setting: Any) -> tuple[Any, float, float]:
+def _fit(run: Run) -> tuple[Any, float, float]:
     """The answer of a method, its median seconds, and the memory of its first run."""
-    run = method.prepare(task, threads, setting)
     seconds: list[float] = []
     memory = PeakMemory()
     while not seconds or (len(seconds) < REPEATS and seconds[0] < QUICK):
