@@ -148,7 +148,7 @@ def _table(name: str, here: dict[int, Comparison]) -> str:
         if not all(math.isnan(first.median(method, column[0])) for method in first.methods)
     ]
     heads = [f"seconds, {_threads(count)}" for count in here]
-    head = _row(["", *(heading for _, heading, _ in columns), *heads, "× ksparse", "MB"])
+    head = _row(["", *(heading for _, heading, _ in columns), *heads, f"× {first.ours}", "MB"])
     lines = [f"**{name}** ({_seeds(first)})", "", head, "|---" * (len(columns) + len(heads) + 3) + "|"]
     order = sorted(first.methods, key=lambda method: (method != first.ours, _order(first, method, columns)))
     lines.extend(_line(method, first, here, columns) for method in order)

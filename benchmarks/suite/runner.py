@@ -73,7 +73,8 @@ def _rows(
     if key in given_up:
         outcomes: Any = (Outcome(seed, LATE, given_up[key]) for seed in folders)
     else:
-        outcomes = run_method(METHODS[name], setting, threads, folders, case.patience)
+        # All of them before the first is evaluated, which would take a processor from the next fit.
+        outcomes = list(run_method(METHODS[name], setting, threads, folders, case.patience))
     for outcome in outcomes:
         if outcome.status == LATE:
             given_up.setdefault(key, f"{outcome.detail} ({variant.name}, threads: {threads})")
