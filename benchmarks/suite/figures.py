@@ -25,6 +25,9 @@ COLOURS = {
     "graphical": "#3f5f8a",
 }
 MARKERS = "osDv^P<>hX8p"
+#: Ticks of the objective in percent above the best; between 0 and the first the axis is linear.
+TICKS = (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
+NOTE: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 7, "color": INK}
 
 
 def draw(case: Case, comparisons: dict[tuple[str, int], Comparison], path: Path) -> None:
@@ -33,7 +36,7 @@ def draw(case: Case, comparisons: dict[tuple[str, int], Comparison], path: Path)
 
     threads = min(count for _, count in comparisons)
     shown = [variant.name for variant in case.variants if (variant.name, threads) in comparisons]
-    columns = min(3, len(shown))
+    columns = 2 if len(shown) == 4 else min(3, len(shown))
     rows = -(-len(shown) // columns)
     figure = Figure(figsize=(3.6 * columns + 2.6, 3.1 * rows + 0.3), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
@@ -85,13 +88,11 @@ def _panel(ax: Any, comparison: Comparison, title: str, styles: dict[str, tuple[
             label=name,
             clip_on=False,
         )
-    ax.set_xscale("log")
-    if graph:
-        ax.set_ylim(bottom=0)
-    else:
-        ax.set_yscale("symlog", linthresh=1.0)
-        ax.set_ylim(bottom=0)
-        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
+    _time_axis(ax, [comparison.median(name, "seconds") for name in comparison.methods])
+    _quality_axis(ax, graph)
+    late = [name for name in comparison.methods if np.isnan(comparison.median(name, "seconds"))]
+    if late:
+        ax.text(1.0, 1.0, "\n".join(f"{name}: no answer" for name in late), transform=ax.transAxes, **NOTE)
     ax.set_title(title, fontsize=9, color=INK)
     ax.set_xlabel("seconds", fontsize=8, color=INK)
     ax.set_ylabel("Frobenius error" if graph else "objective above the best", fontsize=8, color=INK)
@@ -100,3 +101,27 @@ def _panel(ax: Any, comparison: Comparison, title: str, styles: dict[str, tuple[
     ax.set_axisbelow(True)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
+
+
+def _time_axis(ax: Any, seconds: list[float]) -> None:
+    """Logarithmic, with plain numbers, and at least a decade long."""
+    known = [value for value in seconds if not np.isnan(value)]
+    low, high = min(known, default=1.0), max(known, default=1.0)
+    margin = max(1.5, np.sqrt(10 * low / high))
+    ax.set_xscale("log")
+    ax.set_xlim(low / margin, high * margin)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.tick_params(axis="x", which="minor", labelbottom=False)
+
+
+def _quality_axis(ax: Any, graph: bool) -> None:
+    """Frobenius errors, or percent above the best objective."""
+    if graph:
+        ax.set_ylim(bottom=0)
+        return
+    ax.set_yscale("symlog", linthresh=TICKS[1])
+    top = next((tick for tick in TICKS[1:] if tick >= ax.dataLim.y1), TICKS[-1])
+    ax.set_yticks([tick for tick in TICKS if tick <= top])
+    ax.set_yticks([], minor=True)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
+    ax.set_ylim(0, top)

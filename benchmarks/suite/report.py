@@ -85,13 +85,15 @@ def _summary(measured: dict[str, Comparisons]) -> str:
             for count in counts:
                 verdicts = _verdicts(case, target, measured[case.name], count)
                 cells.append(_cell(verdicts))
-                met[count].extend([all(verdict.met for verdict in verdicts)] if verdicts else [])
-            lines.append(_row([f"[{case.title}](#{_anchor(case.title)})", target.text, *cells]))
+                met[count].append(bool(verdicts) and all(verdict.met for verdict in verdicts))
+            link = f"[{case.title}](#{_anchor(case.title)})" if target is TARGETS[case.name][0] else ""
+            lines.append(_row([link, target.text, *cells]))
     shares = "; ".join(f"{sum(met[count])} of {len(met[count])} on {_threads(count)}" for count in counts)
     head = (
-        f"## At one glance\n\n**Targets met: {shares}.** Values are those of the variants of a case, in their order; ✗ "
+        f"## At one glance\n\n**Targets met: {shares}.** Values are those of the variants of a case, in their order; "
+        "those that miss are bold. A question mark: a peer was given up too early to tell.\n\n"
     )
-    return head + "marks one that misses.\n\n" + "\n".join(lines)
+    return head + "\n".join(lines)
 
 
 def _verdicts(case: Case, target: Target, comparisons: Comparisons, count: int) -> list[Verdict]:
@@ -103,7 +105,9 @@ def _verdicts(case: Case, target: Target, comparisons: Comparisons, count: int) 
 def _cell(verdicts: list[Verdict]) -> str:
     if not verdicts:
         return "not measured"
-    mark = "✓" if all(verdict.met for verdict in verdicts) else "✗"
+    mark = "✗" if any(verdict.met is False for verdict in verdicts) else "✓"
+    if mark == "✓" and any(verdict.met is None for verdict in verdicts):
+        mark = "?"
     return f"{mark} {' · '.join(map(str, verdicts))}"
 
 

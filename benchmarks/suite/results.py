@@ -36,7 +36,11 @@ PACKAGES = (
 
 @dataclass(frozen=True)
 class Row:
-    """One fit: what was run, what became of it, and what the evaluator found."""
+    """One fit: what was run, what became of it, and what the evaluator found.
+
+    `seconds` are those of the clock. `processors` are those that all processors were busy with it: on one thread the
+    same, unless other programs were in the way.
+    """
 
     case: str
     variant: str
@@ -47,6 +51,7 @@ class Row:
     status: str
     detail: str = ""
     seconds: float = np.nan
+    processors: float = np.nan
     megabytes: float = np.nan
     features: float = np.nan
     objective: float = np.nan

@@ -31,13 +31,14 @@ GRACE = 2.0
 
 
 class Outcome(NamedTuple):
-    """What became of a fit; the answer, seconds and megabytes only if it is done."""
+    """What became of a fit; the answer, and what it took, only if it is done."""
 
     seed: int
     status: str
     detail: str = ""
     answer: Any = None
     seconds: float = float("nan")
+    processors: float = float("nan")
     megabytes: float = float("nan")
 
 
@@ -91,6 +92,7 @@ def _rows(
             status=outcome.status,
             detail=outcome.detail,
             seconds=outcome.seconds,
+            processors=outcome.processors,
             megabytes=outcome.megabytes,
             **measures,
         )
@@ -144,10 +146,10 @@ def _received(pipe: Connection, process: BaseProcess, seed: int, patience: float
             return Outcome(seed, FAILED, f"its process ended with code {process.exitcode}"), False
     if isinstance(message, str):
         return Outcome(seed, FAILED, message), True
-    answer, seconds, megabytes = message
+    answer, seconds, processors, megabytes = message
     if seconds > patience and seed != WARM_UP:
         return late, False
-    return Outcome(seed, DONE, "", answer, seconds, megabytes), True
+    return Outcome(seed, DONE, "", answer, seconds, processors, megabytes), True
 
 
 @contextmanager

@@ -17,13 +17,13 @@ MOST = 0.8
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was measured on one variant, and whether that is enough."""
+    """What was measured on one variant, and whether that is enough; None if a peer was given up too early to tell."""
 
     measured: str
-    met: bool
+    met: bool | None
 
     def __str__(self) -> str:
-        return self.measured if self.met else f"**✗ {self.measured}**"
+        return self.measured if self.met else f"**{self.measured}**"
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,17 @@ def _wins(comparison: Comparison) -> Verdict:
 def _times(ratio: Ratio | None, least: float, otherwise: str) -> Verdict:
     if ratio is None:
         return Verdict(otherwise, True)
-    slower = ratio.value < least
-    return Verdict(f"{ratio}{f' ({ratio.peer})' if slower else ''}", not slower)
+    if ratio.value >= least:
+        return Verdict(str(ratio), True)
+    return Verdict(f"{ratio}, given up", None) if ratio.bound else Verdict(f"{ratio} ({ratio.peer})", False)
 
 
-def _faster_than(beginning: str, least: float) -> Callable[[Comparison], Verdict]:
-    return lambda comparison: _times(comparison.ratio(_peers(comparison, beginning)), least, "it fails")
+def _faster_than(beginning: str, least: float) -> Callable[[Comparison], Verdict | None]:
+    def judge(comparison: Comparison) -> Verdict | None:
+        peers = _peers(comparison, beginning)
+        return _times(comparison.ratio(peers), least, "it fails") if peers else None
+
+    return judge
 
 
 def _faster_than_near(beginning: str, share: float, least: float) -> Callable[[Comparison], Verdict]:
@@ -110,7 +115,9 @@ def _within(method: str, most: float) -> Callable[[Comparison], Verdict | None]:
         if ratio is None:
             return None
         share = 1.0 / ratio.value
-        return Verdict(f"{'< ' if ratio.bound else ''}{share:.2f}", share <= most)
+        if ratio.bound:
+            return Verdict(f"< {share:.2f}", True if share <= most else None)
+        return Verdict(f"{share:.2f}", share <= most)
 
     return judge
 

@@ -34,7 +34,7 @@ def environment(threads: int) -> dict[str, str]:
 
 
 def serve(pipe: Connection, method: Method, setting: Any, threads: int, folders: dict[int, Path]) -> None:
-    """Run a method on the tasks in these folders: send READY, then answer, seconds and megabytes, or what is wrong."""
+    """Run a method on the tasks in these folders: send READY, then what `_fit` gives, or what is wrong."""
     with _silence():
         for folder in folders.values():
             try:
@@ -46,16 +46,18 @@ def serve(pipe: Connection, method: Method, setting: Any, threads: int, folders:
     pipe.close()
 
 
-def _fit(run: Run) -> tuple[Any, float, float]:
-    """The answer of a method, its median seconds, and the memory of its first run."""
+def _fit(run: Run) -> tuple[Any, float, float, float]:
+    """The answer of a method, its median seconds by the clock and of processors, and the memory of its first run."""
     seconds: list[float] = []
+    processors: list[float] = []
     memory = PeakMemory()
     while not seconds or (len(seconds) < REPEATS and seconds[0] < QUICK):
         with contextlib.nullcontext() if seconds else memory:
-            began = time.perf_counter()
+            began, busy = time.perf_counter(), time.process_time()
             answer = run()
             seconds.append(time.perf_counter() - began)
-    return answer, float(np.median(seconds)), memory.megabytes
+            processors.append(time.process_time() - busy)
+    return answer, float(np.median(seconds)), float(np.median(processors)), memory.megabytes
 
 
 @contextlib.contextmanager
