@@ -20,7 +20,15 @@ COMPILING = tuple(f"{name}, compiling" for name in SKSCOPE[:4])
 ABESS = ("abess", "abess, wide search")
 L1 = ("L1 (liblinear)", "L1 (skglm)")
 FASTSPARSE = ("fastsparsegams", "fastsparsegams, swaps")
-LINEAR = (*ABESS, "L1 (LARS)", "L1 (skglm)", "MCP (skglm)", "OMP (scikit-learn)", *FASTSPARSE)
+LINEAR = (
+    *ABESS,
+    "L1 (LARS)",
+    "L1 (skglm)",
+    "MCP (skglm)",
+    "OMP (scikit-learn)",
+    "fastsparsegams L0",
+    "fastsparsegams L0, swaps",
+)
 LOGISTIC = (*ABESS, *L1, *FASTSPARSE)
 GLASSO = tuple(
     f"graphical lasso ({package})" for package in ("scikit-learn", "scikit-learn, tuned", "skglm", "gglasso")

@@ -210,13 +210,13 @@ def _sklearn_omp(task: Task) -> Any:
     return np.flatnonzero(model.fit(task.X, task.y).coef_)
 
 
-def _fastsparse(algorithm: str, task: Task, threads: int, ridge: float) -> Run:
+def _fastsparse(algorithm: str, task: Task, threads: int, ridge: float | None) -> Run:
     """The path of fastsparsegams with at most k features; its end is the model with the most."""
     import fastsparsegams
 
     loss = "SquaredError" if task.kind == "linear" else "Logistic"
     penalty: dict[str, Any] = {"penalty": "L0"}
-    if task.kind == "logistic":
+    if ridge is not None:
         penalty = {"penalty": "L0L2", "num_gamma": 1, "gamma_min": ridge, "gamma_max": ridge}
 
     def run() -> Any:
@@ -231,7 +231,8 @@ def _fastsparse(algorithm: str, task: Task, threads: int, ridge: float) -> Run:
     return run
 
 
-_RIDGES_NOTE = f"the better of the ridges {' and '.join(f'{ridge:g}' for ridge in RIDGES)}; its path often misses k"
+_MISSES = "its path often misses k, and the next fewer features are taken"
+_RIDGES_NOTE = f"the better of the ridges {' and '.join(f'{ridge:g}' for ridge in RIDGES)}; {_MISSES}"
 _BISECTED = "bisected to k features, which are refitted"
 
 METHODS: dict[str, Method] = {
@@ -247,6 +248,8 @@ METHODS: dict[str, Method] = {
     "L1 (LARS)": Method(_simple(_sklearn_lars), note="scikit-learn's path until k features are in, which are refitted"),
     "MCP (skglm)": Method(_simple(_skglm_mcp), note=_BISECTED),
     "OMP (scikit-learn)": Method(_simple(_sklearn_omp)),
+    "fastsparsegams L0": Method(partial(_fastsparse, "CD"), note=_MISSES),
+    "fastsparsegams L0, swaps": Method(partial(_fastsparse, "CDPSI"), note=_MISSES),
     "fastsparsegams": Method(partial(_fastsparse, "CD"), RIDGES, _RIDGES_NOTE),
     "fastsparsegams, swaps": Method(partial(_fastsparse, "CDPSI"), RIDGES, _RIDGES_NOTE),
     **{name: Method(_simple(select), note=note) for name, (select, note) in GRAPH_METHODS.items()},

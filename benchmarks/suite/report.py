@@ -6,6 +6,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .cases import CASES, Case
 from .figures import draw
 from .methods import METHODS
@@ -15,6 +17,8 @@ from .targets import TARGETS, Target, Verdict
 
 __all__ = ["render", "write_report"]
 
+#: From this ratio on, of seconds of the clock to those of the processor, the page says that the machine was busy.
+BUSY = 1.2
 Comparisons = dict[tuple[str, int], Comparison]
 
 HEAD = """# Benchmarks
@@ -43,9 +47,10 @@ def write_report(folder: Path, docs: Path) -> str:
 def render(folder: Path) -> str:
     """The page, from the results in a folder."""
     measured = {case.name: _comparisons(folder, case) for case in CASES}
-    parts = [HEAD, _machine(read_machine(folder)), _summary(measured)]
+    rows = [row for case in CASES for row in read(folder, case.name)]
+    parts = [HEAD, _machine(read_machine(folder)), _busy(rows), _summary(measured)]
     parts.extend(_section(case, measured[case.name]) for case in CASES if measured[case.name])
-    return "\n".join(part.strip() + "\n" for part in parts)
+    return "\n".join(part.strip() + "\n" for part in parts if part)
 
 
 def _comparisons(folder: Path, case: Case) -> Comparisons:
@@ -62,6 +67,15 @@ def _machine(machine: dict[str, Any]) -> str:
         f"Measured on {machine['cores']} cores of {machine['processor']} with {machine['memory']}, Python "
         f"{machine['python']}: {packages}. Take the ratios, not the seconds."
     )
+
+
+def _busy(rows: list[Row]) -> str:
+    """A warning if other programs were in the way: then the clock shows more than the processor on one thread."""
+    shares = [row.seconds / row.processors for row in rows if row.threads == 1 and row.processors > 0]
+    share = float(np.median(shares)) if shares else 1.0
+    if share < BUSY:
+        return ""
+    return f"**The machine was busy:** on one thread the clock showed {share:.1f} times the seconds of the processor."
 
 
 # --- summary ------------------------------------------------------------------------------------------------
@@ -85,30 +99,36 @@ def _summary(measured: dict[str, Comparisons]) -> str:
             for count in counts:
                 verdicts = _verdicts(case, target, measured[case.name], count)
                 cells.append(_cell(verdicts))
-                met[count].append(bool(verdicts) and all(verdict.met for verdict in verdicts))
+                met[count].append(_mark(verdicts) == "✓")
             link = f"[{case.title}](#{_anchor(case.title)})" if target is TARGETS[case.name][0] else ""
             lines.append(_row([link, target.text, *cells]))
     shares = "; ".join(f"{sum(met[count])} of {len(met[count])} on {_threads(count)}" for count in counts)
     head = (
         f"## At one glance\n\n**Targets met: {shares}.** Values are those of the variants of a case, in their order; "
-        "those that miss are bold. A question mark: a peer was given up too early to tell.\n\n"
+        "those that miss are bold. A question mark: something was not measured (—), or a peer was given up too early to "
+        "tell.\n\n"
     )
     return head + "\n".join(lines)
 
 
-def _verdicts(case: Case, target: Target, comparisons: Comparisons, count: int) -> list[Verdict]:
-    variants = (variant.name for variant in case.variants if target.concerns(variant.name))
-    judged = (target.judge(comparisons[name, count]) for name in variants if (name, count) in comparisons)
-    return [verdict for verdict in judged if verdict is not None]
+def _verdicts(case: Case, target: Target, comparisons: Comparisons, count: int) -> list[Verdict | None]:
+    """Verdicts on the variants that a target concerns; None for those that were not measured."""
+    names = (variant.name for variant in case.variants if target.concerns(variant.name))
+    return [target.judge(comparisons[name, count]) if (name, count) in comparisons else None for name in names]
 
 
-def _cell(verdicts: list[Verdict]) -> str:
-    if not verdicts:
+def _mark(verdicts: list[Verdict | None]) -> str:
+    """✗ if any variant misses; ✓ if all are measured and none does; otherwise a question mark."""
+    met = [None if verdict is None else verdict.met for verdict in verdicts]
+    if any(one is False for one in met):
+        return "✗"
+    return "✓" if all(met) else "?"
+
+
+def _cell(verdicts: list[Verdict | None]) -> str:
+    if not any(verdicts):
         return "not measured"
-    mark = "✗" if any(verdict.met is False for verdict in verdicts) else "✓"
-    if mark == "✓" and any(verdict.met is None for verdict in verdicts):
-        mark = "?"
-    return f"{mark} {' · '.join(map(str, verdicts))}"
+    return f"{_mark(verdicts)} {' · '.join('—' if verdict is None else str(verdict) for verdict in verdicts)}"
 
 
 def _anchor(title: str) -> str:
@@ -122,7 +142,7 @@ FEATURES = (
     ("objective", "objective", ".4g"),
     ("features", "features", ".0f"),
     ("recall", "recall", ".2f"),
-    ("test_error", "test error", ".4f"),
+    ("test_error", "test error", ".4g"),
 )
 EDGES = (
     ("objective", "objective, refitted", ".2f"),

@@ -56,7 +56,9 @@ def _peers(comparison: Comparison, beginning: str) -> list[str]:
     return [name for name in comparison.peers if name.startswith(beginning)]
 
 
-def _wins(comparison: Comparison) -> Verdict:
+def _wins(comparison: Comparison) -> Verdict | None:
+    if not comparison.peers:
+        return None
     won, rival = comparison.wins()
     beaten = f" ({rival})" if rival else ""
     return Verdict(f"{won} of {len(comparison.seeds)}{beaten}", won >= MOST * len(comparison.seeds))
@@ -78,9 +80,12 @@ def _faster_than(beginning: str, least: float) -> Callable[[Comparison], Verdict
     return judge
 
 
-def _faster_than_near(beginning: str, share: float, least: float) -> Callable[[Comparison], Verdict]:
-    def judge(comparison: Comparison) -> Verdict:
-        near = comparison.near(share, _peers(comparison, beginning))
+def _faster_than_near(beginning: str, share: float, least: float) -> Callable[[Comparison], Verdict | None]:
+    def judge(comparison: Comparison) -> Verdict | None:
+        peers = _peers(comparison, beginning)
+        if not peers:
+            return None
+        near = comparison.near(share, peers)
         return _times(comparison.ratio(near), least, f"none within {100 * share:g} %")
 
     return judge

@@ -64,6 +64,15 @@ def test_a_peer_that_runs_out_of_time_gives_a_bound() -> None:
     assert verdicts("sparse_text", row("ksparse", seconds=2.0), late)[3] == "**> 30×, given up**"
 
 
+def test_what_is_not_measured_does_not_count_as_met(tmp_path: Path) -> None:
+    assert verdicts("paper_logistic", row("ksparse")) == ["None"] * 3
+    append(tmp_path, row("ksparse"))
+    append(tmp_path, row("abess", objective=1.1, seconds=2.0))
+    text = render(tmp_path)  # one of three variants
+    assert "| faster than abess | ? 2.0× · — · — |" in text
+    assert "Targets met: 0 of" in text
+
+
 def test_the_best_setting_counts() -> None:
     rows = [
         row("skscope HTP", setting="4", objective=0.3),
@@ -93,6 +102,13 @@ def test_failures_are_shown_in_the_tables(tmp_path: Path) -> None:
     assert "failed: ValueError: nothing \\| here" in text
     assert "out of time: > 60 s" in text
     assert "not measured" in text  # the other cases
+
+
+def test_a_busy_machine_is_said(tmp_path: Path) -> None:
+    append(tmp_path, row("ksparse", seconds=1.0, processors=0.95))
+    assert "busy" not in render(tmp_path)
+    append(tmp_path, row("ksparse", seconds=3.0, processors=1.0))
+    assert "the clock showed 3.0 times the seconds of the processor" in render(tmp_path)
 
 
 def test_figures_and_page_are_written(tmp_path: Path) -> None:
