@@ -105,8 +105,8 @@ def _summary(measured: dict[str, Comparisons]) -> str:
     shares = "; ".join(f"{sum(met[count])} of {len(met[count])} on {_threads(count)}" for count in counts)
     head = (
         f"## At one glance\n\n**Targets met: {shares}.** Values are those of the variants of a case, in their order; "
-        "those that miss are bold. A question mark: something was not measured (—), or a peer was given up too early to "
-        "tell.\n\n"
+        "those that miss are bold. A question mark: something was not measured (—), or a peer was given up too early "
+        "to tell.\n\n"
     )
     return head + "\n".join(lines)
 
