@@ -29,8 +29,8 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
-from sklearn.svm import l1_min_c
 from sklearn.utils.estimator_checks import estimator_checks_generator
+from suite.bisection import liblinear_l1
 
 ALPHA, N, P, K, SEEDS = 1e-4, 500, 1000, 50, 3
 PACKAGES = ("ksparse", "skscope", "abess", "L1")
@@ -55,7 +55,7 @@ def select(package: str, X: Any, y: Any, k: int) -> Any:
         return np.flatnonzero(abess.LogisticRegression(support_size=k, fit_intercept=False).fit(X, y > 0).coef_)
     if package == "skscope":
         return skscope_select(X, y, k)
-    return bisected(X, y, k)
+    return liblinear_l1(X, y, k, tol=1e-5)
 
 
 def skscope_select(X: Any, y: Any, k: int, groups: Any = None) -> Any:
@@ -68,20 +68,6 @@ def skscope_select(X: Any, y: Any, k: int, groups: Any = None) -> Any:
     solver = ScopeSolver(X.shape[1], k, group=groups)
     solver.solve(objective)
     return np.flatnonzero(np.asarray(solver.params))
-
-
-def bisected(X: Any, y: Any, k: int) -> Any:
-    """An L1 penalty with k features, or with as many as 20 bisections come near."""
-    low = float(np.log(l1_min_c(X, y, loss="log", fit_intercept=False)))
-    high, support = low + 8.0, np.arange(0)
-    for _ in range(20):
-        middle = 0.5 * (low + high)
-        model = LogisticRegression(l1_ratio=1.0, solver="liblinear", C=np.exp(middle), fit_intercept=False, tol=1e-5)
-        support = np.flatnonzero(model.fit(X, y).coef_)
-        if support.size == k:
-            break
-        low, high = (middle, high) if support.size < k else (low, middle)
-    return support
 
 
 def classifier(package: str, k: int) -> Any:

@@ -28,7 +28,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import l1_min_c
+from suite.bisection import liblinear_l1
 
 from ksparse import SparseLogisticRegression
 from ksparse.datasets import load_real, term_weights
@@ -37,8 +37,6 @@ from ksparse.datasets import load_real, term_weights
 GENES = (2 / 3, (5, 10, 20), 1.0, 0.03)
 TEXTS = (1 / 2, (50, 100, 200), 3e-5, 3e-5)
 SETTINGS = {"golub": GENES, "colon": GENES, "prostate": GENES, "reuters": TEXTS}
-#: Bisections of the L1 penalty; some numbers of features do not occur for any penalty.
-BISECTIONS = 25
 
 
 @dataclass(frozen=True)
@@ -72,28 +70,8 @@ def ksparse_model(k: int, selecting: float, fitting: float) -> Any:
 
 def l1_support(X: Any, y: Any, k: int) -> Any:
     """The features of the L1 path with k of them, or the next fewer."""
-
-    def features(log_c: float) -> Any:
-        # A large scale of the intercept's column leaves it nearly unpenalized, as it should be.
-        model = LogisticRegression(
-            l1_ratio=1.0, solver="liblinear", C=np.exp(log_c), tol=1e-6, max_iter=3000, intercept_scaling=1000.0
-        )
-        return np.flatnonzero(model.fit(X, y).coef_[0])
-
-    low = float(np.log(l1_min_c(X, y, loss="log")))
-    high, best = low, features(low)
-    while best.size < k and high < low + 12:
-        high += 1.0
-        best = features(high)
-    found = {best.size: best}
-    for _ in range(BISECTIONS):
-        if k in found:
-            break
-        middle = 0.5 * (low + high)
-        best = features(middle)
-        found[best.size] = best
-        low, high = (middle, high) if best.size < k else (low, middle)
-    return found[max(size for size in found if size <= k)]
+    # A large scale of the intercept's column leaves it nearly unpenalized, as it should be.
+    return liblinear_l1(X, y, k, fit_intercept=True, intercept_scaling=1000.0, tol=1e-6)
 
 
 def refitted_accuracy(train: Any, y: Any, test: Any, y_test: Any, support: Any, alpha: float) -> float:

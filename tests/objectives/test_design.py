@@ -126,25 +126,6 @@ def test_gathered_columns(form: str, way: str) -> None:
         assert_allclose(few.squares(weights), C[:, columns].var(axis=0), atol=1e-7 if 7 in columns else 1e-12)
 
 
-def test_columns_are_gathered_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    gathered: list[int] = []
-    gather = Design._gather
-
-    def counting(self: Design, columns: Any) -> Any:
-        gathered.extend(columns.tolist())
-        return gather(self, columns)
-
-    monkeypatch.setattr(Design, "_gather", counting)
-    X = values()
-    whole = Design(X)
-    for columns in ([1, 4], [1, 4], [0, 1, 4, 8], [0, 8]):
-        assert_array_equal(whole.take(np.array(columns)).matrix, X[:, columns])
-    assert gathered == [1, 4, 0, 8]
-    whole.take(np.arange(10, 17))  # too many to be kept beside the others
-    assert_array_equal(whole.take(np.array([1, 12])).matrix, X[:, [1, 12]])
-    assert gathered[4:] == [*range(10, 17), 1]
-
-
 @pytest.mark.parametrize("form", ["C order", "Fortran order", "strided", "CSC", "CSR"])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_what_is_not_finite_is_refused(form: str, bad: float, way: str) -> None:

@@ -214,8 +214,8 @@ class Design:
         from ._scans import cross_of_rows  # compiled when it is first needed
 
         cross = np.zeros((self.shape[1], others.shape[1]))
-        parts = (part for rows in (self.matrix, others.matrix) for part in (rows.data, rows.indices, rows.indptr))
-        cross_of_rows(*parts, weights, cross)
+        own, theirs = self.matrix, others.matrix
+        cross_of_rows(own.data, own.indices, own.indptr, theirs.data, theirs.indices, theirs.indptr, weights, cross)
         return cross
 
     def squares(self, weights: Array) -> Array:

@@ -1,0 +1,89 @@
+"""The benchmark suite: ksparse beside skscope, abess, L1 and graphical lassos, on the same data and by one judge.
+
+    pip install ".[bench]" && python benchmarks/run.py            # all of it, with figures and docs/benchmarks.md
+    python benchmarks/run.py --quick                              # small data and one seed, to see that it runs
+    python benchmarks/run.py --cases paper_logistic --seeds 0 1   # a part
+    python benchmarks/run.py --report                             # only the report, from the results that are there
+
+Each method runs in a process of its own, on one thread and on all, after a warm-up on other data of the same shape. Its
+seconds are those from data in memory to a support: the median of three runs if they are quick. One that fails, or that
+takes longer than the case allows, is shown as such. Results are appended to CSV files as they come. KSPARSE_DATA names
+the folder of the real texts; without it, their case is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from suite.cases import CASES, Case, available, quick
+from suite.report import write_report
+from suite.results import DONE, Row, append, write_machine
+from suite.runner import run_case
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+def show(row: Row) -> None:
+    """One line for each fit."""
+    what = f"{row.variant:38.38s} {row.method:38s} {row.setting:6s} threads {row.threads} seed {row.seed}"
+    if row.status == DONE:
+        print(f"  {what}  objective {row.objective:<11.6g} {row.seconds:9.3f} s {row.megabytes:7.0f} MB", flush=True)
+    else:
+        print(f"  {what}  {row.status}: {row.detail}", flush=True)
+
+
+def measure(cases: list[Case], options: argparse.Namespace, output: Path) -> None:
+    """Run the cases, and append each result as it comes."""
+
+    def record(row: Row) -> None:
+        append(output, row)
+        show(row)
+
+    write_machine(output)
+    for case in cases:
+        if not available(case):
+            print(f"{case.title}: left out; set KSPARSE_DATA to the folder of the real data")
+            continue
+        began = time.perf_counter()
+        print(f"{case.title}", flush=True)
+        run_case(case, options.seeds, options.threads, record)
+        print(f"  in all {time.perf_counter() - began:.0f} s", flush=True)
+
+
+def narrowed(case: Case, parts: list[str] | None) -> Case:
+    """A case with the variants alone whose names contain one of these texts."""
+    kept = tuple(variant for variant in case.variants if not parts or any(part in variant.name for part in parts))
+    return replace(case, variants=kept)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    names = [case.name for case in CASES]
+    parser = argparse.ArgumentParser(description="ksparse beside its peers", allow_abbrev=False)
+    parser.add_argument("--cases", nargs="+", choices=names, default=names, metavar="CASE", help=", ".join(names))
+    parser.add_argument("--variants", nargs="+", help="only those whose names contain one of these texts")
+    parser.add_argument("--seeds", type=int, nargs="+", default=None, help="0 to 4 by default")
+    parser.add_argument("--threads", type=int, nargs="+", default=None, help="1 and all by default")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the CSV files")
+    parser.add_argument("--quick", action="store_true", help="small data, one seed, a temporary folder, no report")
+    parser.add_argument("--report", action="store_true", help="only tables, figures and docs/benchmarks.md")
+    options = parser.parse_args(arguments)
+    options.seeds = options.seeds or ([0] if options.quick else list(range(5)))
+    options.threads = options.threads or ([1] if options.quick else sorted({1, os.cpu_count() or 1}))
+    cases = [narrowed(case, options.variants) for case in CASES if case.name in options.cases]
+    if options.quick:
+        with tempfile.TemporaryDirectory() as place:
+            measure([quick(case) for case in cases], options, Path(place))
+        return
+    if not options.report:
+        measure(cases, options, options.output)
+    print(write_report(options.output, ROOT / "docs"))
+
+
+if __name__ == "__main__":
+    main()

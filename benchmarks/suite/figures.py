@@ -1,0 +1,127 @@
+"""Figures: time against objective, one marker for each method."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .cases import Case
+from .summaries import Comparison
+
+__all__ = ["draw"]
+
+RED, INK, GRID = "#c0392b", "#3a4350", "#e3e7ec"
+#: A colour for each package, and markers for its methods in the order in which they come.
+COLOURS = {
+    "ksparse": RED,
+    "skscope": "#2a93d5",
+    "abess": "#1d7a8c",
+    "L1": "#e08e0b",
+    "MCP": "#8d6e3f",
+    "OMP": "#7a8ba3",
+    "fastsparsegams": "#5661b3",
+    "graphical": "#3f5f8a",
+}
+MARKERS = "osDv^P<>hX8p"
+#: Ticks of the objective in percent above the best; between 0 and the first the axis is linear.
+TICKS = (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
+NOTE: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 7, "color": INK}
+
+
+def draw(case: Case, comparisons: dict[tuple[str, int], Comparison], path: Path) -> None:
+    """Draw the variants of a case on the fewest threads that were measured, side by side."""
+    from matplotlib.figure import Figure
+
+    threads = min(count for _, count in comparisons)
+    shown = [variant.name for variant in case.variants if (variant.name, threads) in comparisons]
+    columns = 2 if len(shown) == 4 else min(3, len(shown))
+    rows = -(-len(shown) // columns)
+    figure = Figure(figsize=(3.6 * columns + 2.6, 3.1 * rows + 0.3), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    styles = _styles([name for variant in shown for name in comparisons[variant, threads].methods])
+    for ax, variant in zip(axes, shown, strict=False):
+        _panel(ax, comparisons[variant, threads], variant, styles)
+    for ax in axes[len(shown) :]:
+        ax.set_visible(False)
+    handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    ordered = [name for name in styles if name in handles]
+    figure.legend([handles[name] for name in ordered], ordered, loc="outside right upper", fontsize=8, frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130, metadata={"Software": None})
+
+
+def _styles(methods: list[str]) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each method."""
+    styles: dict[str, tuple[str, str]] = {}
+    used: dict[str, int] = {}
+    for name in dict.fromkeys(methods):
+        package = name.split()[0].rstrip(",")
+        marker = MARKERS[used.get(package, 0) % len(MARKERS)]
+        used[package] = used.get(package, 0) + 1
+        styles[name] = (COLOURS.get(package, INK), marker)
+    return styles
+
+
+def _panel(ax: Any, comparison: Comparison, title: str, styles: dict[str, tuple[str, str]]) -> None:
+    graph = "graph" in comparison.ours
+    measure = "frobenius" if graph else "objective"
+    values = {name: comparison.median(name, measure) for name in comparison.methods}
+    best = min((value for value in values.values() if not np.isnan(value)), default=np.nan)
+    for name, value in values.items():
+        seconds = comparison.median(name, "seconds")
+        if np.isnan(value) or np.isnan(seconds):
+            continue
+        ours = name == comparison.ours
+        colour, marker = styles[name]
+        ax.scatter(
+            seconds,
+            value if graph else max(100 * (value / best - 1), 0.0),
+            s=190 if ours else 42,
+            marker="*" if ours else marker,
+            color=colour,
+            alpha=1.0 if ours else 0.85,
+            edgecolors="white",
+            linewidths=0.6,
+            zorder=4 if ours else 3,
+            label=name,
+            clip_on=False,
+        )
+    _time_axis(ax, [comparison.median(name, "seconds") for name in comparison.methods])
+    _quality_axis(ax, graph)
+    late = [name for name in comparison.methods if np.isnan(comparison.median(name, "seconds"))]
+    if late:
+        ax.text(1.0, 1.0, "\n".join(f"{name}: no answer" for name in late), transform=ax.transAxes, **NOTE)
+    ax.set_title(title, fontsize=9, color=INK)
+    ax.set_xlabel("seconds", fontsize=8, color=INK)
+    ax.set_ylabel("Frobenius error" if graph else "objective above the best", fontsize=8, color=INK)
+    ax.tick_params(labelsize=8, colors=INK)
+    ax.grid(color=GRID, linewidth=0.6)
+    ax.set_axisbelow(True)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def _time_axis(ax: Any, seconds: list[float]) -> None:
+    """Logarithmic, with plain numbers, and at least a decade long."""
+    known = [value for value in seconds if not np.isnan(value)]
+    low, high = min(known, default=1.0), max(known, default=1.0)
+    margin = max(1.5, np.sqrt(10 * low / high))
+    ax.set_xscale("log")
+    ax.set_xlim(low / margin, high * margin)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.tick_params(axis="x", which="minor", labelbottom=False)
+
+
+def _quality_axis(ax: Any, graph: bool) -> None:
+    """Frobenius errors, or percent above the best objective."""
+    if graph:
+        ax.set_ylim(bottom=0)
+        return
+    ax.set_yscale("symlog", linthresh=TICKS[1])
+    top = next((tick for tick in TICKS[1:] if tick >= ax.dataLim.y1), TICKS[-1])
+    ax.set_yticks([tick for tick in TICKS if tick <= top])
+    ax.set_yticks([], minor=True)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
+    ax.set_ylim(0, top)

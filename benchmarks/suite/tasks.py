@@ -1,0 +1,97 @@
+"""What methods are given, and what only the evaluator knows; both travel between processes as files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["Instance", "Task"]
+
+#: The kinds of tasks: two regressions, and a graph from correlations.
+KINDS = ("linear", "logistic", "graph")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A problem as a method sees it: the data, the number of features or edges, and the ridge.
+
+    Attributes
+    ----------
+    kind : {"linear", "logistic", "graph"}
+        The loss: ½·(y − margin)², log(1 + exp(−y·margin)) with labels ±1, or −log det Ω + ⟨Σ, Ω⟩.
+    X : ndarray or sparse array
+        Features; the correlations of the variables for a graph.
+    y : ndarray or None
+        Response or labels; None for a graph.
+    k : int
+        Features or edges to select.
+    alpha : float
+        f is the mean loss + (alpha/2)·‖w‖², without intercept.
+    ks : tuple of int
+        Numbers of features of a path, of which k is the last; empty if one model is wanted.
+    penalty : float or None
+        For a graph, a penalty with which the graphical lasso has about k edges.
+    """
+
+    kind: str
+    X: Any
+    y: Any
+    k: int
+    alpha: float = 0.0
+    ks: tuple[int, ...] = ()
+    penalty: float | None = None
+
+    def save(self, folder: Path) -> None:
+        """Write the task into a new folder."""
+        folder.mkdir(parents=True)
+        if sparse.issparse(self.X):
+            sparse.save_npz(folder / "X.npz", self.X, compressed=False)
+        else:
+            np.save(folder / "X.npy", self.X)
+        y = np.empty(0) if self.y is None else self.y
+        penalty = np.nan if self.penalty is None else self.penalty
+        np.savez(folder / "rest.npz", y=y, kind=self.kind, k=self.k, alpha=self.alpha, ks=self.ks, penalty=penalty)
+
+    @classmethod
+    def load(cls, folder: Path) -> Task:
+        """Read what `save` wrote, into memory."""
+        dense = folder / "X.npy"
+        X = np.load(dense) if dense.exists() else sparse.csr_array(sparse.load_npz(folder / "X.npz"))
+        with np.load(folder / "rest.npz") as rest:
+            y, penalty = rest["y"], float(rest["penalty"])
+            return cls(
+                kind=str(rest["kind"]),
+                X=X,
+                y=y if y.size else None,
+                k=int(rest["k"]),
+                alpha=float(rest["alpha"]),
+                ks=tuple(int(k) for k in rest["ks"]),
+                penalty=None if np.isnan(penalty) else penalty,
+            )
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A task with what no method sees: the truth, and data to predict.
+
+    Attributes
+    ----------
+    task : Task
+        The problem.
+    truth : ndarray or None
+        Indices of the relevant features, or the true precision matrix; None for real data.
+    X_test, y_test : array or None
+        Fresh or held-out data.
+    scale : ndarray or None
+        For a graph, the product of the standard deviations of each pair of variables.
+    """
+
+    task: Task
+    truth: Any = None
+    X_test: Any = None
+    y_test: Any = None
+    scale: Any = None

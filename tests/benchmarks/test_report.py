@@ -1,0 +1,147 @@
+"""docs/benchmarks.md is what the committed results say, and verdicts follow from rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from suite.cases import CASES, quick
+from suite.data import glm, graph, high_correlation, on_path
+from suite.methods import METHODS
+from suite.report import render, write_report
+from suite.results import DONE, FAILED, LATE, Row, append, best_settings, read
+from suite.summaries import Comparison
+from suite.targets import TARGETS
+from suite.tasks import Task
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_is_what_the_results_say() -> None:
+    assert (ROOT / "docs" / "benchmarks.md").read_text() == render(ROOT / "benchmarks" / "results")
+
+
+def row(method: str, seed: int = 0, objective: float = 1.0, seconds: float = 1.0, **others: object) -> Row:
+    given = {"case": "paper_logistic", "variant": "n = 500", "setting": "", "threads": 1, "status": DONE} | others
+    return Row(method=method, seed=seed, objective=objective, seconds=seconds, **given)  # type: ignore[arg-type]
+
+
+def compared(*rows: Row) -> Comparison:
+    return Comparison(list(rows), "ksparse", 60.0)
+
+
+def verdicts(case: str, *rows: Row) -> list[str]:
+    return [str(target.judge(compared(*rows))) for target in TARGETS[case]]
+
+
+def test_targets_that_are_met() -> None:
+    ours = [row("ksparse", seed, 1.0, 0.1) for seed in range(5)]
+    scope = [row("skscope Scope", seed, 1.05 if seed else 0.99, 3.0) for seed in range(5)]
+    abess = [row("abess", seed, 1.2, 0.5) for seed in range(5)]
+    assert verdicts("paper_logistic", *ours, *scope, *abess) == ["4 of 5 (skscope Scope)", "30×", "5.0×"]
+
+
+def test_targets_that_are_missed_name_the_peer() -> None:
+    ours = [row("ksparse", seed, 1.0, 0.1) for seed in range(5)]
+    scope = [row("skscope Scope", seed, 1.05, 1.0) for seed in range(5)]
+    abess = [row("abess", seed, 0.9 if seed < 2 else 1.2, 0.05) for seed in range(5)]
+    assert verdicts("paper_logistic", *ours, *scope, *abess) == [
+        "**3 of 5 (abess)**",
+        "**10× (skscope Scope)**",
+        "**0.5× (abess)**",
+    ]
+
+
+def test_no_peer_near_is_said() -> None:
+    assert verdicts("paper_logistic", row("ksparse"), row("skscope OMP", objective=2.0))[1] == "none within 10 %"
+
+
+def test_a_peer_that_runs_out_of_time_gives_a_bound() -> None:
+    late = row("abess", status=LATE, objective=np.nan, seconds=np.nan)
+    assert verdicts("sparse_text", row("ksparse", seconds=0.5), late)[3] == "> 120×"
+    assert verdicts("sparse_text", row("ksparse", seconds=2.0), late)[3] == "**> 30×, given up**"
+
+
+def test_what_is_not_measured_does_not_count_as_met(tmp_path: Path) -> None:
+    assert verdicts("paper_logistic", row("ksparse")) == ["None"] * 3
+    append(tmp_path, row("ksparse"))
+    append(tmp_path, row("abess", objective=1.1, seconds=2.0))
+    text = render(tmp_path)  # one of three variants
+    assert "| faster than abess | ? 2.0× · — · — |" in text
+    assert "Targets met: 0 of" in text
+
+
+def test_the_best_setting_counts() -> None:
+    rows = [
+        row("skscope HTP", setting="4", objective=0.3),
+        row("skscope HTP", setting="16", objective=0.2, seconds=9.0),
+        row("skscope HTP", setting="64", status=FAILED, objective=np.nan),
+    ]
+    assert [kept.setting for kept in best_settings(rows)] == ["16"]
+
+
+def test_rows_survive_a_file_and_the_last_one_counts(tmp_path: Path) -> None:
+    first = row("ksparse", detail="a | b,\n c", recall=0.5)
+    append(tmp_path, first)
+    append(tmp_path, row("abess", status=FAILED))
+    append(tmp_path, replace(first, objective=0.25))
+    kept = {found.method: found for found in read(tmp_path, "paper_logistic")}
+    assert (kept["ksparse"].objective, kept["ksparse"].detail, kept["ksparse"].recall) == (0.25, "a | b, c", 0.5)
+    assert np.isnan(kept["ksparse"].test_error)
+    assert kept["abess"].status == FAILED
+    assert read(tmp_path, "paths") == []
+
+
+def test_failures_are_shown_in_the_tables(tmp_path: Path) -> None:
+    append(tmp_path, row("ksparse"))
+    append(tmp_path, row("skscope OMP", status=FAILED, detail="ValueError: nothing | here", objective=np.nan))
+    append(tmp_path, row("abess", status=LATE, detail="> 60 s", objective=np.nan))
+    text = render(tmp_path)
+    assert "failed: ValueError: nothing \\| here" in text
+    assert "out of time: > 60 s" in text
+    assert "not measured" in text  # the other cases
+
+
+def test_a_busy_machine_is_said(tmp_path: Path) -> None:
+    append(tmp_path, row("ksparse", seconds=1.0, processors=0.95))
+    assert "busy" not in render(tmp_path)
+    append(tmp_path, row("ksparse", seconds=3.0, processors=1.0))
+    assert "the clock showed 3.0 times the seconds of the processor" in render(tmp_path)
+
+
+def test_figures_and_page_are_written(tmp_path: Path) -> None:
+    append(tmp_path, row("ksparse"))
+    append(tmp_path, row("abess", objective=1.1))
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    assert write_report(tmp_path, docs) == (docs / "benchmarks.md").read_text()
+    assert (docs / "images" / "benchmark_paper_logistic.png").stat().st_size > 1000
+
+
+def test_every_case_names_methods_that_exist_and_has_targets() -> None:
+    assert set(TARGETS) == {case.name for case in CASES}
+    for case in CASES:
+        for variant in (*case.variants, *quick(case).variants):
+            assert set(variant.methods) <= set(METHODS)
+            assert variant.methods[0].startswith("ksparse")
+
+
+@pytest.mark.parametrize("kind", ["linear", "logistic"])
+def test_simulations_are_reproducible_and_know_their_truth(kind: str, tmp_path: Path) -> None:
+    for make in (glm, high_correlation):
+        one, two, other = (make(kind, 50, 30, 3, seed) for seed in (0, 0, 1))
+        np.testing.assert_array_equal(one.task.X, two.task.X)
+        assert not np.array_equal(one.task.y, other.task.y)
+        assert len(one.truth) == one.task.k == 3
+        one.task.save(tmp_path / make.__name__)
+        again = Task.load(tmp_path / make.__name__)
+        np.testing.assert_array_equal(again.X, one.task.X)
+        assert (again.kind, again.k, again.alpha, again.penalty) == (kind, 3, one.task.alpha, None)
+    assert on_path(one, (1, 2, 5)).task.k == 5
+
+
+def test_a_graph_has_a_penalty_only_if_asked() -> None:
+    assert graph(40, 20, 0, penalized=False).task.penalty is None
+    assert graph(40, 20, 0).task.penalty is not None
