@@ -27,11 +27,18 @@ def trap() -> tuple[Array, Array]:
 
 def test_on_the_way_down_a_pair_leaves_the_trap_of_the_way_up() -> None:
     solver = path_solver(LeastSquares(*trap()))
-    solver.solve([1, 2])
+    solver.solve([1])
+    solver.solve([2])
     assert solver.results[2].selected.tolist() == [2, 3]
     solver.solve([3])
     assert solver.results[2].selected.tolist() == [0, 1]
     assert solver.results[2].value < 1e-20
+
+
+def test_from_the_largest_k_the_trap_is_not_met() -> None:
+    solver = path_solver(LeastSquares(*trap()))
+    solver.solve([1, 2])
+    assert solver.results[2].selected.tolist() == [0, 1]
 
 
 def test_the_best_pair_may_lack_the_best_single_feature() -> None:

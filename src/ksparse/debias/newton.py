@@ -51,6 +51,8 @@ DRIFT = 5
 #: A Hessian serves for another step if that promises no more than this share of what the step before promised,
 #: and, where f must be accurate, more than this share of f: the last step has a Hessian of its own.
 REUSE, LAST = 0.1, 1e-8
+#: The steps of an older Hessian converge more slowly: they go on until they promise this share of the tolerance.
+REUSED = 1e-6
 #: A gradient left over that is larger than this share of its terms has no curvature to stop it.
 UNBALANCED = 1e-6
 
@@ -119,7 +121,8 @@ def newton(
             return Solution(trial, Outcome.NO_MINIMUM)
         scale = max(abs(point.value), FLOOR)
         steady = objective.change(point, trial) <= STEADY
-        if decrement <= tol * scale and steady:
+        accuracy = tol * (REUSED if directions.reused else 1.0)
+        if decrement <= accuracy * scale and steady:
             return Solution(trial, _solved(objective, direction.nullity))
         drifting = drifting + 1 if decrement <= NEGLIGIBLE * scale and not steady else 0
         if drifting == DRIFT:

@@ -78,7 +78,8 @@ def is_finite(matrix: Matrix) -> bool:
 def _add_sparse(matrix: Any, weights: Array, first: Array, second: Array) -> None:
     if matrix.nnz < SMALL:
         first += matrix.T @ weights
-        second += sparse.csc_array((np.square(matrix.data, dtype=float), matrix.indices, matrix.indptr)).T @ weights
+        squares = (np.square(matrix.data, dtype=np.float64), matrix.indices, matrix.indptr)
+        second += sparse.csc_array(squares, shape=matrix.shape).T @ weights
         return
     from ._scans import scan_sparse  # compiled when it is first needed
 

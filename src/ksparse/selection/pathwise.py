@@ -10,16 +10,22 @@ import numpy as np
 
 from ..objectives import Objective
 from ..solvers import Iterate, Problem, Result, Solver, SwapGraHTP
-from ..solvers.additive import removals
+from ..solvers.additive import removed
 from ..solvers.merging import expected_gains
-from ..solvers.swaps import START
+from ..solvers.swaps import SMALL, START
 from ..sparsity import Sparsity
+from ..sparsity.base import top_mask
 from ..threads import one_thread
+from ..typing import Mask
 
 __all__ = ["PathSolver"]
 
 #: A start from a neighbour must lower f by this share, and by more than this share of f(0), to be worth a run.
 WORTHWHILE, ROUNDING = 1e-6, 1e-15
+#: Exchanges are looked for at every so many values of k.
+STRIDE = 8
+#: Units together are not expected to gain more than so many times what they promise one by one.
+TOGETHER = 1.5
 
 
 class PathSolver:
@@ -80,11 +86,11 @@ class PathSolver:
     def solve(self, ks: Iterable[int]) -> None:
         """Add solutions for these k, and improve earlier ones where the new ones can."""
         with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for k in sorted(set(ks) - self.results.keys()):
-                self._upwards(k)
-            known = sorted(self._iterates, reverse=True)
-            for larger, smaller in pairwise(known):
-                self._downwards(larger, smaller)
+            new = sorted(set(ks) - self.results.keys())
+            if len(new) > 1 and not self.results and self._starts_from_above:
+                self._from_the_largest(new)
+            else:
+                self._from_the_smallest(new)
             self._never_rising()
             self._lighten()
 
@@ -112,6 +118,50 @@ class PathSolver:
 
     def _problem(self, k: int) -> Problem:
         return Problem(self._objective, replace(self._units, k=k))
+
+    @property
+    def _starts_from_above(self) -> bool:
+        return isinstance(self._solver, SwapGraHTP) and self._solver.exchanges != 0 and not self._objective.merges
+
+    def _from_the_smallest(self, ks: list[int]) -> None:
+        """Solve for each k from the next smaller one, then look downwards again."""
+        for k in ks:
+            self._upwards(k)
+        for larger, smaller in pairwise(sorted(self._iterates, reverse=True)):
+            self._downwards(larger, smaller)
+
+    def _from_the_largest(self, ks: list[int]) -> None:
+        """Solve for the largest k by itself, the others without the units that cost least; then look upwards again.
+
+        Exchanges are looked for at each STRIDE-th k, or at each if there are few units; between, neighbours stand in.
+        """
+        largest = self._problem(ks[-1])
+        self._run(ks[-1], largest, self._solver.prepare(largest, self._objective.start))
+        for number, (smaller, larger) in enumerate(reversed(list(pairwise(ks))), start=1):
+            self._seen_from_above[larger, smaller] = self.results[larger].value
+            problem = self._problem(smaller)
+            self._run(smaller, problem, self._stride(_shrunk(problem, self._iterates[larger]), number))
+        for number, (smaller, larger) in enumerate(pairwise(ks), start=1):
+            problem, known = self._problem(larger), self._iterates[larger].point.value
+            if self._hoped_for(problem, self._iterates[smaller]) < known:
+                start = _grown(problem, self._iterates[smaller])
+                if self._lower(start.point.value, known):
+                    self._run(larger, problem, self._stride(start, number))
+
+    @staticmethod
+    def _hoped_for(problem: Problem, smaller: Iterate) -> float:
+        """What f may come to with more units than a solution has."""
+        inside = _units_of(problem, smaller)
+        gains = np.where(inside, 0.0, expected_gains(problem, smaller))
+        added = top_mask(gains, problem.units.k - int(inside.sum()))
+        return smaller.point.value - TOGETHER * float(gains[added].sum())
+
+    def _stride(self, start: Iterate, number: int) -> Iterate:
+        """A start from a neighbour, from which exchanges go on if its number says so."""
+        assert isinstance(self._solver, SwapGraHTP)
+        start = self._solver.continued(start)
+        stride = 1 if self._units.count <= SMALL else STRIDE
+        return start if number % stride == 0 else replace(start, done="converged: as part of a path")
 
     def _upwards(self, k: int) -> None:
         problem = self._problem(k)
@@ -175,20 +225,27 @@ class PathSolver:
             self._iterates[k] = replace(iterate, point=light, proposal=None, solution=None)
 
 
+def _units_of(problem: Problem, iterate: Iterate) -> Mask:
+    """The units that a solution has selected."""
+    return problem.units.units_in(iterate.support if iterate.support is not None else iterate.point.x != 0)
+
+
 def _grown(problem: Problem, iterate: Iterate) -> Iterate:
     """A solution with fewer units and the best others, up to k."""
     units = problem.units
-    support = iterate.support if iterate.support is not None else iterate.point.x != 0
-    gains = np.where(units.units_in(support), np.inf, expected_gains(problem, iterate))
+    gains = np.where(_units_of(problem, iterate), np.inf, expected_gains(problem, iterate))
     return problem.refit(units.mask(units.top(gains)), iterate.point.x, START)
 
 
 def _shrunk(problem: Problem, iterate: Iterate) -> Iterate:
     """A solution with more units without those that matter least."""
     units = problem.units
-    support = iterate.support if iterate.support is not None else iterate.point.x != 0
-    inside = units.units_in(support) | units.always
+    inside = _units_of(problem, iterate) | units.always
     surplus = int(inside.sum()) - units.k
-    if surplus > 0:
-        inside[removals(problem, replace(iterate, support=units.mask(inside)), surplus)] = False
-    return problem.refit(units.mask(inside), iterate.point.x, START)
+    if surplus <= 0:
+        return problem.refit(units.mask(inside), iterate.point.x, START)
+    out, forecast = removed(problem, replace(iterate, support=units.mask(inside)), surplus)
+    inside[out] = False
+    if forecast is None:
+        return problem.refit(units.mask(inside), iterate.point.x, START)
+    return problem.refit(units.mask(inside), forecast.x, replace(START, hessian=forecast.hessian))

@@ -6,10 +6,10 @@ import numpy as np
 
 from ..typing import Array, IntArray, Mask
 from .base import Iterate, Problem
-from .exchange import Exchange, ExchangeModel
+from .exchange import Exchange, ExchangeModel, Forecast
 from .merging import expected_gains, leaving_costs
 
-__all__ = ["AdditiveModel", "additive_model", "removals"]
+__all__ = ["AdditiveModel", "additive_model", "removals", "removed"]
 
 
 class AdditiveModel:
@@ -88,12 +88,23 @@ def additive_model(problem: Problem, iterate: Iterate) -> AdditiveModel:
 
 def removals(problem: Problem, iterate: Iterate, count: int) -> list[int]:
     """Units to take out of a support, those that cost least after those before them; no pass over the data."""
-    support, units = iterate.support, problem.units
+    return removed(problem, iterate, count)[0]
+
+
+def removed(problem: Problem, iterate: Iterate, count: int) -> tuple[list[int], Forecast | None]:
+    """The same units, and where f is expected to have its minimum without them, if a quadratic model tells."""
+    support, units, objective = iterate.support, problem.units, problem.objective
     assert support is not None
-    inside = units.units_in(support)
-    if int(support.sum()) > problem.objective.largest_model:
+    if int(support.sum()) > objective.largest_model:
         costs = leaving_costs(problem, iterate)
-        return AdditiveModel(costs, np.zeros_like(costs), inside, units.always).removals(count)
-    at, hessian, linear = problem.objective.quadratic_model(iterate.point, support)
+        return AdditiveModel(costs, np.zeros_like(costs), units.units_in(support), units.always).removals(count), None
+    at, hessian, linear = objective.quadratic_model(iterate.point, support)
     everything = np.ones(linear.size, dtype=bool)
-    return ExchangeModel(hessian, linear, units.number[at], everything, units.always).removals(count)
+    model = ExchangeModel(hessian, linear, units.number[at], everything, units.always)
+    out = model.removals(count)
+    if objective.merges or model.singular:
+        return out, None
+    kept = ~np.isin(units.number[at], out)
+    x = np.zeros(objective.shape)
+    x[at] = np.where(kept, model.coefficients, 0.0)
+    return out, Forecast(x, hessian[kept][:, kept])

@@ -157,6 +157,11 @@ class ExchangeModel:
             self._take_out(removed[-1])
         return removed
 
+    @property
+    def coefficients(self) -> Array:
+        """The minimizer of the model on its support (elsewhere slopes), the coordinates of the first support first."""
+        return self._tableau[:-1, -1]
+
     def _costs_of_leaving(self, units: IntArray) -> Array:
         """½ z_iᵀ P_i⁻¹ z_i for each of some units."""
         table = self._tableau

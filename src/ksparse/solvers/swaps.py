@@ -38,7 +38,7 @@ MOST = 0.5
 ROUNDING = 1e-15
 #: While the support moves, refits are cut short, and given up once they cannot win.
 START, FIRST = Exact(tol=1e-3), Exact(tol=1e-3, max_iter=5)
-PURSUIT, EXCHANGE = Exact(tol=1e-3, max_iter=2), Exact(tol=1e-3, max_iter=4)
+PURSUIT, EXCHANGE = Exact(tol=1e-3, max_iter=2), Exact(tol=1e-3, max_iter=6)
 #: Length of the first chain of exchanges from a support that is nearly final.
 WARM = 2
 #: With no more units than this, a restart costs next to nothing.
