@@ -222,7 +222,8 @@ class _Run:
             if following.outcome is Outcome.NOT_FINITE or not np.isfinite(following.point.value):
                 status, message = self._not_finite(f"f is {following.point.value}")
                 break
-            previous, current = current, following
+            # What was gathered for an earlier support is not needed any more.
+            previous, current = replace(current, solution=None), following
             self._record(previous, current)
             stop = self._called_back(current)
             best = current if current.point.value <= best.point.value else best

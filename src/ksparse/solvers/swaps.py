@@ -13,11 +13,12 @@ from ..objectives.base import NotFiniteError
 from ..sparsity.base import top_mask
 from ..typing import Array, Mask
 from ..validation import check_iterations
-from .additive import AdditiveModel, additive_model, removals
+from .additive import AdditiveModel, additive_model
 from .base import Iterate, Problem, Solver
 from .effort import Search, check_effort
 from .exchange import Exchange, ExchangeModel, Forecast
 from .merging import Merging, exchanged, expected_gains, grown
+from .restarts import other_starts
 from .screening import ScreenedModel
 from .steps import Step
 from .twins import first_of_twins
@@ -27,7 +28,7 @@ __all__ = ["SwapGraHTP"]
 #: First step of a pursuit iteration, in units of the inverse curvature, and the shortest one that is tried.
 LONGEST_STEP, SHORTEST_STEP = 16.0, 0.25
 #: A pursuit iteration that lowers f by a smaller share hands over to exchanges.
-PURSUIT_GAIN = 0.02
+PURSUIT_GAIN = 0.1
 #: An exchange must lower f by this share to count.
 LEAST_GAIN = 1e-9
 #: A promise so many times larger than that is no rounding error.
@@ -171,32 +172,13 @@ class SwapGraHTP(Solver):
 
     def _restarted(self, problem: Problem, best: Iterate) -> Iterate:
         """A better support than a final one, found from the best units outside it; or the final one."""
-        units = problem.units
-        assert best.support is not None
-        used = units.units_in(best.support) & ~units.always
-        count = self._number_of_restarts(problem)
-        for number in range(count):
+        for start in other_starts(problem, best, self._number_of_restarts(problem)):
             if problem.out_of_time:
                 return replace(best, done=None)
-            if number + 1 < count:
-                gains = np.where(used, -np.inf, expected_gains(problem, best))
-                start = units.top(gains)
-                used |= start & ~units.always
-            else:
-                start = self._from_all(problem)
-            other = self._descended(problem, problem.refit(units.mask(start), np.zeros_like(best.point.x), START))
+            other = self._descended(problem, problem.refit(start, np.zeros_like(best.point.x), START))
             if _lower(problem, other, best):
                 return replace(other, done=None)
         return best
-
-    @staticmethod
-    def _from_all(problem: Problem) -> Mask:
-        """The units that are left of all of them when those that cost least have gone."""
-        units = problem.units
-        left = np.ones(units.count, dtype=bool)
-        everything = problem.refit(units.mask(left), problem.objective.start, START)
-        left[removals(problem, everything, units.count - units.k)] = False
-        return left
 
     def _descended(self, problem: Problem, start: Iterate) -> Iterate:
         """Where descending from a start ends."""
