@@ -46,8 +46,9 @@ WARM = 2
 SMALL = 64
 #: Candidates to enter.
 FEW, MANY = 30, 200
-#: Coordinates of the widest model that is made before a support is called final.
-WIDEST = 400
+#: Coordinates of the widest model that is made before a support is called final, and how many times more candidates
+#: it has than others where it cannot have all.
+WIDEST, FURTHER = 400, 4
 
 
 @dataclass(frozen=True)
@@ -311,11 +312,13 @@ class SwapGraHTP(Solver):
     def _wider(self, problem: Problem, level: int, outside: int) -> int:
         """How many candidates to look at when none of the best `level` may enter; the same number to end."""
         units = problem.units
-        if self.candidates is not None or not problem.objective.has_hessian:
+        looked_further = level > self._number_of_candidates(problem)
+        if self.candidates is not None or looked_further or not problem.objective.has_hessian:
             return level
         within_reach = min(outside, WIDEST // int(units.sizes.max(initial=1)) - units.k)
-        worthwhile = within_reach == outside or within_reach >= 2 * level
-        return max(level, min(4 * level, within_reach)) if worthwhile else level
+        if within_reach == outside:
+            return max(level, outside)
+        return max(level, min(FURTHER * level, within_reach)) if within_reach >= 2 * level else level
 
     def _model(
         self, problem: Problem, current: Iterate, candidates: int
