@@ -32,7 +32,6 @@ LIMITS: dict[str, dict[str, int]] = {
         "columns": 672,
         "products": 15425,
         "supports": 14,
-        "evaluations": 34,
         "gradients": 35,
         "hessians": 14,
         "steps": 0,
@@ -43,7 +42,6 @@ LIMITS: dict[str, dict[str, int]] = {
         "columns": 1240,
         "products": 156990,
         "supports": 39,
-        "evaluations": 114,
         "gradients": 130,
         "hessians": 65,
         "steps": 79,
@@ -54,7 +52,6 @@ LIMITS: dict[str, dict[str, int]] = {
         "columns": 719,
         "products": 21094,
         "supports": 9,
-        "evaluations": 28,
         "gradients": 27,
         "hessians": 14,
         "steps": 14,
@@ -65,7 +62,6 @@ LIMITS: dict[str, dict[str, int]] = {
         "columns": 185,
         "products": 21172,
         "supports": 159,
-        "evaluations": 279,
         "gradients": 318,
         "hessians": 159,
         "steps": 0,
@@ -73,13 +69,12 @@ LIMITS: dict[str, dict[str, int]] = {
     },
 }
 
-#: What is counted.
+#: What is counted. Evaluations of f are not: how often a step at the minimum is halved is a matter of rounding.
 MEANING = {
     "passes": "passes over all of X",
     "columns": "columns gathered from X",
     "products": "entries of Gram matrices, and of blocks between a support and candidates: n multiplications each",
     "supports": "restrictions of f to some columns",
-    "evaluations": "evaluations of f: n·k multiplications each",
     "gradients": "gradients, of f and of its restrictions",
     "hessians": "Hessians of restrictions that were made",
     "steps": "Newton steps; none where f is quadratic",
@@ -175,7 +170,6 @@ def counted() -> Iterator[Counter[str]]:
         watch(Design, "cross", "products", entries)
         watch(columns, "_rows_with_unknown", "products", new_entries)
         watch(linear.LinearObjective, "restrict", "supports")
-        watch(linear.LinearObjective, "at", "evaluations")
         watch(linear.LinearObjective, "gradient", "gradients")
         watch(linear.LinearObjective, "_block", "hessians")
         watch(newton, "search", "steps")
@@ -194,9 +188,10 @@ def test_fits_cost_no_more_than_their_limits(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_costs_do_not_hinge_on_rounding(name: str) -> None:
-    """Errors of one part in a million million, far more than sums in another order make, change no count."""
+    """Errors of one part in 10¹², far more than sums in another order make, change no count."""
     rng = np.random.default_rng(7)
-    assert cost(name, lambda X: X * (1.0 + 1e-12 * rng.standard_normal(X.shape))) == cost(name)
+    for _ in range(3):
+        assert cost(name, lambda X: X * (1.0 + 1e-12 * rng.standard_normal(X.shape))) == cost(name)
 
 
 def test_the_dense_logistic_case_has_exchanges() -> None:

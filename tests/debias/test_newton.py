@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import ksparse
 from ksparse.debias import Bounds, Exact, Outcome, exact, newton
+from ksparse.debias.lbfgs import lbfgs
 from ksparse.objectives import LeastSquares, Logistic, Objective, Quadratic
 from ksparse.objectives.base import Point
 from ksparse.solvers import swaps
@@ -25,7 +26,7 @@ SMOOTH = ["logistic", "poisson", "logistic with intercept"]
 def model(name: str) -> Objective:
     kind, _, intercept = name.partition(" with ")
     objective = linear(kind, alpha=0.05, fit_intercept=bool(intercept)).working()
-    return objective.restrict(np.ones(objective.shape, dtype=bool))  # type: ignore[no-any-return]
+    return objective.restrict(np.ones(objective.shape, dtype=bool))
 
 
 class Counts(NamedTuple):
@@ -65,7 +66,7 @@ def _watched(original: Any, seen: list[Point], which: Any) -> Any:
 def lbfgs_calls(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Values of f from which L-BFGS was asked to go on."""
     calls: list[float] = []
-    original = exact.lbfgs
+    original = lbfgs
 
     def watched(objective: Objective, start: Point, *arguments: Any, **options: Any) -> Any:
         calls.append(start.value)

@@ -58,7 +58,7 @@ def gathered(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return seen
 
 
-LIMITS = {
+LIMITS: dict[str, dict[str, Any]] = {
     "roomy": {},
     "tight": {"SHARE": 0.0, "GRANTED": 8 * N * 5},
     "nothing granted": {"SHARE": 0.0, "GRANTED": 0},

@@ -15,8 +15,6 @@ from ksparse.objectives.losses import LogisticLoss
 
 SIZES = [0.0, 1e-300, 1e-17, 1e-8, 1e-3, 0.1, 1.0, 2.5, 10.0, 17.0, 36.0, 37.5, 40.0, 1e2, 700.0, 708.0, 1e3, 1e300]
 MARGINS = np.array([*(-size for size in SIZES), *SIZES])
-#: A few rounding units.
-ROUNDING = {"rtol": 2e-15, "atol": 1e-320}
 
 
 def exact(margin: float, y: float) -> tuple[float, float, float]:
@@ -38,9 +36,9 @@ def test_the_logistic_loss_is_exact_for_margins_of_any_size(y: float) -> None:
     labels = np.full(MARGINS.size, y)
     values, slopes, curvatures = np.array([exact(float(m), y) for m in MARGINS]).T
     loss = LogisticLoss()
-    assert_allclose(loss.value(MARGINS, labels), values, **ROUNDING)
-    assert_allclose(loss.slope(MARGINS, labels), slopes, **ROUNDING)
-    assert_allclose(loss.curvature(MARGINS, labels), curvatures, **ROUNDING)
+    assert_allclose(loss.value(MARGINS, labels), values, rtol=2e-15, atol=1e-320)
+    assert_allclose(loss.slope(MARGINS, labels), slopes, rtol=2e-15, atol=1e-320)
+    assert_allclose(loss.curvature(MARGINS, labels), curvatures, rtol=2e-15, atol=1e-320)
 
 
 def test_the_logistic_loss_is_what_scipy_says() -> None:

@@ -17,7 +17,7 @@ from ksparse.solvers.screening import ScreenedModel
 from ksparse.typing import Array, IntArray, Mask
 
 N, P = 40, 12
-OBJECTIVES = {
+OBJECTIVES: dict[str, Any] = {
     "least squares": lambda X, m: LeastSquares(X, m, alpha=0.01),
     "with a free coordinate": lambda X, m: LeastSquares(X, m + 2.0, alpha=0.01, fit_intercept=True).working(),
     "logistic": lambda X, m: Logistic(X, m > 0, alpha=0.05),

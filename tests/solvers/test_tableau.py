@@ -87,7 +87,7 @@ def test_the_best_exchange_is_that_of_refits(seed: int, free: int) -> None:
     changes = all_changes(hessian, linear, leaving, entering, kept)
     table = tableau(hessian, linear, order[:INSIDE])
     change, row, column = best_exchange(table, leaving, entering, np.zeros(SIZE))
-    assert (row, column) == np.unravel_index(np.argmin(changes), changes.shape)
+    assert (row, column) == divmod(int(np.argmin(changes)), changes.shape[1])
     assert change == pytest.approx(changes.min(), rel=1e-9)
 
 
@@ -100,7 +100,7 @@ def test_what_the_support_explains_cannot_enter() -> None:
     for _ in entering:
         change, row, column = best_exchange(table, leaving, entering, least)
         assert change == pytest.approx(changes.min(), rel=1e-9)
-        assert (row, column) == np.unravel_index(np.argmin(changes), changes.shape)
+        assert (row, column) == divmod(int(np.argmin(changes)), changes.shape[1])
         changes[:, column] = np.inf
         least[entering[column]] = table[entering[column], entering[column]]  # no larger than this: not allowed
     change, row, column = best_exchange(table, leaving, entering, least)
@@ -155,7 +155,7 @@ def chain_of_numpy(
     chain: list[tuple[int, int, float, IntArray]] = []
     while len(chain) < length:
         changes = all_changes(hessian, linear, leaving, entering, kept)
-        row, column = np.unravel_index(np.argmin(changes), changes.shape)
+        row, column = divmod(int(np.argmin(changes)), changes.shape[1])
         if not changes[row, column] < -threshold:
             break
         leaving[row], entering[column] = entering[column], leaving[row]
