@@ -167,6 +167,19 @@ def test_duplicates_are_summed_in_a_copy() -> None:
     assert_array_equal(given.data, before)
 
 
+def test_the_last_rows_may_be_empty(way: str) -> None:
+    X = values()
+    X[-4:] = 0.0
+    y = X[:, 0] + X[:, 2]
+    there, here = (LeastSquares(data, y, fit_intercept=True) for data in (sparse.csc_array(X), X))
+    x = np.random.default_rng(0).standard_normal(P + 1)
+    assert_allclose(there.working().at(x).gradient, here.working().at(x).gradient, rtol=1e-9, atol=1e-9)
+    whole = Design.from_user(sparse.csc_array(X), "test")
+    weights = np.random.default_rng(1).random(N)
+    few = whole.take(np.array([1, 9, 20]))
+    assert_allclose(few.squares(weights), weights @ np.square(X[:, [1, 9, 20]]), rtol=1e-12)
+
+
 def test_conversion_is_the_only_copy_of_sparse_data() -> None:
     given = sparse.csc_array(values())
     assert Design.from_user(given, "test").matrix.data is given.data

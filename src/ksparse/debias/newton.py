@@ -129,7 +129,6 @@ def newton(
             return Solution(trial, Outcome.NO_MINIMUM)
         if trial is point and not directions.reused:
             break
-        directions.forget_if(trial is point)
         point = trial
     return Solution(point, Outcome.UNFINISHED)
 
@@ -137,7 +136,8 @@ def newton(
 class _Directions:
     """Newton steps; a Hessian that was factorized serves as long as its steps shrink fast (V. E. Shamanskii, 1967).
 
-    Such a step costs O(k²) beside the O(nk²) of a Hessian.
+    Such a step costs O(k²) beside the O(nk²) of a Hessian. Where one did not lower f, the next promises as much, and
+    thus has a Hessian of its own.
     """
 
     def __init__(self, objective: Objective, solve: Solve | None, hessian: Array | None, last: float) -> None:
@@ -164,11 +164,6 @@ class _Directions:
         direction = self._factor(-gradient)
         self._promised = -float(gradient @ direction.step)
         return direction
-
-    def forget_if(self, failed: bool) -> None:
-        """After a step that did not lower f, the next one needs a Hessian of its own."""
-        if failed:
-            self._factor = None
 
 
 def _off_the_plateau(direction: Direction, point: Point) -> Array:

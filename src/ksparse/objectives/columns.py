@@ -56,7 +56,7 @@ class ColumnPool:
             return self.take(columns).gram(self._weights)
         self._make_room_for_products()
         block = self._products[places[:, None], places]
-        unknown = np.flatnonzero(np.isnan(block).any(axis=1))
+        unknown = _rows_with_unknown(block)
         if unknown.size:
             rows = self._rows[places]
             fresh = rows if unknown.size == places.size else rows[unknown]
@@ -105,3 +105,12 @@ class ColumnPool:
             larger = np.full((size, size), np.nan)
             larger[:known, :known] = self._products
             self._products = larger
+
+
+def _rows_with_unknown(block: Array) -> IntArray:
+    """Rows that hold all NaN of a symmetric block, if the columns of the same numbers are counted with them."""
+    unknown = np.isnan(block)
+    new = unknown.diagonal()
+    # Of two columns that were met, but never together, one is enough.
+    apart = np.tril(unknown & ~new & ~new[:, None]).any(axis=1)
+    return np.flatnonzero(new | apart)

@@ -204,7 +204,7 @@ class LinearObjective(Objective):
             return self
         centred = copy.copy(self)
         centred._design = self._design.centred(self._weights)
-        centred._squares = centred._gram = centred._pool = centred._value_at_zero = None
+        centred._squares = centred._gram = centred._pool = centred._products = centred._value_at_zero = None
         if self.loss.of_residuals:
             centred._level = self._weights @ self._target
             centred._target = self._target - centred._level

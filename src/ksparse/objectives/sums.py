@@ -78,8 +78,9 @@ def is_finite(matrix: Matrix) -> bool:
 def _add_sparse(matrix: Any, weights: Array, first: Array, second: Array) -> None:
     if matrix.nnz < SMALL:
         first += matrix.T @ weights
-        squares = (np.square(matrix.data, dtype=np.float64), matrix.indices, matrix.indptr)
-        second += sparse.csc_array(squares, shape=matrix.shape).T @ weights
+        squared = np.square(matrix.data, dtype=float), matrix.indices, matrix.indptr
+        # Without its shape, a matrix whose last rows are empty would be taken for a shorter one.
+        second += sparse.csc_array(squared, shape=matrix.shape).T @ weights
         return
     from ._scans import scan_sparse  # compiled when it is first needed
 

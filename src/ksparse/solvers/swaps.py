@@ -46,9 +46,8 @@ WARM = 2
 SMALL = 64
 #: Candidates to enter.
 FEW, MANY = 30, 200
-#: Coordinates of the widest model that is made before a support is called final, and how many times more candidates
-#: it has than others where it cannot have all.
-WIDEST, FURTHER = 400, 4
+#: Coordinates of the widest model that is made before a support is called final.
+WIDEST = 400
 
 
 @dataclass(frozen=True)
@@ -316,9 +315,8 @@ class SwapGraHTP(Solver):
         if self.candidates is not None or looked_further or not problem.objective.has_hessian:
             return level
         within_reach = min(outside, WIDEST // int(units.sizes.max(initial=1)) - units.k)
-        if within_reach == outside:
-            return max(level, outside)
-        return max(level, min(FURTHER * level, within_reach)) if within_reach >= 2 * level else level
+        worthwhile = within_reach == outside or within_reach >= 2 * level
+        return max(level, within_reach) if worthwhile else level
 
     def _model(
         self, problem: Problem, current: Iterate, candidates: int
