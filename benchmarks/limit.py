@@ -1,6 +1,6 @@
 """How close fits are to the limit of this machine: reading X once for each pass.
 
-    python benchmarks/limit.py [--quick] [--largest-gb 8] [--out benchmarks/results] [--image docs/images/limit.png]
+    python benchmarks/limit.py [--quick] [--largest-gb 8]
 
 A pass is Xᵀr: by BLAS for dense X, by SciPy for sparse X as CSC. For each fit: its passes (`result_.passes`), its
 seconds, and seconds ÷ (passes × seconds of a pass), medians of a few of each in turn; of the processor with one thread,
@@ -10,7 +10,7 @@ kind, which loads and compiles what is needed.
 Memory is (X + what the process has at its peak during the first fit to X − what it has before), divided by X: X is
 counted as it was given, a CSR matrix with its indices. It needs Linux; elsewhere it is not a number.
 
-With KSPARSE_DATA set, rcv1 is measured too.
+With KSPARSE_DATA set, rcv1 is measured too. Tables are written as CSV, from which docs/limit.md is made.
 """
 
 from __future__ import annotations
@@ -30,15 +30,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from suite.limits import FEATURES_OF_SCALING, LARGE, MEMORY_TARGETS, START_TARGET, TARGETS, limit_page, slope
 
 #: Numbers that are drawn at a time, so that X is the only large array.
 DRAWN = 1_000_000
-TARGETS = {"dense": 2.0, "sparse": 3.0}
-MEMORY_TARGETS = {"dense": 1.3, "sparse": 2.3}
-START_TARGET = 3.0
-FEATURES_OF_SCALING = 20
-#: Below so many megabytes a fit is mostly work that does not depend on the size of X.
-LARGE = 250
 
 
 @dataclass(frozen=True)
@@ -250,13 +245,6 @@ def scaling(largest: float, threads: int) -> list[dict[str, Any]]:
     return rows
 
 
-def slope(rows: list[dict[str, Any]]) -> float:
-    if len(rows) < 2:
-        return float("nan")
-    numbers, seconds = ([row[name] for row in rows] for name in ("megabytes", "seconds"))
-    return float(np.polyfit(np.log(numbers), np.log(seconds), 1)[0])
-
-
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
     from matplotlib.figure import Figure
 
@@ -309,6 +297,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--largest-gb", type=float, default=8.0, help="largest X of the scaling plot; 0 leaves it out")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"), help="folder of the tables")
     parser.add_argument("--image", type=Path, default=Path("docs/images/limit.png"), help="file of the plot")
+    parser.add_argument("--page", type=Path, default=Path("docs/limit.md"), help="file of the page; none if quick")
     parser.add_argument("--task", nargs=2, metavar=("TASK", "CASE"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.task is not None:
@@ -323,6 +312,8 @@ def main(arguments: list[str] | None = None) -> None:
         rows = scaling(1e9 * largest, 1)
         write(rows, options.out / "limit_scaling.csv")
         draw(rows, options.image)
+    if not options.quick:
+        options.page.write_text(limit_page(options.out), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -159,7 +159,6 @@ TARGETS: dict[str, tuple[Target, ...]] = {
         Target("F-score at least that of scikit-learn", _no_worse("f_score", _LASSO, -1.0, ".3f")),
         Target("Frobenius error at most that of scikit-learn", _no_worse("frobenius", _LASSO, 1.0, ".3f")),
         Target("≤ ¼ of the time of scikit-learn's own settings", _within(f"{_LASSO})", 0.25)),
-        Target("≤ ¼ of the time of scikit-learn, tuned", _within(f"{_LASSO}, tuned)", 0.25)),
     ),
     "weak_edges": (),
     "paths": (Target("50 values of k in ≤ 5× the time of the largest fit", _within("ksparse", 5.0)),),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from suite.cases import CASES, quick
 from suite.data import glm, graph, high_correlation, on_path
+from suite.limits import limit_page
 from suite.methods import METHODS
 from suite.report import render, write_report
 from suite.results import DONE, FAILED, LATE, Row, append, best_settings, read
@@ -21,6 +22,20 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_page_is_what_the_results_say() -> None:
     assert (ROOT / "docs" / "benchmarks.md").read_text() == render(ROOT / "benchmarks" / "results")
+
+
+def test_the_page_about_the_limit_is_what_its_tables_say() -> None:
+    assert (ROOT / "docs" / "limit.md").read_text() == limit_page(ROOT / "benchmarks" / "results")
+
+
+def test_the_page_about_the_limit_shows_what_is_missed(tmp_path: Path) -> None:
+    fit = "dense,linear,10,20,2,float64,C,1,5,8,0.01,1.5,3,0.1,{ratio},{memory}"
+    names = "kind,model,n,p,k,dtype,order,threads,repeats,megabytes,pass_seconds,gigabytes_per_second,passes,seconds"
+    rows = [f"{names},ratio,memory", fit.format(ratio=1.99, memory=1.31), fit.format(ratio=2.01, memory=1.29)]
+    (tmp_path / "limit_fits.csv").write_text("\n".join(rows))
+    page = limit_page(tmp_path)
+    assert "| 1.99 | **1.31** |" in page
+    assert "| **2.01** | 1.29 |" in page
 
 
 def row(method: str, seed: int = 0, objective: float = 1.0, seconds: float = 1.0, **others: object) -> Row:

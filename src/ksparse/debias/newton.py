@@ -48,8 +48,8 @@ RANK_LIMIT = 2000
 NEGLIGIBLE = 1e-10
 #: So many long steps in a row that do not change f lead to a minimum at infinity.
 DRIFT = 5
-#: A Hessian serves for another step if that promises no more than this share of what the step before promised,
-#: and, where f must be accurate, more than this share of f: the last step has a Hessian of its own.
+#: A Hessian serves for another step if that promises no more than this share of what the step before promised, and,
+#: unless a support is only tried, more than this share of f: the last step has a Hessian of its own.
 REUSE, LAST = 0.1, 1e-8
 #: The steps of an older Hessian converge more slowly: they go on until they promise this share of the tolerance.
 REUSED = 1e-6
@@ -105,7 +105,9 @@ def newton(
     hessian : ndarray, optional
         The Hessian near the start, if it is known; it serves the first steps.
     """
-    directions = _Directions(objective, solve, hessian if bounds is None else None, LAST if tol < LAST else 0.0)
+    tried = target is not None and np.isfinite(target)
+    last = 0.0 if tried and tol > LAST else max(LAST, tol)
+    directions = _Directions(objective, solve, hessian if bounds is None else None, last)
     point, drifting, hope = start, 0, np.inf
     for _ in range(max_iter):
         gradient = point.gradient.ravel()
