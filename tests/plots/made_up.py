@@ -30,7 +30,7 @@ def coefficients(ks: Iterable[int], n_features: int, n_outputs: int | None = Non
 
 def path(ks: Iterable[int], n_features: int, n_outputs: int | None = None, names: AnyArray | None = None) -> Path:
     coef = coefficients(ks, n_features, n_outputs)
-    return Path(np.array(list(ks)), coef, np.zeros(coef.shape[:-1]), results=(), feature_names=names)
+    return Path(np.array(list(ks)), coef, np.zeros(coef.shape[:-1]), results=(), passes=0, feature_names=names)
 
 
 def history(count: int, *, rate: float = 0.3, floor: float = 1e-5) -> History:

@@ -81,10 +81,16 @@ def test_random_features_cost_about_two_passes_each() -> None:
     assert objective.passes - before <= 2 * 49
 
 
-def test_a_path_counts_the_passes_of_its_models() -> None:
-    X = np.random.default_rng(0).standard_normal((50, 10))
-    path = ksparse.path(X, X[:, 0], [1, 2])
-    assert path.passes == sum(result.passes for result in path.results) > 0
+def test_a_path_counts_all_its_passes() -> None:
+    """Those of its models, and those that tell what might enter a model."""
+    X = np.random.default_rng(0).standard_normal((50, 100))
+    objective = LeastSquares(X, X[:, :5].sum(axis=1))
+    solver = path_solver(objective)
+    before = objective.passes
+    solver.solve(range(1, 8))
+    assert solver.passes == objective.passes - before
+    assert solver.passes >= max(result.passes for result in solver.results.values()) > 0
+    assert ksparse.path(X, X[:, :5].sum(axis=1), range(1, 8)).passes >= 7
 
 
 def test_what_is_known_costs_nothing() -> None:

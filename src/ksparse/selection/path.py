@@ -35,6 +35,8 @@ class Path:
         Intercepts for each k.
     results : tuple of Result
         What the solver gave back for each k.
+    passes : int
+        Passes over the data of the whole search, those from one k to the next included.
     feature_names : ndarray of str or None
         Names of the features, if X has any.
 
@@ -53,17 +55,13 @@ class Path:
     coef: Array
     intercept: Array
     results: tuple[Result, ...]
+    passes: int
     feature_names: AnyArray | None = field(default=None)
 
     @property
     def values(self) -> Array:
         """f for each k."""
         return np.array([result.value for result in self.results])
-
-    @property
-    def passes(self) -> int:
-        """Passes over the data of the runs that gave these models."""
-        return sum(result.passes for result in self.results)
 
     def __len__(self) -> int:
         return len(self.ks)
@@ -82,6 +80,7 @@ class Path:
             coef=np.array([coefficients for coefficients, _ in pairs]),
             intercept=np.array([intercept for _, intercept in pairs]),
             results=results,
+            passes=solver.passes,
             feature_names=getattr(model, "feature_names_in_", None),
         )
 

@@ -68,10 +68,16 @@ class PathSolver:
         self._solver = solver
         with one_thread():
             self._objective = objective.working()
+        self._passes_before = self._objective.passes
         self._units = replace(sparsity, k=objective.size).bind(objective.shape, objective.free)
         self._iterates: dict[int, Iterate] = {}
         self._seen_from_above: dict[tuple[int, int], float] = {}
         self.results: dict[int, Result] = {}
+
+    @property
+    def passes(self) -> int:
+        """Passes over the data so far."""
+        return self._objective.passes - self._passes_before
 
     @property
     def fewest(self) -> int:
@@ -93,6 +99,7 @@ class PathSolver:
                 self._from_the_smallest(new)
             self._never_rising()
             self._lighten()
+        self.results = dict(sorted(self.results.items()))
 
     def polish(self, k: int) -> Result:
         """Let the solver itself go on from the solution for this k, and begin from nothing: the best of all."""
