@@ -56,10 +56,18 @@ def measure(cases: list[Case], options: argparse.Namespace, output: Path) -> Non
         print(f"  in all {time.perf_counter() - began:.0f} s", flush=True)
 
 
-def narrowed(case: Case, parts: list[str] | None) -> Case:
-    """A case with the variants alone whose names contain one of these texts."""
-    kept = tuple(variant for variant in case.variants if not parts or any(part in variant.name for part in parts))
-    return replace(case, variants=kept)
+def narrowed(case: Case, parts: list[str] | None, methods: list[str] | None) -> Case:
+    """A case with those variants and methods alone whose names contain one of these texts."""
+
+    def wanted(name: str, texts: list[str] | None) -> bool:
+        return not texts or any(text in name for text in texts)
+
+    kept = (
+        replace(variant, methods=tuple(name for name in variant.methods if wanted(name, methods)))
+        for variant in case.variants
+        if wanted(variant.name, parts)
+    )
+    return replace(case, variants=tuple(kept))
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -67,6 +75,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="ksparse beside its peers", allow_abbrev=False)
     parser.add_argument("--cases", nargs="+", choices=names, default=names, metavar="CASE", help=", ".join(names))
     parser.add_argument("--variants", nargs="+", help="only those whose names contain one of these texts")
+    parser.add_argument("--methods", nargs="+", help="only those whose names contain one of these texts")
     parser.add_argument("--seeds", type=int, nargs="+", default=None, help="0 to 4 by default")
     parser.add_argument("--threads", type=int, nargs="+", default=None, help="1 and all by default")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the CSV files")
@@ -75,7 +84,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     options.seeds = options.seeds or ([0] if options.quick else list(range(5)))
     options.threads = options.threads or ([1] if options.quick else sorted({1, os.cpu_count() or 1}))
-    cases = [narrowed(case, options.variants) for case in CASES if case.name in options.cases]
+    cases = [narrowed(case, options.variants, options.methods) for case in CASES if case.name in options.cases]
     if options.quick:
         with tempfile.TemporaryDirectory() as place:
             measure([quick(case) for case in cases], options, Path(place))
