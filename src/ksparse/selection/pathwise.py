@@ -31,13 +31,13 @@ TOGETHER = 1.5
 class PathSolver:
     """Solves one problem for more and more k.
 
-    A first call of the default solver with several k solves for the largest by itself. Downwards, the start for a smaller
-    k is the solution of the next larger one without the units that cost least; then, upwards, that of the next smaller one
-    with the units that promise most, where these may gain enough. Exchanges go on from some of these starts (from each, if
-    there are few units); between them neighbours stand in. Further k, other solvers and graphs begin at the smallest k
-    instead. No start needs a pass over the data of its own: leaving is work on the support, and the gradient that shows a
-    solution to be final also says what enters next. Where a smaller k has become better than a larger one on the way, the
-    larger one starts from it again.
+    A first call of the default solver with several k solves for the largest by itself. Downwards, the start for a
+    smaller k is the solution of the next larger one without the units that cost least; then, upwards, that of the next
+    smaller one with the units that promise most, where these may gain enough. Exchanges go on from some of these starts
+    (from each, if there are few units); between them neighbours stand in. Further k, other solvers and graphs begin at
+    the smallest k instead. No start needs a pass over the data of its own: leaving is work on the support, and the
+    gradient that shows a solution to be final also says what enters next. Where a smaller k has become better than a
+    larger one on the way, the larger one starts from it again.
 
     Parameters
     ----------

@@ -55,11 +55,11 @@ class SwapGraHTP(Solver):
     """GraHTP with scaled steps and backtracking, then exchanges of units until none lowers f.
 
     First z = x − η·D⁻¹∇f(x) with the curvatures D, for η = 16, 8, …: the first support whose refit lowers f is taken.
-    When that gains less than a tenth of f, a quadratic model of f on the support and the best candidates ranks all pairs
-    of a leaving and an entering unit; chains of exchanges, then single ones, are tried on f itself and kept only if f falls.
-    One iteration costs one pass over the data, and those of a restart count where they happen. f never rises. The
-    edges of a graph are grown in stages instead, and exchanged many at a time: the q most promising enter, the q that
-    cost least after a refit leave, and q is halved unless f falls.
+    When that gains less than a tenth of f, a quadratic model of f on the support and the best candidates ranks all
+    pairs of a leaving and an entering unit; chains of exchanges, then single ones, are tried on f itself and kept only
+    if f falls. One iteration costs one pass over the data, and those of a restart count where they happen. f never
+    rises. The edges of a graph are grown in stages instead, and exchanged many at a time: the q most promising enter,
+    the q that cost least after a refit leave, and q is halved unless f falls.
 
     Parameters
     ----------
