@@ -73,6 +73,7 @@ class PathSolver:
         self._passes_before = self._objective.passes
         self._units = replace(sparsity, k=objective.size).bind(objective.shape, objective.free)
         self._iterates: dict[int, Iterate] = {}
+        self._latest: int | None = None
         self._seen_from_above: dict[tuple[int, int], float] = {}
         self.results: dict[int, Result] = {}
 
@@ -100,7 +101,7 @@ class PathSolver:
             else:
                 self._from_the_smallest(new)
             self._never_rising()
-            self._lighten()
+            self._lighten(self._latest)
         self.results = dict(sorted(self.results.items()))
 
     def polish(self, k: int) -> Result:
@@ -182,6 +183,7 @@ class PathSolver:
         else:
             start = self._above(problem, self._iterates[below])
         self._run(k, problem, start)
+        self._lighten(below)
 
     def _above(self, problem: Problem, smaller: Iterate) -> Iterate:
         """The start for more units than a solution has."""
@@ -197,7 +199,7 @@ class PathSolver:
         self._seen_from_above[larger, smaller] = value
         problem = self._problem(smaller)
         start = _shrunk(problem, self._iterates[larger])
-        self._lighten()
+        self._lighten(larger)
         if self._lower(start.point.value, self._iterates[smaller].point.value):
             self._run(smaller, problem, self._prepared(problem, start))
 
@@ -207,6 +209,7 @@ class PathSolver:
             if self._lower(self.results[smaller].value, self.results[larger].value):
                 problem = self._problem(larger)
                 self._run(larger, problem, self._above(problem, self._iterates[smaller]))
+                self._lighten(smaller)
 
     def _lower(self, value: float, known: float) -> bool:
         """Whether one value of f is below another by more than rounding."""
@@ -224,12 +227,13 @@ class PathSolver:
         # Results that rounding alone tells apart are the same, and the first of them stays.
         if known is None or self._lower(result.value, known.value):
             self.results[k] = result
-            self._lighten()
-            self._iterates[k] = replace(last, done=None)
+            self._lighten(self._latest)
+            self._iterates[k], self._latest = replace(last, done=None), k
 
-    def _lighten(self) -> None:
-        """Forget what can be made again: matrices for each k would fill the memory."""
-        for k, iterate in self._iterates.items():
+    def _lighten(self, k: int | None) -> None:
+        """Forget what can be made again for a solution: matrices for each k would fill the memory."""
+        if k in self._iterates:
+            iterate = self._iterates[k]
             light = self._objective.light(iterate.point)
             self._iterates[k] = replace(iterate, point=light, proposal=None, solution=None)
 
