@@ -1,4 +1,4 @@
-"""Solutions for many k: each starts from its neighbours, upwards and then downwards."""
+"""Solutions for many k: each starts from its neighbours, in both directions."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ __all__ = ["PathSolver"]
 
 #: A start from a neighbour must lower f by this share, and by more than this share of f(0), to be worth a run.
 WORTHWHILE, ROUNDING = 1e-6, 1e-15
-#: Exchanges are looked for at every so many values of k.
+#: Exchanges are looked for at every so many values of k, and at each up to this number, where a unit counts most.
 STRIDE = 8
 #: Units together are not expected to gain more than so many times what they promise one by one.
 TOGETHER = 1.5
 
 
 class PathSolver:
-    """Solves one problem for more and more k.
+    """Solves one problem for many k.
 
-    Upwards, the start for a larger k is the solution of the next smaller one with the units that promise most;
-    downwards, the solution of the next larger one without the units that cost least, where that is better than what
-    is known. Neither start needs a pass over the data: the gradient that showed a solution to be final also says what
-    enters next, and leaving is work on the support. So a further k costs one pass if no exchange lowers f on the way.
-    Where a smaller k has become better than a larger one on the way down, the larger one starts from it again.
+    The default solver begins at the largest k and goes down, then up again where that promises something; other
+    solvers, graphs, and k that are added later go upwards first, and then down. Upwards, the start for a larger k is
+    the solution of the next smaller one with the units that promise most; downwards, the solution of the next larger
+    one without the units that cost least. Neither start needs a pass over the data: the gradient that showed a solution
+    to be final also says what enters next, and leaving is work on the support. So a further k costs about one pass if
+    no exchange lowers f on the way. Where a smaller k is better than a larger one, the larger one starts from it again.
 
     Parameters
     ----------
@@ -140,20 +141,21 @@ class PathSolver:
     def _from_the_largest(self, ks: list[int]) -> None:
         """Solve for the largest k by itself, the others without the units that cost least; then look upwards again.
 
-        Exchanges are looked for at each STRIDE-th k, or at each if there are few units; between, neighbours stand in.
+        Exchanges are looked for at each STRIDE-th k and at all up to that number, or at each if there are few units;
+        between, neighbours stand in.
         """
         largest = self._problem(ks[-1])
         self._run(ks[-1], largest, self._solver.prepare(largest, self._objective.start))
         for number, (smaller, larger) in enumerate(reversed(list(pairwise(ks))), start=1):
             self._seen_from_above[larger, smaller] = self.results[larger].value
             problem = self._problem(smaller)
-            self._run(smaller, problem, self._stride(_shrunk(problem, self._iterates[larger]), number))
+            self._run(smaller, problem, self._stride(_shrunk(problem, self._iterates[larger]), smaller, number))
         for number, (smaller, larger) in enumerate(pairwise(ks), start=1):
             problem, known = self._problem(larger), self._iterates[larger].point.value
             if self._hoped_for(problem, self._iterates[smaller]) < known:
                 start = _grown(problem, self._iterates[smaller])
                 if self._lower(start.point.value, known):
-                    self._run(larger, problem, self._stride(start, number))
+                    self._run(larger, problem, self._stride(start, larger, number))
 
     @staticmethod
     def _hoped_for(problem: Problem, smaller: Iterate) -> float:
@@ -163,12 +165,12 @@ class PathSolver:
         added = top_mask(gains, problem.units.k - int(inside.sum()))
         return smaller.point.value - TOGETHER * float(gains[added].sum())
 
-    def _stride(self, start: Iterate, number: int) -> Iterate:
-        """A start from a neighbour, from which exchanges go on if its number says so."""
+    def _stride(self, start: Iterate, k: int, number: int) -> Iterate:
+        """A start from a neighbour, from which exchanges go on if k is small or its number says so."""
         assert isinstance(self._solver, SwapGraHTP)
         start = self._solver.continued(start)
         stride = 1 if self._units.count <= SMALL else STRIDE
-        return start if number % stride == 0 else replace(start, done="converged: as part of a path")
+        return start if k <= STRIDE or number % stride == 0 else replace(start, done="converged: as part of a path")
 
     def _upwards(self, k: int) -> None:
         problem = self._problem(k)
