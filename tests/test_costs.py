@@ -65,7 +65,7 @@ LIMITS: dict[str, dict[str, int]] = {
         "gradients": 392,
         "hessians": 173,
         "steps": 0,
-        "models": 8,
+        "models": 16,
     },
 }
 

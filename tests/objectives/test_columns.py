@@ -248,3 +248,36 @@ def test_the_same_calls_give_the_same_bytes() -> None:
     first, second = pool_of()[0], pool_of()[0]
     for chosen in SUPPORTS:
         assert_array_equal(first.gram(index(chosen)), second.gram(index(chosen)))
+
+
+def test_products_take_no_room_once_there_are_too_many_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns that are let go when products are no longer remembered must not make a table of all of them."""
+    monkeypatch.setattr(columns, "GRANTED", 8 * N * 20)
+    monkeypatch.setattr(columns, "MOST_PRODUCTS", 8)
+    monkeypatch.setattr(ColumnPool, "_make_room_for_products", _at_most(8, ColumnPool._make_room_for_products))
+    pool, X, weights = pool_of()
+    for first in range(0, P - 4, 2):
+        chosen = np.arange(first, first + 4)
+        pool.take(chosen)
+        assert_allclose(pool.gram(chosen), (X[:, chosen].T * weights) @ X[:, chosen], rtol=1e-12, atol=1e-12)
+
+
+def _at_most(columns: int, make_room: Any) -> Any:
+    def watched(pool: ColumnPool) -> None:
+        assert pool._rows.shape[0] <= columns
+        make_room(pool)
+
+    return watched
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_each_search_gathers_columns_of_its_own(intercept: bool) -> None:
+    """Otherwise searches in two threads would change them under each other, and they would outlive the search."""
+    objective = linear("least squares", fit_intercept=intercept)
+    first, second = objective.working(), objective.working()
+    everything = np.ones(objective.size, dtype=bool)
+    first.restrict(everything)
+    second.restrict(everything)
+    assert first._pool is not None
+    assert first._pool is not second._pool
+    assert objective._pool is None

@@ -80,7 +80,9 @@ class ColumnPool:
     def _keep_only(self, columns: IntArray) -> None:
         """Forget all other columns."""
         places = self._place[columns]
-        if self._products.size:
+        if self._rows.shape[0] > MOST_PRODUCTS:
+            self._products = np.empty((0, 0))
+        elif self._products.size:
             self._make_room_for_products()
             self._products = self._products[places[:, None], places]
         self._rows, self._used = self._rows[places], columns.size

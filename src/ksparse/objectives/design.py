@@ -144,9 +144,9 @@ class Design:
         count = thread_count(self.stored)
         if count == 1 or self.gathered:
             return self.matrix.T @ residuals
-        if len(self._runs) != count:
-            self._runs = runs_of_columns(self.matrix, count)
-        runs = self._runs
+        runs = self._runs  # another thread may put others in their place
+        if len(runs) != count:
+            runs = self._runs = runs_of_columns(self.matrix, count)
         return np.concatenate(side_by_side(lambda part: runs[part] @ residuals, count))
 
     def take(self, columns: IntArray) -> Design:

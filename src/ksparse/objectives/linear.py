@@ -196,19 +196,21 @@ class LinearObjective(Objective):
         return self._pool.take(columns)
 
     def working(self) -> LinearObjective:
-        """With an intercept, the same function with centred columns: b is then the intercept of X − 1·x̄ᵀ.
+        """The same function for one search: with an intercept, b is then that of the centred columns X − 1·x̄ᵀ.
 
-        Where only residuals count, y is centred too, so that its level costs no digits.
+        Where only residuals count, y is centred too, so that its level costs no digits. What a search gathers is its
+        own: searches in other threads do not meet it, a second one is the same as the first, and none outlives its end.
         """
+        working = copy.copy(self)
+        working._pool = None
         if not self.fit_intercept or self._design.shift is not None:
-            return self
-        centred = copy.copy(self)
-        centred._design = self._design.centred(self._weights)
-        centred._squares = centred._gram = centred._pool = centred._products = centred._value_at_zero = None
+            return working
+        working._design = self._design.centred(self._weights)
+        working._squares = working._gram = working._products = working._value_at_zero = None
         if self.loss.of_residuals:
-            centred._level = self._weights @ self._target
-            centred._target = self._target - centred._level
-        return centred
+            working._level = self._weights @ self._target
+            working._target = self._target - working._level
+        return working
 
     def to_working(self, x: Array) -> Array:
         """Move the intercept so that the margins stay the same with centred columns."""

@@ -88,7 +88,7 @@ class Path:
 def path(
     X: Any, y: Any, ks: Iterable[int], estimator: SparseLinearModel | None = None, *, sample_weight: Any = None
 ) -> Path:
-    """Fit a model for each k, from small to large and back, each starting from its neighbours.
+    """Fit a model for each k, from large to small and back, each starting from its neighbours.
 
     Parameters
     ----------

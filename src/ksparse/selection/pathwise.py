@@ -1,4 +1,4 @@
-"""Solutions for many k: each starts from its neighbours, upwards and then downwards."""
+"""Solutions for many k: each starts from its neighbours, in both directions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["PathSolver"]
 
 #: A start from a neighbour must lower f by this share, and by more than this share of f(0), to be worth a run.
 WORTHWHILE, ROUNDING = 1e-6, 1e-15
-#: Exchanges are looked for at every so many values of k.
-STRIDE = 8
+#: Exchanges are looked for again when k has changed by this share.
+SPACING = 0.15
 #: Units together are not expected to gain more than so many times what they promise one by one.
 TOGETHER = 1.5
 
 
 class PathSolver:
-    """Solves one problem for more and more k.
+    """Solves one problem for many k.
 
     A first call of the default solver with several k solves for the largest by itself. Downwards, the start for a
     smaller k is the solution of the next larger one without the units that cost least; then, upwards, that of the next
@@ -113,7 +113,8 @@ class PathSolver:
                 self._run(k, problem, replace(self._iterates[k], memory=None), solver)
             self._run(k, problem, solver.prepare(problem, self._objective.start), solver)
             if self._has_effort:
-                self._run(k, problem, replace(self._iterates[k], memory=None))
+                searched = self._run(k, problem, replace(self._iterates[k], memory=None))
+                self.results[k] = replace(self.results[k], message=searched.message)
             self._never_rising()
         return self.results[k]
 
@@ -143,20 +144,32 @@ class PathSolver:
     def _from_the_largest(self, ks: list[int]) -> None:
         """Solve for the largest k by itself, the others without the units that cost least; then look upwards again.
 
-        Exchanges are looked for at each STRIDE-th k, or at each if there are few units; between, neighbours stand in.
+        Exchanges go on wherever k has changed by a share of SPACING since the last time, or everywhere if there are few
+        units; between, neighbours stand in.
         """
-        largest = self._problem(ks[-1])
-        self._run(ks[-1], largest, self._solver.prepare(largest, self._objective.start))
-        for number, (smaller, larger) in enumerate(reversed(list(pairwise(ks))), start=1):
+        assert isinstance(self._solver, SwapGraHTP)
+        largest, solver = self._problem(ks[-1]), replace(self._solver, effort=0)
+        self._run(ks[-1], largest, solver.prepare(largest, self._objective.start), solver)
+        exchanged = ks[-1]
+        for smaller, larger in reversed(list(pairwise(ks))):
             self._seen_from_above[larger, smaller] = self.results[larger].value
             problem = self._problem(smaller)
-            self._run(smaller, problem, self._stride(_shrunk(problem, self._iterates[larger]), number))
-        for number, (smaller, larger) in enumerate(pairwise(ks), start=1):
+            exchanged, start = self._neighbour(_shrunk(problem, self._iterates[larger]), smaller, exchanged)
+            self._run(smaller, problem, start, solver)
+        exchanged = ks[0]
+        for smaller, larger in pairwise(ks):
             problem, known = self._problem(larger), self._iterates[larger].point.value
             if self._hoped_for(problem, self._iterates[smaller]) < known:
                 start = _grown(problem, self._iterates[smaller])
                 if self._lower(start.point.value, known):
-                    self._run(larger, problem, self._stride(start, number))
+                    exchanged, start = self._neighbour(start, larger, exchanged)
+                    self._run(larger, problem, start, solver)
+
+    def _neighbour(self, start: Iterate, k: int, exchanged: int) -> tuple[int, Iterate]:
+        """A start from a neighbour: with exchanges, if those before were far from this k; and where the last were."""
+        start = SwapGraHTP.continued(start)
+        near = abs(k - exchanged) < SPACING * k and self._units.count > SMALL
+        return (exchanged, replace(start, done="converged: as part of a path")) if near else (k, start)
 
     @staticmethod
     def _hoped_for(problem: Problem, smaller: Iterate) -> float:
@@ -165,13 +178,6 @@ class PathSolver:
         gains = np.where(inside, 0.0, expected_gains(problem, smaller))
         added = top_mask(gains, problem.units.k - int(inside.sum()))
         return smaller.point.value - TOGETHER * float(gains[added].sum())
-
-    def _stride(self, start: Iterate, number: int) -> Iterate:
-        """A start from a neighbour, from which exchanges go on if its number says so."""
-        assert isinstance(self._solver, SwapGraHTP)
-        start = self._solver.continued(start)
-        stride = 1 if self._units.count <= SMALL else STRIDE
-        return start if number % stride == 0 else replace(start, done="converged: as part of a path")
 
     def _upwards(self, k: int) -> None:
         problem = self._problem(k)
@@ -221,7 +227,7 @@ class PathSolver:
             return self._solver.continued(start)
         return self._solver.prepare(problem, start.point.x)
 
-    def _run(self, k: int, problem: Problem, start: Iterate, solver: Solver | None = None) -> None:
+    def _run(self, k: int, problem: Problem, start: Iterate, solver: Solver | None = None) -> Result:
         result, last = (solver or self._solver).resume(problem, start)
         known = self.results.get(k)
         # Results that rounding alone tells apart are the same, and the first of them stays.
@@ -229,6 +235,7 @@ class PathSolver:
             self.results[k] = result
             self._lighten(self._latest)
             self._iterates[k], self._latest = replace(last, done=None), k
+        return result
 
     def _lighten(self, k: int | None) -> None:
         """Forget what can be made again for a solution: matrices for each k would fill the memory."""
