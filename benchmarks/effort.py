@@ -143,7 +143,7 @@ def draw(runs: list[Run], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--levels", type=int, nargs="+", default=[0, 1, 2, 3, 4, 5])
+    parser.add_argument("--levels", type=int, choices=range(6), nargs="+", default=[0, 1, 2, 3, 4, 5])
     parser.add_argument("--figure", type=Path)
     options = parser.parse_args()
     runs: list[Run] = []

@@ -241,21 +241,23 @@ def scaling(largest: float, threads: int) -> list[dict[str, Any]]:
             rows.append({**asdict(case), **row})
         own = [row for row in rows if row["dtype"] == dtype]
         large = [row for row in own if row["megabytes"] >= LARGE]
-        print(f"{dtype}: seconds grow as (n·p)^{slope(own):.2f}, from {LARGE} MB on as (n·p)^{slope(large):.2f}")
+        from_large = f", from {LARGE} MB on as (n·p)^{slope(large):.2f}" if len(large) > 1 else ""
+        print(f"{dtype}: seconds grow as (n·p)^{slope(own):.2f}{from_large}")
     return rows
 
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    figure = Figure(figsize=(6.8, 5.2), layout="constrained")
     axes = figure.add_subplot()
     for dtype, colour in (("float64", "C0"), ("float32", "C1")):
         chosen = [row for row in rows if row["dtype"] == dtype]
         sizes = np.array([row["megabytes"] for row in chosen])
         seconds = np.array([row["seconds"] for row in chosen])
-        large = slope([row for row in chosen if row["megabytes"] >= LARGE])
-        label = f"a fit, {dtype}: slope {slope(chosen):.2f}, from {LARGE} MB on {large:.2f}"
+        large = [row for row in chosen if row["megabytes"] >= LARGE]
+        label = f"a fit, {dtype}: slope {slope(chosen):.2f}"
+        label += f", from {LARGE} MB on {slope(large):.2f}" if len(large) > 1 else ""
         axes.loglog(sizes, seconds, "o-", color=colour, label=label)
         axes.loglog(sizes, [row["pass_seconds"] for row in chosen], "x:", color=colour, label=f"one pass, {dtype}")
         if dtype == "float64":
@@ -263,7 +265,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     axes.set_xlabel("size of X in megabytes")
     axes.set_ylabel("seconds")
     axes.set_title(f"Time grows with the size of X (k = {FEATURES_OF_SCALING})")
-    axes.legend(frameon=False)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize="small")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
 
@@ -304,16 +306,25 @@ def main(arguments: list[str] | None = None) -> None:
         task, case = options.task[0], Case(**json.loads(options.task[1]))
         print(json.dumps(measure(case) if task == "fit" else measure_start(case)))
         return
-    write(table_of_starts(), options.out / "limit_start.csv")
+    if options.quick:
+        print("Small X: this shows that everything runs; the targets are those of the full run.")
+        with tempfile.TemporaryDirectory() as folder:
+            measure_all(True, 0.08, Path(folder), Path(folder) / "limit.png")
+        return
+    measure_all(False, options.largest_gb, options.out, options.image)
+    options.page.write_text(limit_page(options.out), encoding="utf-8")
+
+
+def measure_all(quick: bool, largest: float, out: Path, image: Path) -> None:
+    """Measure, print and write all tables, and the plot."""
+    print("ratio = seconds ÷ (passes × seconds of a pass); T = threads")
+    write(table_of_starts(), out / "limit_start.csv")
     print()
-    write(table_of_fits(cases_of_fits(options.quick)), options.out / "limit_fits.csv")
-    largest = min(options.largest_gb, 0.08) if options.quick else options.largest_gb
+    write(table_of_fits(cases_of_fits(quick)), out / "limit_fits.csv")
     if largest > 0:
         rows = scaling(1e9 * largest, 1)
-        write(rows, options.out / "limit_scaling.csv")
-        draw(rows, options.image)
-    if not options.quick:
-        options.page.write_text(limit_page(options.out), encoding="utf-8")
+        write(rows, out / "limit_scaling.csv")
+        draw(rows, image)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import os
 import tempfile
 import time
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from suite.cases import CASES, Case, available, quick
@@ -27,6 +28,7 @@ from suite.runner import run_case
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+PEERS = ("skscope", "abess", "skglm", "gglasso", "fastsparsegams")
 
 
 def show(row: Row) -> None:
@@ -84,8 +86,15 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     options.seeds = options.seeds or ([0] if options.quick else list(range(5)))
     options.threads = options.threads or ([1] if options.quick else sorted({1, os.cpu_count() or 1}))
+    if options.variants and not any(
+        text in variant.name for case in CASES for variant in case.variants for text in options.variants
+    ):
+        parser.error(f"no variant has a name with {' or '.join(map(repr, options.variants))}")
     cases = [narrowed(case, options.variants, options.methods) for case in CASES if case.name in options.cases]
+    if missing := [name for name in PEERS if find_spec(name) is None]:
+        print(f'not installed, and shown as failed: {", ".join(missing)}; pip install ".[bench]" brings them')
     if options.quick:
+        print("Small data: this shows that everything runs, and says nothing about speed or quality.")
         with tempfile.TemporaryDirectory() as place:
             measure([quick(case) for case in cases], options, Path(place))
         return

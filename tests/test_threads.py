@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Event, Thread
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -43,3 +45,24 @@ def test_a_large_problem_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "LARGE", 1)
     result = ksparse.minimize(linear("logistic"), k=3)
     np.testing.assert_allclose(result.x, reference.x, atol=1e-10)
+
+
+def test_overlapping_work_leaves_the_threads_as_they_were() -> None:
+    """Whoever comes first has limited the threads, and whoever goes last must lift the limit."""
+    inside, first_has_left = Event(), Event()
+
+    def outlasting() -> None:
+        with threads.one_thread():
+            inside.set()
+            assert first_has_left.wait(10)
+            assert blas_threads() == {1}
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        other = Thread(target=outlasting)
+        with threads.one_thread():
+            other.start()
+            assert inside.wait(10)
+        first_has_left.set()
+        other.join()
+        assert blas_threads() == before

@@ -79,10 +79,9 @@ def _of_features(instance: Instance, answer: Any) -> dict[str, float]:
     support = np.unique(np.asarray(answer, dtype=np.intp))
     columns = task.X[:, support]
     w = refit(task.kind, columns, task.y, task.alpha)
-    measures = {
-        "features": float(support.size),
-        "objective": float(np.mean(_losses(task.kind, task.y, columns @ w)) + 0.5 * task.alpha * w @ w),
-    }
+    objective = float(np.mean(_losses(task.kind, task.y, columns @ w)) + 0.5 * task.alpha * w @ w)
+    # More features than were asked for are an answer to another question.
+    measures = {"features": float(support.size), "objective": objective if support.size <= task.k else np.nan}
     if instance.truth is not None:
         measures["recall"] = float(np.isin(instance.truth, support).mean())
     if instance.X_test is not None:

@@ -72,16 +72,17 @@ class Comparison:
     def near(self, share: float, methods: Iterable[str]) -> list[str]:
         """Those whose median objective exceeds ours by at most this share."""
         ours = self.median(self.ours, "objective")
-        return [name for name in methods if self.median(name, "objective") <= (1 + share) * ours * (1 + SAME)]
+        limit = ours + (share + SAME) * abs(ours)
+        return [name for name in methods if self.median(name, "objective") <= limit]
 
     def wins(self) -> tuple[int, str]:
         """Seeds in which no peer has a lower objective, and the peer that has one most often."""
         losses = dict.fromkeys(self.peers, 0)
         won = 0
         for seed in self.seeds:
-            limit = self._rows[self.ours, seed].objective / (1 + SAME)
-            better = [name for name in self.peers if self._objective(name, seed) < limit]
-            won += not better
+            ours = self._objective(self.ours, seed)
+            better = [name for name in self.peers if self._objective(name, seed) < ours - SAME * abs(ours)]
+            won += bool(np.isfinite(ours)) and not better
             for name in better:
                 losses[name] += 1
         return won, max(losses, key=lambda name: losses[name], default="") if any(losses.values()) else ""

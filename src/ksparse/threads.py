@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -35,14 +36,43 @@ def _threads_of_blas() -> int:
     return max((library["num_threads"] for library in _blas().info()), default=1)
 
 
+class _Users:
+    """How many run under `one_thread`: the number of threads belongs to the process, not to a Python thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._count = 0
+        self._before = 1
+        self._limiter: Any = None
+
+    def enter(self) -> int:
+        """Limit BLAS if nobody else has; how many threads there were before."""
+        with self._lock:
+            if self._count == 0:
+                self._before = _threads_of_blas()
+                self._limiter = _blas().limit(limits=1)
+            self._count += 1
+            return self._before
+
+    def leave(self) -> None:
+        """Lift the limit with the last one."""
+        with self._lock:
+            self._count -= 1
+            if self._count == 0:
+                self._limiter.restore_original_limits()
+
+
+_users = _Users()
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Run BLAS on one thread, remembering how many the caller had."""
-    token = _allowed.set(max(_threads_of_blas(), _allowed.get()))
+    token = _allowed.set(max(_users.enter(), _allowed.get()))
     try:
-        with _blas().limit(limits=1):
-            yield
+        yield
     finally:
+        _users.leave()
         _allowed.reset(token)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ksparse
+from ksparse.datasets import make_logistic
 from ksparse.objectives import LeastSquares, Logistic, Objective
 from ksparse.selection import PathSolver
 from ksparse.sparsity import Entries, Groups
@@ -79,6 +80,31 @@ def test_random_features_cost_about_two_passes_each() -> None:
     before = objective.passes
     solver.solve(range(2, 51))
     assert objective.passes - before <= 2 * 49
+
+
+@pytest.mark.parametrize("ks", [[10, 20, 30, 40, 50, 60], [5, 6, 7, 8, 9, 10], [1, 2, 40]])
+def test_few_values_of_k_are_as_good_as_fits_of_their_own(ks: list[int]) -> None:
+    """However far apart they are; there are too many units for exchanges at each k."""
+    X, y, _ = make_logistic(300, 200, 20)
+    objective = Logistic(X, y, alpha=1e-3)
+    solver = path_solver(objective)
+    solver.solve(ks)
+    for k in ks:
+        assert solver.results[k].value <= 1.05 * ksparse.minimize(objective, k).value
+
+
+def test_effort_is_not_spent_on_the_way() -> None:
+    X, y, _ = make_logistic(100, 120, 15)
+    objective = Logistic(X, y, alpha=1e-3)
+    passes = []
+    for effort in (0, 3):
+        solver = path_solver(objective, ksparse.SwapGraHTP(effort=effort))
+        solver.solve([5, 15])
+        passes.append(solver.passes)
+    assert passes[0] == passes[1]
+    before = solver.passes
+    assert solver.polish(15).message == "converged: 27 further searches, as effort=3 asks, are done"
+    assert solver.passes > before + 27
 
 
 def test_a_path_counts_all_its_passes() -> None:

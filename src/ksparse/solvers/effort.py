@@ -8,15 +8,16 @@ lower one has done, and goes on.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..debias import Exact, Outcome
 from ..sparsity.base import top_mask
 from ..typing import Array, IntArray, Mask
-from ..validation import check_iterations
 from .additive import removals
 from .base import Iterate, Problem
 from .exchange import ExchangeModel
@@ -38,10 +39,12 @@ PAIRS = 1000
 LOT, TRIES = 300, 3
 
 
-def check_effort(effort: int, exchanges: int | None) -> None:
+def check_effort(effort: Any, exchanges: int | None) -> None:
     """Refuse what is no level of effort."""
-    if check_iterations(effort, "effort") > HIGHEST:
-        raise ValueError(f"effort must be an integer from 0 (fastest) to {HIGHEST} (lowest f), got {effort}")
+    whole = isinstance(effort, numbers.Integral) and not isinstance(effort, (bool, np.bool_))
+    if not whole or not 0 <= effort <= HIGHEST:
+        kind = ValueError if whole else TypeError
+        raise kind(f"effort must be an integer from 0 (fastest) to {HIGHEST} (lowest f), got {effort!r}")
     if effort and exchanges == 0:
         raise ValueError(f"effort={effort} searches by exchanges, which exchanges=0 turns off; leave one of them out")
 
@@ -93,7 +96,7 @@ class Search:
         following = replace(best if found is None else found, turn=best.turn + 1)
         if best.turn < rounds or self.effort == HIGHEST:
             return following
-        return replace(following, done=f"converged: {rounds} rounds of exchanges from other units have ended")
+        return replace(following, done=f"converged: {rounds} further searches, as effort={self.effort} asks, are done")
 
     def _last_round(self, best: Iterate) -> Iterate:
         """A single exchange that lowers f; done if there is none."""
