@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -36,44 +36,32 @@ def _threads_of_blas() -> int:
     return max((library["num_threads"] for library in _blas().info()), default=1)
 
 
-class _Users:
-    """How many run under `one_thread`: the number of threads belongs to the process, not to a Python thread."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._count = 0
-        self._before = 1
-        self._limiter: Any = None
-
-    def enter(self) -> int:
-        """Limit BLAS if nobody else has; how many threads there were before."""
-        with self._lock:
-            if self._count == 0:
-                self._before = _threads_of_blas()
-                self._limiter = _blas().limit(limits=1)
-            self._count += 1
-            return self._before
-
-    def leave(self) -> None:
-        """Lift the limit with the last one."""
-        with self._lock:
-            self._count -= 1
-            if self._count == 0:
-                self._limiter.restore_original_limits()
-
-
-_users = _Users()
+#: Who limits BLAS: the number of threads belongs to the process, and two who save and restore it would mix them up.
+_limiting = Lock()
+#: How many threads there were before.
+_before = 1
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run BLAS on one thread, remembering how many the caller had."""
-    token = _allowed.set(max(_users.enter(), _allowed.get()))
+    """Run BLAS on one thread, remembering how many the caller had.
+
+    Where another Python thread has limited them already, they are its to give back.
+    """
+    global _before
+    first = _limiting.acquire(blocking=False)
     try:
-        yield
+        if first:
+            _before = _threads_of_blas()
+        token = _allowed.set(max(_before, _allowed.get()))
+        try:
+            with _blas().limit(limits=1) if first else nullcontext():
+                yield
+        finally:
+            _allowed.reset(token)
     finally:
-        _users.leave()
-        _allowed.reset(token)
+        if first:
+            _limiting.release()
 
 
 @contextmanager
