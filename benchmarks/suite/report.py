@@ -28,8 +28,9 @@ HEAD = """# Benchmarks
 One evaluator, which shares no code with any solver, refits the features that a method has selected and computes the
 objective, the recall and the error on other data. All methods get the same data, in processes of their own, after a
 warm-up on other data of the same shape. Seconds are those from data in memory to a support, the median of three runs if
-they are quick; MB is the peak of resident memory above what the process had before. Everything is a median over seeds.
-Peers are in their best settings: the notes under the tables say which.
+they are quick: of the processor on one thread, in which other programs do not count, and of the clock on all. MB is the
+peak of resident memory above what the process had before, after its warm-up. Everything is a median over seeds, and
+lower is better, but for recall and F-score. Peers are in their best settings: the notes under the tables say which.
 """
 
 
@@ -92,21 +93,24 @@ def _threads(count: int) -> str:
 def _summary(measured: dict[str, Comparisons]) -> str:
     counts = sorted({count for comparisons in measured.values() for count in _thread_counts(comparisons)})
     lines = [_row(["", "target", *map(_threads, counts)]), "|---" * (2 + len(counts)) + "|"]
-    met: dict[int, list[bool]] = {count: [] for count in counts}
+    marks: dict[int, list[str]] = {count: [] for count in counts}
     for case in CASES:
         for target in TARGETS[case.name]:
             cells = []
             for count in counts:
                 verdicts = _verdicts(case, target, measured[case.name], count)
                 cells.append(_cell(verdicts))
-                met[count].append(_mark(verdicts) == "✓")
+                marks[count].append(_mark(verdicts))
             link = f"[{case.title}](#{_anchor(case.title)})" if target is TARGETS[case.name][0] else ""
             lines.append(_row([link, target.text, *cells]))
-    shares = "; ".join(f"{sum(met[count])} of {len(met[count])} on {_threads(count)}" for count in counts)
+    shares = " ".join(
+        f"On {_threads(count)}, of {len(marks[count])} targets {marks[count].count('✓')} are met, "
+        f"{marks[count].count('✗')} are missed and {marks[count].count('?')} are not wholly measured."
+        for count in counts
+    )
     head = (
-        f"## At one glance\n\n**Targets met: {shares}.** Values are those of the variants of a case, in their order; "
-        "those that miss are bold. A question mark: something was not measured (—), or a peer was given up too early "
-        "to tell.\n\n"
+        f"## At one glance\n\n**{shares}** Values are those of the variants of a case, in their order; those that miss "
+        "are bold. A question mark: something was not measured (—), or a peer was given up too early to tell.\n\n"
     )
     return head + "\n".join(lines)
 

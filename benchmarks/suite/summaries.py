@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -112,5 +112,7 @@ def summarize(rows: list[Row], ours: Callable[[str], str], patience: float) -> d
     """A comparison for each variant and number of threads; `ours` names our method of a variant."""
     groups: dict[tuple[str, int], list[Row]] = {}
     for row in best_settings(rows):
-        groups.setdefault((row.variant, row.threads), []).append(row)
+        # With one thread, what other programs do meanwhile does not count.
+        alone = row.threads == 1 and row.processors > 0
+        groups.setdefault((row.variant, row.threads), []).append(replace(row, seconds=row.processors) if alone else row)
     return {key: Comparison(group, ours(key[0]), patience) for key, group in groups.items()}

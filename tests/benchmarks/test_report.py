@@ -85,7 +85,7 @@ def test_what_is_not_measured_does_not_count_as_met(tmp_path: Path) -> None:
     append(tmp_path, row("abess", objective=1.1, seconds=2.0))
     text = render(tmp_path)  # one of three variants
     assert "| faster than abess | ? 2.0× · — · — |" in text
-    assert "Targets met: 0 of" in text
+    assert "targets 0 are met, " in text
 
 
 def test_the_best_setting_counts() -> None:
