@@ -127,11 +127,16 @@ def test_a_given_hessian_saves_one(name: str, counts: Counts) -> None:
     hessian = objective.hessian(minimum)
     counts.hessians.clear()
     near = minimum.x + 0.02
-    for debias in (replace(BRIEF, hessian=hessian), replace(BRIEF, tol=1e-7, hessian=hessian)):
+    tried = replace(BRIEF, target=minimum.value + 1.0, hessian=hessian)
+    for debias in (tried, replace(tried, tol=1e-7)):
         found = debias(objective, near)
         assert found.outcome is Outcome.SOLVED
         assert found.point.value == pytest.approx(minimum.value, rel=debias.tol)
     assert counts.hessians == []
+    kept = replace(BRIEF, hessian=hessian)(objective, near)  # a refit that is kept ends with a Hessian of its own
+    assert kept.outcome is Outcome.SOLVED
+    assert counts.hessians
+    counts.hessians.clear()
     accurate = Exact(hessian=hessian)(objective, near)
     assert_allclose(accurate.point.x, minimum.x, atol=1e-7)
     assert len(counts.hessians) >= 1

@@ -25,8 +25,8 @@ PARAMETERS: dict[str, tuple[Any, type[Exception], str]] = {
     "warm_start='yes'": ("yes", TypeError, "warm_start must be True or False, got 'yes'"),
     "solver='lasso'": ("lasso", ValueError, "solver must be one of 'auto', 'grahtp'.*got 'lasso'"),
     "effort=6": (6, ValueError, "effort must be an integer from 0 .* to 5 .*got 6"),
-    "effort=1.0": (1.0, TypeError, "effort must be an integer, got 1.0 of type float"),
-    "effort='high'": ("high", TypeError, "effort must be an integer, got 'high' of type str"),
+    "effort=1.0": (1.0, TypeError, "effort must be an integer from 0 .* got 1.0"),
+    "effort='high'": ("high", TypeError, "effort must be an integer from 0 .* got 'high'"),
     "solver=None": (None, ValueError, "solver must be one of.*got None"),
     "solver=GraHTP": (ksparse.GraHTP, ValueError, r"a solver such as ksparse.GraHTP\(\); got <class"),
 }
