@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from ksparse.objectives import Huber, LeastSquares, Logistic, Multinomial, Poisson, SquaredHinge, design
+from ksparse.objectives import Huber, LeastSquares, Logistic, Multinomial, Poisson, Quadratic, SquaredHinge, design
 from ksparse.objectives.design import Design
 from ksparse.typing import Array, IntArray
 
@@ -122,7 +122,7 @@ def test_blocks_of_the_full_hessian(model: str, form: str, weighted: bool, inter
         point = f.at(x)
         full = whole.hessian(whole.at(x))
         support = np.isin(np.arange(f.size), inside)
-        cross, diagonal = f.cross_hessian(point, f.lower(point, support), index(others))
+        cross, diagonal = f.cross_hessian(point, f.lower(point, support), np.flatnonzero(support), index(others))
         assert_allclose(cross, full[np.ix_(inside, index(others))], rtol=1e-9, atol=1e-10)
         assert_allclose(diagonal, full.diagonal()[index(others)], rtol=1e-9, atol=1e-10)
 
@@ -134,7 +134,7 @@ def test_constant_candidates_have_the_curvature_of_the_ridge() -> None:
         f = LeastSquares(FORMS[form](X), X[:, 0], alpha=0.05, fit_intercept=True).working()
         point = f.at(np.zeros(f.shape))
         support = np.isin(np.arange(f.size), [1, 2, P])
-        cross, diagonal = f.cross_hessian(point, f.lower(point, support), index([20, 4]))
+        cross, diagonal = f.cross_hessian(point, f.lower(point, support), np.flatnonzero(support), index([20, 4]))
         assert_allclose(cross, 0.0, atol=1e-12)
         assert_allclose(diagonal, 0.05, rtol=1e-10)
 
@@ -143,3 +143,14 @@ def test_matrices_of_coefficients_have_no_cross_hessian() -> None:
     X = values()
     assert not Multinomial(X, np.arange(N) % 3).has_cross_hessian
     assert not LeastSquares(X, X[:, :2]).has_cross_hessian
+
+
+def test_other_objectives_cut_it_out_of_their_hessian() -> None:
+    root = np.random.default_rng(0).standard_normal((8, 8))
+    A = root @ root.T
+    f = Quadratic(A, np.ones(8))
+    point, inside, others = f.at(np.arange(8.0)), index([1, 4, 6]), index([7, 0, 5])
+    solution = f.lower(point, np.isin(np.arange(8), inside))
+    cross, diagonal = f.cross_hessian(point, solution, inside, others)
+    assert_allclose(cross, A[np.ix_(inside, others)])
+    assert_allclose(diagonal, A.diagonal()[others])

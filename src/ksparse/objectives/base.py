@@ -79,7 +79,7 @@ class Objective(ABC):
     quadratic: bool = False
     #: True where `hessian` and `hessian_operator` cost no more than work on the gathered columns.
     has_hessian: bool = False
-    #: True where `cross_hessian` is known, which costs less than the Hessian among many coordinates.
+    #: True where `cross_hessian` costs less than the Hessian among many coordinates.
     has_cross_hessian: bool = False
     #: True where every restriction has a unique minimizer, so that none needs to be checked for it.
     strongly_convex: bool = False
@@ -210,12 +210,18 @@ class Objective(ABC):
         slopes = point.gradient[look] if known else lowered.gradient
         return look, hessian, hessian @ point.x[look] - slopes.ravel()
 
-    def cross_hessian(self, point: Point, solution: Point, columns: IntArray) -> tuple[Array, Array]:
-        """The Hessian between a support and other coordinates, and its diagonal at these; where `has_cross_hessian`.
+    def cross_hessian(self, point: Point, solution: Point, inside: IntArray, columns: IntArray) -> tuple[Array, Array]:
+        """The Hessian between the coordinates of a support and others, and its diagonal at the others.
 
-        `solution` is `point` as one of f on the support.
+        `solution` is `point` as one of f on the support. By default cut out of the Hessian of all of them.
         """
-        raise NotImplementedError
+        look = np.zeros(self.shape, dtype=bool)
+        look[inside] = look[columns] = True
+        lowered = self.lower(point, look)
+        hessian = lowered.objective.hessian(lowered)
+        position = np.cumsum(look) - 1
+        rows, others = position[inside], position[columns]
+        return hessian[rows[:, None], others], hessian.diagonal()[others]
 
     def leaving_costs(self, point: Point) -> Array:
         """About how much f rises if a coordinate is set to zero; summed over a unit, if the unit is."""

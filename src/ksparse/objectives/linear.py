@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator
 
 from ..sparsity import Entries, Rows, Sparsity
 from ..typing import Array, IntArray, Mask
@@ -17,6 +17,7 @@ from ..validation import check_flag, check_nonnegative_number, check_vector
 from .base import NoLipschitzConstantError, Objective, Point
 from .columns import ColumnPool
 from .design import Design, PassCounter
+from .eigenvalues import largest_eigenvalue
 from .losses import Loss
 
 __all__ = ["LinearObjective"]
@@ -25,8 +26,6 @@ __all__ = ["LinearObjective"]
 SEPARATED = 1e-6
 #: The Hessian of sparse data is cheap beside its products: rcv1 with k = 1000 takes half of the time by Cholesky.
 LARGEST_SPARSE_FACTOR = 1200
-#: Lanczos underestimates the largest eigenvalue by no more than this share.
-LANCZOS_TOLERANCE = 1e-3
 
 
 class LinearObjective(Objective):
@@ -250,7 +249,7 @@ class LinearObjective(Objective):
         self._gram = hessian.copy() if self.quadratic else None
         return hessian
 
-    def cross_hessian(self, point: Point, solution: Point, columns: IntArray) -> tuple[Array, Array]:
+    def cross_hessian(self, point: Point, solution: Point, inside: IntArray, columns: IntArray) -> tuple[Array, Array]:
         """X_Fᵀ diag(c) X_C, with a row of sums for the intercept, and the diagonal of X_Cᵀ diag(c) X_C + alpha·I."""
         restricted = solution.objective
         assert isinstance(restricted, LinearObjective)
@@ -397,15 +396,3 @@ def _without_zeros(diagonal: Array) -> Array:
     """Curvatures, with the largest one in place of zeros: a constant column must not get an infinite step."""
     largest = float(diagonal.max(initial=0.0)) or 1.0
     return np.where(diagonal > 0, diagonal, largest)
-
-
-def largest_eigenvalue(operator: LinearOperator) -> float:
-    """Largest eigenvalue of a positive semidefinite operator, rounded up by Lanczos' tolerance."""
-    size = operator.shape[0]
-    start = np.cos(np.arange(1.0, size + 1.0))  # a fixed start: the same call gives the same bytes
-    if not np.any(operator @ start):
-        return 1.0  # f is linear: any constant bounds its curvature
-    if size <= 3:
-        return float(np.linalg.eigvalsh(operator @ np.eye(size))[-1])
-    top = eigsh(operator, k=1, which="LA", v0=start, tol=LANCZOS_TOLERANCE, return_eigenvectors=False)
-    return float(top[0]) * (1.0 + LANCZOS_TOLERANCE)

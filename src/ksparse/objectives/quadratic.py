@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from ..typing import Array, Mask
 from ..validation import check_vector
 from .base import Objective, Point
-from .linear import largest_eigenvalue
+from .eigenvalues import largest_eigenvalue
 
 __all__ = ["Quadratic"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from ..objectives import Objective
 from ..solvers import Iterate, Problem, Result, Solver, SwapGraHTP
 from ..solvers.additive import removed
-from ..solvers.merging import expected_gains
-from ..solvers.swaps import SMALL, START
+from ..solvers.merging import LOOSE, expected_gains
+from ..solvers.swaps import SMALL
 from ..sparsity import Sparsity
 from ..sparsity.base import top_mask
 from ..threads import one_thread
@@ -254,7 +254,7 @@ def _grown(problem: Problem, iterate: Iterate) -> Iterate:
     """A solution with fewer units and the best others, up to k."""
     units = problem.units
     gains = np.where(_units_of(problem, iterate), np.inf, expected_gains(problem, iterate))
-    return problem.refit(units.mask(units.top(gains)), iterate.point.x, START)
+    return problem.refit(units.mask(units.top(gains)), iterate.point.x, LOOSE)
 
 
 def _shrunk(problem: Problem, iterate: Iterate) -> Iterate:
@@ -263,9 +263,9 @@ def _shrunk(problem: Problem, iterate: Iterate) -> Iterate:
     inside = _units_of(problem, iterate) | units.always
     surplus = int(inside.sum()) - units.k
     if surplus <= 0:
-        return problem.refit(units.mask(inside), iterate.point.x, START)
+        return problem.refit(units.mask(inside), iterate.point.x, LOOSE)
     out, forecast = removed(problem, replace(iterate, support=units.mask(inside)), surplus)
     inside[out] = False
     if forecast is None:
-        return problem.refit(units.mask(inside), iterate.point.x, START)
-    return problem.refit(units.mask(inside), forecast.x, replace(START, hessian=forecast.hessian))
+        return problem.refit(units.mask(inside), iterate.point.x, LOOSE)
+    return problem.refit(units.mask(inside), forecast.x, replace(LOOSE, hessian=forecast.hessian))

@@ -18,10 +18,10 @@ import numpy as np
 from ..debias import Exact, Outcome
 from ..sparsity.base import top_mask
 from ..typing import Array, IntArray, Mask
-from .additive import removals
+from .additive import AdditiveModel, removals
 from .base import Iterate, Problem
-from .exchange import ExchangeModel
-from .merging import expected_gains
+from .merging import LOOSE, expected_gains
+from .models import exchange_model
 
 __all__ = ["HIGHEST", "Search", "check_effort", "check_no_effort"]
 
@@ -29,8 +29,6 @@ __all__ = ["HIGHEST", "Search", "check_effort", "check_no_effort"]
 HIGHEST, GROWTH = 5, 3
 #: Shares of the units that leave, in turn, and the fewest.
 SHARES, FEWEST = (0.2, 0.1), 2
-#: While the support moves, refits are cut short.
-LOOSE = Exact(tol=1e-3)
 #: Where exchanges end above the best f by a larger share than brief refits leave, nothing is lost by going on.
 NEAR = 0.02
 #: If there are no more single exchanges than this, each is tried on f.
@@ -156,18 +154,15 @@ class Search:
         """The exchanges that a quadratic model advises, which looks at all units, a lot of them at a time."""
         problem, units, objective = self.problem, self.problem.units, self.problem.objective
         assert best.support is not None
-        inside = units.units_in(best.support)
         _, entering = _movable(problem, best)
         entering = entering[np.argsort(-expected_gains(problem, best)[entering], kind="stable")]
         size = max(LOT // int(units.sizes.max(initial=1)), 1)
         for first in range(0, entering.size if objective.has_hessian else 0, size):
-            seen = inside.copy()
-            seen[entering[first : first + size]] = True
-            look = units.mask(seen)
-            if problem.out_of_time or int(look.sum()) > objective.largest_model:
+            lot = np.zeros(units.count, dtype=bool)
+            lot[entering[first : first + size]] = True
+            model = exchange_model(problem, best, lot)
+            if problem.out_of_time or isinstance(model, AdditiveModel):
                 return
-            at, hessian, linear = objective.quadratic_model(best.point, look)
-            model = ExchangeModel(hessian, linear, units.number[at], best.support[at], units.always)
             for pair in model.best_pairs(TRIES):
                 if pair.change < 0 or not objective.quadratic:
                     yield pair.leaving, pair.entering

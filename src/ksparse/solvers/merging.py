@@ -16,7 +16,7 @@ from ..sparsity.base import top_mask
 from ..typing import Array, Mask
 from .base import Iterate, Problem
 
-__all__ = ["Merging", "exchanged", "expected_gains", "grown", "leaving_costs"]
+__all__ = ["LOOSE", "Merging", "exchanged", "expected_gains", "grown", "leaving_costs"]
 
 #: While the support moves, refits are cut short.
 LOOSE = Exact(tol=1e-3)

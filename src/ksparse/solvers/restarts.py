@@ -6,16 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..debias import Exact
 from ..typing import Mask
 from .additive import removals
 from .base import Iterate, Problem
-from .merging import expected_gains
+from .merging import LOOSE, expected_gains
 
 __all__ = ["other_starts"]
-
-#: A refit from which units are taken out need not be accurate.
-LOOSE = Exact(tol=1e-3)
 
 
 def other_starts(problem: Problem, best: Iterate, count: int) -> Iterator[Mask]:

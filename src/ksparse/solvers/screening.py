@@ -26,7 +26,7 @@ class ScreenedModel:
     Parameters
     ----------
     objective : Objective
-        f; it must know `cross_hessian`.
+        f.
     point : Point
         Where f is modelled, with its gradient.
     solution : Point
@@ -60,7 +60,7 @@ class ScreenedModel:
         self._inside, self._candidates = np.flatnonzero(support), candidates
         self._unit, self._fixed = unit, fixed
         self._own = solution.objective.hessian(solution)
-        self._cross, self._diagonal = objective.cross_hessian(point, solution, candidates)
+        self._cross, self._diagonal = objective.cross_hessian(point, solution, self._inside, candidates)
         self._inverse, self.singular = inverse_of(self._own)
         units = unit[self._inside]
         self._movable = np.flatnonzero((units >= 0) & ~fixed[units])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -13,13 +12,12 @@ from ..objectives.base import NotFiniteError
 from ..sparsity.base import top_mask
 from ..typing import Array, Mask
 from ..validation import check_iterations
-from .additive import AdditiveModel, additive_model
 from .base import Iterate, Problem, Solver
 from .effort import Search, check_effort
-from .exchange import Exchange, ExchangeModel, Forecast
-from .merging import Merging, exchanged, expected_gains, grown
+from .exchange import Forecast
+from .merging import LOOSE, Merging, exchanged, expected_gains, grown
+from .models import attempts, exchange_model, support_after
 from .restarts import other_starts
-from .screening import ScreenedModel
 from .steps import Step
 from .twins import first_of_twins
 
@@ -38,7 +36,7 @@ MOST = 0.5
 #: Rounding of f, as a share of its value at zero.
 ROUNDING = 1e-15
 #: While the support moves, refits are cut short, and given up once they cannot win.
-START, FIRST = Exact(tol=1e-3), Exact(tol=1e-3, max_iter=5)
+FIRST = Exact(tol=1e-3, max_iter=5)
 PURSUIT, EXCHANGE = Exact(tol=1e-3, max_iter=2), Exact(tol=1e-3, max_iter=6)
 #: Length of the first chain of exchanges from a support that is nearly final.
 WARM = 2
@@ -110,7 +108,7 @@ class SwapGraHTP(Solver):
         start = Iterate(problem.objective.at(x))
         chosen = units.units_in(x != 0) | units.always
         if np.isfinite(start.point.value) and (chosen.any() or not units.constrained.all()):
-            start = problem.refit(units.mask(chosen), x, START)
+            start = problem.refit(units.mask(chosen), x, LOOSE)
         # A start with fewer than k units is no solution yet: anything may enter.
         return start if chosen.sum() == units.k else replace(start, support=None)
 
@@ -175,7 +173,7 @@ class SwapGraHTP(Solver):
         for start in other_starts(problem, best, self._number_of_restarts(problem)):
             if problem.out_of_time:
                 return replace(best, done=None)
-            other = self._descended(problem, problem.refit(start, np.zeros_like(best.point.x), START))
+            other = self._descended(problem, problem.refit(start, np.zeros_like(best.point.x), LOOSE))
             if _lower(problem, other, best):
                 return replace(other, done=None)
         return best
@@ -281,9 +279,11 @@ class SwapGraHTP(Solver):
         assert current.support is not None
         memory = current.memory or _Memory(False)
         outside = problem.units.count - problem.units.k
+        inside = problem.units.units_in(current.support)
+        gains = np.where(inside, -np.inf, expected_gains(problem, current))
         level = min(self._number_of_candidates(problem), outside)
         while True:
-            model = self._model(problem, current, level)
+            model = exchange_model(problem, current, top_mask(gains, level))
             if model.singular and not problem.objective.strongly_convex:
                 completed = problem.refit(current.support, current.point.x)
                 if completed.point.value < MOST * current.point.value - _least_gain(problem, current):
@@ -294,8 +294,8 @@ class SwapGraHTP(Solver):
             singles = wider == level and not memory.brief
             pairs = model.best_pairs(self._number_of_singles(problem)) if singles else []
             chain = model.chain(memory.length, _least_gain(problem, current))
-            for attempt in _attempts(chain, pairs):
-                support = self._after(problem, current, attempt)
+            for attempt in attempts(chain, pairs):
+                support = support_after(problem, current, attempt)
                 forecast = model.forecast(support, attempt) if chain[: len(attempt)] == attempt else None
                 trial = self._trial(problem, current, support, EXCHANGE, forecast)
                 if _lower(problem, trial, current):
@@ -318,26 +318,6 @@ class SwapGraHTP(Solver):
         worthwhile = within_reach == outside or within_reach >= 2 * level
         return max(level, within_reach) if worthwhile else level
 
-    def _model(
-        self, problem: Problem, current: Iterate, candidates: int
-    ) -> ExchangeModel | ScreenedModel | AdditiveModel:
-        """The quadratic model of f on the support and the best candidates to enter it."""
-        units, point = problem.units, current.point
-        assert current.support is not None
-        inside = units.units_in(current.support)
-        gains = np.where(inside, -np.inf, expected_gains(problem, current))
-        look = units.mask(inside | top_mask(gains, candidates))
-        if int(look.sum()) > problem.objective.largest_model:
-            return additive_model(problem, current)
-        if problem.objective.has_cross_hessian and units.singletons:
-            solution = current.solution or problem.objective.lower(point, current.support)
-            others = np.flatnonzero(look & ~current.support)
-            return ScreenedModel(
-                problem.objective, point, solution, current.support, others, units.number, units.always
-            )
-        at, hessian, linear = problem.objective.quadratic_model(point, look)
-        return ExchangeModel(hessian, linear, units.number[at], current.support[at], units.always)
-
     def _number_of_singles(self, problem: Problem) -> int:
         if self.exchanges is None:
             return 8 if problem.units.count <= SMALL else 1
@@ -350,17 +330,6 @@ class SwapGraHTP(Solver):
         width = int(units.sizes.max(initial=1))
         most = MANY if problem.objective.has_hessian else FEW
         return max(min(max(units.k // 2, FEW), most // width), 5)
-
-    @staticmethod
-    def _after(problem: Problem, current: Iterate, exchanges: Iterable[Exchange]) -> Mask:
-        """The support after some exchanges."""
-        units = problem.units
-        assert current.support is not None
-        inside = units.units_in(current.support)
-        for exchange in exchanges:
-            inside[exchange.leaving] = False
-            inside[exchange.entering] = True
-        return units.mask(inside)
 
 
 @dataclass(frozen=True)
@@ -394,13 +363,3 @@ def _least_gain(problem: Problem, current: Iterate) -> float:
 def _lower(problem: Problem, trial: Iterate, current: Iterate) -> bool:
     """Whether f has fallen by more than rounding."""
     return trial.point.value < current.point.value - _least_gain(problem, current)
-
-
-def _attempts(chain: list[Exchange], pairs: list[Exchange]) -> Iterable[list[Exchange]]:
-    """Prefixes of the chain, halved each time, then single exchanges; the first of these is the chain's own."""
-    length = len(chain)
-    while length > 0:
-        yield chain[:length]
-        length //= 2
-    for pair in pairs[1:] if chain else pairs:
-        yield [pair]
