@@ -28,19 +28,19 @@ from ksparse.typing import Array, IntArray
 #: the commit why they have changed.
 LIMITS: dict[str, dict[str, int]] = {
     "dense linear": {
-        "passes": 8,
-        "columns": 672,
-        "products": 15425,
+        "passes": 9,
+        "columns": 93,
+        "products": 12925,
         "supports": 14,
         "gradients": 35,
         "hessians": 14,
         "steps": 0,
-        "models": 4,
+        "models": 3,
     },
     "dense logistic with exchanges": {
-        "passes": 27,
-        "columns": 2560,
-        "products": 210455,
+        "passes": 33,
+        "columns": 310,
+        "products": 220455,
         "supports": 52,
         "gradients": 190,
         "hessians": 80,

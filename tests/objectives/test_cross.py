@@ -9,7 +9,17 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from ksparse.objectives import Huber, LeastSquares, Logistic, Multinomial, Poisson, Quadratic, SquaredHinge, design
+from ksparse.objectives import (
+    Huber,
+    LeastSquares,
+    Logistic,
+    Multinomial,
+    Poisson,
+    Quadratic,
+    SquaredHinge,
+    design,
+    linear,
+)
 from ksparse.objectives.design import Design
 from ksparse.typing import Array, IntArray
 
@@ -46,10 +56,13 @@ def values() -> Array:
     return X
 
 
-@pytest.fixture(autouse=True, params=["small blocks dense", "by their density", "all sparse"])
+@pytest.fixture(autouse=True, params=["small blocks dense", "by their density", "all sparse", "never gathered"])
 def storage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """How sparse columns are kept when they are gathered."""
-    if request.param != "small blocks dense":
+    """How sparse columns are kept when they are gathered, and whether dense candidates are."""
+    if request.param == "never gathered":
+        monkeypatch.setattr(linear, "MOST_AT_ONCE", 0)
+        monkeypatch.setattr(design, "GATHERING", 10**9)
+    if request.param in ("by their density", "all sparse"):
         monkeypatch.setattr(design, "SMALL_BLOCK", 0)
     if request.param == "all sparse":
         monkeypatch.setattr(design, "DENSE_SHARE", 1.0)

@@ -7,7 +7,7 @@ import numpy as np
 from ..typing import Array, IntArray
 from .design import Design
 
-__all__ = ["ColumnPool"]
+__all__ = ["MOST_AT_ONCE", "ColumnPool"]
 
 #: Columns kept, as a share of what X takes, and the bytes that are always granted.
 SHARE, GRANTED = 0.1, 2**24

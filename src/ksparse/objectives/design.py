@@ -6,6 +6,7 @@ Dense X is never copied; only the columns of a support are gathered.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ SMALL_BLOCK = 100_000
 CANCELLATION = 1e-3
 #: A centred column within so many rounding units of its mean is constant.
 ROUNDING = 16.0
+#: To gather a number takes about as long as so many multiplications.
+GATHERING = 64
 #: Rows of float32 data that are multiplied in float64 at a time.
 CHUNK = 1024
 
@@ -38,11 +41,11 @@ class PassCounter:
 
 
 class Design:
-    """X − 1·shiftᵀ for a dense array or a CSC matrix X; gathered columns of the latter are a CSR matrix.
+    """X − 1·shiftᵀ for a dense array or a CSC matrix X.
 
     Parameters
     ----------
-    matrix : ndarray, csc_array, or csr_array of gathered columns, of shape (n, p)
+    matrix : ndarray or csc_array of shape (n, p)
         float64 or float32.
     shift : ndarray of shape (p,), optional
         What is subtracted from each column; None for nothing.
@@ -158,7 +161,7 @@ class Design:
         size = block.shape[0] * block.shape[1]
         if size < SMALL_BLOCK or block.nnz > DENSE_SHARE * size:
             return Design(_centred(block.toarray(order="F"), shift, self._unit), gathered=True)
-        return Design(block.tocsr(), shift, gathered=True)  # by row, which is what Gram matrices need
+        return Design(block, shift, gathered=True)
 
     def gather(self, columns: IntArray, out: Array | None = None) -> Array:
         """Dense columns, centred, in float64, a row for each."""
@@ -168,6 +171,12 @@ class Design:
             values[:, i : i + CHUNK] = (rows.take(columns, axis=1) if rows.flags.c_contiguous else rows[:, columns]).T
         _centred(values.T, None if self.shift is None else self.shift[columns], self._unit)
         return values
+
+    def cheaper_whole(self, multiplied: int, wanted: int) -> bool:
+        """Whether products of so many columns with all others take less time than to gather those that are wanted."""
+        if self.is_sparse or self.matrix.dtype != np.float64:
+            return False
+        return (self.shape[1] - wanted) * multiplied < GATHERING * wanted
 
     def gram(self, weights: Array) -> Array:
         """(X − 1·shiftᵀ)ᵀ diag(weights) (X − 1·shiftᵀ), dense; for gathered columns."""
@@ -201,10 +210,15 @@ class Design:
         own, theirs = self.matrix.T @ weights, others.matrix.T @ weights - weights.sum() * others.shift
         return product - np.outer(own, others.shift) - np.outer(self.shift, theirs)
 
+    @cached_property
+    def _by_row(self) -> Any:
+        """Gathered sparse columns in the order that Gram matrices need; many supports are tried without one."""
+        return self.matrix.tocsr()
+
     def _sparse_gram(self, weights: Array) -> Array:
         from ._scans import gram_of_rows  # compiled when it is first needed
 
-        rows, size = self.matrix.tocsr(), self.shape[1]
+        rows, size = self._by_row, self.shape[1]
         gram = np.zeros((size, size))
         gram_of_rows(rows.data, rows.indices, rows.indptr, weights, gram)
         gram += np.tril(gram, -1).T
@@ -214,7 +228,7 @@ class Design:
         from ._scans import cross_of_rows  # compiled when it is first needed
 
         cross = np.zeros((self.shape[1], others.shape[1]))
-        own, theirs = self.matrix, others.matrix
+        own, theirs = self._by_row, others._by_row
         cross_of_rows(own.data, own.indices, own.indptr, theirs.data, theirs.indices, theirs.indptr, weights, cross)
         return cross
 

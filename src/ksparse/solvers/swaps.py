@@ -12,6 +12,7 @@ from ..objectives.base import NotFiniteError
 from ..sparsity.base import top_mask
 from ..typing import Array, Mask
 from ..validation import check_iterations
+from .additive import additive_model
 from .base import Iterate, Problem, Solver
 from .effort import Search, check_effort
 from .exchange import Forecast
@@ -46,6 +47,9 @@ SMALL = 64
 FEW, MANY = 30, 200
 #: Coordinates of the widest model that is made before a support is called final.
 WIDEST = 400
+#: More coordinates than this are first exchanged many at a time by what each costs or gains alone, until that lowers f
+#: by a smaller share; a chain is then so many times shorter, and begins with no fewer exchanges.
+LARGE, SKETCH_GAIN, SHORTER, SHORT = 600, 0.05, 4, 16
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,10 @@ class SwapGraHTP(Solver):
     First z = x − η·D⁻¹∇f(x) with the curvatures D, for η = 16, 8, …: the first support whose refit lowers f is taken.
     When that gains less than a tenth of f, a quadratic model of f on the support and the best candidates ranks all
     pairs of a leaving and an entering unit; chains of exchanges, then single ones, are tried on f itself and kept only
-    if f falls. One iteration costs one pass over the data, and those of a restart count where they happen. f never
-    rises. The edges of a graph are grown in stages instead, and exchanged many at a time: the q most promising enter,
-    the q that cost least after a refit leave, and q is halved unless f falls.
+    if f falls. One iteration costs one pass over the data, perhaps another if it takes a wider look, and those of a
+    restart count where they happen. f never rises. A support of more than 600 coordinates first exchanges many at a
+    time by what each costs or gains alone. The edges of a graph are grown in stages instead, and exchanged many at a
+    time: the q most promising enter, the q that cost least after a refit leave, and q is halved unless f falls.
 
     Parameters
     ----------
@@ -120,7 +125,7 @@ class SwapGraHTP(Solver):
     @staticmethod
     def continued(iterate: Iterate) -> Iterate:
         """The same for an iterate that is nearly a solution: exchanges go on from it at once, a few at a time."""
-        return replace(iterate, memory=_Memory(False, length=WARM, brief=True), done=None)
+        return replace(iterate, memory=_Memory(False, length=WARM, brief=True, sketching=False), done=None)
 
     @staticmethod
     def growing(iterate: Iterate, size: int) -> Iterate:
@@ -147,7 +152,8 @@ class SwapGraHTP(Solver):
         """The search that goes on from a final support."""
 
         def descend(start: Iterate, thorough: bool) -> Iterate:
-            return self._descended(problem, replace(start, memory=_Memory(False, length=WARM, brief=not thorough)))
+            memory = _Memory(False, length=WARM, brief=not thorough, sketching=False)
+            return self._descended(problem, replace(start, memory=memory))
 
         return Search(self.effort, problem, descend, partial(_lower, problem))
 
@@ -282,6 +288,11 @@ class SwapGraHTP(Solver):
         inside = problem.units.units_in(current.support)
         gains = np.where(inside, -np.inf, expected_gains(problem, current))
         level = min(self._number_of_candidates(problem), outside)
+        if memory.sketching and int(current.support.sum()) > LARGE:
+            sketched = self._sketch(problem, current, memory)
+            if sketched.support is not current.support:
+                return sketched
+            memory = sketched.memory
         while True:
             model = exchange_model(problem, current, top_mask(gains, level))
             if model.singular and not problem.objective.strongly_convex:
@@ -307,6 +318,18 @@ class SwapGraHTP(Solver):
         which = "two units" if level == outside else f"a unit with one of the {level} most promising others"
         belief = "" if problem.objective.quadratic else ", as far as its quadratic model tells"
         return replace(current, done=f"converged: no exchange of {which} lowers f{belief}", memory=memory)
+
+    def _sketch(self, problem: Problem, current: Iterate, memory: _Memory) -> Iterate:
+        """An eighth of a support exchanged at once, or twice as much as last time; the same iterate if f rises."""
+        length = max(memory.length, problem.units.k // 8)
+        chain = additive_model(problem, current).chain(length, _least_gain(problem, current))
+        trial = self._trial(problem, current, support_after(problem, current, chain), EXCHANGE)
+        lower = _lower(problem, trial, current)
+        gained = current.point.value - trial.point.value
+        goes_on = lower and gained > SKETCH_GAIN * abs(current.point.value)
+        length = 2 * len(chain) if goes_on else max(len(chain) // SHORTER, SHORT)
+        following = replace(memory, pursuing=False, length=length, sketching=goes_on)
+        return replace(trial if lower else current, memory=following)
 
     def _wider(self, problem: Problem, level: int, outside: int) -> int:
         """How many candidates to look at when none of the best `level` may enter; the same number to end."""
@@ -336,14 +359,15 @@ class SwapGraHTP(Solver):
 class _Memory:
     """Whether the pursuit goes on; the step and the length of a chain to try next.
 
-    A brief run takes the model's word that no exchange lowers f.
+    A brief run takes the model's word that no exchange lowers f. Large supports are sketched before they are modelled.
     """
 
     pursuing: bool
     step: float = LONGEST_STEP
-    length: int = 16
+    length: int = SHORT
     brief: bool = False
     merging: Merging | None = None
+    sketching: bool = True
 
 
 def _brief(iterate: Iterate) -> bool:
