@@ -6,7 +6,6 @@ Dense X is never copied; only the columns of a support are gathered.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,7 @@ class Design:
 
     Parameters
     ----------
-    matrix : ndarray or csc_array of shape (n, p)
+    matrix : ndarray or csc_array of shape (n, p), or csr_array of gathered columns
         float64 or float32.
     shift : ndarray of shape (p,), optional
         What is subtracted from each column; None for nothing.
@@ -210,10 +209,12 @@ class Design:
         own, theirs = self.matrix.T @ weights, others.matrix.T @ weights - weights.sum() * others.shift
         return product - np.outer(own, others.shift) - np.outer(self.shift, theirs)
 
-    @cached_property
+    @property
     def _by_row(self) -> Any:
-        """Gathered sparse columns in the order that Gram matrices need; many supports are tried without one."""
-        return self.matrix.tocsr()
+        """Gathered sparse columns in the order that Gram matrices need, kept that way; many are tried without one."""
+        if self.matrix.format != "csr":
+            self.matrix = self.matrix.tocsr()
+        return self.matrix
 
     def _sparse_gram(self, weights: Array) -> Array:
         from ._scans import gram_of_rows  # compiled when it is first needed
