@@ -95,7 +95,7 @@ class Case:
 
 
 def _paper(n: int, p: int = 1000, k: int = 100) -> Variant:
-    methods = ("ksparse", *SKSCOPE, *COMPILING, *ABESS, *L1)
+    methods = ("ksparse", "ksparse, effort 1", *SKSCOPE, *COMPILING, *ABESS, *L1)
     return Variant(f"n = {n}", partial(data.paper, n, p, k), methods)
 
 
@@ -105,7 +105,7 @@ def _glm(kind: str, n: int, p: int, k: int) -> Variant:
 
 
 def _correlated(kind: str, n: int = 800, p: int = 1000, k: int = 25) -> Variant:
-    methods = ("ksparse", *(LINEAR if kind == "linear" else LOGISTIC), *SKSCOPE[:4])
+    methods = ("ksparse", "ksparse, effort 1", *(LINEAR if kind == "linear" else LOGISTIC), *SKSCOPE[:4])
     name = f"{kind}, n = {n}, p = {p}, k = {k}, ρ = 0.9"
     return Variant(name, partial(data.high_correlation, kind, n, p, k), methods)
 

@@ -46,7 +46,8 @@ class Comparison:
         self._rows = {(row.method, row.seed): row for row in rows}
         self.seeds = sorted({row.seed for row in rows if row.method == ours and row.status == DONE})
         self.methods = list(dict.fromkeys(row.method for row in rows))
-        self.peers = [name for name in self.methods if name != ours]
+        # The same method with other settings is shown, but is no rival.
+        self.peers = [name for name in self.methods if name != ours and not name.startswith(f"{ours}, ")]
 
     def outcome(self, method: str) -> Row | None:
         """A row that says what went wrong: the first that is not done; None if all are."""
@@ -74,6 +75,11 @@ class Comparison:
         ours = self.median(self.ours, "objective")
         limit = ours + (share + SAME) * abs(ours)
         return [name for name in methods if self.median(name, "objective") <= limit]
+
+    def reaching(self, share: float, methods: Iterable[str]) -> list[str]:
+        """Those that find at least this share of as many features as we do, as far as is known."""
+        least = share * self.median(self.ours, "features")
+        return [name for name in methods if not self.median(name, "features") < least]
 
     def wins(self) -> tuple[int, str]:
         """Seeds in which no peer has a lower objective, and the peer that has one most often."""

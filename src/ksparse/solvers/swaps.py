@@ -70,7 +70,7 @@ class SwapGraHTP(Solver):
         How many single exchanges are tried on f, against the model's advice, before the solver calls a support final;
         by default 8 if there are at most 64 units, and 1 otherwise. 0 turns all exchanges off.
     candidates : int, optional
-        How many units outside the support the model looks at; by default half as many as k, within 30 and 200.
+        How many units outside the support the model looks at; by default as many as k, within 30 and 200.
     restarts : int, optional
         How often to begin again: the last time from all units, of which those that cost least go, before it from the
         best units outside a final support; by default three times if there are at most 64 units, where it costs next to
@@ -352,7 +352,7 @@ class SwapGraHTP(Solver):
             return self.candidates
         width = int(units.sizes.max(initial=1))
         most = MANY if problem.objective.has_hessian else FEW
-        return max(min(max(units.k // 2, FEW), most // width), 5)
+        return max(min(max(units.k, FEW), most // width), 5)
 
 
 @dataclass(frozen=True)
