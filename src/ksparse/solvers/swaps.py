@@ -326,7 +326,7 @@ class SwapGraHTP(Solver):
         trial = self._trial(problem, current, support_after(problem, current, chain), EXCHANGE)
         lower = _lower(problem, trial, current)
         gained = current.point.value - trial.point.value
-        goes_on = lower and gained > SKETCH_GAIN * abs(current.point.value)
+        goes_on = gained > SKETCH_GAIN * abs(current.point.value)
         length = 2 * len(chain) if goes_on else max(len(chain) // SHORTER, SHORT)
         following = replace(memory, pursuing=False, length=length, sketching=goes_on)
         return replace(trial if lower else current, memory=following)
