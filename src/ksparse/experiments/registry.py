@@ -1,0 +1,15 @@
+"""All experiments, in the order of the paper."""
+
+from __future__ import annotations
+
+from .base import Experiment
+from .logistic import LogisticK, LogisticN
+
+__all__ = ["EXPERIMENTS", "experiment_named"]
+
+EXPERIMENTS: tuple[Experiment, ...] = (LogisticN(), LogisticK())
+
+
+def experiment_named(name: str) -> Experiment:
+    """The experiment of a name."""
+    return next(experiment for experiment in EXPERIMENTS if experiment.name == name)
