@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from .base import Experiment
 from .logistic import LogisticK, LogisticN
+from .precision import Precision
 
 __all__ = ["EXPERIMENTS", "experiment_named"]
 
-EXPERIMENTS: tuple[Experiment, ...] = (LogisticN(), LogisticK())
+EXPERIMENTS: tuple[Experiment, ...] = (LogisticN(), LogisticK(), Precision())
 
 
 def experiment_named(name: str) -> Experiment:
