@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,10 +24,12 @@ __all__ = [
     "GRAPH_METHODS",
     "GREEDY",
     "METHODS",
+    "Chosen",
     "Fit",
     "GraphMethod",
     "GraphSettings",
     "Tuning",
+    "best_fit",
     "compile_all",
     "found_pairs",
     "graph_captions",
@@ -101,8 +104,8 @@ class Fit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GraphMethod:
-    """GraHTP (paper, Algorithm 2), from Ω = αI for each k, with the paper's eigenvalue bounds.
+class GraphMethod(ABC):
+    """A method for precision matrices, from Ω = αI for each k, with the paper's eigenvalue bounds.
 
     Attributes
     ----------
@@ -115,11 +118,9 @@ class GraphMethod:
     name: str
     step: str
 
+    @abstractmethod
     def solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
         """The solver for a covariance."""
-        step = settings.multiple / float(covariance.diagonal().mean()) ** 2
-        rule = RelativeChange(settings.tolerance)
-        return GraHTP(step=step, debias=debias, halting=rule, max_iter=settings.limit)
 
     def grid(self, settings: GraphSettings, covariance: Array) -> list[float]:
         """The values to choose from, from the sparsest graph on."""
@@ -146,8 +147,18 @@ class GraphMethod:
 
 
 @dataclass(frozen=True)
+class _Faithful(GraphMethod):
+    """GraHTP (paper, Algorithm 2) with a constant step."""
+
+    def solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
+        step = settings.multiple / float(covariance.diagonal().mean()) ** 2
+        rule = RelativeChange(settings.tolerance)
+        return GraHTP(step=step, debias=debias, halting=rule, max_iter=settings.limit)
+
+
+@dataclass(frozen=True)
 class _Pursuit(GraphMethod):
-    """GraSP, likewise."""
+    """GraSP, which ends like GraHTP."""
 
     def solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
         return GraSP(debias=debias, halting=RelativeChange(settings.tolerance), max_iter=settings.limit)
@@ -167,14 +178,17 @@ class _Forward(GraphMethod):
         for value in grid:
             problem = Problem(objective, Pairs(int(value)).bind(objective.shape, objective.free))
             begin = solver.prepare(problem, objective.start) if current is None else replace(current, done=None)
-            (result, current), seconds = timed(lambda at=problem, start=begin: solver.resume(at, start))  # type: ignore[misc]
+            (result, current), seconds = timed(partial(solver.resume, problem, begin))
             total, iterations = total + seconds, iterations + result.n_iter
             yield Fit(value, result.x, total, iterations, str(result.status))
 
 
 @dataclass(frozen=True)
 class _Lasso(GraphMethod):
-    """GLasso, by penalties."""
+    """GLasso, by penalties; the solver would search for the one that leaves k edges."""
+
+    def solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
+        return GLasso()
 
     def grid(self, settings: GraphSettings, covariance: Array) -> list[float]:
         largest = float(np.abs(covariance[np.triu_indices(len(covariance), 1)]).max())
@@ -199,7 +213,7 @@ class _Default(GraphMethod):
     def path(self, settings: GraphSettings, covariance: Array, grid: Sequence[float]) -> Iterator[Fit]:
         path = PathSolver(LogDet(covariance), Pairs(1), SwapGraHTP())
         for value in grid:
-            _, seconds = timed(lambda k=int(value): path.solve([k]))  # type: ignore[misc]
+            _, seconds = timed(partial(path.solve, [int(value)]))
             result = path.results[int(value)]
             yield Fit(value, result.x, seconds, result.n_iter, str(result.status))
 
@@ -209,7 +223,7 @@ class _Default(GraphMethod):
 
 
 GRAPH_METHODS: tuple[GraphMethod, ...] = (
-    GraphMethod("GraHTP", "constant, η = {multiple:g}/v² with v the mean variance"),
+    _Faithful("GraHTP", "constant, η = {multiple:g}/v² with v the mean variance"),
     _Pursuit("GraSP", "none"),
     _Forward("FBS", "none"),
     _Lasso("GLasso", "none"),
@@ -293,11 +307,46 @@ def tuned(
     return best._replace(tried=tried)
 
 
+class Chosen(NamedTuple):
+    """The matrix with the chosen value, fitted to the whole sample.
+
+    Attributes
+    ----------
+    fit : Fit
+        The matrix.
+    seconds : float
+        Of the processor, for the whole choice and the fit.
+    tried : int
+        How many values of the grid were looked at.
+    """
+
+    fit: Fit
+    seconds: float
+    tried: int
+
+
+def best_fit(
+    method: GraphMethod, settings: GraphSettings, covariance: Array, samples: Sequence[tuple[Array, Array]]
+) -> Chosen:
+    """Fit Ω to a covariance, with the value that held-out samples choose; the parameters are those of `tuned`."""
+    compile_all()
+
+    def work() -> tuple[Fit, int]:
+        tuning = tuned(method, settings, method.grid(settings, covariance), samples)
+        same = len(samples) == 1 and samples[0][0] is covariance
+        if same and method.fits_alone:
+            return tuning.fits[0], tuning.tried
+        return method.fit(settings, covariance, tuning.fits[0].parameter), tuning.tried
+
+    (fit, tried), seconds = timed(work)
+    return Chosen(fit, seconds, tried)
+
+
 @cache
 def compile_all() -> None:
     """Let everything be compiled or loaded before it is timed: a small problem for each method."""
     rng = np.random.default_rng(0)
-    covariance = np.corrcoef(rng.standard_normal((40, 8)) + rng.standard_normal((40, 1)), rowvar=False)
+    covariance = np.asarray(np.cov(rng.standard_normal((40, 8)) + rng.standard_normal((40, 1)), rowvar=False))
     settings = GraphSettings()
     for method in GRAPH_METHODS:
         grid = method.grid(replace(settings, shares=(0.1, 0.5)), covariance)[:2]

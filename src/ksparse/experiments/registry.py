@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from .base import Experiment
+from .breast_cancer import BreastCancer
+from .heatmaps import Heatmaps
 from .logistic import LogisticK, LogisticN
 from .precision import Precision
 
 __all__ = ["EXPERIMENTS", "experiment_named"]
 
-EXPERIMENTS: tuple[Experiment, ...] = (LogisticN(), LogisticK(), Precision())
+EXPERIMENTS: tuple[Experiment, ...] = (LogisticN(), LogisticK(), Precision(), Heatmaps(), BreastCancer())
 
 
 def experiment_named(name: str) -> Experiment:
