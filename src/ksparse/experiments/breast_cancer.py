@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from ..datasets import load_real
 from ..estimators.graphs import covariance_around
+from ..objectives import LogDet
 from ..typing import Array, IntArray
 from .base import Experiment, Figures, Picture, Scale, Task, TextTable
 from .claims import Claim, Verdict, compared, joined, verdict
@@ -75,6 +76,9 @@ class BreastCancerSettings(GraphSettings):
     test_negative: int = 16
     genes: int = 113
     folds: int = 6
+    # Genes that are nearly copies of one another make minimizing on a support slow, the more so the more accurate.
+    accuracy: float = 1e-4
+    limit: int = 20
 
 
 class Split(NamedTuple):
@@ -102,14 +106,16 @@ class BreastCancer(Experiment):
         " classes. The data at hand have 1400 of the original 22 283 probes, those with the smallest p-values over all"
         " subjects, as log₂(expression + 1). The t-test on a training set hardly ever reaches beyond them, so that the"
         " cut hardly matters; but test subjects had a part in it, and the accuracies are mildly optimistic. Bounds,"
-        " steps and ends of the methods are those of Figure 4. Seconds are those of the processor for the fit at the"
-        " chosen k; those of the whole choice are beside them."
+        " steps and ends of the methods are those of Figure 4; but on a support they minimize to an accuracy of 1e-4"
+        " only, since probes that are nearly copies of one another make it slow, and they end after 20 iterations,"
+        " which matters for GraSP alone: it seldom settles, and its best Ω is among the first. Seconds are those of the"
+        " processor for the fit at the chosen k; those of the whole choice are beside them."
     )
 
     def settings(self, scale: Scale) -> BreastCancerSettings:
         return {
             "quick": BreastCancerSettings(
-                replications=1, curves=1, shares=(0.005, 0.01, 0.02), penalties=(0.6, 0.4, 0.3, 0.2), patience=1
+                replications=1, curves=1, curve_share=0.02, shares=(0.01, 0.02), penalties=(0.4, 0.2, 0.1)
             ),
             "standard": BreastCancerSettings(replications=10, curves=3),
             "full": BreastCancerSettings(),
@@ -150,7 +156,7 @@ class BreastCancer(Experiment):
         def draw(figure: Figure) -> None:
             ax = figure.subplots()
             for method in DESCENDING:
-                curve = first.where(method=method)
+                curve = Table(row for row in first.where(method=method).rows if row["iteration"])
                 look = {**style_of(method), "markersize": 3.0}
                 ax.plot(curve.values("iteration"), curve.values("loss"), label=method, **look)
             finish(ax, "iterations (of FBS: edges)", "log-det loss on the training set", log="x", legend=True)
@@ -262,26 +268,26 @@ def judged(y: IntArray, predicted: IntArray) -> Row:
 
 
 def _curves(settings: BreastCancerSettings, covariance: Array) -> list[Row]:
-    """The objective after each iteration, with the same k for all."""
+    """The objective at Ω = αI and after each iteration, with the same k for all."""
     compile_all()
+    objective = LogDet(covariance)
+    begin = objective.at(objective.start).value
     k = max(round(settings.curve_share * len(covariance) * (len(covariance) - 1) / 2), 1)
     rows = []
     for name in DESCENDING:
-        values = method_named(name).solve(settings, covariance, k).history["value"]
+        values = [begin, *method_named(name).solve(settings, covariance, k).history["value"].tolist()]
         rows += [
-            {"kind": "curve", "method": name, "k": k, "iteration": iteration, "loss": float(value)}
-            for iteration, value in enumerate(values, start=1)
+            {"kind": "curve", "method": name, "k": k, "iteration": iteration, "loss": value}
+            for iteration, value in enumerate(values)
         ]
     return rows
 
 
-def _iterations_needed(curve: Table, begin: float) -> float:
-    """After how many iterations the objective is, and stays, near its lowest value; NaN if there is no curve."""
+def _iterations_needed(curve: Table) -> float:
+    """After how many iterations the objective is, and stays, near its lowest value; infinite if it does not stay."""
     values = curve.values("loss")
-    if not values.size:
-        return np.nan
-    near = values <= values.min() + CONVERGED * (begin - values.min())
-    return float(np.argmax(near) + 1)
+    far = values > values.min() + CONVERGED * (values[0] - values.min())
+    return np.inf if far[-1] else float(np.flatnonzero(far).max(initial=-1) + 1)
 
 
 def _faster(curves: Table, method: str) -> Verdict:
@@ -289,14 +295,14 @@ def _faster(curves: Table, method: str) -> Verdict:
     truths: list[bool] = []
     needed: dict[str, list[float]] = {name: [] for name in (method, "GraSP", "FBS")}
     for replication in curves.distinct("replication"):
-        part = curves.where(replication=replication)
-        begin = float(part.values("loss").max())
-        counts = {name: _iterations_needed(part.where(method=name), begin) for name in needed}
+        counts = {name: _iterations_needed(curves.where(replication=replication, method=name)) for name in needed}
         for name, count in counts.items():
             needed[name].append(count)
-        truths += [counts[method] <= MUCH_FASTER * counts[name] for name in ("GraSP", "FBS")]
-    medians = ", ".join(f"{name} {np.median(counts):g}" for name, counts in needed.items() if counts)
-    return verdict(truths, f"{sum(truths)} of {len(truths)} comparisons; median iterations: {medians}")
+        settles = np.isfinite(counts[method])
+        truths += [settles and counts[method] <= MUCH_FASTER * counts[name] for name in ("GraSP", "FBS")]
+    medians = {name: float(np.median(counts)) for name, counts in needed.items() if counts}
+    said = ", ".join(f"{name} {count:g}" if np.isfinite(count) else f"{name} never" for name, count in medians.items())
+    return verdict(truths, f"{sum(truths)} of {len(truths)} comparisons; median iterations until it settles: {said}")
 
 
 def _competitive(table: Table, method: str, others: tuple[str, ...]) -> Verdict:

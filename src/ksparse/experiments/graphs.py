@@ -65,6 +65,8 @@ class GraphSettings(Settings):
         GraHTP and GraSP end once Ω changed by this share.
     limit : int
         Their limit of iterations.
+    accuracy : float
+        Of GraHTP, GraSP and FBS in minimizing on a support.
     """
 
     shares: tuple[float, ...] = (0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.2)
@@ -73,6 +75,7 @@ class GraphSettings(Settings):
     multiple: float = 0.5
     tolerance: float = 1e-4
     limit: int = 100
+    accuracy: float = 1e-12
 
     def ks(self, p: int) -> list[int]:
         """The numbers of edges of the grid."""
@@ -128,7 +131,8 @@ class GraphMethod(ABC):
 
     def solve(self, settings: GraphSettings, covariance: Array, k: int, debias: Debias | None = None) -> Result:
         """The solver's result for one k, with its history."""
-        return solved(LogDet(covariance), k, self.solver(settings, covariance, debias or Exact())).result
+        solver = self.solver(settings, covariance, debias or Exact(tol=settings.accuracy))
+        return solved(LogDet(covariance), k, solver).result
 
     def fit(self, settings: GraphSettings, covariance: Array, value: float, debias: Debias | None = None) -> Fit:
         """Ω for one value of the grid."""
@@ -172,7 +176,7 @@ class _Forward(GraphMethod):
         return FBS(debias=debias)
 
     def path(self, settings: GraphSettings, covariance: Array, grid: Sequence[float]) -> Iterator[Fit]:
-        objective, solver = LogDet(covariance), FBS()
+        objective, solver = LogDet(covariance), FBS(debias=Exact(tol=settings.accuracy))
         current: Iterate | None = None
         total, iterations = 0.0, 0
         for value in grid:
