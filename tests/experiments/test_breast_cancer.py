@@ -192,7 +192,7 @@ def test_claims_follow_the_results() -> None:
 
 
 def test_a_curve_that_rises_again_has_not_converged() -> None:
-    curves = {"GraHTP": RESTLESS, "GraSP": SLOW, "FBS": SLOW, DEFAULT: FAST}
+    curves = {"GraHTP": RESTLESS, "GraSP": RESTLESS, "FBS": SLOW, DEFAULT: FAST}
     claim = BreastCancer().claims(TINY, made_up({}, curves))[-1]
     assert claim.faithful.word == "does not hold"
     assert "GraHTP never" in claim.faithful.numbers
