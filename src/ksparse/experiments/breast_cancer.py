@@ -107,8 +107,9 @@ class BreastCancer(Experiment):
         " subjects, as log₂(expression + 1). The t-test on a training set hardly ever reaches beyond them, so that the"
         " cut hardly matters; but test subjects had a part in it, and the accuracies are mildly optimistic. Bounds,"
         " steps and ends of the methods are those of Figure 4; but on a support they minimize to an accuracy of 1e-4"
-        " only, since probes that are nearly copies of one another make it slow, and they end after 20 iterations,"
-        " which matters for GraSP alone: it seldom settles, and its best Ω is among the first. Seconds are those of the"
+        " only, since probes that are nearly copies of one another make it slow, and they end after 20 iterations. The"
+        " latter matters for GraSP alone, which seldom settles: its best Ω so far counts, mostly one of the first; more"
+        " iterations would take longer and sometimes find a somewhat better one. Seconds are those of the"
         " processor for the fit at the chosen k; those of the whole choice are beside them."
     )
 

@@ -290,11 +290,12 @@ def _step_pictures(settings: PrecisionSettings, table: Table) -> Figures:
 
     repeats = sum(row["status"] != "converged" for row in steps.rows)
     caption = (
-        "How GraHTP's answers depend on its constant step η, a multiple of 1/v², v being the mean variance; k as"
-        f" chosen with {settings.multiple:g}/v², which the other figures have. The paper does not say which step it"
-        " has. The inverse of the gradient's Lipschitz constant, 1/L = α², is so short a step that the first"
-        f" support hardly changes; beyond about 1/v² supports repeat or keep changing ({repeats} of {len(steps)} runs"
-        " did not converge), and the best Ω on the way counts."
+        "How GraHTP's answers depend on its constant step η, a multiple of 1/v², v being the mean variance; k as chosen"
+        f" with {settings.multiple:g}/v², which the other figures have: of those tried, the one with the lowest f on"
+        " most of the first data sets of each p. The paper does not say which step it has. The inverse of the"
+        " gradient's Lipschitz constant, 1/L = α², is so short a step that the first support hardly changes; beyond"
+        f" about 1/v² supports repeat or keep changing ({repeats} of {len(steps)} runs did not converge), and the best Ω"
+        " on the way counts."
     )
     return [Picture("precision-steps", caption, draw, (11.0, 3.4))]
 
