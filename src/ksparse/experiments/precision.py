@@ -294,8 +294,8 @@ def _step_pictures(settings: PrecisionSettings, table: Table) -> Figures:
         f" with {settings.multiple:g}/v², which the other figures have: of those tried, the one with the lowest f on"
         " most of the first data sets of each p. The paper does not say which step it has. The inverse of the"
         " gradient's Lipschitz constant, 1/L = α², is so short a step that the first support hardly changes; beyond"
-        f" about 1/v² supports repeat or keep changing ({repeats} of {len(steps)} runs did not converge), and the best Ω"
-        " on the way counts."
+        f" about 1/v² supports repeat or keep changing ({repeats} of {len(steps)} runs did not converge), and the best"
+        " Ω on the way counts."
     )
     return [Picture("precision-steps", caption, draw, (11.0, 3.4))]
 
