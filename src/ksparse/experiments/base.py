@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from ..datasets.real import find_real
 from .claims import Claim
 from .tables import Row, Table
 
@@ -113,6 +114,16 @@ class Experiment(ABC):
     paper: ClassVar[str]
     text: ClassVar[str]
     real_data: ClassVar[str | None] = None
+
+    def unavailable(self) -> str | None:
+        """Why it cannot be run here, if it cannot: its data are missing."""
+        if self.real_data is None:
+            return None
+        try:
+            find_real(self.real_data)
+        except FileNotFoundError as error:
+            return str(error)
+        return None
 
     @abstractmethod
     def settings(self, scale: Scale) -> Any:
