@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from .base import Experiment
+from .compressed_sensing import CompressedSensing
 from .logistic import LogisticK, LogisticN
+from .rcv1 import Rcv1
+from .theory_checks import TheoryChecks
 
 __all__ = ["EXPERIMENTS", "experiment_named"]
 
-EXPERIMENTS: tuple[Experiment, ...] = (LogisticN(), LogisticK())
+EXPERIMENTS: tuple[Experiment, ...] = (LogisticN(), LogisticK(), Rcv1(), CompressedSensing(), TheoryChecks())
 
 
 def experiment_named(name: str) -> Experiment:
