@@ -8,8 +8,8 @@ from math import log, sqrt
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
-from ..datasets import make_logistic
 from ..objectives import LeastSquares, Logistic, Objective
 from ..solvers import FGraHTP, GraHTP, Iteration, RelativeChange, Result, Solver, SwapGraHTP
 from ..theory import ConditionC, restricted_eigenvalues
@@ -24,8 +24,8 @@ from .timing import solved
 __all__ = ["TheoryChecks", "TheorySettings"]
 
 METHODS = ("GraHTP", "FGraHTP", DEFAULT)
-#: A slope in logarithms this close to 1 is proportionality.
-PROPORTIONAL = 0.15
+#: A slope in logarithms this close to 1, or within twice its standard error, is proportionality.
+PROPORTIONAL = 0.2
 #: Rounding by which f may rise, and an error may exceed its bound, relative to their size at the start.
 ROUNDING = 1e-12
 
@@ -37,7 +37,9 @@ class TheorySettings(Settings):
     Attributes
     ----------
     replications : int
-        Problems of each kind.
+        Problems for the theorems, of each kind.
+    floor_replications : int
+        Problems for each point of the floor of the errors.
     multiples : tuple of float
         Steps of Theorem 1, as multiples of its limit ζ/(1 + ρ_2k).
     correlation : float
@@ -58,11 +60,12 @@ class TheorySettings(Settings):
         Noise levels there.
     sizes, sparsities : tuple of int
         Numbers of samples and sparsities there; the middle ones are kept where the others vary.
-    shrinkage : float
-        λ = shrinkage·√(ln p/n) of the logistic loss there.
+    strength, shrinkage : float
+        Of the logistic loss there: coefficients ±strength, and λ = shrinkage·√(ln p/n).
     """
 
     replications: int
+    floor_replications: int
     multiples: tuple[float, ...]
     floor_noises: tuple[float, ...]
     sizes: tuple[int, ...]
@@ -77,6 +80,7 @@ class TheorySettings(Settings):
     noises: tuple[float, ...] = (0.0, 0.5)
     large: int = 500
     sparsity: int = 10
+    strength: float = 0.5
     shrinkage: float = 1e-3
 
 
@@ -91,30 +95,38 @@ class TheoryChecks(Experiment):
         " limit ζ/(1 + ρ_2k), whose constants are computed from all supports of size 2k. Theorem 2: least squares with"
         " n = 600 and 14 independent features, k = k̄ = 3, s = 2k + k̄ = 9, η = 0.95ζ, constants from all supports of"
         " size s, so that the rates μ₁ and μ₂ are below 1. The floor: p = 500 independent features, k = k̄ = 10"
-        " coefficients ±1 (logistic loss: Gaussian ones, λ = 0.001·√(ln p/n)), η = 1/L."
+        " coefficients ±1 (logistic loss: ±½ and λ = 0.001·√(ln p/n), as §4.1 demands), η = 1/L; n is so large that the"
+        " support is mostly found, as with fewer samples no condition holds from which the bounds would follow."
     )
 
     def settings(self, scale: Scale) -> TheorySettings:
         multiples = (0.5, 0.99, 2.0, 4.0, 8.0, 16.0)
         noises = (0.01, 0.03, 0.1, 0.3)
         return {
-            "quick": TheorySettings(3, (0.5, 0.99, 4.0), noises, (500, 1000, 2000), (5, 10, 20)),
-            "standard": TheorySettings(20, multiples, noises, (400, 800, 1600, 3200), (5, 10, 20, 40)),
-            "full": TheorySettings(100, multiples, noises, (400, 800, 1600, 3200, 6400), (5, 10, 20, 40)),
+            "quick": TheorySettings(3, 4, (0.5, 0.99, 4.0), (0.03, 0.3), (800, 3200), (5, 20)),
+            "standard": TheorySettings(20, 20, multiples, noises, (800, 1600, 3200, 6400), (5, 10, 20, 40)),
+            "full": TheorySettings(100, 100, multiples, noises, (800, 1600, 3200, 6400, 12800), (5, 10, 20, 40)),
         }[scale]
 
     def tasks(self, settings: TheorySettings) -> list[Task]:
-        size, sparsity = settings.sizes[len(settings.sizes) // 2], settings.sparsity
-        usual = settings.floor_noises[-1]
-        places: list[dict[str, Any]] = [{"part": "convergence"}]
-        places += [{"part": "bounds", "noise": noise} for noise in settings.noises]
-        floor = {"loss": "squared", "noise": usual, "n": size, "k": sparsity}
-        places += [{"part": "noise", **floor, "noise": noise} for noise in settings.floor_noises]
-        places += [{"part": "sparsity", **floor, "k": k} for k in settings.sparsities]
-        for n in settings.sizes:
-            places.append({"part": "size", **floor, "n": n})
-            places.append({"part": "size", **floor, "n": n, "loss": "logistic", "noise": 0.0})
-        return [Task({**place, "replication": each}) for place in places for each in range(settings.replications)]
+        theorems: list[dict[str, Any]] = [{"part": "convergence"}]
+        theorems += [{"part": "bounds", "noise": noise} for noise in settings.noises]
+        usual = {
+            "loss": "squared",
+            "noise": settings.floor_noises[-1],
+            "n": settings.sizes[len(settings.sizes) // 2],
+            "k": settings.sparsity,
+        }
+        floor = [{"part": "noise", **usual, "noise": noise} for noise in settings.floor_noises]
+        floor += [{"part": "sparsity", **usual, "k": k} for k in settings.sparsities]
+        floor += [{"part": "size", **usual, "n": n} for n in settings.sizes]
+        floor += [{"part": "size", **usual, "n": n, "loss": "logistic", "noise": 0.0} for n in settings.sizes]
+        return [
+            Task({**place, "replication": each})
+            for places, count in ((theorems, settings.replications), (floor, settings.floor_replications))
+            for place in places
+            for each in range(count)
+        ]
 
     def run(self, settings: TheorySettings, task: Task) -> list[Row]:
         work = {"convergence": _converging, "bounds": _bounded}.get(task.place["part"], _at_the_floor)
@@ -124,7 +136,7 @@ class TheoryChecks(Experiment):
         return [
             convergence_picture(table, settings.replications),
             bounds_picture(table, settings.noises, settings.replications),
-            floor_picture(table, METHODS, settings.replications),
+            floor_picture(table, METHODS, settings.floor_replications),
         ]
 
     def text_tables(self, settings: TheorySettings, table: Table) -> list[TextTable]:
@@ -134,12 +146,16 @@ class TheoryChecks(Experiment):
             for method in ("GraHTP", "FGraHTP")
         ]
         slopes = [
-            [words, *(f"{_slope(table, method, **place):.2f}" for method in METHODS)]
+            [words, *("{:.2f} ± {:.2f}".format(*_slope(table, method, **place)) for method in METHODS)]
             for words, place in _SLOPES.items()
         ]
         return [
             TextTable("Constants of Theorem 2, means over the problems.", ("method", "ρ_s", "rate μ"), constants),
-            TextTable("Slopes of the error in logarithms; 1 is proportionality.", ("against", *METHODS), slopes),
+            TextTable(
+                "Slopes of the error in logarithms, with standard errors; 1 is proportionality.",
+                ("against", *METHODS),
+                slopes,
+            ),
         ]
 
     def claims(self, settings: TheorySettings, table: Table) -> list[Claim]:
@@ -232,11 +248,11 @@ def _converging(settings: TheorySettings, place: dict[str, Any]) -> Iterator[Row
         runs.append(("GraHTP", multiple, GraHTP(step=multiple * limit)))
         halting = RelativeChange(ROUNDING, of="f")
         runs.append(("FGraHTP", multiple, FGraHTP(step=multiple * limit, halting=halting, max_iter=10_000)))
-    for method, multiple, solver in runs:
+    for method, share, solver in runs:
         result, _, values = _followed(objective, settings.k, solver, start)
         yield {
             "method": method,
-            **({} if multiple is None else {"multiple": multiple}),
+            **({} if share is None else {"multiple": share}),
             "monotone": float(bool(np.all(np.diff(values) <= ROUNDING * values[0]))),
             "ended": float(result.success),
             "iterations": result.n_iter,
@@ -279,16 +295,17 @@ def _bounded(settings: TheorySettings, place: dict[str, Any]) -> Iterator[Row]:
 def _at_the_floor(settings: TheorySettings, place: dict[str, Any]) -> Iterator[Row]:
     """The error that is left in the end, beside ‖∇_k f(x̄)‖ and √(k ln p/n)."""
     n, k, p = place["n"], place["k"], settings.large
-    seed = place["replication"]
+    rng = np.random.default_rng([3, place["replication"]])
+    coef = _sparse(p, k, rng, signs=True)
     objective: Objective
     if place["loss"] == "logistic":
-        X, y, coef = make_logistic(n, p, k, correlation=0.0, random_state=seed)
+        coef *= settings.strength
+        X = 2.0 * rng.standard_normal((n, p))
+        y = np.where(rng.random(n) < expit(X @ coef), 1.0, -1.0)
         objective = Logistic(X, y, alpha=settings.shrinkage * sqrt(log(p) / n))
     else:
-        rng = np.random.default_rng([3, seed])
-        coef = _sparse(p, k, rng, signs=True)
         objective = _least_squares(n, coef, place["noise"], 0.0, rng)
-    step, halting = 1.0 / objective.lipschitz(), RelativeChange(1e-7)
+    step, halting = 1.0 / objective.lipschitz(), RelativeChange(1e-5)
     gradient = _top_norm(objective.at(coef).gradient, k)
     solvers = (GraHTP(step=step), FGraHTP(step=step, halting=halting, max_iter=5000), SwapGraHTP())
     for method, solver in zip(METHODS, solvers, strict=True):
@@ -319,8 +336,10 @@ def _below(table: Table, method: str) -> Verdict:
     errors, bounds = part.values("error"), part.values("bound")
     starts = np.repeat(part.values("error", t=0), len(part.distinct("t")))
     within = errors <= bounds + ROUNDING * starts
-    closest = float(np.max(errors / bounds, initial=0.0))
-    return verdict(within, f"{int(within.sum())} of {within.size} errors below; at most {closest:.2f} of the bound")
+    later = part.values("t") > 0
+    closest = float(np.max(errors[later] / bounds[later], initial=0.0))
+    numbers = f"{int(within.sum())} of {within.size} errors below; from t = 1 at most {closest:.2f} of the bound"
+    return verdict(within, numbers)
 
 
 def _exact(table: Table, method: str, settings: TheorySettings) -> Verdict:
@@ -329,10 +348,12 @@ def _exact(table: Table, method: str, settings: TheorySettings) -> Verdict:
     return verdict(last <= 1e-10, f"largest error in the end {last.max(initial=0.0):.1e} in {last.size} problems")
 
 
-def _slope(table: Table, method: str, x: str, **place: str) -> float:
+def _slope(table: Table, method: str, x: str, **place: str) -> tuple[float, float]:
+    """The slope of the error against x in logarithms, and its standard error over the replications."""
     return slope(table.where(method=method, **place), x)
 
 
 def _proportional(table: Table, method: str, x: str, **place: str) -> Verdict:
-    measured = _slope(table, method, x, **place)
-    return verdict([] if np.isnan(measured) else [abs(measured - 1.0) <= PROPORTIONAL], f"slope {measured:.2f}")
+    measured, error = _slope(table, method, x, **place)
+    near = abs(measured - 1.0) <= max(PROPORTIONAL, 2.0 * error)
+    return verdict([] if np.isnan(measured) else [near], f"slope {measured:.2f} ± {error:.2f}")

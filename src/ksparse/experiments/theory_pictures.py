@@ -23,8 +23,14 @@ PAPER = ("GraHTP", "FGraHTP")
 LOWEST = 1e-16
 
 
-def slope(table: Table, x: str) -> float:
-    """Slope of the error against x in logarithms, over the problems of a replication that differ in one number."""
+def slope(table: Table, x: str) -> tuple[float, float]:
+    """Slope of the mean error against x in logarithms, and its standard error over replications (0 if there is one)."""
+    slopes = [_fitted(table.where(replication=each), x) for each in table.distinct("replication")]
+    error = float(np.std(slopes, ddof=1)) / np.sqrt(len(slopes)) if len(slopes) > 1 else 0.0
+    return _fitted(table, x), float(error)
+
+
+def _fitted(table: Table, x: str) -> float:
     across, errors = _means(table, x)
     return float(np.polyfit(np.log(across), np.log(errors), 1)[0]) if across.size > 1 else np.nan
 
@@ -70,6 +76,7 @@ def bounds_picture(table: Table, noises: Sequence[float], replications: int) -> 
                 ax.plot(series.x, np.maximum(series.mean, LOWEST), label=method, **style_of(method))
                 bound = part.where(noise=noise).series("t", "bound", method=method)
                 ax.plot(bound.x, bound.mean, linestyle="--", color=COLOURS[method], label=f"bound for {method}")
+            ax.xaxis.get_major_locator().set_params(integer=True)
             title = "without noise" if noise == 0 else f"noise {noise:g}"
             finish(ax, "iteration t", "‖x⁽ᵗ⁾ − x̄‖" if number == 0 else "", log="y", title=title, legend=number == 0)
 
@@ -96,13 +103,13 @@ def floor_picture(table: Table, methods: Sequence[str], replications: int) -> Pi
             for method in methods:
                 rows = table.where(part=part, loss=loss, method=method)
                 across, errors = _means(rows, x)
-                label = f"{method} ({slope(rows, x):.2f})"
+                label = "{} ({:.2f} ± {:.2f})".format(method, *slope(rows, x))
                 ax.plot(across, errors, label=label, **style_of(method))
             finish(ax, words, "‖x − x̄‖ in the end" if number == 0 else "", log="xy", title=title, legend=True)
 
     caption = (
-        "The error that is left, in logarithms, with slopes in brackets: 1 is proportionality. Means over"
-        f" {replications} problem(s). GraHTP and FGraHTP: constant step, η = 1/L; ksparse default: per coordinate, then"
-        " exchanges."
+        "The error that is left, in logarithms, with slopes and their standard errors in brackets: 1 is"
+        f" proportionality. Means over {replications} problem(s). GraHTP and FGraHTP: constant step, η = 1/L; ksparse"
+        " default: per coordinate, then exchanges."
     )
     return Picture("theory-floor", caption, draw, (13.0, 3.6))
