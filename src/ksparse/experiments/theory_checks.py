@@ -94,16 +94,16 @@ class TheoryChecks(Experiment):
         "Theorem 1: least squares with 14 correlated features, k = 3, from random x⁽⁰⁾, with steps below and above the"
         " limit ζ/(1 + ρ_2k), whose constants are computed from all supports of size 2k. Theorem 2: least squares with"
         " n = 600 and 14 independent features, k = k̄ = 3, s = 2k + k̄ = 9, η = 0.95ζ, constants from all supports of"
-        " size s, so that the rates μ₁ and μ₂ are below 1. The floor: p = 500 independent features, k = k̄ = 10"
-        " coefficients ±1 (logistic loss: ±½ and λ = 0.001·√(ln p/n), as §4.1 demands), η = 1/L; n is so large that the"
-        " support is mostly found, as with fewer samples no condition holds from which the bounds would follow."
+        " size s, so that the rates μ₁ and μ₂ are below 1. The floor: p = 500 independent features (quick: 200), k = k̄"
+        " = 10 coefficients ±1 (logistic loss: ±½ and λ = 0.001·√(ln p/n), as §4.1 demands), η = 1/L; n is so large"
+        " that the support is mostly found, as with fewer samples no condition holds from which the bounds would follow."
     )
 
     def settings(self, scale: Scale) -> TheorySettings:
         multiples = (0.5, 0.99, 2.0, 4.0, 8.0, 16.0)
         noises = (0.01, 0.03, 0.1, 0.3)
         return {
-            "quick": TheorySettings(3, 4, (0.5, 0.99, 4.0), (0.03, 0.3), (800, 3200), (5, 20)),
+            "quick": TheorySettings(3, 8, (0.5, 0.99, 4.0), (0.03, 0.3), (800, 6400), (5, 40), large=200),
             "standard": TheorySettings(20, 20, multiples, noises, (800, 1600, 3200, 6400), (5, 10, 20, 40)),
             "full": TheorySettings(100, 100, multiples, noises, (800, 1600, 3200, 6400, 12800), (5, 10, 20, 40)),
         }[scale]
