@@ -96,7 +96,7 @@ class TheoryChecks(Experiment):
         " n = 600 and 14 independent features, k = k̄ = 3, s = 2k + k̄ = 9, η = 0.95ζ, constants from all supports of"
         " size s, so that the rates μ₁ and μ₂ are below 1. The floor: p = 500 independent features (quick: 200), k = k̄"
         " = 10 coefficients ±1 (logistic loss: ±½ and λ = 0.001·√(ln p/n), as §4.1 demands), η = 1/L; n is so large"
-        " that the support is mostly found, as with fewer samples no condition holds from which the bounds would follow."
+        " that the support is mostly found; with fewer samples no condition holds from which the bounds would follow."
     )
 
     def settings(self, scale: Scale) -> TheorySettings:
