@@ -39,10 +39,10 @@ def claim_with(words: str, experiment: Experiment, settings: Settings, table: Ta
     return found
 
 
-def changed(table: Table, name: str, factor: float, **values: Any) -> Table:
-    """The table with the numbers of a name multiplied by a factor in the rows that have these values."""
+def changed(table: Table, name: str, factor: float, shift: float = 0.0, **values: Any) -> Table:
+    """The table with the numbers of a name scaled and shifted in the rows that have these values."""
     rows = []
     for row in table.rows:
         chosen = name in row and all(row.get(key) == value for key, value in values.items())
-        rows.append({**row, name: row[name] * factor} if chosen else row)
+        rows.append({**row, name: row[name] * factor + shift} if chosen else row)
     return Table(rows)

@@ -30,8 +30,8 @@ def test_rows_have_all_measures(table: Table) -> None:
 def test_success_falls_with_k(table: Table) -> None:
     for method in ALL:
         shares = table.where(kind="main").series("k", "success", method=method).mean
-        assert shares[0] > 0.6
-        assert shares[-1] < 0.2
+        assert shares[0] > 0.9
+        assert shares[-1] < 0.5
         assert np.all(np.diff(shares) <= 0)
 
 
@@ -56,7 +56,7 @@ def test_grahtp_is_htp(table: Table) -> None:
 
 def test_the_verdict_on_success_follows_the_numbers(table: Table) -> None:
     words = "weaker condition"
-    best = changed(changed(table, "success", 0.0), "success", 1.0)
+    best = changed(table, "success", 0.0)
     claim = claim_with(words, CompressedSensing(), SMALL, best)
     assert claim.ours is not None
     assert (claim.faithful.word, claim.ours.word) == ("holds", "holds")
@@ -73,7 +73,9 @@ def test_the_verdict_on_success_follows_the_numbers(table: Table) -> None:
 def test_figures_and_tables(table: Table) -> None:
     figures = show_all(CompressedSensing(), SMALL, table)
     assert list(figures) == ["compressed-sensing"]
-    labels = {text.get_text() for text in figures["compressed-sensing"].axes[0].get_legend().get_texts()}
+    legend = figures["compressed-sensing"].axes[0].get_legend()
+    assert legend is not None
+    labels = {text.get_text() for text in legend.get_texts()}
     assert labels == set(ALL)
 
 

@@ -289,7 +289,8 @@ def _measured(texts: _Texts, k: int, solver: Solver) -> tuple[Row, Result]:
     """A fit: its errors on the test documents, its objective, how soon it got there, and its seconds."""
     result, seconds = solved(texts.objective, k, solver)
     predicted = np.where(texts.X_test @ result.x > 0, 1.0, -1.0)
-    values = result.history["value"]
+    # A run that diverges ends with a point before its history.
+    values = np.append(result.history["value"], result.value)
     row = {
         "error": float(np.mean(predicted != texts.y_test)),
         "seconds": seconds,
