@@ -71,10 +71,10 @@ def finish(ax: Axes, x: str, y: str, *, log: str = "", title: str = "", legend: 
 
 
 def _plain_numbers(axis: Axis, low: float, high: float) -> None:
-    """Numbers at powers of ten of a logarithmic axis; at 2 and 5 times those too, if it spans few of them."""
+    """Numbers at powers of ten of a logarithmic axis, and at some multiples of those if it spans few of them."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    few = high < 100 * low
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
+    multiples = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if high < 10 * low else (1.0, 2.0, 5.0) if high < 100 * low else (1.0,)
+    axis.set_major_locator(LogLocator(subs=multiples))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())

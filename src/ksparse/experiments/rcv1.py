@@ -147,7 +147,7 @@ class Rcv1(Experiment):
         traces = table.where(kind="trace")
 
         def draw(figure: Figure) -> None:
-            axes = figure.subplots(1, len(settings.shown), sharey=False)
+            axes = figure.subplots(1, len(settings.shown))
             for number, (ax, k) in enumerate(zip(np.atleast_1d(axes), settings.shown, strict=True)):
                 _lines(ax, traces.where(k=k))
                 finish(
@@ -161,7 +161,7 @@ class Rcv1(Experiment):
 
         caption = (
             f"Figure 2: the objective after each of the first {settings.limit} iterations, mean over"
-            f" {settings.replications} split(s); a method that stopped keeps its last value. FBS then has"
+            f" {_splits(settings)}; a method that stopped keeps its last value. FBS then has"
             f" {settings.limit} terms, and goes on to k. {step_caption(settings.multiple)}"
         )
         return Picture(f"{self.name}-convergence", caption, draw, (2.0 + 2.6 * len(settings.shown), 3.6))
@@ -178,7 +178,7 @@ class Rcv1(Experiment):
 
         caption = (
             "Figure 3, with the objective on the right, which the paper does not show: means and standard errors over"
-            f" {settings.replications} split(s). {step_caption(settings.multiple)}"
+            f" {_splits(settings)}. {step_caption(settings.multiple)}"
         )
         return Picture(f"{self.name}-error-time", caption, draw, (11.0, 3.7))
 
@@ -217,7 +217,7 @@ class Rcv1(Experiment):
             if rows
         )
         caption = (
-            f"Means over {settings.replications} split(s); documents: {sizes or 'none'}. Settled: the first iteration"
+            f"Means over {_splits(settings)}; documents: {sizes or 'none'}. Settled: the first iteration"
             f" whose loss is at most {100 * NEAR:g} % above the last one."
         )
         heads = ("k", "method", "test error", "loss", f"loss at t = {EARLY}", "settled", "iterations", "CPU seconds")
@@ -267,6 +267,10 @@ class Rcv1(Experiment):
                 _trades_better(main, DEFAULT),
             ),
         ]
+
+
+def _splits(settings: Rcv1Settings) -> str:
+    return "1 split" if settings.replications == 1 else f"{settings.replications} splits"
 
 
 def _texts(settings: Rcv1Settings, seed: int) -> _Texts:

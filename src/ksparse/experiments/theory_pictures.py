@@ -58,7 +58,7 @@ def convergence_picture(table: Table, replications: int) -> Picture:
 
     caption = (
         "Theorem 1: least squares with correlated features, from random starts; the dotted line is its limit of the"
-        f" step. {replications} problem(s) for each step, with standard errors. A run ends if its support (GraHTP) or f"
+        f" step. {replications} problems for each step, with standard errors. A run ends if its support (GraHTP) or f"
         " (FGraHTP) stays as it was."
     )
     return Picture("theory-convergence", caption, draw, (9.0, 3.3))
@@ -82,7 +82,7 @@ def bounds_picture(table: Table, noises: Sequence[float], replications: int) -> 
 
     caption = (
         "Theorem 2: errors of the iterates from x⁽⁰⁾ = 0, and their bounds with the exact constants of each problem;"
-        f" means over {replications} problem(s). GraHTP and FGraHTP: constant step, η = 0.95ζ. Errors below {LOWEST:g}"
+        f" means over {replications} problems. GraHTP and FGraHTP: constant step, η = 0.95ζ. Errors below {LOWEST:g}"
         " are drawn there."
     )
     return Picture("theory-bounds", caption, draw, (9.0, 3.8))
@@ -109,7 +109,7 @@ def floor_picture(table: Table, methods: Sequence[str], replications: int) -> Pi
 
     caption = (
         "The error that is left, in logarithms, with slopes and their standard errors in brackets: 1 is"
-        f" proportionality. Means over {replications} problem(s). GraHTP and FGraHTP: constant step, η = 1/L; ksparse"
+        f" proportionality. Means over {replications} problems. GraHTP and FGraHTP: constant step, η = 1/L; ksparse"
         " default: per coordinate, then exchanges."
     )
     return Picture("theory-floor", caption, draw, (13.0, 3.6))
