@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ksparse.experiments import Table
+from ksparse.experiments import Table, theory_checks
 from ksparse.experiments.methods import DEFAULT
 from ksparse.experiments.theory_checks import METHODS, TheoryChecks, TheorySettings
 
@@ -55,6 +56,27 @@ def test_errors_stay_below_bounds_that_fall(table: Table) -> None:
             assert errors[-1] < errors[0]
     floor = table.where(part="bounds", method="GraHTP", t=8)
     assert floor.mean("bound", noise=0.5) > floor.mean("bound", noise=0.0)
+
+
+def test_the_bounds_have_the_constants_of_the_theorem(table: Table) -> None:
+    rng = np.random.default_rng([2, 1])
+    coef = theory_checks._sparse(SMALL.p, SMALL.k, rng)
+    objective = theory_checks._least_squares(SMALL.n, coef, 0.5, 0.0, rng)
+    X_gram = objective.hessian(objective.at(coef))
+    # s = 2k + k̄ with k̄ = k = 2.
+    values = [np.linalg.eigvalsh(X_gram[np.ix_(F, F)]) for F in combinations(range(SMALL.p), 6)]
+    m, M = min(v[0] for v in values), max(v[-1] for v in values)
+    zeta, rho = 2 / (m + M), (M - m) / (M + m)
+    common = 1 - 0.95 + (2 - 0.95) * rho
+    largest = np.sort(np.abs(objective.at(coef).gradient))[::-1]
+    eta, start = 0.95 * zeta, np.linalg.norm(coef)
+    mu_1, mu_2 = np.sqrt(2) * common / (1 - rho), 2 * common
+    slow = mu_1**3 * start + (2 * eta + zeta) / ((1 - mu_1) * (1 - rho)) * np.linalg.norm(largest[:2])
+    fast = mu_2**3 * start + 2 * eta / (1 - mu_2) * np.linalg.norm(largest[:6])
+    part = table.where(part="bounds", noise=0.5, replication=1, t=3)
+    assert part.mean("bound", method="GraHTP") == pytest.approx(slow)
+    assert part.mean("bound", method="FGraHTP") == pytest.approx(fast)
+    assert part.mean("rho") == pytest.approx(rho)
 
 
 def test_errors_fall_with_n_and_rise_with_noise_and_k(table: Table) -> None:
