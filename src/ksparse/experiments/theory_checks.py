@@ -48,6 +48,8 @@ class TheorySettings(Settings):
         Features, sparsity (of x and of x̄) and samples of the problems whose constants are computed from all supports.
     rough : int
         Samples of the problems for Theorem 1, which may be conditioned badly.
+    limit : int
+        FGraHTP has so many iterations for Theorem 1.
     ratio : float
         η/ζ in Theorem 2.
     iterations : int
@@ -75,6 +77,7 @@ class TheorySettings(Settings):
     k: int = 3
     n: int = 600
     rough: int = 40
+    limit: int = 3000
     ratio: float = 0.95
     iterations: int = 20
     noises: tuple[float, ...] = (0.0, 0.5)
@@ -247,7 +250,7 @@ def _converging(settings: TheorySettings, place: dict[str, Any]) -> Iterator[Row
     for multiple in settings.multiples:
         runs.append(("GraHTP", multiple, GraHTP(step=multiple * limit)))
         halting = RelativeChange(ROUNDING, of="f")
-        runs.append(("FGraHTP", multiple, FGraHTP(step=multiple * limit, halting=halting, max_iter=10_000)))
+        runs.append(("FGraHTP", multiple, FGraHTP(step=multiple * limit, halting=halting, max_iter=settings.limit)))
     for method, share, solver in runs:
         result, _, values = _followed(objective, settings.k, solver, start)
         yield {
