@@ -96,8 +96,7 @@ def compared(
             if np.isfinite(own) and np.isfinite(its):
                 truths.append(sign * own <= sign * its + slack * abs(its))
                 ratios.append(own / its if its else np.nan)
-    median = np.nanmedian(ratios) if ratios else np.nan
-    return verdict(truths, f"{sum(truths)} of {len(truths)} comparisons; median ratio {median:.2f}")
+    return verdict(truths, f"{sum(truths)} of {len(truths)} comparisons; median ratio {_median(ratios):.2f}")
 
 
 def comparable(table: Table, measure: str, over: str, method: str, other: str, tolerance: float = 0.1) -> Verdict:
@@ -108,10 +107,14 @@ def comparable(table: Table, measure: str, over: str, method: str, other: str, t
         if np.isfinite(own) and np.isfinite(its):
             truths.append(abs(own - its) <= tolerance * max(abs(own), abs(its)))
             ratios.append(own / its if its else np.nan)
-    median = np.nanmedian(ratios) if ratios else np.nan
-    return verdict(
-        truths, f"within {100 * tolerance:g} % in {sum(truths)} of {len(truths)} settings; median ratio {median:.2f}"
-    )
+    settings = f"within {100 * tolerance:g} % in {sum(truths)} of {len(truths)} settings"
+    return verdict(truths, f"{settings}; median ratio {_median(ratios):.2f}")
+
+
+def _median(ratios: Iterable[float]) -> float:
+    """Median of the ratios that there are; NaN if there is none, as where all that is compared with is 0."""
+    known = [ratio for ratio in ratios if np.isfinite(ratio)]
+    return float(np.median(known)) if known else np.nan
 
 
 def joined(verdicts: dict[str, Verdict]) -> Verdict:

@@ -13,6 +13,7 @@ from .tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 __all__ = ["COLOURS", "curves", "finish", "style_of"]
 
@@ -57,11 +58,23 @@ def finish(ax: Axes, x: str, y: str, *, log: str = "", title: str = "", legend: 
     ax.set_ylabel(y)
     if "x" in log:
         ax.set_xscale("log")
+        _plain_numbers(ax.xaxis, *ax.get_xlim())
     if "y" in log:
         ax.set_yscale("log")
+        _plain_numbers(ax.yaxis, *ax.get_ylim())
     if title:
         ax.set_title(title, fontsize=10, color=INK)
     tidy(ax, "y")
     ax.grid(axis="y", color=GREY, linewidth=0.5, alpha=0.6)
     if legend:
         ax.legend(frameon=False, fontsize=8)
+
+
+def _plain_numbers(axis: Axis, low: float, high: float) -> None:
+    """Numbers at powers of ten of a logarithmic axis, and at some multiples of those if it spans few of them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    multiples = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if high < 10 * low else (1.0, 2.0, 5.0) if high < 100 * low else (1.0,)
+    axis.set_major_locator(LogLocator(subs=multiples))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
