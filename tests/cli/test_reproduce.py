@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ksparse.cli import main, reproduce
+from ksparse.datasets import missing_rcv1
 from ksparse.experiments import Claim, Experiment, Picture, Settings, Table, Task, TextTable, running
 from ksparse.experiments.claims import falls, verdict
 
@@ -57,7 +58,10 @@ class Small(Experiment):
 
 
 class WithData(Small):
-    name, title, real_data = "with-data", "One with data", "rcv1"
+    name, title = "with-data", "One with data"
+
+    def unavailable(self) -> str | None:
+        return missing_rcv1()
 
 
 @pytest.fixture
@@ -83,7 +87,7 @@ def test_report_results_and_claims(small: Small, tmp_path: Path, capsys: pytest.
     assert verdicts == ["holds", "not measured"]
     out = capsys.readouterr().out
     assert "holds  Figure 0: errors fall; default solver: does not hold" in out
-    assert "One with data: rcv1 is not part of the package" in out
+    assert "One with data: rcv1.binary is not part of the package" in out
     assert "One with data" in page
     assert not (tmp_path / "with-data.csv").exists()
 

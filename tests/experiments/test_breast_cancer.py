@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import ttest_ind
 
 from ksparse import SparseDiscriminantAnalysis
-from ksparse.datasets import RealData
+from ksparse.datasets import ExpressionData
 from ksparse.experiments import breast_cancer, experiment_named
 from ksparse.experiments.breast_cancer import (
     PAPER,
@@ -31,31 +31,32 @@ TINY = BreastCancerSettings(
 )
 
 
-def data(shift: float = 1.5, seed: int = 0, genes: int = 40) -> RealData:
+def data(shift: float = 1.5, seed: int = 0, genes: int = 40) -> ExpressionData:
     """133 subjects, 34 of them with a response, of which twelve genes are shifted."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat([1, 0], [34, 99]))
     X = rng.standard_normal((133, genes)) + 0.5 * rng.standard_normal((133, 1))
     X[y == 1, 5:17] += shift
-    return RealData(X, y)
+    return ExpressionData(X, y, np.arange(genes).astype(str), False, "simulated")
 
 
 @pytest.fixture
 def loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breast_cancer, "load_real", lambda name: data())
+    monkeypatch.setattr(breast_cancer, "load_hess", lambda: data())
 
 
 @pytest.fixture(scope="module")
 def table() -> Table:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(breast_cancer, "load_real", lambda name: data())
+        patch.setattr(breast_cancer, "load_hess", lambda: data())
         return results(BreastCancer(), TINY)
 
 
-def test_the_command_line_finds_it() -> None:
+def test_the_command_line_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
     found = experiment_named("breast-cancer")
     assert isinstance(found, BreastCancer)
-    assert found.real_data == "hess"
+    monkeypatch.delenv("KSPARSE_DATA", raising=False)
+    assert "Hess et al." in (found.unavailable() or "")
 
 
 @pytest.mark.parametrize("scale", ["quick", "standard", "full"])
@@ -66,7 +67,7 @@ def test_scales(scale: Any) -> None:
 
 
 def test_the_split_is_the_papers() -> None:
-    X, y = data()
+    X, y = data()[:2]
     split = split_of(np.asarray(X), y, replace(TINY, genes=12), seed=4)
     assert split.X.shape == (112, 12)
     assert (split.y_test == 1).sum() == 5
@@ -79,7 +80,7 @@ def test_the_split_is_the_papers() -> None:
 
 
 def test_test_subjects_have_no_part_in_the_choice_of_genes() -> None:
-    X, y = data()
+    X, y = data()[:2]
     split = split_of(np.asarray(X), y, TINY, seed=4)
     rng = np.random.default_rng(4)
     test = np.concatenate([rng.permutation(np.flatnonzero(y == label))[:count] for label, count in ((1, 5), (0, 16))])
@@ -89,7 +90,7 @@ def test_test_subjects_have_no_part_in_the_choice_of_genes() -> None:
 
 
 def test_splits_differ() -> None:
-    X, y = data()
+    X, y = data()[:2]
     one, other = (split_of(np.asarray(X), y, TINY, seed) for seed in (0, 1))
     assert not np.array_equal(one.X_test, other.X_test)
 
@@ -107,7 +108,7 @@ def test_measures_by_hand() -> None:
 
 
 def test_the_rule_is_that_of_the_estimator() -> None:
-    X, y = data(shift=0.5)
+    X, y = data(shift=0.5)[:2]
     split = split_of(np.asarray(X), y, TINY, seed=0)
     model = SparseDiscriminantAnalysis(k=9, bounds="paper", standardize=False).fit(split.X, split.y)
     np.testing.assert_array_equal(classified(model.precision_, split), model.predict(split.X_test))
@@ -127,7 +128,7 @@ def test_rows_have_all_measures(table: Table) -> None:
 
 
 def test_classes_that_lie_apart_are_told_apart(monkeypatch: pytest.MonkeyPatch, table: Table) -> None:
-    monkeypatch.setattr(breast_cancer, "load_real", lambda name: data(shift=0.0))
+    monkeypatch.setattr(breast_cancer, "load_hess", lambda: data(shift=0.0))
     none = results(BreastCancer(), replace(TINY, curves=0)).where(kind="main")
     for name in METHODS:
         assert table.mean("mcc", method=name) > 0.5

@@ -16,7 +16,16 @@ from sklearn.datasets import load_svmlight_file
 from ..typing import AnyArray, Array, Matrix
 from .real import REAL_DATA, load_feature_names, load_real
 
-__all__ = ["ExpressionData", "SplitData", "has_original_hess", "has_original_rcv1", "load_hess", "load_rcv1"]
+__all__ = [
+    "ExpressionData",
+    "SplitData",
+    "has_original_hess",
+    "has_original_rcv1",
+    "load_hess",
+    "load_rcv1",
+    "missing_hess",
+    "missing_rcv1",
+]
 
 #: LIBSVM's files of rcv1.binary, each as it is or compressed by bzip2.
 RCV1_TRAIN = "text/rcv1_train.binary"
@@ -92,6 +101,30 @@ def has_original_hess() -> bool:
     return _found(HESS_TABLE) is not None
 
 
+def missing_rcv1() -> str | None:
+    """What to do if neither the original files of rcv1.binary nor what stands in for them are there; None if they are.
+
+    Examples
+    --------
+    >>> from ksparse.datasets import missing_rcv1
+    >>> "LIBSVM" in (missing_rcv1() or "LIBSVM")
+    True
+    """
+    return None if has_original_rcv1() or _found(REAL_DATA["rcv1"]) is not None else RCV1_HELP
+
+
+def missing_hess() -> str | None:
+    """The same for the breast cancer data.
+
+    Examples
+    --------
+    >>> from ksparse.datasets import missing_hess
+    >>> "KSPARSE_DATA" in (missing_hess() or "KSPARSE_DATA")
+    True
+    """
+    return None if has_original_hess() or _found(REAL_DATA["hess"]) is not None else HESS_HELP
+
+
 def load_rcv1(random_state: int = 0) -> SplitData:
     """Load the texts of the paper's Figures 2 and 3, rcv1.binary, split for training and testing.
 
@@ -133,8 +166,9 @@ def load_rcv1(random_state: int = 0) -> SplitData:
             " of its test file"
         )
         return SplitData(X_train, y_train, X_test, y_test, True, source)
-    if _found(REAL_DATA["rcv1"]) is None:
-        raise FileNotFoundError(RCV1_HELP)
+    missing = missing_rcv1()
+    if missing is not None:
+        raise FileNotFoundError(missing)
     return _split(*load_real("rcv1"), random_state)
 
 
@@ -167,8 +201,9 @@ def load_hess() -> ExpressionData:
     table = _found(HESS_TABLE)
     if table is not None:
         return _expressions(table)
-    if _found(REAL_DATA["hess"]) is None:
-        raise FileNotFoundError(HESS_HELP)
+    missing = missing_hess()
+    if missing is not None:
+        raise FileNotFoundError(missing)
     X, y = load_real("hess")
     source = f"{len(y)} subjects with {X.shape[1]:,} of the 22,283 probes, preselected with all labels"
     return ExpressionData(np.asarray(X), y, load_feature_names("hess"), False, source)

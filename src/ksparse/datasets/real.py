@@ -16,7 +16,6 @@ __all__ = [
     "STOCKS",
     "RealData",
     "StockData",
-    "find_real",
     "load_feature_names",
     "load_real",
     "load_stocks",
@@ -80,7 +79,7 @@ def load_real(name: str) -> RealData:
     >>> from ksparse.datasets import load_real
     >>> X, y = load_real("golub")  # doctest: +SKIP
     """
-    with np.load(find_real(name), allow_pickle=False) as arrays:
+    with np.load(_path_of(_check_name(name), REAL_DATA[name]), allow_pickle=False) as arrays:
         if "mbei" in arrays:
             return RealData(np.log2(arrays["mbei"] + 1.0), arrays["y"])
         if "indptr" not in arrays:
@@ -138,11 +137,6 @@ def load_stocks() -> StockData:
     """
     with np.load(_path_of("the S&P 500", STOCKS), allow_pickle=False) as arrays:
         return StockData(np.diff(np.log(arrays["X"]), axis=0), arrays["ticker"], arrays["sector"])
-
-
-def find_real(name: str) -> Path:
-    """The file of a real data set, or a FileNotFoundError that says what to do."""
-    return _path_of(_check_name(name), REAL_DATA[name])
 
 
 def _check_name(name: str) -> str:

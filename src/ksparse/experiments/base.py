@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ..datasets.real import find_real
 from .claims import Claim
 from .tables import Row, Table
 
@@ -105,24 +104,15 @@ class Experiment(ABC):
         Of its section, and where in the paper it is.
     text : str
         What is done, and how it differs from the paper.
-    real_data : str or None
-        The data that it needs, for `ksparse.datasets.load_real`.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
     text: ClassVar[str]
-    real_data: ClassVar[str | None] = None
 
     def unavailable(self) -> str | None:
-        """Why it cannot be run here, if it cannot: its data are missing."""
-        if self.real_data is None:
-            return None
-        try:
-            find_real(self.real_data)
-        except FileNotFoundError as error:
-            return str(error)
+        """Why it cannot be run here, if it cannot; by default it can."""
         return None
 
     @abstractmethod

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..datasets import SplitData, has_original_rcv1, load_rcv1
+from ..datasets import SplitData, has_original_rcv1, load_rcv1, missing_rcv1
 from ..objectives import Logistic
 from ..solvers import Result, Solver
 from ..typing import Array, Matrix
@@ -93,7 +93,6 @@ class Rcv1(Experiment):
     name = "rcv1"
     title = "Sparse texts: rcv1.binary"
     paper = "Figures 2 and 3"
-    real_data = "rcv1"
     text = (
         "p = 47,236 terms, λ = 1e-5, k = 100, 200, …, 1000; from w = 0 until ‖w⁽ᵗ⁾ − w⁽ᵗ⁻¹⁾‖ ≤ 1e-4·‖w⁽ᵗ⁻¹⁾‖ or for 50"
         " iterations. FBS adds one term in each iteration and so takes k of them, whatever the limit. With LIBSVM's"
@@ -102,6 +101,9 @@ class Rcv1(Experiment):
         " for labels, shuffled and split in the paper's ratio into 11,935 for training and 11,792 for testing: the"
         " training set is smaller than the paper's 20,242, so that errors and times differ from the paper's."
     )
+
+    def unavailable(self) -> str | None:
+        return missing_rcv1()
 
     def settings(self, scale: Scale) -> Rcv1Settings:
         original = has_original_rcv1()
