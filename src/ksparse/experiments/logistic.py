@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..typing import Array
 from .base import Experiment, Figures, Picture, Scale, Settings, Task
 from .claims import Claim, comparable, compared, falls, joined, rises, verdict
 from .drawing import curves, finish
-from .methods import DEFAULT, FAITHFUL, FEATURE_METHODS, step_caption
+from .methods import DEFAULT, FAITHFUL, FEATURE_METHODS, step_caption, warm_up
 from .tables import Row, Table
 from .timing import solved
 
@@ -84,6 +85,7 @@ class _Simulation(Experiment):
 
     def run(self, settings: LogisticSettings, task: Task) -> list[Row]:
         n, k, seed = task.place["n"], task.place["k"], task.place["replication"]
+        _compile()
         X, y, coef = make_logistic(
             n, settings.p, settings.relevant, correlation=settings.correlation, random_state=seed
         )
@@ -146,6 +148,13 @@ class _Simulation(Experiment):
             f" not say which one it has; the other figures have {settings.multiple:g}/L."
         )
         return [Picture(f"{self.name}-steps", caption, draw, (9.0, 3.4))]
+
+
+@cache
+def _compile() -> None:
+    """Once in a process, on data of the kind that is timed."""
+    X, y, _ = make_logistic(400, 600, 5)
+    warm_up(Logistic(X, y, alpha=1e-2))
 
 
 def _measured(objective: Logistic, k: int, solver: Solver, coef: Array) -> Row:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..objectives import Objective
 from ..solvers import FBS, FGraHTP, GraHTP, GraSP, RelativeChange, Solver, SwapGraHTP
+from .timing import solved
 
-__all__ = ["DEFAULT", "FAITHFUL", "FEATURE_METHODS", "Method", "step_caption"]
+__all__ = ["DEFAULT", "FAITHFUL", "FEATURE_METHODS", "Method", "step_caption", "warm_up"]
 
 #: What the report calls our solver.
 DEFAULT = "ksparse default"
@@ -62,6 +64,13 @@ FEATURE_METHODS: tuple[Method, ...] = (
     Method("FBS", "none", _fbs),
     Method(DEFAULT, "per coordinate, 16 times the inverse curvature, halved until f falls; then exchanges", _default),
 )
+
+
+def warm_up(objective: Objective) -> None:
+    """Fits that are not timed: the first ones of a process also load and compile code."""
+    step = 1.0 / objective.lipschitz()
+    for method in FEATURE_METHODS:
+        solved(objective, 2, method.make(step, 1e-4, 2))
 
 
 def step_caption(multiple: float, methods: tuple[Method, ...] = FEATURE_METHODS) -> str:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..datasets import SplitData, has_original_rcv1, load_rcv1, missing_rcv1
+from ..datasets import has_original_rcv1, load_rcv1, missing_rcv1
 from ..objectives import Logistic
 from ..solvers import Result, Solver
 from ..typing import Array, Matrix
 from .base import Experiment, Figures, Picture, Scale, Settings, Task, TextTable
 from .claims import Claim, Verdict, comparable, compared, joined, verdict
 from .drawing import curves, finish, style_of
-from .methods import DEFAULT, FAITHFUL, FEATURE_METHODS, step_caption
+from .methods import DEFAULT, FAITHFUL, FEATURE_METHODS, step_caption, warm_up
 from .tables import Row, Table
 from .timing import solved
 
@@ -280,15 +280,8 @@ def _texts(settings: Rcv1Settings, seed: int) -> _Texts:
     data = load_rcv1(random_state=seed)
     some = slice(settings.documents)
     objective = Logistic(2.0 * data.X_train[some], data.y_train[some], alpha=settings.alpha)
-    _warm_up(settings, data)
+    warm_up(Logistic(2.0 * data.X_train[:WARM], data.y_train[:WARM], alpha=settings.alpha))
     return _Texts(objective, len(data.y_train[some]), data.X_test[some], data.y_test[some])
-
-
-def _warm_up(settings: Rcv1Settings, data: SplitData) -> None:
-    """Fits that are not timed: the first ones of a process also load and compile code."""
-    objective = Logistic(2.0 * data.X_train[:WARM], data.y_train[:WARM], alpha=settings.alpha)
-    for method in FEATURE_METHODS:
-        solved(objective, 2, method.make(1.0 / objective.lipschitz(), settings.tolerance, 2))
 
 
 def _measured(texts: _Texts, k: int, solver: Solver) -> tuple[Row, Result]:
