@@ -22,6 +22,8 @@ Method = Literal["auto", "newton-cholesky", "newton-cg", "lbfgs", "neighbourhood
 
 #: With a larger tolerance a refit is only to show whether a support is worth more.
 BRIEF = 1e-6
+#: The tolerance of a result.
+ACCURATE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Exact:
     """
 
     method: Method = "auto"
-    tol: float = 1e-12
+    tol: float = ACCURATE
     max_iter: int = 100
     target: float | None = None
     rho: float | None = None
@@ -70,6 +72,11 @@ class Exact:
             check_positive_number(self.rho, "rho")
         if check_iterations(self.max_iter, "max_iter") == 0:
             raise ValueError("max_iter must be at least 1; for no debiasing, use Truncate()")
+
+    @property
+    def accurate(self) -> bool:
+        """Whether what it finds is as accurate as a result is."""
+        return self.tol <= ACCURATE and self.target is None
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
         """Minimize the restricted objective from `start`."""

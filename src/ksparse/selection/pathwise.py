@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..debias import Exact
 from ..objectives import Objective
 from ..solvers import Iterate, Problem, Result, Solver, SwapGraHTP
 from ..solvers.additive import removed
@@ -26,6 +27,8 @@ WORTHWHILE, ROUNDING = 1e-6, 1e-15
 SPACING = 0.15
 #: Units together are not expected to gain more than so many times what they promise one by one.
 TOGETHER = 1.5
+#: How a start that is final is refitted.
+EXACT = Exact()
 
 
 class PathSolver:
@@ -154,22 +157,36 @@ class PathSolver:
         for smaller, larger in reversed(list(pairwise(ks))):
             self._seen_from_above[larger, smaller] = self.results[larger].value
             problem = self._problem(smaller)
-            exchanged, start = self._neighbour(_shrunk(problem, self._iterates[larger]), smaller, exchanged)
+            final = self._near(smaller, exchanged)
+            start = self._continued(_shrunk(problem, self._iterates[larger], EXACT if final else LOOSE), final)
+            exchanged = exchanged if final else smaller
             self._run(smaller, problem, start, solver)
         exchanged = ks[0]
         for smaller, larger in pairwise(ks):
             problem, known = self._problem(larger), self._iterates[larger].point.value
-            if self._hoped_for(problem, self._iterates[smaller]) < known:
+            if self._hoped_for(problem, self._iterates[smaller]) < known and not self._known_growth(smaller, larger):
                 start = _grown(problem, self._iterates[smaller])
                 if self._lower(start.point.value, known):
-                    exchanged, start = self._neighbour(start, larger, exchanged)
-                    self._run(larger, problem, start, solver)
+                    final = self._near(larger, exchanged)
+                    exchanged = exchanged if final else larger
+                    self._run(larger, problem, self._continued(start, final), solver)
 
-    def _neighbour(self, start: Iterate, k: int, exchanged: int) -> tuple[int, Iterate]:
-        """A start from a neighbour: with exchanges, if those before were far from this k; and where the last were."""
+    def _near(self, k: int, exchanged: int) -> bool:
+        """Whether exchanges were looked for at a k so near that they are not looked for again."""
+        return abs(k - exchanged) < SPACING * k and self._units.count > SMALL
+
+    @staticmethod
+    def _continued(start: Iterate, final: bool) -> Iterate:
+        """A start from a neighbour, from which exchanges go on unless it is final."""
         start = SwapGraHTP.continued(start)
-        near = abs(k - exchanged) < SPACING * k and self._units.count > SMALL
-        return (exchanged, replace(start, done="converged: as part of a path")) if near else (k, start)
+        return replace(start, done="converged: as part of a path") if final else start
+
+    def _known_growth(self, smaller: int, larger: int) -> bool:
+        """Whether the solution for a smaller k grows into the one that is known for the larger k."""
+        known = self._iterates[larger].support
+        return known is not None and np.array_equal(
+            _grown_support(self._problem(larger), self._iterates[smaller]), known
+        )
 
     @staticmethod
     def _hoped_for(problem: Problem, smaller: Iterate) -> float:
@@ -250,22 +267,27 @@ def _units_of(problem: Problem, iterate: Iterate) -> Mask:
     return problem.units.units_in(iterate.support if iterate.support is not None else iterate.point.x != 0)
 
 
-def _grown(problem: Problem, iterate: Iterate) -> Iterate:
+def _grown_support(problem: Problem, iterate: Iterate) -> Mask:
     """A solution with fewer units and the best others, up to k."""
     units = problem.units
     gains = np.where(_units_of(problem, iterate), np.inf, expected_gains(problem, iterate))
-    return problem.refit(units.mask(units.top(gains)), iterate.point.x, LOOSE)
+    return units.mask(units.top(gains))
 
 
-def _shrunk(problem: Problem, iterate: Iterate) -> Iterate:
+def _grown(problem: Problem, iterate: Iterate) -> Iterate:
+    """The start from a solution with fewer units."""
+    return problem.refit(_grown_support(problem, iterate), iterate.point.x, LOOSE)
+
+
+def _shrunk(problem: Problem, iterate: Iterate, debias: Exact = LOOSE) -> Iterate:
     """A solution with more units without those that matter least."""
     units = problem.units
     inside = _units_of(problem, iterate) | units.always
     surplus = int(inside.sum()) - units.k
     if surplus <= 0:
-        return problem.refit(units.mask(inside), iterate.point.x, LOOSE)
+        return problem.refit(units.mask(inside), iterate.point.x, debias)
     out, forecast = removed(problem, replace(iterate, support=units.mask(inside)), surplus)
     inside[out] = False
     if forecast is None:
-        return problem.refit(units.mask(inside), iterate.point.x, LOOSE)
-    return problem.refit(units.mask(inside), forecast.x, replace(LOOSE, hessian=forecast.hessian))
+        return problem.refit(units.mask(inside), iterate.point.x, debias)
+    return problem.refit(units.mask(inside), forecast.x, replace(debias, hessian=forecast.hessian))

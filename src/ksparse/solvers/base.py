@@ -56,6 +56,8 @@ class Iterate:
         Why the solver has finished, if it has.
     memory : object
         What a solver wants to remember for its next update.
+    exact : bool
+        Whether f was minimized on the support as accurately as a result is.
     turn : int
         Round of a search that goes on from the best point, from 1; the same point in another round is no cycle.
     """
@@ -69,6 +71,7 @@ class Iterate:
     proposal: Array | None = None
     done: str | None = None
     memory: Any = None
+    exact: bool = False
     turn: int = 0
 
     @cached_property
@@ -125,6 +128,7 @@ class Problem:
             solution=solution.point,
             bounds=bounds,
             proposal=np.where(support, start, 0.0),
+            exact=solution.outcome is Outcome.SOLVED and isinstance(debias, Exact) and debias.accurate,
         )
 
     def cached(self, key: str, compute: Callable[[], T]) -> T:

@@ -205,7 +205,7 @@ class SwapGraHTP(Solver):
             return iterate
         if support is None:
             support = units.mask(units.units_in(iterate.point.x != 0) | units.always)
-        final = problem.refit(support, iterate.point.x)
+        final = iterate if iterate.exact else problem.refit(support, iterate.point.x)
         if final.outcome is Outcome.SINGULAR:
             # Of many minimizers, the one that is found from zero does not depend on how the search went.
             again = problem.refit(support, np.zeros_like(iterate.point.x))
