@@ -24,7 +24,7 @@ __all__ = ["PathSolver"]
 #: A start from a neighbour must lower f by this share, and by more than this share of f(0), to be worth a run.
 WORTHWHILE, ROUNDING = 1e-6, 1e-15
 #: Exchanges are looked for again when k has changed by this share.
-SPACING = 0.15
+SPACING = 0.2
 #: Units together are not expected to gain more than so many times what they promise one by one.
 TOGETHER = 1.5
 #: How a start that is final is refitted.
