@@ -22,6 +22,7 @@ import queue
 import time
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -239,6 +240,9 @@ def _answer(answers: Any, function: Callable[..., str], arguments: tuple[str, ..
 
 
 def main() -> None:
+    missing = [name for name in PACKAGES[1:3] if find_spec(name) is None]
+    if missing:
+        raise SystemExit(f'not installed: {", ".join(missing)}; pip install ".[bench]" brings them')
     print(f"| | {' | '.join(PACKAGES)} |")
     print("|---" * (len(PACKAGES) + 1) + "|")
     for row, measure in ROWS.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -70,16 +70,17 @@ class Comparison:
         ratios = [ratio for method in methods if (ratio := self._ratio(method)) is not None]
         return min(ratios, key=lambda ratio: (ratio.value, ratio.bound)) if ratios else None
 
-    def near(self, share: float, methods: Iterable[str]) -> list[str]:
+    def near(self, share: float, methods: Sequence[str]) -> list[str]:
         """Those whose median objective exceeds ours by at most this share."""
         ours = self.median(self.ours, "objective")
         limit = ours + (share + SAME) * abs(ours)
         return [name for name in methods if self.median(name, "objective") <= limit]
 
-    def reaching(self, share: float, methods: Iterable[str]) -> list[str]:
-        """Those that find at least this share of as many features as we do, as far as is known."""
+    def reaching(self, share: float, methods: Sequence[str]) -> list[str]:
+        """Those that find at least this share of our features for some seed, or have our objective with fewer."""
         least = share * self.median(self.ours, "features")
-        return [name for name in methods if not self.median(name, "features") < least]
+        near = self.near(0.0, methods)
+        return [name for name in methods if name in near or self.extreme(name, "features", max) >= least]
 
     def wins(self) -> tuple[int, str]:
         """Seeds in which no peer has a lower objective, and the peer that has one most often."""

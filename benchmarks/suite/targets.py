@@ -83,10 +83,15 @@ def _faster_than(beginning: str, least: float) -> Callable[[Comparison], Verdict
 def _faster_than_reaching(beginning: str, share: float) -> Callable[[Comparison], Verdict | None]:
     def judge(comparison: Comparison) -> Verdict | None:
         peers = _peers(comparison, beginning)
+        done = [name for name in peers if np.isfinite(comparison.median(name, "objective"))]
         if not peers:
             return None
-        reaching = comparison.reaching(share, peers)
-        return _times(comparison.ratio(reaching), 1.0, f"none has {100 * share:g} % of k")
+        if not done:
+            return _times(comparison.ratio(peers), 1.0, "it fails")
+        reaching = comparison.reaching(share, done)
+        if not reaching:
+            return Verdict(f"none has {100 * share:g} % of k", None)
+        return _times(comparison.ratio(reaching), 1.0, "it fails")
 
     return judge
 
@@ -163,7 +168,7 @@ TARGETS: dict[str, tuple[Target, ...]] = {
     "sparse_text": (
         Target("objective at most that of L1, refitted", _no_worse("objective", "L1")),
         Target("test error at most that of L1, refitted", _no_worse("test_error", "L1")),
-        Target("in less time than L1, if that has at least 95 % of k features", _faster_than_reaching("L1", 0.95)),
+        Target("in less time than L1, where that has 95 % of k features", _faster_than_reaching("L1", 0.95)),
         Target("≥ 50× faster than abess", _faster_than("abess", 50.0)),
     ),
     "precision": (

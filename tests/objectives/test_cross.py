@@ -167,3 +167,15 @@ def test_other_objectives_cut_it_out_of_their_hessian() -> None:
     cross, diagonal = f.cross_hessian(point, solution, inside, others)
     assert_allclose(cross, A[np.ix_(inside, others)])
     assert_allclose(diagonal, A.diagonal()[others])
+
+
+@pytest.mark.parametrize(("model", "intercept", "passes"), [("least squares", False, 1), ("logistic", True, 3)])
+def test_passes_over_all_columns_are_counted(model: str, intercept: bool, passes: int, storage: str) -> None:
+    """Products, sums for an intercept, and squares, which least squares knows."""
+    f = objective(model, "C order", False, intercept)
+    point = f.at(np.zeros(f.shape))
+    f.curvature(point)
+    before = f.passes
+    support = np.isin(np.arange(f.size), [1, 2, *[P] * intercept])
+    f.cross_hessian(point, f.lower(point, support), np.flatnonzero(support), index([20, 4]))
+    assert f.passes - before == (passes if storage == "never gathered" else 0)

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import ksparse
 from ksparse.datasets import make_logistic
-from ksparse.objectives import Logistic
+from ksparse.objectives import LeastSquares, Logistic
 from ksparse.solvers import swaps
+from ksparse.sparsity import Entries
 
 N, K = 1000, 60
 SKETCH = swaps.SwapGraHTP._sketch
@@ -50,6 +52,30 @@ def test_sketches_exchange_many_units_and_end_where_the_model_ends(monkeypatch: 
 def test_a_sketch_that_gains_little_is_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(swaps, "SKETCH_GAIN", np.inf)
     assert len(fitted(monkeypatch, large=K - 1)[1]) == 1
+
+
+def test_supports_of_dense_and_sparse_data_are_modelled_alike() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 700))
+    y = X[:, :650] @ rng.standard_normal(650)
+    dense, thin = (
+        ksparse.minimize(LeastSquares(data, y, alpha=1e-2), 620, solver=ksparse.SwapGraHTP(candidates=20))
+        for data in (X, sparse.csr_array(X))
+    )
+    np.testing.assert_array_equal(dense.selected, thin.selected)
+    assert dense.message == thin.message
+    assert "single units" not in dense.message
+
+
+def test_what_is_not_proven_is_not_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 100))
+    objective = LeastSquares(X, X[:, :8].sum(axis=1) + rng.standard_normal(60))
+    assert "tell" not in ksparse.minimize(objective, 5).message
+    bounded = ksparse.minimize(objective, sparsity=Entries(5, lower=0.0))
+    assert bounded.message.endswith("lowers f, as far as its quadratic model tells")
+    monkeypatch.setattr(LeastSquares, "largest_model", 10)
+    assert ksparse.minimize(objective, 5).message.endswith("as far as gains and costs of single units tell")
 
 
 def test_a_search_that_goes_on_from_a_solution_does_not_sketch(monkeypatch: pytest.MonkeyPatch) -> None:

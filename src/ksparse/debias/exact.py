@@ -33,10 +33,10 @@ class Exact:
     Parameters
     ----------
     method : {"auto", "newton-cholesky", "newton-cg", "lbfgs", "neighbourhood", "adm"}, default="auto"
-        "auto" takes Newton's method where there is a Hessian, with Cholesky for supports of up to 500 coordinates (1200
-        of sparse data) and conjugate gradients beyond, and L-BFGS where there is none. For precision matrices it takes
-        "neighbourhood", coordinate descent within the eigenvalue bounds; "adm" is the alternating direction method of
-        the paper's Appendix B.
+        "auto" takes Newton's method where there is a Hessian, with Cholesky for supports of up to 1200 coordinates (500
+        of other functions than linear models) and conjugate gradients beyond, and L-BFGS where there is none. For
+        precision matrices it takes "neighbourhood", coordinate descent within the eigenvalue bounds; "adm" is the
+        alternating direction method of the paper's Appendix B.
     tol : float, default=1e-12
         Relative accuracy in f.
     max_iter : int, default=100

@@ -19,14 +19,15 @@ from .columns import MOST_AT_ONCE, ColumnPool
 from .design import Design, PassCounter
 from .eigenvalues import largest_eigenvalue
 from .losses import Loss
+from .weights import normalized_weights, without_zeros
 
 __all__ = ["LinearObjective"]
 
 #: Below this mean loss a separating point proves that the infimum 0 is not attained.
 SEPARATED = 1e-6
-#: The Hessian of sparse data is cheap beside its products: rcv1 with k = 1000 takes half of the time by Cholesky, and
-#: half as many iterations with a quadratic model of exchanges as with one of single gains and costs.
-LARGEST_SPARSE_FACTOR, LARGEST_SPARSE_MODEL = 1200, 1500
+#: Cholesky and quadratic models of exchanges pay for supports of this size, dense or sparse: conjugate gradients take
+#: longer, and a model of single gains and costs leads to more iterations and a higher f.
+LARGEST_FACTOR, LARGEST_MODEL = 1200, 1500
 
 
 class LinearObjective(Objective):
@@ -55,6 +56,7 @@ class LinearObjective(Objective):
     #: The pointwise loss of the margins.
     loss: Loss
     has_hessian = True
+    largest_factor, largest_model = LARGEST_FACTOR, LARGEST_MODEL
 
     def __init__(
         self,
@@ -70,7 +72,7 @@ class LinearObjective(Objective):
         self._design = Design.from_user(X, type(self).__name__)
         n, p = self._design.shape
         self._target = self._encode(y, n)
-        self.total_weight, self._weights = _normalized_weights(sample_weight, n)
+        self.total_weight, self._weights = normalized_weights(sample_weight, n)
         self._ignored: Mask | None = self._weights == 0 if (self._weights == 0).any() else None
         self._check_weighted()
         self._design.look(self._weights)
@@ -78,8 +80,6 @@ class LinearObjective(Objective):
         self.alpha = check_nonnegative_number(alpha, "alpha")
         self.fit_intercept = check_flag(fit_intercept, "fit_intercept")
         self.quadratic = self.loss.quadratic
-        if self._design.is_sparse:
-            self.largest_factor, self.largest_model = LARGEST_SPARSE_FACTOR, LARGEST_SPARSE_MODEL
         # A ridge makes all but the intercept strongly convex, and any data determines an intercept.
         self.strongly_convex = self.alpha > 0
         self._pattern: Mask | None = None
@@ -261,12 +261,12 @@ class LinearObjective(Objective):
         cross = restricted._design.cross(others, weights)
         if restricted.fit_intercept:
             cross = np.append(cross, others.transposed_dot(weights)[None], axis=0)
-        if not everything:
-            return cross, others.squares(weights) + self.alpha
-        self._passes.total += 1
-        known = self._squares if self.quadratic else None
+        known = self._squares if everything and self.quadratic else None
         squares = others.squares(weights) if known is None else known
-        return cross[:, columns], squares[columns] + self.alpha
+        if everything:
+            self._passes.total += 1 + restricted.fit_intercept + (known is None)
+            cross, squares = cross[:, columns], squares[columns]
+        return cross, squares + self.alpha
 
     def _coefficient_shape(self) -> tuple[int, ...]:
         return (self._design.shape[1], *self._target.shape[1:])
@@ -335,7 +335,7 @@ class LinearObjective(Objective):
             curvatures = curvatures * (1.0 - curvatures)
         mean = self._weighted(curvatures).sum(axis=0)
         diagonal = self._join(np.multiply.outer(self._squares, mean) + self.alpha, mean)
-        return _without_zeros(diagonal)
+        return without_zeros(diagonal)
 
     def lipschitz(self, metric: Array | None = None) -> float:
         """bound(ℓ″)·λ_max(Xᵀ diag(s) X) + alpha, by Lanczos; a few passes over X."""
@@ -381,26 +381,3 @@ class LinearObjective(Objective):
         margins = point.state if self._offset is None else point.state - self._offset
         counted = slice(None) if self._ignored is None else ~self._ignored
         return self.loss.separates(margins[counted], self._target[counted])
-
-
-def _normalized_weights(sample_weight: Any, n: int) -> tuple[float, Array]:
-    """The sum of the sample weights, and weights that sum to 1."""
-    if sample_weight is None:
-        return float(n), np.full(n, 1.0 / n)
-    weights = check_vector(sample_weight, "sample_weight", (n,))
-    if (weights < 0).any():
-        first = int(np.flatnonzero(weights < 0)[0])
-        raise ValueError(f"sample_weight must not be negative; entry {first} is {weights[first]:g}")
-    if not weights.any():
-        raise ValueError("sample_weight is zero for every sample; give at least one sample a positive weight")
-    with np.errstate(over="ignore"):
-        total = float(weights.sum())
-    if not np.isfinite(total):
-        raise ValueError("the sum of sample_weight overflows; divide the weights by a constant, which changes nothing")
-    return total, weights / total
-
-
-def _without_zeros(diagonal: Array) -> Array:
-    """Curvatures, with the largest one in place of zeros: a constant column must not get an infinite step."""
-    largest = float(diagonal.max(initial=0.0)) or 1.0
-    return np.where(diagonal > 0, diagonal, largest)

@@ -179,7 +179,7 @@ class PathSolver:
     def _continued(start: Iterate, final: bool) -> Iterate:
         """A start from a neighbour, from which exchanges go on unless it is final."""
         start = SwapGraHTP.continued(start)
-        return replace(start, done="converged: as part of a path") if final else start
+        return replace(start, done="converged: on the support that a neighbouring k gave") if final else start
 
     def _known_growth(self, smaller: int, larger: int) -> bool:
         """Whether the solution for a smaller k grows into the one that is known for the larger k."""

@@ -12,7 +12,7 @@ from ..objectives.base import NotFiniteError
 from ..sparsity.base import top_mask
 from ..typing import Array, Mask
 from ..validation import check_iterations
-from .additive import additive_model
+from .additive import AdditiveModel, additive_model
 from .base import Iterate, Problem, Solver
 from .effort import Search, check_effort
 from .exchange import Forecast
@@ -59,7 +59,7 @@ class SwapGraHTP(Solver):
     First z = x − η·D⁻¹∇f(x) with the curvatures D, for η = 16, 8, …: the first support whose refit lowers f is taken.
     When that gains less than a tenth of f, a quadratic model of f on the support and the best candidates ranks all
     pairs of a leaving and an entering unit; chains of exchanges, then single ones, are tried on f itself and kept only
-    if f falls. One iteration costs one pass over the data, perhaps another if it takes a wider look, and those of a
+    if f falls. One iteration costs one pass over the data, a few more if it takes a wider look, and those of a
     restart count where they happen. f never rises. A support of more than 600 coordinates first exchanges many at a
     time by what each costs or gains alone. The edges of a graph are grown in stages instead, and exchanged many at a
     time: the q most promising enter, the q that cost least after a refit leave, and q is halved unless f falls.
@@ -316,13 +316,18 @@ class SwapGraHTP(Solver):
                 break
             level = wider
         which = "two units" if level == outside else f"a unit with one of the {level} most promising others"
-        belief = "" if problem.objective.quadratic else ", as far as its quadratic model tells"
+        proven = problem.objective.quadratic and problem.units.lower is None
+        belief = "" if proven else ", as far as its quadratic model tells"
+        if isinstance(model, AdditiveModel):
+            belief = ", as far as gains and costs of single units tell"
         return replace(current, done=f"converged: no exchange of {which} lowers f{belief}", memory=memory)
 
     def _sketch(self, problem: Problem, current: Iterate, memory: _Memory) -> Iterate:
         """An eighth of a support exchanged at once, or twice as much as last time; the same iterate if f rises."""
         length = max(memory.length, problem.units.k // 8)
         chain = additive_model(problem, current).chain(length, _least_gain(problem, current))
+        if not chain:
+            return replace(current, memory=replace(memory, sketching=False))
         trial = self._trial(problem, current, support_after(problem, current, chain), EXCHANGE)
         lower = _lower(problem, trial, current)
         gained = current.point.value - trial.point.value
