@@ -79,6 +79,29 @@ def test_a_peer_that_runs_out_of_time_gives_a_bound() -> None:
     assert verdicts("sparse_text", row("ksparse", seconds=2.0), late)[3] == "**> 30×, given up**"
 
 
+def time_beside_l1(*rivals: Row) -> str:
+    """The verdict on our time beside L1, where we find ten features in half a second with objective 1."""
+    return verdicts("sparse_text", *(row("ksparse", seed, seconds=0.5, features=10.0) for seed in range(2)), *rivals)[2]
+
+
+def test_l1_is_a_rival_where_it_finds_enough_features() -> None:
+    """An L1 that stops short of k may be fast; it is no rival unless it has our objective."""
+    short = [row("L1 skglm", seed, 1.2, 0.25, features=7.0) for seed in range(2)]
+    assert time_beside_l1(*short) == "**none has 95 % of k**"
+    assert time_beside_l1(*short, row("L1 liblinear", 0, 1.2, 2.0, features=10.0)) == "4.0×"
+    assert time_beside_l1(short[0], replace(short[1], features=10.0)) == "**0.5× (L1 skglm)**"  # in one of two seeds
+    assert time_beside_l1(*(replace(one, objective=1.0) for one in short)) == "**0.5× (L1 skglm)**"
+
+
+def test_an_l1_that_fails_is_no_victory_over_one_that_does_not() -> None:
+    failed = row("L1 skglm", status=FAILED, objective=np.nan, seconds=np.nan)
+    late = replace(failed, method="L1 liblinear", status=LATE)
+    assert time_beside_l1(failed) == "it fails"
+    assert time_beside_l1(failed, late) == "> 120×"
+    assert time_beside_l1(failed, row("L1 liblinear", 0, 1.2, 0.25, features=7.0)) == "**none has 95 % of k**"
+    assert time_beside_l1() == "None"
+
+
 def test_what_is_not_measured_does_not_count_as_met(tmp_path: Path) -> None:
     assert verdicts("paper_logistic", row("ksparse")) == ["None"] * 3
     append(tmp_path, row("ksparse"))

@@ -84,14 +84,19 @@ def test_random_features_cost_about_two_passes_each() -> None:
 
 @pytest.mark.parametrize("ks", [[10, 20, 30, 40, 50, 60], [5, 6, 7, 8, 9, 10], [1, 2, 40]])
 def test_few_values_of_k_are_as_good_as_fits_of_their_own(ks: list[int]) -> None:
-    """However far apart they are; there are too many units for exchanges at each k."""
-    X, y, _ = make_logistic(300, 200, 20)
-    objective = Logistic(X, y, alpha=1e-3)
-    solver = path_solver(objective)
-    solver.solve(ks)
-    ratios = np.array([solver.results[k].value / ksparse.minimize(objective, k).value for k in ks])
-    assert ratios.max() <= 1.1
-    assert ratios.mean() <= 1.03
+    """On average, however far apart they are; there are too many units for exchanges at each k.
+
+    Either may end in the better of two supports at a single k, so what holds is a mean over data sets.
+    """
+    ratios = []
+    for seed in range(6):
+        X, y, _ = make_logistic(300, 200, 20, random_state=seed)
+        objective = Logistic(X, y, alpha=1e-3)
+        solver = path_solver(objective)
+        solver.solve(ks)
+        ratios += [solver.results[k].value / ksparse.minimize(objective, k).value for k in ks]
+    assert np.mean(ratios) <= 1.02
+    assert np.median(ratios) <= 1.0 + 1e-6
 
 
 def test_effort_is_not_spent_on_the_way() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from ..solvers.additive import removed
 from ..solvers.merging import LOOSE, expected_gains
 from ..solvers.swaps import SMALL
 from ..sparsity import Sparsity
-from ..sparsity.base import top_mask
 from ..threads import one_thread
 from ..typing import Mask
 
@@ -161,15 +161,17 @@ class PathSolver:
             start = self._continued(_shrunk(problem, self._iterates[larger], EXACT if final else LOOSE), final)
             exchanged = exchanged if final else smaller
             self._run(smaller, problem, start, solver)
-        exchanged = ks[0]
+        exchanged = 0
         for smaller, larger in pairwise(ks):
-            problem, known = self._problem(larger), self._iterates[larger].point.value
-            if self._hoped_for(problem, self._iterates[smaller]) < known and not self._known_growth(smaller, larger):
-                start = _grown(problem, self._iterates[smaller])
-                if self._lower(start.point.value, known):
-                    final = self._near(larger, exchanged)
-                    exchanged = exchanged if final else larger
-                    self._run(larger, problem, self._continued(start, final), solver)
+            problem, known, below = self._problem(larger), self._iterates[larger], self._iterates[smaller]
+            growth = _growth(problem, below)
+            if growth.hoped_for >= known.point.value or _on(known, growth.support):
+                continue
+            start = problem.refit(growth.support, below.point.x, LOOSE)
+            if self._lower(start.point.value, known.point.value):
+                final = self._near(larger, exchanged)
+                exchanged = exchanged if final else larger
+                self._run(larger, problem, self._continued(start, final), solver)
 
     def _near(self, k: int, exchanged: int) -> bool:
         """Whether exchanges were looked for at a k so near that they are not looked for again."""
@@ -180,21 +182,6 @@ class PathSolver:
         """A start from a neighbour, from which exchanges go on unless it is final."""
         start = SwapGraHTP.continued(start)
         return replace(start, done="converged: on the support that a neighbouring k gave") if final else start
-
-    def _known_growth(self, smaller: int, larger: int) -> bool:
-        """Whether the solution for a smaller k grows into the one that is known for the larger k."""
-        known = self._iterates[larger].support
-        return known is not None and np.array_equal(
-            _grown_support(self._problem(larger), self._iterates[smaller]), known
-        )
-
-    @staticmethod
-    def _hoped_for(problem: Problem, smaller: Iterate) -> float:
-        """What f may come to with more units than a solution has."""
-        inside = _units_of(problem, smaller)
-        gains = np.where(inside, 0.0, expected_gains(problem, smaller))
-        added = top_mask(gains, problem.units.k - int(inside.sum()))
-        return smaller.point.value - TOGETHER * float(gains[added].sum())
 
     def _upwards(self, k: int) -> None:
         problem = self._problem(k)
@@ -213,7 +200,7 @@ class PathSolver:
         if isinstance(self._solver, SwapGraHTP) and self._objective.merges and smaller.support is not None:
             inside = problem.units.units_in(smaller.support)
             return self._solver.growing(smaller, int(inside.sum()))
-        return self._prepared(problem, _grown(problem, smaller))
+        return self._prepared(problem, problem.refit(_growth(problem, smaller).support, smaller.point.x, LOOSE))
 
     def _downwards(self, larger: int, smaller: int) -> None:
         value = self.results[larger].value
@@ -267,16 +254,24 @@ def _units_of(problem: Problem, iterate: Iterate) -> Mask:
     return problem.units.units_in(iterate.support if iterate.support is not None else iterate.point.x != 0)
 
 
-def _grown_support(problem: Problem, iterate: Iterate) -> Mask:
-    """A solution with fewer units and the best others, up to k."""
-    units = problem.units
-    gains = np.where(_units_of(problem, iterate), np.inf, expected_gains(problem, iterate))
-    return units.mask(units.top(gains))
+def _on(iterate: Iterate, support: Mask) -> bool:
+    return iterate.support is not None and np.array_equal(iterate.support, support)
 
 
-def _grown(problem: Problem, iterate: Iterate) -> Iterate:
-    """The start from a solution with fewer units."""
-    return problem.refit(_grown_support(problem, iterate), iterate.point.x, LOOSE)
+class _Growth(NamedTuple):
+    """A solution with fewer units and the most promising others, up to k; and what f may come to with them."""
+
+    support: Mask
+    hoped_for: float
+
+
+def _growth(problem: Problem, iterate: Iterate) -> _Growth:
+    """How a solution with fewer units grows."""
+    inside = _units_of(problem, iterate)
+    gains = np.where(inside, 0.0, expected_gains(problem, iterate))
+    grown = problem.units.top(np.where(inside, np.inf, gains))
+    promised = float(gains[grown & ~inside].sum())
+    return _Growth(problem.units.mask(grown), iterate.point.value - TOGETHER * promised)
 
 
 def _shrunk(problem: Problem, iterate: Iterate, debias: Exact = LOOSE) -> Iterate:
