@@ -17,7 +17,19 @@ from .text import clean
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["embedded", "figure", "page", "row", "section", "table", "text", "text_lines", "tiles"]
+__all__ = [
+    "address",
+    "embedded",
+    "figure",
+    "page",
+    "row",
+    "section",
+    "svg",
+    "table",
+    "text",
+    "text_lines",
+    "tiles",
+]
 
 #: Width and height of a figure in inches, unless something else is asked for.
 SIZE = (5.6, 3.9)
@@ -83,7 +95,7 @@ def figure(source: str, caption: str) -> str:
 
 
 def embedded(draw: Callable[[Figure], Any], size: tuple[float, float] = SIZE) -> str:
-    """The address of a picture that is in the address itself; matplotlib is imported here only.
+    """The address of a picture that is in the address itself.
 
     Parameters
     ----------
@@ -92,6 +104,16 @@ def embedded(draw: Callable[[Figure], Any], size: tuple[float, float] = SIZE) ->
     size : tuple of float
         Width and height in inches.
     """
+    return address(svg(draw, size))
+
+
+def address(picture: str) -> str:
+    """The address of an SVG picture that is in the address itself."""
+    return "data:image/svg+xml;base64," + base64.b64encode(picture.encode()).decode("ascii")
+
+
+def svg(draw: Callable[[Figure], Any], size: tuple[float, float] = SIZE) -> str:
+    """A picture as SVG, the same in each run; matplotlib is imported here only."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -102,4 +124,4 @@ def embedded(draw: Callable[[Figure], Any], size: tuple[float, float] = SIZE) ->
         canvas = Figure(figsize=size, layout="constrained")
         draw(canvas)
         canvas.savefig(picture, format="svg", metadata={"Date": None})
-    return "data:image/svg+xml;base64," + base64.b64encode(picture.getvalue()).decode("ascii")
+    return picture.getvalue().decode()

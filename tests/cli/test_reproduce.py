@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from ksparse.cli import main, reproduce
 from ksparse.datasets import missing_rcv1
 from ksparse.experiments import Claim, Experiment, Picture, Settings, Table, Task, TextTable, running
 from ksparse.experiments.claims import falls, verdict
+from ksparse.experiments.running import Work
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,32 @@ def test_report_results_and_claims(small: Small, tmp_path: Path, capsys: pytest.
     assert not (tmp_path / "with-data.csv").exists()
 
 
+def test_the_report_as_markdown_names_figures_that_are_there(small: Small, tmp_path: Path) -> None:
+    assert main(["reproduce", "--jobs", "1", "--out", str(tmp_path)]) == 0
+    text = (tmp_path / "report.md").read_text()
+    figures = re.findall(r"!\[.*\]\((.*)\)", text)
+    assert figures
+    for name in figures:
+        assert (tmp_path / name).read_text().startswith("<?xml")
+    assert "## A \\<small\\> one (`small`)" in text
+    assert "| Figure 0 | errors fall | holds |" in text
+
+
+def test_experiments_take_turns(small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that an interrupted run has something of each."""
+    order: list[str] = []
+
+    def note(work: list[Work], *_: object) -> None:
+        order.extend(f"{name} {task.place['n']}" for name, _, task in work)
+
+    monkeypatch.setattr("ksparse.cli.reproduce.run_all", note)
+    data = tmp_path / "data" / "text"
+    data.mkdir(parents=True)
+    (data / "rcv1_binary_subsets.npz").touch()
+    assert main(["reproduce", "--out", str(tmp_path / "out"), "--data", str(data.parent)]) == 0
+    assert order == [f"{name} {n}" for n in (1, 2, 3) for name in ("small", "with-data")]
+
+
 def test_an_interrupted_run_goes_on_where_it_stopped(
     small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -99,7 +127,8 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     small.fails_at = 3
     assert main(arguments) == 130
     assert "goes on where it stopped" in capsys.readouterr().err
-    assert "1 tasks are missing" in (tmp_path / "report.html").read_text()
+    assert "1 of 3 tasks are missing" in (tmp_path / "report.html").read_text()
+    assert "**This run was not finished: 1 of 3 tasks" in (tmp_path / "report.md").read_text()
     small.fails_at = None
     assert main(arguments) == 0
     assert small.runs == [1, 2, 3]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..experiments.base import Experiment, Scale
 from ..experiments.journal import Journal, OtherSettingsError
+from ..experiments.markdown import markdown_report
 from ..experiments.registry import EXPERIMENTS
 from ..experiments.report import Finished, claims_table, html_report
 from ..experiments.running import Work, run_all
@@ -75,16 +76,18 @@ class ReproduceCommand:
             raise InputError(str(error)) from error
 
     def _work(self, ready: list[Experiment], journals: dict[str, Journal]) -> None:
-        work: list[Work] = []
+        work: list[tuple[float, Work]] = []
         totals: dict[str, tuple[int, int]] = {}
         for each in ready:
             settings = each.settings(self.scale)
             tasks = each.tasks(settings)
             left = journals[each.name].left(tasks)
             totals[each.name] = len(tasks) - len(left), len(tasks)
-            work += [(each.name, settings, task) for task in left]
+            work += [(place / len(left), (each.name, settings, task)) for place, task in enumerate(left)]
+        # Experiments take turns: the time left is then soon known, and what an interrupted run reports is balanced.
+        work.sort(key=lambda one: one[0])
         with _progress(totals) as advance:
-            run_all(work, journals, self.jobs, lambda item: advance(item[0]))
+            run_all([item for _, item in work], journals, self.jobs, lambda item: advance(item[0]))
 
     def _finish(self, ready: list[Experiment], journals: dict[str, Journal], left_out: dict[str, str]) -> None:
         """Write what there is, and say what it says."""
@@ -93,16 +96,19 @@ class ReproduceCommand:
             settings = each.settings(self.scale)
             tasks = each.tasks(settings)
             journal = journals[each.name]
-            finished.append(Finished(each, settings, journal.table(tasks), len(journal.left(tasks))))
+            missing = f"{len(journal.left(tasks))} of {len(tasks)}" if journal.left(tasks) else ""
+            finished.append(Finished(each, settings, journal.table(tasks), missing))
         claims = claims_table(finished)
         files = {f"{each.experiment.name}.csv": each.table.csv() for each in finished}
         files["claims.csv"] = claims.csv()
+        files |= {f"{picture.name}.svg": drawn for each in finished for picture, drawn in each.pictures}
         files["report.html"] = html_report(finished, left_out, self._command())
+        files["report.md"] = markdown_report(finished, left_out, self._command())
         write_files(self.out, files)
         for line in claims.rows:
             ours = f"; default solver: {line['default']}" if "default" in line else ""
             print(f"{line['verdict']:>14s}  {line['paper']}: {line['claim']}{ours}")
-        print(f"Wrote {self.out}/report.html, {len(files) - 1} CSV files beside it.")
+        print(f"Wrote {self.out}/report.html; beside it are the same as Markdown, the figures, and all results as CSV.")
 
     def _command(self) -> str:
         flag = {"quick": " --quick", "standard": "", "full": " --full"}[self.scale]

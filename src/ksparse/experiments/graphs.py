@@ -74,8 +74,8 @@ class GraphSettings(Settings):
     patience: int = 3
     multiple: float = 0.5
     tolerance: float = 1e-4
-    limit: int = 100
-    accuracy: float = 1e-12
+    limit: int = 50
+    accuracy: float = 1e-6
 
     def ks(self, p: int) -> list[int]:
         """The numbers of edges of the grid."""

@@ -180,7 +180,7 @@ class LogisticN(_Simulation):
     over = "n"
     text = (
         "p = 1000 features with correlation ½ between neighbours, 100 standard normal coefficients, λ = 1e-4, k = 100;"
-        " from w = 0 until ‖w⁽ᵗ⁾ − w⁽ᵗ⁻¹⁾‖ ≤ 1e-4·‖w⁽ᵗ⁻¹⁾‖, at most 100 iterations (FGraHTP: 1000)."
+        " from w = 0 until ‖w⁽ᵗ⁾ − w⁽ᵗ⁻¹⁾‖ ≤ 1e-4·‖w⁽ᵗ⁻¹⁾‖, at most 50 iterations (FGraHTP: 1000)."
     )
 
     def settings(self, scale: Scale) -> LogisticSettings:

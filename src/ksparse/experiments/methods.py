@@ -13,6 +13,8 @@ __all__ = ["DEFAULT", "FAITHFUL", "FEATURE_METHODS", "Method", "step_caption", "
 
 #: What the report calls our solver.
 DEFAULT = "ksparse default"
+#: Iterations where the paper has no limit; with its stopping rule GraHTP ends much earlier, and GraSP often never.
+LIMIT, LIMIT_WITHOUT_DEBIASING = 50, 1000
 #: The methods of the paper.
 FAITHFUL = ("GraHTP", "FGraHTP", "GraSP", "FBS")
 
@@ -28,8 +30,8 @@ class Method:
     step : str
         Its step-size rule, for captions; "{multiple}" is the multiple of 1/L that the settings have.
     make : callable
-        The solver for a constant step, a tolerance of the paper's stopping rule and a limit of iterations; None for
-        each solver's own limit.
+        The solver for a constant step, a tolerance of the paper's stopping rule and a limit of iterations; None
+        where the paper has none.
     """
 
     name: str
@@ -38,15 +40,15 @@ class Method:
 
 
 def _grahtp(step: float, tolerance: float, limit: int | None) -> Solver:
-    return GraHTP(step=step, halting=RelativeChange(tolerance), max_iter=limit or 100)
+    return GraHTP(step=step, halting=RelativeChange(tolerance), max_iter=limit or LIMIT)
 
 
 def _fgrahtp(step: float, tolerance: float, limit: int | None) -> Solver:
-    return FGraHTP(step=step, halting=RelativeChange(tolerance), max_iter=limit or 1000)
+    return FGraHTP(step=step, halting=RelativeChange(tolerance), max_iter=limit or LIMIT_WITHOUT_DEBIASING)
 
 
 def _grasp(_step: float, tolerance: float, limit: int | None) -> Solver:
-    return GraSP(halting=RelativeChange(tolerance), max_iter=limit or 100)
+    return GraSP(halting=RelativeChange(tolerance), max_iter=limit or LIMIT)
 
 
 def _fbs(_step: float, _tolerance: float, _limit: int | None) -> Solver:

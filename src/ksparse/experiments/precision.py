@@ -84,7 +84,7 @@ class Precision(Experiment):
         " solver minimize −log det Ω + ⟨Σ, Ω⟩ within the paper's eigenvalue bounds over a grid of k, shares of the"
         " number of pairs, until the log-det loss of the tuning sample has had no new minimum for three values; GLasso"
         " does so over penalties. GraHTP and GraSP begin at Ω = αI for each k and end once Ω changed by a share of"
-        " 1e-4, or after 100 iterations; where supports repeat, the best Ω of the cycle counts. Matrices on a support"
+        " 1e-4, or after 50 iterations; where supports repeat, the best Ω of the cycle counts. Matrices on a support"
         " are found by neighbourhood coordinate descent, to the same minimum as by the paper's alternating direction"
         " method (ADM), but sooner; so the seconds of the paper's ADM are shown too, each method with the k chosen"
         " above. Seconds are those of the processor for one fit at the chosen k; those of the whole choice are in the"

@@ -120,8 +120,8 @@ class Rcv1(Experiment):
         # The longest ones first, so that none is left alone at the end.
         return [
             Task({"k": k, "replication": replication})
-            for k in sorted(settings.ks, reverse=True)
             for replication in range(settings.replications)
+            for k in sorted(settings.ks, reverse=True)
         ]
 
     def run(self, settings: Rcv1Settings, task: Task) -> list[Row]:

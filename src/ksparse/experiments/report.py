@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
-from ..pages import embedded, figure, page, row, section, table, text, tiles
-from .base import Experiment, TextTable
+from ..pages import address, figure, page, row, section, svg, table, text, tiles
+from .base import Experiment, Picture, TextTable
 from .claims import Claim, Verdict
 from .machine import machine, versions
 from .tables import Table
 
-__all__ = ["Finished", "claims_table", "html_report"]
+__all__ = ["EXPLANATION", "LEAD", "TITLE", "Finished", "claims_table", "described", "html_report", "made_with"]
 
 TITLE = "Gradient Hard Thresholding Pursuit, again"
 LEAD = (
     "The experiments of X.-T. Yuan, P. Li and T. Zhang, “Gradient Hard Thresholding Pursuit” (JMLR 18, 2018), run again"
     " with ksparse. Means are over replications, with their standard errors; all methods have the same data; seconds"
     " are those of the processor on one thread. Whether a sentence of the paper holds is computed from these results."
+)
+EXPLANATION = (
+    "Each sentence of the paper’s §5 (and §3) that says something is better, comparable, faster, falls or rises. It"
+    " holds if it is so in at least 80 % of the settings, partly if in at least 30 %. Beside the methods as the"
+    " paper states them: the same sentence with our default solver in the place of GraHTP."
 )
 #: CSS classes of verdicts.
 KINDS = {"holds": "holds", "partly": "partly", "does not hold": "fails", "not measured": "unknown"}
@@ -37,14 +43,31 @@ class Finished:
         With which settings.
     table : Table
         Its results, perhaps not all.
-    missing : int
-        Tasks that were not done.
+    missing : str
+        How many tasks were not done, such as "3 of 8"; nothing if all were.
     """
 
     experiment: Experiment
     settings: Any
     table: Table
-    missing: int = 0
+    missing: str = ""
+
+    @cached_property
+    def pictures(self) -> list[tuple[Picture, str]]:
+        """Its figures, each with its SVG."""
+        pictures = self.experiment.pictures(self.settings, self.table) if len(self.table) else []
+        return [(picture, svg(picture.draw, picture.size)) for picture in pictures]
+
+    def text_tables(self) -> list[TextTable]:
+        """Its tables."""
+        return self.experiment.text_tables(self.settings, self.table) if len(self.table) else []
+
+    @property
+    def unfinished(self) -> str:
+        """A sentence if not all was done."""
+        if not self.missing:
+            return ""
+        return f"This run was not finished: {self.missing} tasks are missing, so that means are over fewer results."
 
     def claims(self) -> list[Claim]:
         """What the paper says of these results."""
@@ -98,14 +121,9 @@ def _numbers(claims: list[Claim]) -> list[tuple[Any, Any]]:
 
 
 def _claims(claims: list[Claim]) -> str:
-    explanation = (
-        "Each sentence of the paper’s §5 (and §3) that says something is better, comparable, faster, falls or rises. It"
-        " holds if it is so in at least 80 % of the settings, partly if in at least 30 %. Beside the methods as the"
-        " paper states them: the same sentence with our default solver in the place of GraHTP."
-    )
     heads = ["Paper", "Says", "As published", "Measured", "Default solver", "Measured"]
     rows = [_claim(claim) for claim in claims]
-    return section("What the paper says", f'<p class="note">{text(explanation)}</p>', table(heads, rows, "claims"))
+    return section("What the paper says", f'<p class="note">{text(EXPLANATION)}</p>', table(heads, rows, "claims"))
 
 
 def _claim(claim: Claim) -> str:
@@ -121,15 +139,11 @@ def _verdict(verdict: Verdict) -> str:
 def _experiment(each: Finished) -> str:
     experiment = each.experiment
     parts = [f'<p class="note">{text(experiment.paper)}. {text(experiment.text)}</p>']
-    if each.missing:
-        parts.append(f"<p><b>{each.missing} tasks are missing: this run was not finished.</b></p>")
-    if len(each.table):
-        parts += [
-            figure(embedded(picture.draw, picture.size), picture.caption)
-            for picture in experiment.pictures(each.settings, each.table)
-        ]
-        parts += [_text_table(shown) for shown in experiment.text_tables(each.settings, each.table)]
-    parts.append(f'<p class="note">Settings: {text(_described(each.settings))}.</p>')
+    if each.unfinished:
+        parts.append(f"<p><b>{text(each.unfinished)}</b></p>")
+    parts += [figure(address(drawn), picture.caption) for picture, drawn in each.pictures]
+    parts += [_text_table(shown) for shown in each.text_tables()]
+    parts.append(f'<p class="note">Settings: {text(described(each.settings))}.</p>')
     return section(f"{experiment.title} ({experiment.name})", *parts)
 
 
@@ -137,7 +151,8 @@ def _text_table(shown: TextTable) -> str:
     return f"<p><b>{text(shown.caption)}</b></p>" + table(shown.heads, [row(cells) for cells in shown.rows])
 
 
-def _described(settings: Any) -> str:
+def described(settings: Any) -> str:
+    """All settings in a line."""
     return "; ".join(f"{name} = {_value(value)}" for name, value in asdict(settings).items())
 
 
@@ -152,5 +167,9 @@ def _left_out(left_out: dict[str, str]) -> str:
 
 
 def _made_with(command: str) -> str:
-    pairs = [("Command", command), ("Versions", versions()), ("Machine", machine())]
-    return section("Made with", table(["", ""], [row(pair) for pair in pairs], "settings"))
+    return section("Made with", table(["", ""], [row(pair) for pair in made_with(command)], "settings"))
+
+
+def made_with(command: str) -> list[tuple[str, str]]:
+    """What a reader needs to make the same results."""
+    return [("Command", command), ("Versions", versions()), ("Machine", machine())]

@@ -124,11 +124,13 @@ class TheoryChecks(Experiment):
         floor += [{"part": "sparsity", **usual, "k": k} for k in settings.sparsities]
         floor += [{"part": "size", **usual, "n": n} for n in settings.sizes]
         floor += [{"part": "size", **usual, "n": n, "loss": "logistic", "noise": 0.0} for n in settings.sizes]
+        counted = ((theorems, settings.replications), (floor, settings.floor_replications))
         return [
             Task({**place, "replication": each})
-            for places, count in ((theorems, settings.replications), (floor, settings.floor_replications))
+            for each in range(max(settings.replications, settings.floor_replications))
+            for places, count in counted
             for place in places
-            for each in range(count)
+            if each < count
         ]
 
     def run(self, settings: TheorySettings, task: Task) -> list[Row]:
