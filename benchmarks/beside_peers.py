@@ -17,6 +17,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 for _library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
+import argparse
 import multiprocessing
 import queue
 import time
@@ -240,6 +241,7 @@ def _answer(answers: Any, function: Callable[..., str], arguments: tuple[str, ..
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     missing = [name for name in PACKAGES[1:3] if find_spec(name) is None]
     if missing:
         raise SystemExit(f'not installed: {", ".join(missing)}; pip install ".[bench]" brings them')

@@ -1,12 +1,13 @@
 """What effort buys: the objective against the time of the default solver, for each level of effort.
 
-    python benchmarks/effort.py [--seeds 0 1 2 3 4] [--levels 0 1 2 3 4 5] [--figure docs/images/effort.png]
+    python benchmarks/effort.py [--seeds 0 1 2 3 4] [--levels 0 1 2 3 4 5] [--figure effort.png] [--output effort.csv]
 
 Three simulations whose neighbouring features are correlated: a linear model (n = 800, p = 1000, k = 25, correlation
 0.9, noise with a third of the signal's standard deviation), a logistic model (n = 2000, p = 20000, k = 50, correlation
 0.5), and the paper's (n = 500, p = 1000, k = 100, correlation 0.5); alpha = 1e-4 for the logistic ones. One thread,
 after a warm-up; seconds are those of the processor, in which other programs do not count. The table has medians over
-seeds, of the seconds and of ratios to effort 0 on the same data; every run is written to benchmarks/results/effort.csv.
+seeds, of the seconds and of ratios to effort 0 on the same data; --output writes every run to a CSV file, such as
+benchmarks/results/effort.csv.
 The figure needs matplotlib.
 """
 
@@ -31,7 +32,6 @@ from ksparse.datasets import make_logistic
 from ksparse.objectives import LeastSquares, Logistic, Objective
 
 ALPHA = 1e-4
-RESULTS = Path(__file__).parent / "results" / "effort.csv"
 
 
 def linear(seed: int) -> tuple[Objective, int]:
@@ -107,9 +107,8 @@ def print_table(case: str, runs: list[Run]) -> None:
         )
 
 
-def write(runs: list[Run]) -> None:
-    RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
+def write(runs: list[Run], path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, [column.name for column in fields(Run)])
         table.writeheader()
         table.writerows(asdict(run) for run in runs)
@@ -145,13 +144,15 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--levels", type=int, choices=range(6), nargs="+", default=[0, 1, 2, 3, 4, 5])
     parser.add_argument("--figure", type=Path)
+    parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     runs: list[Run] = []
     for case in CASES:
         mine = measured(case, options.seeds, options.levels)
         print_table(case, mine)
         runs += mine
-        write(runs)
+        if options.output is not None:
+            write(runs, options.output)
     if options.figure is not None:
         draw(runs, options.figure)
 

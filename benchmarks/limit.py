@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from suite.limits import FEATURES_OF_SCALING, LARGE, MEMORY_TARGETS, START_TARGET, TARGETS, limit_page, slope
+from suite.results import write_machine
 
 #: Numbers that are drawn at a time, so that X is the only large array.
 DRAWN = 1_000_000
@@ -312,6 +313,7 @@ def main(arguments: list[str] | None = None) -> None:
             measure_all(True, 0.08, Path(folder), Path(folder) / "limit.png")
         return
     measure_all(False, options.largest_gb, options.out, options.image)
+    write_machine(options.out)
     options.page.write_text(limit_page(options.out), encoding="utf-8")
 
 

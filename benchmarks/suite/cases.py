@@ -6,8 +6,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
+
+from ksparse.datasets.real import REAL_DATA
 
 from . import data
 from .tasks import Instance
@@ -214,4 +217,7 @@ def quick(case: Case) -> Case:
 
 def available(case: Case) -> bool:
     """Whether the data of a case are at hand."""
-    return not case.real or "KSPARSE_DATA" in os.environ
+    folder = os.environ.get("KSPARSE_DATA", "")
+    return not case.real or (
+        bool(folder) and all(Path(folder, REAL_DATA[name]).exists() for name in ("rcv1", "reuters"))
+    )

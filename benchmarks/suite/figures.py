@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .cases import Case
+from .results import Row
 from .summaries import Comparison
 
 __all__ = ["draw"]
@@ -27,7 +28,14 @@ COLOURS = {
 MARKERS = "osDv^P<>hX8p"
 #: Ticks of the objective in percent above the best; between 0 and the first the axis is linear.
 TICKS = (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
-NOTE: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 7, "color": INK}
+NOTE: dict[str, Any] = {
+    "ha": "right",
+    "va": "top",
+    "fontsize": 7,
+    "color": INK,
+    "zorder": 2,
+    "bbox": {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 1},
+}
 
 
 def draw(case: Case, comparisons: dict[tuple[str, int], Comparison], path: Path) -> None:
@@ -42,7 +50,7 @@ def draw(case: Case, comparisons: dict[tuple[str, int], Comparison], path: Path)
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
     styles = _styles([name for variant in shown for name in comparisons[variant, threads].methods])
     for ax, variant in zip(axes, shown, strict=False):
-        _panel(ax, comparisons[variant, threads], variant, styles)
+        _panel(ax, comparisons[variant, threads], variant, threads, styles)
     for ax in axes[len(shown) :]:
         ax.set_visible(False)
     handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
@@ -64,7 +72,7 @@ def _styles(methods: list[str]) -> dict[str, tuple[str, str]]:
     return styles
 
 
-def _panel(ax: Any, comparison: Comparison, title: str, styles: dict[str, tuple[str, str]]) -> None:
+def _panel(ax: Any, comparison: Comparison, title: str, threads: int, styles: dict[str, tuple[str, str]]) -> None:
     graph = "graph" in comparison.ours
     measure = "frobenius" if graph else "objective"
     values = {name: comparison.median(name, measure) for name in comparison.methods}
@@ -90,17 +98,23 @@ def _panel(ax: Any, comparison: Comparison, title: str, styles: dict[str, tuple[
         )
     _time_axis(ax, [comparison.median(name, "seconds") for name in comparison.methods])
     _quality_axis(ax, graph)
-    late = [name for name in comparison.methods if np.isnan(comparison.median(name, "seconds"))]
+    late = [(name, row) for name in comparison.methods if (row := _unanswered(comparison, name)) is not None]
     if late:
-        ax.text(1.0, 1.0, "\n".join(f"{name}: no answer" for name in late), transform=ax.transAxes, **NOTE)
+        said = "\n".join(f"{name}: {row.status}" for name, row in late)
+        ax.text(1.0, 1.0, said, transform=ax.transAxes, **NOTE)
     ax.set_title(title, fontsize=9, color=INK)
-    ax.set_xlabel("seconds", fontsize=8, color=INK)
+    ax.set_xlabel(f"seconds, {'one thread' if threads == 1 else f'{threads} threads'}", fontsize=8, color=INK)
     ax.set_ylabel("Frobenius error" if graph else "objective above the best", fontsize=8, color=INK)
     ax.tick_params(labelsize=8, colors=INK)
     ax.grid(color=GRID, linewidth=0.6)
     ax.set_axisbelow(True)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
+
+
+def _unanswered(comparison: Comparison, method: str) -> Row | None:
+    """What went wrong with a method that has no median."""
+    return comparison.outcome(method) if np.isnan(comparison.median(method, "seconds")) else None
 
 
 def _time_axis(ax: Any, seconds: list[float]) -> None:
@@ -111,7 +125,13 @@ def _time_axis(ax: Any, seconds: list[float]) -> None:
     ax.set_xscale("log")
     ax.set_xlim(low / margin, high * margin)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    ax.tick_params(axis="x", which="minor", labelbottom=False)
+    ax.xaxis.set_minor_formatter(lambda value, _: f"{value:g}" if high < 30 * low and _leads(value) in "25" else "")
+    ax.tick_params(axis="x", which="minor", labelsize=7, labelcolor=INK)
+
+
+def _leads(value: float) -> str:
+    """The first digit of a number."""
+    return f"{value:e}"[0]
 
 
 def _quality_axis(ax: Any, graph: bool) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .results import machine_line
+
 __all__ = ["FEATURES_OF_SCALING", "LARGE", "MEMORY_TARGETS", "START_TARGET", "TARGETS", "limit_page", "slope"]
 
 #: Seconds of a fit, at most so many times those of its passes; memory, at most so many times that of X.
@@ -35,10 +37,36 @@ seconds of the processor, with more those of the clock. What misses its target i
 def limit_page(results: Path) -> str:
     """The page, from the tables in a folder."""
     fits, starts, growth = (_table(results / f"limit_{name}.csv") for name in ("fits", "start", "scaling"))
-    parts = [HEAD, "## Passes and memory\n", _fits(fits), "## The first fit of a process\n", _starts(starts)]
+    parts = [
+        HEAD,
+        machine_line(results) + "\n",
+        _counted(fits),
+        "## Passes and memory\n",
+        _fits(fits),
+        "## The first fit of a process\n",
+        _starts(starts),
+    ]
     if growth:
         parts += ["## Growth with the size of X\n", _growth(growth)]
     return "\n".join(parts)
+
+
+def _counted(fits: Table) -> str:
+    """How many targets are met, in a sentence for each number of threads."""
+    sentences = []
+    for threads in sorted({int(row["threads"]) for row in fits}):
+        own = [row for row in fits if int(row["threads"]) == threads]
+        ratios = [row for row in own if float(row["ratio"]) <= TARGETS[_kind(row)]]
+        memory = [row for row in own if float(row["memory"]) <= MEMORY_TARGETS[_kind(row)]]
+        sentences.append(
+            f"On {threads} thread{'s' if threads > 1 else ''}, {len(ratios)} of {len(own)} fits meet the target of the"
+            f" ratio and {len(memory)} that of memory."
+        )
+    return f"**{' '.join(sentences)}**\n"
+
+
+def _kind(row: dict[str, str]) -> str:
+    return "dense" if row["kind"] == "dense" else "sparse"
 
 
 def slope(rows: Table) -> float:
@@ -64,7 +92,7 @@ def _fits(rows: Table) -> str:
         "|---" * 11 + "|",
     ]
     for row in rows:
-        kind = "dense" if row["kind"] == "dense" else "sparse"
+        kind = _kind(row)
         size = f"{row['n']} × {row['p']}" if kind == "dense" else "rcv1"
         layout = f"{row['dtype']}, {'by row' if row['order'] == 'C' else 'by column'}" if kind == "dense" else "CSR"
         ratio, memory = _judged(row["ratio"], TARGETS[kind]), _judged(row["memory"], MEMORY_TARGETS[kind])

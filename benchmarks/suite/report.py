@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from .cases import CASES, Case
+from .cases import CASES, COMPILING, Case
 from .figures import draw
 from .methods import METHODS
-from .results import DONE, Row, read, read_machine
+from .results import DONE, Row, machine_line, read
 from .summaries import Comparison, summarize
 from .targets import TARGETS, Target, Verdict
 
@@ -30,7 +29,10 @@ objective, the recall and the error on other data. All methods get the same data
 warm-up on other data of the same shape. Seconds are those from data in memory to a support, the median of three runs if
 they are quick: of the processor on one thread, in which other programs do not count, and of the clock on all. MB is the
 peak of resident memory above what the process had before, after its warm-up. Everything is a median over seeds, and
-lower is better, but for recall and F-score. Peers are in their best settings: the notes under the tables say which.
+lower is better, but for recall and F-score; a method that fails on half of the seeds or more has none. The column “×
+ksparse” is the median over seeds of a method's seconds divided by ours on the same data, on one thread: above 1 we are
+faster. Peers are in their best settings: the notes under the tables say which. In the figures, better is further down,
+and faster further left.
 """
 
 
@@ -49,7 +51,7 @@ def render(folder: Path) -> str:
     """The page, from the results in a folder."""
     measured = {case.name: _comparisons(folder, case) for case in CASES}
     rows = [row for case in CASES for row in read(folder, case.name)]
-    parts = [HEAD, _machine(read_machine(folder)), _busy(rows), _summary(measured)]
+    parts = [HEAD, machine_line(folder), _busy(rows), _summary(measured)]
     parts.extend(_section(case, measured[case.name]) for case in CASES if measured[case.name])
     return "\n".join(part.strip() + "\n" for part in parts if part)
 
@@ -58,16 +60,6 @@ def _comparisons(folder: Path, case: Case) -> Comparisons:
     ours = {variant.name: variant.methods[0] for variant in case.variants}
     rows = [row for row in read(folder, case.name) if row.variant in ours]
     return summarize(rows, lambda variant: ours[variant], case.patience)
-
-
-def _machine(machine: dict[str, Any]) -> str:
-    if not machine:
-        return ""
-    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
-    return (
-        f"Measured on {machine['cores']} cores of {machine['processor']} with {machine['memory']}, Python "
-        f"{machine['python']}: {packages}. Take the ratios, not the seconds."
-    )
 
 
 def _busy(rows: list[Row]) -> str:
@@ -101,24 +93,41 @@ def _summary(measured: dict[str, Comparisons]) -> str:
                 verdicts = _verdicts(case, target, measured[case.name], count)
                 cells.append(_cell(verdicts))
                 marks[count].append(_mark(verdicts))
-            link = f"[{case.title}](#{_anchor(case.title)})" if target is TARGETS[case.name][0] else ""
-            lines.append(_row([link, target.text, *cells]))
+            first = target is TARGETS[case.name][0]
+            lines.append(_row([_named(case) if first else "", target.text, *cells]))
     shares = " ".join(
         f"On {_threads(count)}, of {len(marks[count])} targets {marks[count].count('✓')} are met, "
         f"{marks[count].count('✗')} are missed and {marks[count].count('?')} are not wholly measured."
         for count in counts
     )
     head = (
-        f"## At one glance\n\n**{shares}** Values are those of the variants of a case, in their order; those that miss "
-        "are bold. A question mark: something was not measured (—), or a peer was given up too early to tell.\n\n"
+        f"## At one glance\n\n**{shares}** Values are those of the variants of a case, in the order in which the "
+        "first column has them; those that miss are bold. “4 of 5 (a peer)”: in 4 of 5 seeds no peer has a lower "
+        "objective, and in the others mostly this one has. A question mark: something was not measured (—), not all "
+        "peers were, or one was given up too early to tell.\n\n"
     )
     return head + "\n".join(lines)
 
 
+def _named(case: Case) -> str:
+    """A link to the section of a case, with its variants."""
+    return f"[{case.title}](#{_anchor(case.title)}): {' · '.join(variant.name for variant in case.variants)}"
+
+
 def _verdicts(case: Case, target: Target, comparisons: Comparisons, count: int) -> list[Verdict | None]:
     """Verdicts on the variants that a target concerns; None for those that were not measured."""
-    names = (variant.name for variant in case.variants if target.concerns(variant.name))
-    return [target.judge(comparisons[name, count]) if (name, count) in comparisons else None for name in names]
+    names = [variant.name for variant in case.variants if target.concerns(variant.name)]
+    return [_verdict(target, name, comparisons, count) if (name, count) in comparisons else None for name in names]
+
+
+def _verdict(target: Target, name: str, comparisons: Comparisons, count: int) -> Verdict | None:
+    """The verdict on a variant, which is open if a peer that another number of threads has is missing here."""
+    here = comparisons[name, count]
+    verdict = target.judge(here)
+    everyone = {peer for (other, _), both in comparisons.items() if other == name for peer in both.peers}
+    if verdict is None or not verdict.met or not target.among_all or everyone - set(COMPILING) <= set(here.peers):
+        return verdict
+    return Verdict(verdict.measured, None)
 
 
 def _mark(verdicts: list[Verdict | None]) -> str:
@@ -212,8 +221,10 @@ def _seconds(comparison: Comparison, method: str) -> str:
     median = comparison.median(method, "seconds")
     if failure is None:
         return _number(median, ".3f")
-    said = _failure(failure)
-    return said if math.isnan(median) else f"{median:.3f} ({said} for some)"
+    said, share = _failure(failure), comparison.share_done(method)
+    if math.isnan(median):
+        return f"{said}; {share} done" if share else said
+    return f"{median:.3f} ({share} done; {said})"
 
 
 def _failure(row: Row) -> str:

@@ -21,7 +21,9 @@ __all__ = [
     "Row",
     "append",
     "best_settings",
+    "hardware",
     "machine",
+    "machine_line",
     "read",
     "read_machine",
     "write_machine",
@@ -131,6 +133,11 @@ def machine() -> dict[str, Any]:
     }
 
 
+def hardware(described: dict[str, Any]) -> list[Any]:
+    """What cannot be changed by installing something."""
+    return [described.get(name) for name in ("processor", "cores", "memory")]
+
+
 def _processor() -> str:
     path = Path("/proc/cpuinfo")
     lines = path.read_text().splitlines() if path.exists() else []
@@ -154,3 +161,15 @@ def read_machine(folder: Path) -> dict[str, Any]:
     """What `write_machine` recorded; empty if nothing was run."""
     path = folder / "machine.json"
     return json.loads(path.read_text()) if path.exists() else {}
+
+
+def machine_line(folder: Path) -> str:
+    """Where the results of a folder come from, in a sentence; nothing if it is not known."""
+    described = read_machine(folder)
+    if not described:
+        return ""
+    packages = ", ".join(f"{name} {version}" for name, version in described["packages"].items())
+    return (
+        f"Measured on {described['cores']} cores of {described['processor']} with {described['memory']}, Python "
+        f"{described['python']}: {packages}. Take the ratios, not the seconds."
+    )

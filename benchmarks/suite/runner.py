@@ -78,7 +78,7 @@ def _rows(
         outcomes = list(run_method(METHODS[name], setting, threads, folders, case.patience))
     for outcome in outcomes:
         if outcome.status == LATE:
-            given_up.setdefault(key, f"{outcome.detail} ({variant.name}, threads: {threads})")
+            given_up.setdefault(key, f"not run after {outcome.detail} at {variant.name}, threads: {threads}")
         if outcome.seed == WARM_UP:
             continue
         measures = evaluate(instances[outcome.seed], outcome.answer) if outcome.status == DONE else {}

@@ -49,14 +49,20 @@ class Comparison:
         # The same method with other settings is shown, but is no rival.
         self.peers = [name for name in self.methods if name != ours and not name.startswith(f"{ours}, ")]
 
+    def share_done(self, method: str) -> str:
+        """For how many seeds it was done, such as "2 of 5"; nothing if for all or for none."""
+        done, every = len(self._done(method)), len(self._all_seeds(method))
+        return f"{done} of {every}" if 0 < done < every else ""
+
     def outcome(self, method: str) -> Row | None:
         """A row that says what went wrong: the first that is not done; None if all are."""
         rows = (self._rows[method, seed] for seed in self._all_seeds(method))
         return next((row for row in rows if row.status != DONE), None)
 
     def median(self, method: str, measure: str) -> float:
-        """Median of a measure over the seeds for which the method was done; NaN if there is none."""
-        values = [getattr(self._rows[method, seed], measure) for seed in self._done(method)]
+        """Median of a measure over the seeds for which the method was done; NaN unless those are most of them."""
+        done = self._done(method) if self._counts(method) else []
+        values = [getattr(self._rows[method, seed], measure) for seed in done]
         known = [value for value in values if not np.isnan(value)]
         return float(np.median(known)) if known else np.nan
 
@@ -96,17 +102,21 @@ class Comparison:
 
     def _ratio(self, method: str) -> Ratio | None:
         done = [seed for seed in self._done(method) if seed in self.seeds]
-        if done:
+        if done and self._counts(method):
             pairs = [self._rows[method, seed].seconds / self._rows[self.ours, seed].seconds for seed in done]
             return Ratio(float(np.median(pairs)), peer=method)
-        outcome = self.outcome(method)
-        if outcome is None or outcome.status != LATE or not self.seeds:
+        late = any(self._rows[method, seed].status == LATE for seed in self._all_seeds(method))
+        if not late or not self.seeds:
             return None
         return Ratio(self.patience / self.median(self.ours, "seconds"), bound=True, peer=method)
 
     def _objective(self, method: str, seed: int) -> float:
         row = self._rows.get((method, seed))
         return np.inf if row is None or row.status != DONE or np.isnan(row.objective) else row.objective
+
+    def _counts(self, method: str) -> bool:
+        """Whether a method was done for most seeds: those that it can do may be the easy ones."""
+        return 2 * len(self._done(method)) > len(self._all_seeds(method))
 
     def _all_seeds(self, method: str) -> list[int]:
         return [seed for name, seed in self._rows if name == method]

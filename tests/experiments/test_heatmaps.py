@@ -81,3 +81,9 @@ def test_the_claim_follows_the_edges(greedy: int, lasso: int, word: str) -> None
     assert claim.faithful.word == word
     assert claim.ours is not None
     assert claim.ours.word == word
+
+
+def test_more_replications_begin_with_the_same_samples() -> None:
+    few, more = _data(TINY), _data(replace(TINY, replications=TINY.replications + 3))
+    np.testing.assert_array_equal(few.precision, more.precision)
+    np.testing.assert_array_equal(few.X, more.X[: len(few.X)])

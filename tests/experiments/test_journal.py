@@ -15,6 +15,7 @@ from ksparse.experiments.journal import Journal, OtherSettingsError
 class Sizes(Settings):
     n: int = 3
     ks: tuple[int, ...] = (1, 2)
+    replications: int = 2
 
 
 TASKS = [Task({"n": n, "replication": r}) for r in range(2) for n in (10, 20)]
@@ -61,3 +62,8 @@ def test_results_of_other_settings_are_refused(tmp_path: Path, settings: Sizes, 
     filled(tmp_path / "journal.jsonl")
     with pytest.raises(OtherSettingsError, match="give --out another folder"):
         Journal(tmp_path / "journal.jsonl", settings, version)
+
+
+def test_more_replications_go_on_with_those_that_were_done(tmp_path: Path) -> None:
+    filled(tmp_path / "journal.jsonl")
+    assert len(Journal(tmp_path / "journal.jsonl", Sizes(replications=5), "1.0")) == 2

@@ -154,7 +154,7 @@ def _choice(outcome: Outcome) -> str:
 
 def _solver(outcome: Outcome) -> str:
     result = outcome.fitted.result_
-    line = f"{result.message} ({result.n_iter} iterations, {result.passes} passes over the data)"
+    line = f"{result.message} (iterations: {result.n_iter}; passes over the data: {result.passes})"
     parts = [f"<p>{text(line[0].upper() + line[1:])}.</p>"]
     if len(result.history):
         picture = figure(convergence(outcome), "Value of f in each iteration of the final fit.")

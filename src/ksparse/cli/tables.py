@@ -59,7 +59,7 @@ def _print_parts(console: Console, outcome: Outcome, written: Sequence[str]) -> 
     console.print(_score_table(outcome))
     console.print()
     result = outcome.fitted.result_
-    solver = f"Solver: {result.message} ({result.n_iter} iterations; {outcome.seconds:.2f} s in all)"
+    solver = f"Solver: {result.message} (iterations: {result.n_iter}; {outcome.seconds:.2f} s in all)"
     for line in (*outcome.notes, solver, *written):
         _say(console, line)
 

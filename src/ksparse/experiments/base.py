@@ -21,13 +21,18 @@ __all__ = ["Experiment", "Figures", "Picture", "Scale", "Settings", "Task", "Tex
 Scale = Literal["quick", "standard", "full"]
 
 
+#: Settings that only say how much is done: what was done with fewer replications is a part of more of them.
+AMOUNTS = ("replications", "floor_replications")
+
+
 @dataclass(frozen=True)
 class Settings:
     """Numbers and names that define a run of an experiment; subclasses have them as fields."""
 
     def fingerprint(self) -> str:
-        """A short text that differs if a setting differs."""
-        described = json.dumps([type(self).__name__, asdict(self)], sort_keys=True)
+        """A short text that differs if a setting differs, but for how often things are repeated."""
+        repeatable = {name: value for name, value in asdict(self).items() if name not in AMOUNTS}
+        described = json.dumps([type(self).__name__, repeatable], sort_keys=True)
         return hashlib.blake2b(described.encode(), digest_size=8).hexdigest()
 
 
