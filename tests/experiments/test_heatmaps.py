@@ -9,7 +9,7 @@ import pytest
 
 from ksparse.experiments import experiment_named
 from ksparse.experiments.graphs import METHODS
-from ksparse.experiments.heatmaps import Heatmaps, HeatmapSettings, _data, as_text, frequencies
+from ksparse.experiments.heatmaps import Heatmaps, HeatmapSettings, _precision, _samples, as_text, frequencies
 from ksparse.experiments.methods import DEFAULT
 from ksparse.experiments.tables import Table
 
@@ -37,8 +37,8 @@ def test_rows_say_what_was_found(table: Table) -> None:
 
 
 def test_one_truth_for_samples_of_their_own(table: Table) -> None:
-    data = _data(TINY)
-    assert data.X.shape == (2 * 60 * 2, 8)
+    assert _samples(TINY, 0).shape == (2 * 60, 8)
+    assert not np.array_equal(_samples(TINY, 0), _samples(TINY, 1))
     first, second = (table.where(method=DEFAULT, replication=replication).rows[0] for replication in (0, 1))
     assert first["loss"] != second["loss"]
 
@@ -57,7 +57,7 @@ def test_frequencies_by_hand() -> None:
 
 def test_many_samples_find_the_truth() -> None:
     settings = replace(TINY, n=3000, replications=1, patience=10, shares=(0.1, 0.2, 0.25, 0.3, 0.4))
-    truth = _data(settings).precision != 0
+    truth = _precision(settings) != 0
     shares = frequencies(results(Heatmaps(), settings), DEFAULT, 8)
     assert (shares[truth] == 1).all()
 
@@ -83,7 +83,7 @@ def test_the_claim_follows_the_edges(greedy: int, lasso: int, word: str) -> None
     assert claim.ours.word == word
 
 
-def test_more_replications_begin_with_the_same_samples() -> None:
-    few, more = _data(TINY), _data(replace(TINY, replications=TINY.replications + 3))
-    np.testing.assert_array_equal(few.precision, more.precision)
-    np.testing.assert_array_equal(few.X, more.X[: len(few.X)])
+def test_samples_do_not_depend_on_the_number_of_replications_and_have_the_covariance() -> None:
+    many = replace(TINY, n=50_000, replications=7)
+    np.testing.assert_array_equal(_samples(TINY, 1), _samples(replace(TINY, replications=7), 1))
+    np.testing.assert_allclose(np.cov(_samples(many, 0), rowvar=False), np.linalg.inv(_precision(many)), atol=0.02)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from ..datasets import PrecisionData, make_precision
+from ..datasets import make_precision
 from ..plots._heat import colours_of
 from ..plots._style import INK
 from ..typing import Array
@@ -66,9 +67,8 @@ class Heatmaps(Experiment):
         return [Task({"replication": replication}) for replication in range(settings.replications)]
 
     def run(self, settings: HeatmapSettings, task: Task) -> list[Row]:
-        X, truth = _data(settings)
-        own = X[2 * settings.n * task.place["replication"] :][: 2 * settings.n]
-        covariance, held_out = sample_covariances(own, settings.n)
+        truth = _precision(settings)
+        covariance, held_out = sample_covariances(_samples(settings, task.place["replication"]), settings.n)
         rows = []
         for method in GRAPH_METHODS:
             fit, _, _ = best_fit(method, settings, covariance, [(covariance, held_out)])
@@ -76,7 +76,7 @@ class Heatmaps(Experiment):
         return rows
 
     def pictures(self, settings: HeatmapSettings, table: Table) -> Figures:
-        truth = _data(settings).precision
+        truth = _precision(settings)
 
         def draw(figure: Figure) -> None:
             axes = figure.subplots(2, 3).ravel()
@@ -102,10 +102,16 @@ class Heatmaps(Experiment):
         ]
 
 
-def _data(settings: HeatmapSettings) -> PrecisionData:
-    """Ω̄ and the samples of all replications, one after the other."""
-    total = 2 * settings.n * settings.replications
-    return make_precision(total, settings.p, settings.probability, random_state=settings.seed)
+def _precision(settings: HeatmapSettings) -> Array:
+    """Ω̄ of all replications."""
+    return make_precision(1, settings.p, settings.probability, random_state=settings.seed).precision
+
+
+def _samples(settings: HeatmapSettings, replication: int) -> Array:
+    """Those of a replication, to fit Ω to and to choose k by: drawn from N(0, Ω̄⁻¹) as `make_precision` does."""
+    noise = np.random.default_rng([settings.seed, replication]).standard_normal((settings.p, 2 * settings.n))
+    factor = np.linalg.cholesky(_precision(settings))
+    return np.asarray(solve_triangular(factor, noise, trans="T", lower=True).T)
 
 
 def as_text(omega: Array) -> str:
