@@ -39,6 +39,7 @@ INTERFACES = {"Objective", "Point", "LinearObjective", "Sparsity", "Units", "Sol
 PARTS = {
     "Bounds",
     "Debias",
+    "ExpressionData",
     "HaltingRule",
     "Iterate",
     "Iteration",
@@ -47,6 +48,7 @@ PARTS = {
     "Problem",
     "RealData",
     "Solution",
+    "SplitData",
     "Step",
     "StockData",
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..text import clean
+
 __all__ = ["InputError", "clean", "listed", "quoted", "whole"]
 
 LONGEST = 60
@@ -12,11 +14,6 @@ LONGEST = 60
 
 class InputError(Exception):
     """Something that the user gave is wrong; the message is the one line that is shown."""
-
-
-def clean(text: Any) -> str:
-    """Text on one line, with what a terminal would obey or cannot show written as escapes."""
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in str(text))
 
 
 def quoted(value: Any) -> str:

@@ -1,15 +1,13 @@
-"""Figures of a report, as SVG that a page can hold in itself; matplotlib is imported here only."""
+"""Figures of a report, as SVG that a page can hold in itself."""
 
 from __future__ import annotations
 
-import base64
-import io
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..pages import embedded
 from ..plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay
 from .errors import clean
 from .fitting import Outcome
@@ -67,15 +65,4 @@ def predicted_against_true(outcome: Outcome) -> str:
 
 
 def _drawn(draw: Callable[[Axes], Any]) -> str:
-    """The address of a picture that is in the address itself."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    picture = io.BytesIO()
-    # Letters that the font lacks are drawn as boxes; a line on the terminal would not help.
-    with warnings.catch_warnings(), rc_context({"svg.hashsalt": "ksparse"}):
-        warnings.simplefilter("ignore")
-        figure = Figure(figsize=(5.6, 3.9), layout="constrained")
-        draw(figure.add_subplot())
-        figure.savefig(picture, format="svg", metadata={"Date": None})
-    return "data:image/svg+xml;base64," + base64.b64encode(picture.getvalue()).decode("ascii")
+    return embedded(lambda figure: draw(figure.add_subplot()))

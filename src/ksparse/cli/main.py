@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .. import __version__
+from ..experiments.base import Scale
+from ..experiments.registry import EXPERIMENTS
 from ..selection.criteria import CRITERIA
 from ..solvers.effort import HIGHEST
 from .embedded import EMBEDDED
@@ -17,6 +19,7 @@ from .errors import InputError, clean
 from .fit import FitCommand
 from .fitting import FOLDS, Settings
 from .predict import PredictCommand
+from .reproduce import ReproduceCommand
 from .tasks import TASKS
 
 __all__ = ["main"]
@@ -46,6 +49,20 @@ examples
   ksparse predict results/model.json new_patients.csv > predictions.csv"""
 
 
+REPRODUCE = """Run the experiments of "Gradient Hard Thresholding Pursuit" (X.-T. Yuan, P. Li and
+T. Zhang, JMLR 18, 2018) again, and write report.html with figures, tables and what
+holds of the paper's claims; and all results as CSV. A run that is interrupted goes
+on where it stopped if the same command is given."""
+
+REPRODUCE_MORE = """experiments
+{names}
+
+examples
+  ksparse reproduce --quick
+  ksparse reproduce logistic-n compressed-sensing --out figure1
+  ksparse reproduce --full --data ~/data"""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code, 2 for bad input."""
     for stream in (sys.stdout, sys.stderr):
@@ -70,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _command(arguments: Sequence[str] | None) -> FitCommand | PredictCommand:
+def _command(arguments: Sequence[str] | None) -> FitCommand | PredictCommand | ReproduceCommand:
     parser = argparse.ArgumentParser(
         prog="ksparse", description="Models with k features: choose them, fit them, report them, use them again."
     )
@@ -86,7 +103,10 @@ def _command(arguments: Sequence[str] | None) -> FitCommand | PredictCommand:
     predict.add_argument("model", metavar="MODEL", type=Path, help="the file model.json")
     predict.add_argument("data", metavar="DATA", help="new rows: a file as for 'ksparse fit'")
     predict.add_argument("--out", metavar="FILE", type=Path, help="write the predictions there")
+    _add_reproduce(commands)
     options = parser.parse_args(arguments)
+    if options.command == "reproduce":
+        return _reproduce_command(options)
     if options.command == "predict":
         return PredictCommand(options.model, options.data, options.out)
     return _fit_command(fit, options)
@@ -148,6 +168,40 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
     fit.add_argument("--jobs", type=_jobs, metavar="N", help="folds to work on at a time; -1 is one for each core")
     fit.add_argument("--out", metavar="DIR", type=Path, help="write report.html and model.json there")
     return fit
+
+
+def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    names = "\n".join(f"  {each.name:20s}{each.paper}: {each.title}" for each in EXPERIMENTS)
+    reproduce = commands.add_parser(
+        "reproduce",
+        help="run the paper's experiments again",
+        description=REPRODUCE,
+        epilog=REPRODUCE_MORE.format(names=names),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    reproduce.add_argument(
+        "names",
+        metavar="NAME",
+        nargs="*",
+        choices=[[], *(each.name for each in EXPERIMENTS)],
+        help="experiments (see below); all of them if none is named",
+    )
+    scale = reproduce.add_mutually_exclusive_group()
+    scale.add_argument("--quick", action="store_true", help="small settings, to see that everything runs")
+    scale.add_argument("--full", action="store_true", help="all settings and replications of the paper: hours")
+    reproduce.add_argument(
+        "--out", metavar="DIR", type=Path, default=Path("reproduction"), help="(default reproduction)"
+    )
+    reproduce.add_argument(
+        "--jobs", type=_jobs, metavar="N", default=-1, help="tasks at a time (default -1: all cores)"
+    )
+    reproduce.add_argument("--data", metavar="DIR", type=Path, help="the folder of the real data (or KSPARSE_DATA)")
+
+
+def _reproduce_command(options: argparse.Namespace) -> ReproduceCommand:
+    jobs = (os.cpu_count() or 1) if options.jobs == -1 else options.jobs
+    scale: Scale = "quick" if options.quick else "full" if options.full else "standard"
+    return ReproduceCommand(tuple(options.names), scale, options.out, jobs, options.data)
 
 
 def _fit_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> FitCommand:

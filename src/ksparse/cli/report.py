@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Sequence
-from html import escape
 from importlib.metadata import version
-from importlib.resources import files
-from string import Template
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import confusion_matrix
 
-from .errors import clean
+from ..pages import figure, page, row, section, table, text, text_lines, tiles
 from .figures import coefficient_paths, convergence, predicted_against_true, score_path
 from .fitting import FOLDS, Outcome
 from .tables import coefficient_label, described, number_of_score, rows_read, signed, significant, tried
@@ -33,41 +29,13 @@ def html_report(outcome: Outcome) -> str:
     outcome : Outcome
         What `fit_model` gave.
     """
-    template = files(__package__).joinpath("report.html").read_text(encoding="utf-8")
     sections = [_features(outcome), _scores(outcome), _choice(outcome), _solver(outcome), _use(outcome)]
-    return Template(template).substitute(
-        title=_text(described(outcome).rpartition(" (")[0]),
-        lead="<br>".join(_text(line.rstrip(".") + ".") for line in rows_read(outcome)),
+    return page(
+        title=described(outcome).rpartition(" (")[0],
+        lead="<br>".join(text(line.rstrip(".") + ".") for line in rows_read(outcome)),
         numbers=_numbers(outcome),
-        sections="\n".join([*sections, _settings(outcome)]),
-        version=_text(version("ksparse")),
+        sections=[*sections, _settings(outcome)],
     )
-
-
-def _text(value: Any) -> str:
-    """Text from anywhere, for HTML."""
-    return escape(clean(value))
-
-
-def _section(title: str, *parts: str) -> str:
-    return f"<section>\n<h2>{_text(title)}</h2>\n" + "\n".join(parts) + "\n</section>"
-
-
-def _table(heads: Sequence[str], rows: Iterable[str], kind: str = "") -> str:
-    """A table of rows that are HTML already; heads are text."""
-    head = "".join(f"<th>{_text(name)}</th>" for name in heads)
-    body = "\n".join(rows)
-    return (
-        f'<div class="wide"><table class="{kind}"><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>'
-    )
-
-
-def _row(cells: Iterable[Any], kind: str = "") -> str:
-    return f'<tr class="{kind}">' + "".join(f"<td>{_text(cell)}</td>" for cell in cells) + "</tr>"
-
-
-def _figure(source: str, caption: str) -> str:
-    return f'<figure><img src="{source}" alt="{_text(caption)}"><figcaption>{_text(caption)}</figcaption></figure>'
 
 
 # --- sections -------------------------------------------------------------------------------------------------------
@@ -76,12 +44,12 @@ def _figure(source: str, caption: str) -> str:
 def _numbers(outcome: Outcome) -> str:
     """The numbers that one looks for first."""
     name, (train, test) = next(iter(outcome.scores.items()))
-    tiles = [(str(int(outcome.model.support_.sum())), f"of {outcome.data.X.shape[1]} features")]
+    pairs = [(str(int(outcome.model.support_.sum())), f"of {outcome.data.X.shape[1]} features")]
     if test is not None:
-        tiles.append((number_of_score(name, test), f"{name} on {len(outcome.test)} test rows"))
-    tiles.append((number_of_score(name, train), f"{name} on {len(outcome.train)} training rows"))
-    tiles.append((f"{outcome.seconds:.2f} s", f"solver: {outcome.fitted.result_.status}"))
-    return "".join(f"<div><b>{_text(value)}</b><span>{_text(what)}</span></div>" for value, what in tiles)
+        pairs.append((number_of_score(name, test), f"{name} on {len(outcome.test)} test rows"))
+    pairs.append((number_of_score(name, train), f"{name} on {len(outcome.train)} training rows"))
+    pairs.append((f"{outcome.seconds:.2f} s", f"solver: {outcome.fitted.result_.status}"))
+    return tiles(pairs)
 
 
 def _features(outcome: Outcome) -> str:
@@ -90,7 +58,7 @@ def _features(outcome: Outcome) -> str:
         " deviation of the training rows: these can be compared with each other, and sort the table."
     )
     tables = [_one_coefficient(outcome)] if len(outcome.coefficients(scaled=True)) == 1 else _for_classes(outcome)
-    return _section("Selected features", f'<p class="note">{_text(explanation)}</p>', *tables)
+    return section("Selected features", f'<p class="note">{text(explanation)}</p>', *tables)
 
 
 def _one_coefficient(outcome: Outcome) -> str:
@@ -101,11 +69,11 @@ def _one_coefficient(outcome: Outcome) -> str:
         value = scaled[feature]
         sign = "negative" if value < 0 else "positive"
         bar = f'<td class="bar"><i class="{sign}" style="width:{100 * abs(value) / largest:.1f}%"></i></td>'
-        cells = _row([outcome.data.names[feature], signed(raw[feature]), signed(value)])
+        cells = row([outcome.data.names[feature], signed(raw[feature]), signed(value)])
         rows.append(cells.replace("</tr>", bar + "</tr>"))
     ends = [signed(outcome.intercepts(scaled=scaled)[0]) for scaled in (False, True)]
-    rows.append(_row(["(intercept)", *ends, ""], "intercept"))
-    return _table(["Feature", "Coefficient", "Per standard deviation", ""], rows, "features")
+    rows.append(row(["(intercept)", *ends, ""], "intercept"))
+    return table(["Feature", "Coefficient", "Per standard deviation", ""], rows, "features")
 
 
 def _for_classes(outcome: Outcome) -> list[str]:
@@ -114,29 +82,29 @@ def _for_classes(outcome: Outcome) -> list[str]:
     for scaled, title in ((True, "Per standard deviation"), (False, "In the units of the data")):
         matrix, intercepts = outcome.coefficients(scaled=scaled), outcome.intercepts(scaled=scaled)
         rows = [
-            _row([outcome.data.names[feature], *(signed(value) for value in matrix[:, feature])])
+            row([outcome.data.names[feature], *(signed(value) for value in matrix[:, feature])])
             for feature in outcome.selected
         ]
-        rows.append(_row(["(intercept)", *(signed(value) for value in intercepts)], "intercept"))
-        tables += [f"<p><b>{title}</b></p>", _table(["Feature", *classes], rows)]
+        rows.append(row(["(intercept)", *(signed(value) for value in intercepts)], "intercept"))
+        tables += [f"<p><b>{title}</b></p>", table(["Feature", *classes], rows)]
     return tables
 
 
 def _scores(outcome: Outcome) -> str:
     tested = len(outcome.test) > 0
     rows = [
-        _row([name, *(number_of_score(name, value) for value in (values if tested else values[:1]))])
+        row([name, *(number_of_score(name, value) for value in (values if tested else values[:1]))])
         for name, values in outcome.scores.items()
     ]
     heads = ["Score", "Training rows", "Test rows"] if tested else ["Score", "Training rows"]
-    notes = [f'<p class="note">{_text(note)}.</p>' for note in outcome.notes]
+    notes = [f'<p class="note">{text(note)}.</p>' for note in outcome.notes]
     where = "test" if tested else "training"
     if outcome.task.classes:
         picture = _confusion(outcome, where)
     else:
-        picture = _figure(predicted_against_true(outcome), f"Predicted and true values of {where} rows.")
+        picture = figure(predicted_against_true(outcome), f"Predicted and true values of {where} rows.")
         picture = f'<div class="figures">{picture}</div>'
-    return _section("Scores", _table(heads, rows), *notes, picture)
+    return section("Scores", table(heads, rows), *notes, picture)
 
 
 def _confusion(outcome: Outcome, where: str) -> str:
@@ -151,9 +119,9 @@ def _confusion(outcome: Outcome, where: str) -> str:
             f'<td class="count" style="background:rgba(63,95,138,{0.04 + 0.46 * share:.2f})">{count}</td>'
             for count, share in zip(line, part, strict=True)
         )
-        lines.append(f"<tr><td>{_text(name)}</td>{cells}</tr>")
+        lines.append(f"<tr><td>{text(name)}</td>{cells}</tr>")
     heads = ["true \\ predicted", *(str(name) for name in classes.tolist())]
-    return f"<p><b>Confusion matrix of {where} rows</b></p>" + _table(heads, lines, "confusion")
+    return f"<p><b>Confusion matrix of {where} rows</b></p>" + table(heads, lines, "confusion")
 
 
 def _choice(outcome: Outcome) -> str:
@@ -168,12 +136,12 @@ def _choice(outcome: Outcome) -> str:
         caption += " Smaller is better."
     paths = coefficient_paths(outcome)
     several = len(outcome.coefficients(scaled=True)) > 1
-    figures = [_figure(score_path(outcome), caption)]
+    figures = [figure(score_path(outcome), caption)]
     for place, path in enumerate(paths):
         of = f" of class {outcome.model.classes_.tolist()[place]}" if several else ""
-        figures.append(_figure(path, f"Coefficients{of} per standard deviation over k."))
+        figures.append(figure(path, f"Coefficients{of} per standard deviation over k."))
     rows = [
-        _row(
+        row(
             [k, significant(value, digits=6), *([] if error is None else [significant(error)])],
             "chosen" if k == outcome.k else "",
         )
@@ -181,17 +149,17 @@ def _choice(outcome: Outcome) -> str:
     ]
     heads = ["k", name, "Standard error"] if validated else ["k", name]
     title = f"How k = {outcome.k} was chosen"
-    return _section(title, f'<div class="figures">{"".join(figures)}</div>', _table(heads, rows))
+    return section(title, f'<div class="figures">{"".join(figures)}</div>', table(heads, rows))
 
 
 def _solver(outcome: Outcome) -> str:
     result = outcome.fitted.result_
     line = f"{result.message} (iterations: {result.n_iter}; passes over the data: {result.passes})"
-    parts = [f"<p>{_text(line[0].upper() + line[1:])}.</p>"]
+    parts = [f"<p>{text(line[0].upper() + line[1:])}.</p>"]
     if len(result.history):
-        picture = _figure(convergence(outcome), "Value of f in each iteration of the final fit.")
+        picture = figure(convergence(outcome), "Value of f in each iteration of the final fit.")
         parts.append(f'<div class="figures">{picture}</div>')
-    return _section("Convergence", *parts)
+    return section("Convergence", *parts)
 
 
 def _use(outcome: Outcome) -> str:
@@ -202,18 +170,14 @@ def _use(outcome: Outcome) -> str:
         else "a data frame with the columns of the training data, in their order"
     )
     new = "new_rows.svm" if sparse else "new_rows.csv"
-    return _section(
+    return section(
         "Use the model again",
         "<p>The model is in the file <code>model.json</code> beside this page. It takes data as they are:"
         " nothing has to be standardized. On the command line, only the selected columns are needed:</p>",
         f"<pre>ksparse predict model.json {new} &gt; predictions.csv</pre>",
         "<p>In Python:</p>",
-        f"<pre>{_text_lines(USE.format(X=X))}</pre>",
+        f"<pre>{text_lines(USE.format(X=X))}</pre>",
     )
-
-
-def _text_lines(text: str) -> str:
-    return "\n".join(_text(line) for line in text.split("\n"))
 
 
 def _settings(outcome: Outcome) -> str:
@@ -236,4 +200,4 @@ def _settings(outcome: Outcome) -> str:
         pairs.append(("Always selected", ", ".join(settings.always)))
     packages = ", ".join(f"{name} {version(name)}" for name in ("ksparse", "scikit-learn", "numpy", "scipy"))
     pairs.append(("Versions", f"{packages}, Python {platform.python_version()}"))
-    return _section("Settings", _table(["", ""], [_row(pair) for pair in pairs], "settings"))
+    return section("Settings", table(["", ""], [row(pair) for pair in pairs], "settings"))

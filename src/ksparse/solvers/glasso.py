@@ -106,17 +106,39 @@ class GLasso(Solver):
     def _fit(self, problem: Problem, penalty: float) -> Array | None:
         """Ω for a penalty, or None where scikit-learn finds it too small to be solved."""
         assert isinstance(problem.objective, LogDet)
-        covariance = problem.objective.covariance
+        found = self.penalized(problem.objective.covariance, penalty)
+        return None if found is None else found[0]
+
+    def penalized(self, covariance: Array, penalty: float) -> tuple[Array, int] | None:
+        """Ω for a penalty, whatever the number of its edges, and how many iterations scikit-learn took for it.
+
+        Parameters
+        ----------
+        covariance : ndarray of shape (p, p)
+            Σ, without constant variables.
+        penalty : float
+            λ.
+
+        Returns
+        -------
+        (ndarray of shape (p, p), int) or None
+            None where scikit-learn finds the penalty too small to be solved.
+        """
         unit = float(covariance.diagonal().mean())  # scikit-learn's tolerances are made for variances of about 1
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             try:
-                found: Array = graphical_lasso(
-                    covariance / unit, penalty / unit, tol=self.tol, enet_tol=self.inner_tol, max_iter=self.sweeps
-                )[1]
+                _, found, n_iter = graphical_lasso(
+                    covariance / unit,
+                    penalty / unit,
+                    tol=self.tol,
+                    enet_tol=self.inner_tol,
+                    max_iter=self.sweeps,
+                    return_n_iter=True,
+                )
             except FloatingPointError:
                 return None
-        return 0.5 * (found + found.T) / unit
+        return 0.5 * (found + found.T) / unit, int(n_iter)
 
 
 @dataclass(frozen=True)

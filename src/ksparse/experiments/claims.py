@@ -1,0 +1,148 @@
+"""What the paper says of its results, and whether ours say the same: computed, never typed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .tables import Table
+
+__all__ = ["Claim", "Verdict", "comparable", "compared", "falls", "joined", "rises", "verdict"]
+
+#: Shares of the settings in which a claim must be true to hold, and to hold partly.
+HOLDS, PARTLY = 0.8, 0.3
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether something is so, and the numbers that say it.
+
+    Attributes
+    ----------
+    share : float
+        Share of the settings in which it is so.
+    numbers : str
+        What was measured.
+    """
+
+    share: float
+    numbers: str
+
+    @property
+    def word(self) -> str:
+        """How it is called: "not measured" if there is nothing to judge."""
+        if np.isnan(self.share):
+            return "not measured"
+        if self.share >= HOLDS:
+            return "holds"
+        return "partly" if self.share >= PARTLY else "does not hold"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper.
+
+    Attributes
+    ----------
+    where : str
+        Its place in the paper.
+    words : str
+        The paper's words, in short.
+    faithful : Verdict
+        For the methods as the paper states them.
+    ours : Verdict or None
+        The same for the default solver in the place of GraHTP; None where it says nothing about it.
+    """
+
+    where: str
+    words: str
+    faithful: Verdict
+    ours: Verdict | None = None
+
+
+def verdict(truths: Iterable[bool], numbers: str) -> Verdict:
+    """A verdict from what is so in each setting."""
+    known = [bool(truth) for truth in truths]
+    return Verdict(float(np.mean(known)) if known else np.nan, numbers)
+
+
+def compared(
+    table: Table, measure: str, over: str, method: str, others: Iterable[str], slack: float = 0.0, sign: float = 1.0
+) -> Verdict:
+    """Whether the mean of a measure for one method is at most that of each other, give or take a share of it.
+
+    Parameters
+    ----------
+    table : Table
+        Results.
+    measure, over : str
+        What is compared, and the name whose values are the settings.
+    method : str
+        The method that is to be better.
+    others : iterable of str
+        Those that it is compared with.
+    slack : float, default=0
+        By which share it may be worse.
+    sign : float, default=1
+        Lower is better; with -1, higher is.
+    """
+    truths, ratios = [], []
+    for place in table.distinct(over):
+        own = table.mean(measure, **{over: place, "method": method})
+        for other in others:
+            its = table.mean(measure, **{over: place, "method": other})
+            if np.isfinite(own) and np.isfinite(its):
+                truths.append(sign * own <= sign * its + slack * abs(its))
+                ratios.append(own / its if its else np.nan)
+    return verdict(truths, f"{sum(truths)} of {len(truths)} comparisons; median ratio {_median(ratios):.2f}")
+
+
+def comparable(table: Table, measure: str, over: str, method: str, other: str, tolerance: float = 0.1) -> Verdict:
+    """Whether the means of two methods differ by at most a share of the larger one."""
+    truths, ratios = [], []
+    for place in table.distinct(over):
+        own, its = (table.mean(measure, **{over: place, "method": name}) for name in (method, other))
+        if np.isfinite(own) and np.isfinite(its):
+            truths.append(abs(own - its) <= tolerance * max(abs(own), abs(its)))
+            ratios.append(own / its if its else np.nan)
+    settings = f"within {100 * tolerance:g} % in {sum(truths)} of {len(truths)} settings"
+    return verdict(truths, f"{settings}; median ratio {_median(ratios):.2f}")
+
+
+def _median(ratios: Iterable[float]) -> float:
+    """Median of the ratios that there are; NaN if there is none, as where all that is compared with is 0."""
+    known = [ratio for ratio in ratios if np.isfinite(ratio)]
+    return float(np.median(known)) if known else np.nan
+
+
+def joined(verdicts: dict[str, Verdict]) -> Verdict:
+    """A verdict on several things that are said at once; each is as much worth as the others."""
+    shares = [each.share for each in verdicts.values() if not np.isnan(each.share)]
+    numbers = "; ".join(f"{name}: {each.numbers}" for name, each in verdicts.items())
+    return Verdict(float(np.mean(shares)) if shares else np.nan, numbers)
+
+
+def falls(table: Table, measure: str, over: str, methods: Iterable[str]) -> Verdict:
+    """Whether the mean of a measure falls from the first to the last setting, and mostly in between (Kendall's τ)."""
+    return _trend(table, measure, over, methods, -1.0)
+
+
+def rises(table: Table, measure: str, over: str, methods: Iterable[str]) -> Verdict:
+    """The same for a measure that rises."""
+    return _trend(table, measure, over, methods, 1.0)
+
+
+def _trend(table: Table, measure: str, over: str, methods: Iterable[str], sign: float) -> Verdict:
+    truths, parts = [], []
+    for method in methods:
+        means = table.series(over, measure, method=method).mean
+        means = means[np.isfinite(means)]
+        if means.size < 2:
+            continue
+        signs = np.sign(means[None, :] - means[:, None])[np.triu_indices(means.size, 1)]
+        tau = float(signs.mean())
+        truths.append(sign * (means[-1] - means[0]) > 0 and sign * tau > 0)
+        parts.append(f"{method} {means[0]:.3g} → {means[-1]:.3g} (τ = {tau:+.2f})")
+    return verdict(truths, "; ".join(parts))

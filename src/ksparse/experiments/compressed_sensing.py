@@ -1,0 +1,223 @@
+"""Compressed sensing, which the paper left out because GraHTP and FGraHTP are HTP and IHT there (§2, §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..objectives import LeastSquares, Objective, Quadratic
+from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, RelativeChange, Solver, SwapGraHTP
+from ..typing import Array
+from .base import Experiment, Figures, Picture, Scale, Settings, Task, TextTable
+from .claims import Claim, Verdict, compared, joined, verdict
+from .drawing import curves, finish, style_of
+from .methods import DEFAULT
+from .tables import Row, Table
+from .timing import solved
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["CompressedSensing", "SensingSettings"]
+
+METHODS = ("GraHTP", "FGraHTP", "GraSP", "FBS", DEFAULT)
+#: Each method of the paper, and what it is here.
+SAME = (("GraHTP", "HTP"), ("FGraHTP", "IHT"))
+#: Answers that differ by no more are the same up to rounding.
+ROUNDING = 1e-10
+COEFFICIENTS = {"Gaussian": "standard normal coefficients", "signs": "coefficients ±1"}
+
+
+@dataclass(frozen=True)
+class SensingSettings(Settings):
+    """All numbers of the experiment.
+
+    Attributes
+    ----------
+    ks : tuple of int
+        Numbers of nonzero coefficients.
+    trials : int
+        Problems for each of them and each kind of coefficients.
+    n, p : int
+        Shape of A.
+    success : float
+        A relative error ‖x − x̄‖/‖x̄‖ below this is a success.
+    pursuit_step : float
+        μ of HTP and GraHTP, counted on ½‖y − Ax‖².
+    gradient_step : float
+        μ of IHT and FGraHTP, which need a shorter one.
+    tolerance, limit
+        Of the rule by which IHT and FGraHTP stop, ‖x⁽ᵗ⁾ − x⁽ᵗ⁻¹⁾‖ ≤ tolerance·‖x⁽ᵗ⁻¹⁾‖, and their limit of iterations.
+        The others stop once the support stays as it was.
+    """
+
+    ks: tuple[int, ...]
+    trials: int
+    n: int = 100
+    p: int = 256
+    success: float = 1e-4
+    pursuit_step: float = 1.0
+    gradient_step: float = 0.5
+    tolerance: float = 1e-7
+    limit: int = 500
+
+
+class _Contender(NamedTuple):
+    """A method, and the function that it minimizes."""
+
+    name: str
+    objective: Objective
+    solver: Solver
+
+
+class CompressedSensing(Experiment):
+    """How often k-sparse coefficients are recovered from n measurements."""
+
+    name = "compressed-sensing"
+    title = "Compressed sensing"
+    paper = "§2 and §5 (no figure)"
+    text = (
+        "y = Ax̄ without noise; A is Gaussian with columns of length 1, n = 100 and p = 256, and x̄ has k nonzero"
+        " entries, Gaussian or ±1. A success is ‖x − x̄‖ < 1e-4·‖x̄‖. HTP and IHT are given the data A and y; GraHTP"
+        " and FGraHTP are given the function ½xᵀAᵀAx − yᵀAx, which is ½‖y − Ax‖² up to a constant, and the same step."
+        " GraSP is CoSaMP here with a projection at the end of each iteration, and FBS is orthogonal matching pursuit."
+    )
+
+    def settings(self, scale: Scale) -> SensingSettings:
+        return {
+            "quick": SensingSettings((10, 25, 40), 5),
+            "standard": SensingSettings(tuple(range(4, 49, 4)), 20),
+            "full": SensingSettings(tuple(range(2, 49, 2)), 100),
+        }[scale]
+
+    def tasks(self, settings: SensingSettings) -> list[Task]:
+        return [Task({"coefficients": name, "k": k}) for k in settings.ks for name in COEFFICIENTS]
+
+    def run(self, settings: SensingSettings, task: Task) -> list[Row]:
+        rows: list[Row] = []
+        for trial in range(settings.trials):
+            A, coef = _problem(settings, task.place["coefficients"], task.place["k"], trial)
+            rows += [{"trial": trial, **row} for row in _trial(settings, A, coef, task.place["k"])]
+        return rows
+
+    def pictures(self, settings: SensingSettings, table: Table) -> Figures:
+        main = table.where(kind="main")
+
+        def draw(figure: Figure) -> None:
+            axes = figure.subplots(1, 2, sharey=True)
+            for ax, (name, words) in zip(axes, COEFFICIENTS.items(), strict=True):
+                part = main.where(coefficients=name)
+                _bands(ax, part)
+                curves(ax, part, "k", "success", METHODS)
+                first = name == "Gaussian"
+                finish(ax, "sparsity k", "share of successes" if first else "", title=words, legend=first)
+
+        caption = (
+            f"How often k of {settings.p} coefficients are found from {settings.n} measurements (relative error below"
+            f" {settings.success:g}), with standard errors over {settings.trials} problems. HTP and IHT are the pale"
+            " bands; GraHTP and FGraHTP lie on them. Steps, counted on ½‖y − Ax‖²: HTP and GraHTP:"
+            f" {settings.pursuit_step:g}; IHT and FGraHTP: {settings.gradient_step:g}; GraSP and FBS: none; {DEFAULT}:"
+            " per coordinate, then exchanges."
+        )
+        return [Picture(self.name, caption, draw, (9.0, 3.6))]
+
+    def text_tables(self, settings: SensingSettings, table: Table) -> list[TextTable]:
+        rows = []
+        for method, special in SAME:
+            for name in COEFFICIENTS:
+                differences = table.values("difference", kind="reduction", method=method, coefficients=name)
+                largest = f"{differences.max(initial=0.0):.1e}"
+                rows.append([method, special, COEFFICIENTS[name], differences.size, largest])
+        heads = ("method", "is", "problems with", "problems", "largest difference of x")
+        return [TextTable("GraHTP is HTP and FGraHTP is IHT on ½‖y − Ax‖²: how far their answers differ.", heads, rows)]
+
+    def claims(self, settings: SensingSettings, table: Table) -> list[Claim]:
+        main = table.where(kind="main")
+        others = ("FGraHTP", "GraSP", "FBS")
+        return [
+            Claim(
+                "§2 and §5",
+                "on ½‖y − Ax‖², GraHTP reduces to HTP and FGraHTP to IHT",
+                joined({f"{method} and {special}": _agree(table, method) for method, special in SAME}),
+            ),
+            Claim(
+                "§3.2",
+                "HTP requires a weaker condition than earlier methods of compressed sensing (seen here only by how"
+                " often each one succeeds)",
+                joined({words: _succeeds(main, name, "GraHTP", others) for name, words in COEFFICIENTS.items()}),
+                joined(
+                    {words: _succeeds(main, name, DEFAULT, ("GraHTP", *others)) for name, words in COEFFICIENTS.items()}
+                ),
+            ),
+        ]
+
+
+def _problem(settings: SensingSettings, coefficients: str, k: int, trial: int) -> tuple[Array, Array]:
+    rng = np.random.default_rng([trial, k, list(COEFFICIENTS).index(coefficients)])
+    A = rng.standard_normal((settings.n, settings.p))
+    A /= np.linalg.norm(A, axis=0)
+    coef = np.zeros(settings.p)
+    values = rng.standard_normal(k) if coefficients == "Gaussian" else rng.choice((-1.0, 1.0), k)
+    coef[rng.choice(settings.p, k, replace=False)] = values
+    return A, coef
+
+
+def _contenders(settings: SensingSettings, A: Array, y: Array) -> Iterator[_Contender]:
+    squares, function = LeastSquares(A, y), Quadratic(A.T @ A, A.T @ y)
+    halting = RelativeChange(settings.tolerance)
+    yield _Contender("HTP", squares, HTP(step=settings.pursuit_step))
+    yield _Contender("GraHTP", function, GraHTP(step=settings.pursuit_step))
+    yield _Contender("IHT", squares, IHT(step=settings.gradient_step, halting=halting, max_iter=settings.limit))
+    yield _Contender(
+        "FGraHTP", function, FGraHTP(step=settings.gradient_step, halting=halting, max_iter=settings.limit)
+    )
+    yield _Contender("GraSP", squares, GraSP())
+    yield _Contender("FBS", squares, FBS())
+    yield _Contender(DEFAULT, squares, SwapGraHTP())
+
+
+def _trial(settings: SensingSettings, A: Array, coef: Array, k: int) -> Iterator[Row]:
+    """What each method finds, and how far GraHTP and FGraHTP are from what they are here."""
+    found: dict[str, Array] = {}
+    for name, objective, solver in _contenders(settings, A, A @ coef):
+        result, seconds = solved(objective, k, solver)
+        found[name] = result.x
+        error = float(np.linalg.norm(result.x - coef) / np.linalg.norm(coef))
+        yield {
+            "kind": "main",
+            "method": name,
+            "success": float(error < settings.success),
+            "error": error,
+            "seconds": seconds,
+            "iterations": result.n_iter,
+        }
+    for method, special in SAME:
+        difference = float(np.abs(found[method] - found[special]).max())
+        yield {"kind": "reduction", "method": method, "difference": difference}
+
+
+def _bands(ax: Axes, table: Table) -> None:
+    """HTP and IHT, under the lines of GraHTP and FGraHTP."""
+    for _, special in SAME:
+        series = table.series("k", "success", method=special)
+        ax.plot(series.x, series.mean, color=style_of(special)["color"], linewidth=6, alpha=0.25, label=special)
+
+
+def _agree(table: Table, method: str) -> Verdict:
+    differences = table.values("difference", kind="reduction", method=method)
+    largest = f"largest difference {differences.max(initial=0.0):.1e} in {differences.size} problems"
+    return verdict(differences <= ROUNDING, largest)
+
+
+def _succeeds(table: Table, coefficients: str, method: str, others: tuple[str, ...]) -> Verdict:
+    """Whether a method succeeds at least as often as others, at those k at which they do not all do as well."""
+    part = table.where(coefficients=coefficients)
+    apart = [
+        k for k in part.distinct("k") if len({part.mean("success", k=k, method=name) for name in (method, *others)}) > 1
+    ]
+    decided = Table(row for row in part.rows if row["k"] in apart)
+    return compared(decided, "success", "k", method, others, sign=-1.0)

@@ -1,0 +1,80 @@
+"""How the figures of the experiments look: a colour and a mark for each method, error bars, light axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..plots._style import ACCENT, GREY, INK, tidy
+from .methods import DEFAULT
+from .tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+__all__ = ["COLOURS", "curves", "finish", "style_of"]
+
+#: Okabe and Ito's colours, which people with any colour vision tell apart; ours stands out.
+COLOURS = {
+    "GraHTP": "#0072b2",
+    "FGraHTP": "#56b4e9",
+    "GraSP": "#009e73",
+    "FBS": "#e69f00",
+    "GLasso": "#cc79a7",
+    "HTP": "#0072b2",
+    "IHT": "#56b4e9",
+    DEFAULT: ACCENT,
+}
+MARKS = {"GraHTP": "o", "FGraHTP": "v", "GraSP": "s", "FBS": "^", "GLasso": "D", "HTP": "o", "IHT": "v", DEFAULT: "*"}
+
+
+def style_of(method: str) -> dict[str, Any]:
+    """Colour, mark and width of a method's line."""
+    ours = method == DEFAULT
+    return {
+        "color": COLOURS.get(method, INK),
+        "marker": MARKS.get(method, "o"),
+        "markersize": 7.0 if ours else 4.0,
+        "linewidth": 1.6 if ours else 1.1,
+        "zorder": 4 if ours else 3,
+    }
+
+
+def curves(ax: Axes, table: Table, x: str, y: str, methods: Sequence[str]) -> None:
+    """Means over replications with standard errors, a line for each method."""
+    for method in methods:
+        series = table.series(x, y, method=method)
+        if series.x.size:
+            error = np.nan_to_num(series.error)
+            ax.errorbar(series.x, series.mean, yerr=error, label=method, elinewidth=0.8, **style_of(method))
+
+
+def finish(ax: Axes, x: str, y: str, *, log: str = "", title: str = "", legend: bool = False) -> None:
+    """Names of the axes, logarithmic ones where asked, and the legend."""
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    if "x" in log:
+        ax.set_xscale("log")
+        _plain_numbers(ax.xaxis, *ax.get_xlim())
+    if "y" in log:
+        ax.set_yscale("log")
+        _plain_numbers(ax.yaxis, *ax.get_ylim())
+    if title:
+        ax.set_title(title, fontsize=10, color=INK)
+    tidy(ax, "y")
+    ax.grid(axis="y", color=GREY, linewidth=0.5, alpha=0.6)
+    if legend:
+        ax.legend(frameon=False, fontsize=8)
+
+
+def _plain_numbers(axis: Axis, low: float, high: float) -> None:
+    """Numbers at powers of ten of a logarithmic axis, and at some multiples of those if it spans few of them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    multiples = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if high < 10 * low else (1.0, 2.0, 5.0) if high < 100 * low else (1.0,)
+    axis.set_major_locator(LogLocator(subs=multiples))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,288 @@
+"""The paper's §5.1, simulation: logistic regression with k of 1000 correlated features (Figure 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..datasets import make_logistic
+from ..objectives import Logistic
+from ..solvers import Solver
+from ..typing import Array
+from .base import Experiment, Figures, Picture, Scale, Settings, Task
+from .claims import Claim, comparable, compared, falls, joined, rises, verdict
+from .drawing import curves, finish
+from .methods import DEFAULT, FAITHFUL, FEATURE_METHODS, step_caption, warm_up
+from .tables import Row, Table
+from .timing import solved
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["LogisticK", "LogisticN", "LogisticSettings"]
+
+METHODS = (*FAITHFUL, DEFAULT)
+#: A k that the paper calls small.
+SMALL_K = 200
+#: A curve that spans at most this share of its mean does not depend on k.
+INSENSITIVE = 0.2
+
+
+@dataclass(frozen=True)
+class LogisticSettings(Settings):
+    """All numbers of the two experiments.
+
+    Attributes
+    ----------
+    places : tuple of (int, int)
+        Values of (n, k).
+    replications : int
+        Data sets for each of them. The paper does not say how many it had.
+    steps_at : tuple of int
+        Values of n or k at which all multiples of `steps` are tried too.
+    steps : tuple of float
+        Multiples of 1/L.
+    multiple : float
+        The multiple of 1/L that GraHTP and FGraHTP take otherwise.
+    p, relevant, correlation, alpha, tolerance
+        As in the paper.
+    """
+
+    places: tuple[tuple[int, int], ...]
+    replications: int
+    steps_at: tuple[int, ...]
+    steps: tuple[float, ...] = (1.0, 4.0, 16.0, 64.0, 256.0)
+    multiple: float = 16.0
+    p: int = 1000
+    relevant: int = 100
+    correlation: float = 0.5
+    alpha: float = 1e-4
+    tolerance: float = 1e-4
+
+
+def _with_n(sizes: Any) -> tuple[tuple[int, int], ...]:
+    return tuple((int(n), 100) for n in sizes)
+
+
+def _with_k(ks: Any) -> tuple[tuple[int, int], ...]:
+    return tuple((500, int(k)) for k in ks)
+
+
+class _Simulation(Experiment):
+    """What both have in common; `over` is the name of what varies."""
+
+    over: str
+
+    def tasks(self, settings: LogisticSettings) -> list[Task]:
+        return [
+            Task({"n": n, "k": k, "replication": replication})
+            for replication in range(settings.replications)
+            for n, k in settings.places
+        ]
+
+    def run(self, settings: LogisticSettings, task: Task) -> list[Row]:
+        n, k, seed = task.place["n"], task.place["k"], task.place["replication"]
+        _compile()
+        X, y, coef = make_logistic(
+            n, settings.p, settings.relevant, correlation=settings.correlation, random_state=seed
+        )
+        objective = Logistic(X, y, alpha=settings.alpha)
+        lipschitz = objective.lipschitz()
+        rows = []
+        for method in FEATURE_METHODS:
+            solver = method.make(settings.multiple / lipschitz, settings.tolerance, None)
+            rows.append({"kind": "main", "method": method.name, **_measured(objective, k, solver, coef)})
+        if task.place[self.over] in settings.steps_at:
+            rows += self._steps(settings, objective, k, coef, lipschitz)
+        return rows
+
+    @staticmethod
+    def _steps(settings: LogisticSettings, objective: Logistic, k: int, coef: Array, lipschitz: float) -> list[Row]:
+        """GraHTP and FGraHTP with other steps."""
+        rows = []
+        for method in FEATURE_METHODS[:2]:
+            for multiple in settings.steps:
+                solver = method.make(multiple / lipschitz, settings.tolerance, None)
+                measured = _measured(objective, k, solver, coef)
+                rows.append({"kind": "step", "method": method.name, "multiple": multiple, **measured})
+        return rows
+
+    def pictures(self, settings: LogisticSettings, table: Table) -> Figures:
+        main = table.where(kind="main")
+        what = {"n": "sample size n (k = 100)", "k": "cardinality k (n = 500)"}[self.over]
+
+        def draw(figure: Figure) -> None:
+            axes = figure.subplots(1, 3)
+            measures = (("error", "estimation error ‖w − w̄‖"), ("loss", "objective f"), ("seconds", "CPU seconds"))
+            for ax, (measure, name) in zip(axes, measures, strict=True):
+                curves(ax, main, self.over, measure, METHODS)
+                finish(ax, what, name, log="" if measure == "error" else "y", legend=measure == "error")
+
+        caption = (
+            f"{self.paper}, with the objective in the middle, which the paper does not show: means and standard errors"
+            f" over {settings.replications} replications. {step_caption(settings.multiple)}"
+        )
+        return [Picture(self.name, caption, draw, (11.0, 3.7)), *self._step_pictures(settings, table)]
+
+    def _step_pictures(self, settings: LogisticSettings, table: Table) -> Figures:
+        steps = table.where(kind="step")
+        if not len(steps):
+            return []
+
+        def draw(figure: Figure) -> None:
+            axes = figure.subplots(1, 2)
+            for ax, measure, name in zip(axes, ("error", "loss"), ("estimation error", "objective f"), strict=True):
+                for place in settings.steps_at:
+                    part = steps.where(**{self.over: place})
+                    for method, line in (("GraHTP", "-"), ("FGraHTP", "--")):
+                        series = part.series("multiple", measure, method=method)
+                        label = f"{method}, {self.over} = {place}"
+                        ax.errorbar(series.x, series.mean, yerr=np.nan_to_num(series.error), label=label, ls=line)
+                finish(ax, "η·L", name, log="x" if measure == "error" else "xy", legend=measure == "error")
+
+        caption = (
+            "How the answers of GraHTP and FGraHTP depend on their constant step η, a multiple of 1/L. The paper does"
+            f" not say which one it has; the other figures have {settings.multiple:g}/L."
+        )
+        return [Picture(f"{self.name}-steps", caption, draw, (9.0, 3.4))]
+
+
+@cache
+def _compile() -> None:
+    """Once in a process, on data of the kind that is timed."""
+    X, y, _ = make_logistic(400, 600, 5)
+    warm_up(Logistic(X, y, alpha=1e-2))
+
+
+def _measured(objective: Logistic, k: int, solver: Solver, coef: Array) -> Row:
+    """A fit: how far from the truth, its objective, and the seconds of the processor that it took."""
+    result, seconds = solved(objective, k, solver)
+    found, relevant = result.x != 0, coef != 0
+    return {
+        "error": float(np.linalg.norm(result.x - coef)),
+        "loss": float(result.value),
+        "recall": float((found & relevant).sum() / relevant.sum()),
+        "seconds": seconds,
+        "iterations": result.n_iter,
+        "status": str(result.status),
+    }
+
+
+class LogisticN(_Simulation):
+    """Figure 1, left: k fixed, n varying."""
+
+    name = "logistic-n"
+    title = "Logistic regression, sample size varying"
+    paper = "Figure 1, left"
+    over = "n"
+    text = (
+        "p = 1000 features with correlation ½ between neighbours, 100 standard normal coefficients, λ = 1e-4, k = 100;"
+        " from w = 0 until ‖w⁽ᵗ⁾ − w⁽ᵗ⁻¹⁾‖ ≤ 1e-4·‖w⁽ᵗ⁻¹⁾‖, at most 50 iterations (FGraHTP: 1000)."
+    )
+
+    def settings(self, scale: Scale) -> LogisticSettings:
+        return {
+            "quick": LogisticSettings(_with_n((200, 600, 1200)), 1, ()),
+            "standard": LogisticSettings(_with_n(range(200, 2001, 200)), 10, (600, 1200)),
+            "full": LogisticSettings(_with_n(range(100, 2001, 100)), 20, (500, 1000, 2000)),
+        }[scale]
+
+    def claims(self, settings: LogisticSettings, table: Table) -> list[Claim]:
+        main = table.where(kind="main")
+        both = ("GraHTP", "FGraHTP")
+        superior = {name: compared(main, "error", "n", name, ("GraSP", "FBS")) for name in both}
+        quick = {name: compared(main, "seconds", "n", name, ("GraSP",), slack=0.1) for name in both}
+        return [
+            Claim(
+                self.paper,
+                "k fixed: the estimation errors of all algorithms tend to decrease as n increases",
+                falls(main, "error", "n", FAITHFUL),
+                falls(main, "error", "n", (DEFAULT,)),
+            ),
+            Claim(
+                self.paper,
+                "k fixed: GraHTP and FGraHTP are comparable",
+                comparable(main, "error", "n", *both),
+                comparable(main, "error", "n", DEFAULT, "FGraHTP"),
+            ),
+            Claim(
+                self.paper,
+                "k fixed: both are superior to GraSP and FBS",
+                joined(superior),
+                compared(main, "error", "n", DEFAULT, ("GraSP", "FBS")),
+            ),
+            Claim(
+                self.paper,
+                "in most cases FBS is the fastest one",
+                compared(main, "seconds", "n", "FBS", ("GraHTP", "FGraHTP", "GraSP")),
+                compared(main, "seconds", "n", "FBS", (DEFAULT,)),
+            ),
+            Claim(
+                self.paper,
+                "GraHTP and FGraHTP are superior or comparable to GraSP in time",
+                joined(quick),
+                compared(main, "seconds", "n", DEFAULT, ("GraSP",), slack=0.1),
+            ),
+        ]
+
+
+class LogisticK(_Simulation):
+    """Figure 1, right: n fixed, k varying."""
+
+    name = "logistic-k"
+    title = "Logistic regression, cardinality varying"
+    paper = "Figure 1, right"
+    over = "k"
+    text = "The same with n = 500 and k from 100 to 500."
+
+    def settings(self, scale: Scale) -> LogisticSettings:
+        return {
+            "quick": LogisticSettings(_with_k((100, 300)), 1, ()),
+            "standard": LogisticSettings(_with_k(range(100, 501, 100)), 10, (100, 300)),
+            "full": LogisticSettings(_with_k(range(100, 501, 50)), 20, (100, 300, 500)),
+        }[scale]
+
+    def claims(self, settings: LogisticSettings, table: Table) -> list[Claim]:
+        main = table.where(kind="main")
+        small = Table(row for row in main.rows if row["k"] < SMALL_K)
+        early = Table(row for row in main.rows if row["k"] <= SMALL_K)
+        both = ("GraHTP", "FGraHTP")
+        superior = {name: compared(small, "error", "k", name, ("GraSP", "FBS")) for name in both}
+        forward = main.series("k", "error", method="FBS").mean
+        spread = float(np.ptp(forward) / forward.mean()) if forward.size else np.nan
+        return [
+            Claim(
+                self.paper,
+                "n fixed: the errors of all but FBS tend to increase with k",
+                rises(main, "error", "k", ("GraHTP", "FGraHTP", "GraSP")),
+                rises(main, "error", "k", (DEFAULT,)),
+            ),
+            Claim(
+                self.paper,
+                "FBS is relatively insensitive to k",
+                verdict(
+                    [spread <= 0.2] if forward.size > 1 else [], f"its error spans {100 * spread:.0f} % of its mean"
+                ),
+            ),
+            Claim(
+                self.paper,
+                f"GraHTP and FGraHTP are comparable and superior to GraSP and FBS at small k < {SMALL_K}",
+                joined({"comparable": comparable(small, "error", "k", *both), **superior}),
+                compared(small, "error", "k", DEFAULT, ("GraSP", "FBS")),
+            ),
+            Claim(
+                self.paper,
+                "when k is small, GraHTP is even faster than FGraHTP",
+                compared(early, "seconds", "k", "GraHTP", ("FGraHTP",)),
+                compared(early, "seconds", "k", DEFAULT, ("FGraHTP",)),
+            ),
+            Claim(
+                self.paper,
+                "when k is small, GraHTP tends to need fewer iterations than FGraHTP",
+                compared(early, "iterations", "k", "GraHTP", ("FGraHTP",)),
+                compared(early, "iterations", "k", DEFAULT, ("FGraHTP",)),
+            ),
+        ]

@@ -1,0 +1,68 @@
+"""The report of a run in Markdown, with its figures in files beside it, for readers of a repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..text import clean
+from .report import EXPLANATION, LEAD, TITLE, Finished, claims_table, described, made_with
+
+__all__ = ["markdown_report"]
+
+CLAIMS = {
+    "paper": "Paper",
+    "claim": "Says",
+    "verdict": "As published",
+    "numbers": "Measured",
+    "default": "Default solver",
+    "default_numbers": "Measured",
+}
+#: Characters that Markdown would take for its own.
+SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\|*_<>[]`"})
+
+
+def markdown_report(finished: Sequence[Finished], left_out: dict[str, str], command: str) -> str:
+    """What `html_report` shows.
+
+    Parameters
+    ----------
+    finished : sequence of Finished
+        The experiments that were run.
+    left_out : dict of str to str
+        Why others were not, by their titles.
+    command : str
+        The command that makes the same results.
+    """
+    claims = [[line.get(name, "—") for name in CLAIMS] for line in claims_table(finished).rows]
+    parts = [f"# {_text(TITLE)}", _text(LEAD), "## What the paper says", _text(EXPLANATION)]
+    parts.append(_table(CLAIMS.values(), claims))
+    for each in finished:
+        parts += _experiment(each)
+    if left_out:
+        parts += ["## Left out", _table(["Experiment", "Why"], left_out.items())]
+    parts += ["## Made with", _table(["", ""], made_with(command))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _experiment(each: Finished) -> list[str]:
+    experiment = each.experiment
+    parts = [f"## {_text(experiment.title)} (`{experiment.name}`)"]
+    parts.append(f"{_text(experiment.paper)}. {_text(experiment.text)}")
+    if each.unfinished:
+        parts.append(f"**{_text(each.unfinished)}**")
+    for picture, _ in each.pictures:
+        parts += [f"![{_text(experiment.title)}]({picture.name}.svg)", f"*{_text(picture.caption)}*"]
+    for shown in each.text_tables():
+        parts += [f"**{_text(shown.caption)}**", _table(shown.heads, shown.rows)]
+    return [*parts, f"Settings: {_text(described(each.settings))}."]
+
+
+def _table(heads: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
+    names = [_text(head) for head in heads]
+    lines = [names, ["---"] * len(names), *([_text(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _text(value: Any) -> str:
+    return clean(value).translate(SPECIAL)

@@ -1,0 +1,175 @@
+"""The report of a run: one page that a reader can hold beside the paper."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from ..pages import address, figure, page, row, section, svg, table, text, tiles
+from .base import Experiment, Picture, TextTable
+from .claims import Claim, Verdict
+from .machine import machine, versions
+from .tables import Table
+
+__all__ = ["EXPLANATION", "LEAD", "TITLE", "Finished", "claims_table", "described", "html_report", "made_with"]
+
+TITLE = "Gradient Hard Thresholding Pursuit, again"
+LEAD = (
+    "The experiments of X.-T. Yuan, P. Li and T. Zhang, “Gradient Hard Thresholding Pursuit” (JMLR 18, 2018), run again"
+    " with ksparse. Means are over replications, with their standard errors; all methods have the same data; seconds"
+    " are those of the processor on one thread. Whether a sentence of the paper holds is computed from these results."
+)
+EXPLANATION = (
+    "Each sentence of the paper’s §5 (and §3) that says something is better, comparable, faster, falls or rises. It"
+    " holds if it is so in at least 80 % of the settings, partly if in at least 30 %. Beside the methods as the"
+    " paper states them: the same sentence with our default solver in the place of GraHTP."
+)
+#: CSS classes of verdicts.
+KINDS = {"holds": "holds", "partly": "partly", "does not hold": "fails", "not measured": "unknown"}
+
+
+@dataclass(frozen=True)
+class Finished:
+    """An experiment with its results.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        Which one.
+    settings : Settings
+        With which settings.
+    table : Table
+        Its results, perhaps not all.
+    missing : str
+        How many tasks were not done, such as "3 of 8"; nothing if all were.
+    """
+
+    experiment: Experiment
+    settings: Any
+    table: Table
+    missing: str = ""
+
+    @cached_property
+    def pictures(self) -> list[tuple[Picture, str]]:
+        """Its figures, each with its SVG."""
+        pictures = self.experiment.pictures(self.settings, self.table) if len(self.table) else []
+        return [(picture, svg(picture.draw, picture.size)) for picture in pictures]
+
+    def text_tables(self) -> list[TextTable]:
+        """Its tables."""
+        return self.experiment.text_tables(self.settings, self.table) if len(self.table) else []
+
+    @property
+    def unfinished(self) -> str:
+        """A sentence if not all was done."""
+        if not self.missing:
+            return ""
+        return f"This run was not finished: {self.missing} tasks are missing, so that means are over fewer results."
+
+    def claims(self) -> list[Claim]:
+        """What the paper says of these results."""
+        return self.experiment.claims(self.settings, self.table) if len(self.table) else []
+
+
+def html_report(finished: Sequence[Finished], left_out: dict[str, str], command: str) -> str:
+    """The report of a run.
+
+    Parameters
+    ----------
+    finished : sequence of Finished
+        The experiments that were run.
+    left_out : dict of str to str
+        Why others were not, by their titles.
+    command : str
+        The command that makes the same results.
+    """
+    claims = [claim for each in finished for claim in each.claims()]
+    sections = [_claims(claims), *(_experiment(each) for each in finished)]
+    if left_out:
+        sections.append(_left_out(left_out))
+    return page(
+        title=TITLE,
+        lead=text(LEAD),
+        numbers=tiles(_numbers(claims)),
+        sections=[*sections, _made_with(command)],
+    )
+
+
+def claims_table(finished: Iterable[Finished]) -> Table:
+    """All claims with their verdicts, as rows."""
+    rows = []
+    for each in finished:
+        for claim in each.claims():
+            names = {"experiment": each.experiment.name, "paper": claim.where, "claim": claim.words}
+            faithful = {"verdict": claim.faithful.word, "numbers": claim.faithful.numbers}
+            ours = {} if claim.ours is None else {"default": claim.ours.word, "default_numbers": claim.ours.numbers}
+            rows.append({**names, **faithful, **ours})
+    return Table(rows)
+
+
+def _numbers(claims: list[Claim]) -> list[tuple[Any, Any]]:
+    words = Counter(claim.faithful.word for claim in claims)
+    ours = Counter(claim.ours.word for claim in claims if claim.ours is not None)
+    judged = sum(ours.values())
+    return [
+        *((words[word], f"claims: {word}") for word in KINDS if words[word]),
+        *([(f"{ours['holds']} of {judged}", "hold for the default solver in GraHTP’s place")] if judged else []),
+    ]
+
+
+def _claims(claims: list[Claim]) -> str:
+    heads = ["Paper", "Says", "As published", "Measured", "Default solver", "Measured"]
+    rows = [_claim(claim) for claim in claims]
+    return section("What the paper says", f'<p class="note">{text(EXPLANATION)}</p>', table(heads, rows, "claims"))
+
+
+def _claim(claim: Claim) -> str:
+    cells = [f"<td>{text(claim.where)}</td><td>{text(claim.words)}</td>", _verdict(claim.faithful)]
+    cells.append(_verdict(claim.ours) if claim.ours is not None else "<td>—</td><td></td>")
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _verdict(verdict: Verdict) -> str:
+    return f'<td class="{KINDS[verdict.word]}">{text(verdict.word)}</td><td>{text(verdict.numbers)}</td>'
+
+
+def _experiment(each: Finished) -> str:
+    experiment = each.experiment
+    parts = [f'<p class="note">{text(experiment.paper)}. {text(experiment.text)}</p>']
+    if each.unfinished:
+        parts.append(f"<p><b>{text(each.unfinished)}</b></p>")
+    parts += [figure(address(drawn), picture.caption) for picture, drawn in each.pictures]
+    parts += [_text_table(shown) for shown in each.text_tables()]
+    parts.append(f'<p class="note">Settings: {text(described(each.settings))}.</p>')
+    return section(f"{experiment.title} ({experiment.name})", *parts)
+
+
+def _text_table(shown: TextTable) -> str:
+    return f"<p><b>{text(shown.caption)}</b></p>" + table(shown.heads, [row(cells) for cells in shown.rows])
+
+
+def described(settings: Any) -> str:
+    """All settings in a line."""
+    return "; ".join(f"{name} = {_value(value)}" for name, value in asdict(settings).items())
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return "(" + ", ".join(_value(each) for each in value) + ")"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _left_out(left_out: dict[str, str]) -> str:
+    return section("Left out", table(["Experiment", "Why"], [row(pair) for pair in left_out.items()], "settings"))
+
+
+def _made_with(command: str) -> str:
+    return section("Made with", table(["", ""], [row(pair) for pair in made_with(command)], "settings"))
+
+
+def made_with(command: str) -> list[tuple[str, str]]:
+    """What a reader needs to make the same results."""
+    return [("Command", command), ("Versions", versions()), ("Machine", machine())]

@@ -1,0 +1,90 @@
+"""Results of an experiment: rows of named values, with means and standard errors over replications."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..typing import Array
+
+__all__ = ["Row", "Series", "Table"]
+
+#: Names and values of one result: numbers and words only, so that it can be written as text.
+Row = dict[str, Any]
+
+
+class Series(NamedTuple):
+    """Means over replications, with their standard errors, for each value of a variable."""
+
+    x: Array
+    mean: Array
+    error: Array
+
+
+class Table:
+    """Rows of results.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        The rows; some may lack some names.
+
+    Examples
+    --------
+    >>> rows = [{"method": "GraHTP", "n": n, "error": n + r} for n in (1, 2) for r in (0.0, 2.0)]
+    >>> Table(rows).series("n", "error", method="GraHTP").mean
+    array([2., 3.])
+    """
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self.rows = list(rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def where(self, **values: Any) -> Table:
+        """The rows that have these values."""
+        return Table(row for row in self.rows if all(row.get(name) == value for name, value in values.items()))
+
+    def distinct(self, name: str) -> list[Any]:
+        """The values of a name, each once, in the order in which they come."""
+        return list(dict.fromkeys(row[name] for row in self.rows if name in row))
+
+    def values(self, name: str, **values: Any) -> Array:
+        """The numbers of a name in the rows that have these values."""
+        return np.array([row[name] for row in self.where(**values).rows if name in row], dtype=np.float64)
+
+    def mean(self, name: str, **values: Any) -> float:
+        """Mean of a name over the rows that have these values; NaN if there is none."""
+        numbers = self.values(name, **values)
+        return float(numbers.mean()) if numbers.size else np.nan
+
+    def deviation(self, name: str, **values: Any) -> float:
+        """Standard deviation over those rows; NaN for fewer than two."""
+        numbers = self.values(name, **values)
+        return float(numbers.std(ddof=1)) if numbers.size > 1 else np.nan
+
+    def error(self, name: str, **values: Any) -> float:
+        """Standard error of the mean over those rows; NaN for fewer than two."""
+        return self.deviation(name, **values) / float(np.sqrt(max(self.values(name, **values).size, 1)))
+
+    def series(self, x: str, y: str, **values: Any) -> Series:
+        """Means of y for each value of x, in increasing order."""
+        chosen = self.where(**values)
+        places = sorted(chosen.distinct(x))
+        means = [chosen.mean(y, **{x: place}) for place in places]
+        errors = [chosen.error(y, **{x: place}) for place in places]
+        return Series(np.array(places, dtype=np.float64), np.array(means), np.array(errors))
+
+    def csv(self, columns: Sequence[str] | None = None) -> str:
+        """All rows as CSV; the columns are those of the rows, in the order in which they come."""
+        names = list(dict.fromkeys(name for row in self.rows for name in row)) if columns is None else list(columns)
+        text = io.StringIO()
+        writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows)
+        return text.getvalue()

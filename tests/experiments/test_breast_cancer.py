@@ -1,0 +1,209 @@
+"""Breast cancers by discriminant analysis, on made-up data of the same shape."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_ind
+
+from ksparse import SparseDiscriminantAnalysis
+from ksparse.datasets import ExpressionData
+from ksparse.experiments import breast_cancer, experiment_named
+from ksparse.experiments.breast_cancer import (
+    PAPER,
+    BreastCancer,
+    BreastCancerSettings,
+    classified,
+    judged,
+    split_of,
+)
+from ksparse.experiments.graphs import METHODS, method_named
+from ksparse.experiments.methods import DEFAULT
+from ksparse.experiments.tables import Table
+
+from .results import drawn, results
+
+TINY = BreastCancerSettings(
+    replications=2, curves=1, genes=10, folds=3, shares=(0.05, 0.2), penalties=(0.5, 0.2), curve_share=0.2
+)
+
+
+def data(shift: float = 1.5, seed: int = 0, genes: int = 40) -> ExpressionData:
+    """133 subjects, 34 of them with a response, of which twelve genes are shifted."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([1, 0], [34, 99]))
+    X = rng.standard_normal((133, genes)) + 0.5 * rng.standard_normal((133, 1))
+    X[y == 1, 5:17] += shift
+    return ExpressionData(X, y, np.arange(genes).astype(str), False, "simulated")
+
+
+@pytest.fixture
+def loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(breast_cancer, "load_hess", lambda: data())
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(breast_cancer, "load_hess", lambda: data())
+        return results(BreastCancer(), TINY)
+
+
+def test_the_command_line_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = experiment_named("breast-cancer")
+    assert isinstance(found, BreastCancer)
+    monkeypatch.delenv("KSPARSE_DATA", raising=False)
+    assert "Hess et al." in (found.unavailable() or "")
+
+
+@pytest.mark.parametrize("scale", ["quick", "standard", "full"])
+def test_scales(scale: Any) -> None:
+    settings = BreastCancer().settings(scale)
+    assert len(BreastCancer().tasks(settings)) == settings.replications
+    assert settings.curves <= settings.replications
+
+
+def test_the_split_is_the_papers() -> None:
+    X, y = data()[:2]
+    split = split_of(np.asarray(X), y, replace(TINY, genes=12), seed=4)
+    assert split.X.shape == (112, 12)
+    assert (split.y_test == 1).sum() == 5
+    assert (split.y_test == 0).sum() == 16
+    np.testing.assert_allclose(split.X.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(split.X.std(axis=0), 1.0)
+    statistics = np.abs(ttest_ind(split.X[split.y == 1], split.X[split.y == 0]).statistic)
+    assert (np.diff(statistics) <= 0).all()
+    assert statistics.min() > 2
+
+
+def test_test_subjects_have_no_part_in_the_choice_of_genes() -> None:
+    X, y = data()[:2]
+    split = split_of(np.asarray(X), y, TINY, seed=4)
+    rng = np.random.default_rng(4)
+    test = np.concatenate([rng.permutation(np.flatnonzero(y == label))[:count] for label, count in ((1, 5), (0, 16))])
+    spoiled = np.array(X)
+    spoiled[test] += 100.0 * (2 * y[test, None] - 1)
+    np.testing.assert_array_equal(split_of(spoiled, y, TINY, seed=4).X, split.X)
+
+
+def test_splits_differ() -> None:
+    X, y = data()[:2]
+    one, other = (split_of(np.asarray(X), y, TINY, seed) for seed in (0, 1))
+    assert not np.array_equal(one.X_test, other.X_test)
+
+
+def test_measures_by_hand() -> None:
+    y = np.array([1, 1, 1, 0, 0, 0, 0])
+    predicted = np.array([1, 1, 0, 0, 0, 0, 1])
+    tp, fn, tn, fp = 2, 1, 3, 1
+    row = judged(y, predicted)
+    assert row["sensitivity"] == pytest.approx(tp / (tp + fn))
+    assert row["specificity"] == pytest.approx(tn / (tn + fp))
+    root = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    assert row["mcc"] == pytest.approx((tp * tn - fp * fn) / root)
+    assert judged(y, np.zeros_like(y)) == {"specificity": 1.0, "sensitivity": 0.0, "mcc": 0.0}
+
+
+def test_the_rule_is_that_of_the_estimator() -> None:
+    X, y = data(shift=0.5)[:2]
+    split = split_of(np.asarray(X), y, TINY, seed=0)
+    model = SparseDiscriminantAnalysis(k=9, bounds="paper", standardize=False).fit(split.X, split.y)
+    np.testing.assert_array_equal(classified(model.precision_, split), model.predict(split.X_test))
+    covariance = breast_cancer._class_covariance(split.X, split.y, split.X, split.y)
+    own = method_named(DEFAULT).fit(TINY, covariance, 9)
+    np.testing.assert_allclose(own.omega, model.precision_, atol=1e-8)
+
+
+def test_rows_have_all_measures(table: Table) -> None:
+    main = table.where(kind="main")
+    assert len(main) == 2 * len(METHODS)
+    names = ("specificity", "sensitivity", "mcc", "seconds", "tuning_seconds", "edges", "parameter", "iterations")
+    for row in main.rows:
+        assert all(np.isfinite(row[name]) for name in names)
+        assert isinstance(row["status"], str)
+        assert row["tuning_seconds"] >= row["seconds"]
+
+
+def test_classes_that_lie_apart_are_told_apart(monkeypatch: pytest.MonkeyPatch, table: Table) -> None:
+    monkeypatch.setattr(breast_cancer, "load_hess", lambda: data(shift=0.0))
+    none = results(BreastCancer(), replace(TINY, curves=0)).where(kind="main")
+    for name in METHODS:
+        assert table.mean("mcc", method=name) > 0.5
+        assert none.mean("mcc", method=name) < 0.4
+
+
+def test_curves_begin_together_and_end_lower(table: Table) -> None:
+    curves = table.where(kind="curve")
+    assert curves.distinct("replication") == [0]
+    begins = {curves.where(method=name).rows[0]["loss"] for name in curves.distinct("method")}
+    assert len(begins) == 1
+    for name in curves.distinct("method"):
+        values = curves.values("loss", method=name)
+        assert values[-1] < values[0]
+    assert len(curves.where(method="FBS")) == 1 + 9  # an iteration for each edge
+
+
+def test_pictures_and_table(table: Table) -> None:
+    assert list(drawn(BreastCancer(), TINY, table)) == ["breast-cancer-curves"]
+    (shown,) = BreastCancer().text_tables(TINY, table)
+    assert [row[0] for row in shown.rows] == list(METHODS)
+    assert {len(row) for row in shown.rows} == {len(shown.heads)}
+    mean, deviation = table.mean("mcc", method="FBS"), table.deviation("mcc", method="FBS")
+    assert shown.rows[2][5] == f"{mean:.2f} ({deviation:.2f})"
+    assert shown.rows[2][6] == "0.48 (0.19)"
+    assert shown.rows[-1][2] == ""
+
+
+def made_up(numbers: dict[str, tuple[float, float]], curves: dict[str, list[float]]) -> Table:
+    """Results with the same value of all metrics, and seconds, for each method; and curves."""
+    rows: list[dict[str, Any]] = [
+        {"kind": "main", "replication": 0, "method": name, **dict.fromkeys(breast_cancer.MEASURES, value), "seconds": s}
+        for name, (value, s) in numbers.items()
+    ]
+    rows += [
+        {"kind": "curve", "replication": 0, "method": name, "iteration": iteration, "loss": loss}
+        for name, curve in curves.items()
+        for iteration, loss in enumerate(curve)
+    ]
+    return Table(rows)
+
+
+SLOW, FAST, RESTLESS = [10.0, 8.0, 6.0, 4.0, 2.0], [10.0, 2.0, 2.0], [10.0, 2.0, 9.0]
+
+
+def words(table: Table) -> list[str]:
+    return [claim.faithful.word for claim in BreastCancer().claims(TINY, table)]
+
+
+def test_claims_follow_the_results() -> None:
+    names = ("GraHTP", "GraSP", "FBS", "GLasso")
+    good = made_up(
+        dict(zip(names, [(0.9, 2.0), (0.5, 4.0), (0.6, 8.0), (0.7, 1.0)], strict=True)),
+        {"GraHTP": FAST, "GraSP": SLOW, "FBS": SLOW, DEFAULT: SLOW},
+    )
+    assert words(good) == ["holds"] * 5
+    bad = made_up(
+        dict(zip(names, [(0.3, 9.0), (0.5, 4.0), (0.6, 8.0), (0.7, 10.0)], strict=True)),
+        {"GraHTP": SLOW, "GraSP": FAST, "FBS": FAST, DEFAULT: SLOW},
+    )
+    assert words(bad) == ["does not hold"] * 5
+
+
+def test_a_curve_that_rises_again_has_not_converged() -> None:
+    curves = {"GraHTP": RESTLESS, "GraSP": RESTLESS, "FBS": SLOW, DEFAULT: FAST}
+    claim = BreastCancer().claims(TINY, made_up({}, curves))[-1]
+    assert claim.faithful.word == "does not hold"
+    assert "GraHTP never" in claim.faithful.numbers
+    assert claim.ours is not None
+    assert claim.ours.word == "holds"
+
+
+def test_the_papers_own_numbers_say_what_the_paper_says() -> None:
+    rows = [
+        {"kind": "main", "method": name, "specificity": a[0], "sensitivity": b[0], "mcc": c[0], "seconds": seconds}
+        for name, (a, b, c, seconds) in PAPER.items()
+    ]
+    assert words(Table(rows)) == ["holds"] * 4 + ["not measured"]

@@ -1,0 +1,180 @@
+"""The texts experiment on small made-up texts: its rows, its loss, and verdicts that follow the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from ksparse.datasets import SplitData
+from ksparse.experiments import Table, rcv1
+from ksparse.experiments.methods import DEFAULT, FAITHFUL, FEATURE_METHODS
+from ksparse.experiments.rcv1 import METHODS, Rcv1, Rcv1Settings
+
+from .helpers import changed, claim_with, results, show_all
+
+SMALL = Rcv1Settings((4, 8), (4, 8), False, 2, documents=90, steps_at=(4,), steps=(1.0, 16.0))
+MEASURES = {"error", "seconds", "loss", "early", "settled", "iterations", "status", "train", "test"}
+
+
+def _made_up(random_state: int = 0) -> SplitData:
+    rng = np.random.default_rng(random_state)
+    U = np.where(rng.random((200, 60)) < 0.5, rng.random((200, 60)), 0.0)
+    U /= np.linalg.norm(U, axis=1, keepdims=True)
+    coef = np.where(np.arange(60) < 12, 8.0 * (-1.0) ** np.arange(60), 0.0)
+    v = np.where(U @ coef + 0.3 * rng.standard_normal(200) > 0, 1.0, -1.0)
+    X = sparse.csr_array(U)
+    return SplitData(X[:100], v[:100], X[100:], v[100:], False, "made up")
+
+
+@pytest.fixture(autouse=True)
+def _without_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rcv1, "load_rcv1", _made_up)
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rcv1, "load_rcv1", _made_up)
+        return results(Rcv1(), SMALL)
+
+
+def test_rows_have_all_measures(table: Table) -> None:
+    main = table.where(kind="main")
+    assert len(main) == len(METHODS) * 2 * 2
+    assert all(set(row) >= MEASURES for row in main.rows)
+    assert all(row["train"] == 90 and row["test"] == 90 for row in main.rows)
+    assert all(0 < row["error"] < 0.45 for row in main.rows)
+    assert all(row["loss"] < np.log(2) for row in main.rows)
+    steps = table.where(kind="step")
+    assert len(steps) == 2 * 2 * 2
+    assert all(set(row) >= MEASURES for row in steps.rows)
+    assert steps.distinct("k") == [4]
+
+
+def test_the_loss_falls_along_the_traces(table: Table) -> None:
+    for method in METHODS:
+        for k in SMALL.ks:
+            trace = table.where(kind="trace", method=method, k=k, replication=0)
+            values = trace.values("value")
+            row = table.where(kind="main", method=method, k=k, replication=0).rows[0]
+            assert trace.values("iteration").tolist() == list(range(row["iterations"] + 1))
+            assert values[0] == pytest.approx(np.log(2))
+            assert values.min() <= (1 + 1e-4) * row["loss"] < values[0]
+            assert values[row["settled"]] <= 1.01 * row["loss"] < values[row["settled"] - 1]
+            assert row["early"] == pytest.approx(values[min(10, values.size - 1)], rel=1e-4)
+            assert np.all(np.diff(values) < 0) or method != "FBS"
+    assert table.where(kind="main", method="FBS", k=8).rows[0]["iterations"] == 8
+    # A larger k can only help a forward selection.
+    losses = table.where(kind="main").series("k", "loss", method="FBS").mean
+    assert losses[1] < losses[0]
+
+
+def test_the_loss_is_the_papers() -> None:
+    texts = rcv1._texts(SMALL, 1)
+    data = _made_up(1)
+    w = np.random.default_rng(0).standard_normal(60)
+    margins = data.y_train[:90] * (data.X_train[:90] @ w)
+    expected = np.mean(np.log1p(np.exp(-2 * margins))) + 0.5 * SMALL.alpha * w @ w
+    assert_allclose(texts.objective.at(w).value, expected)
+
+
+def test_errors_are_those_on_the_test_documents() -> None:
+    texts = rcv1._texts(SMALL, 0)
+    solver = FEATURE_METHODS[3].make(1.0, 1e-4, 50)
+    row, result = rcv1._measured(texts, 4, solver)
+    data = _made_up(0)
+    wrong = (data.X_test[:90] @ result.x > 0) != (data.y_test[:90] > 0)
+    assert row["error"] == pytest.approx(wrong.mean())
+
+
+def test_the_number_of_splits_follows_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    for original, splits in ((True, 1), (False, 5)):
+        monkeypatch.setattr(rcv1, "has_original_rcv1", lambda original=original: original)
+        settings = Rcv1().settings("full")
+        assert settings.replications == splits
+        assert len(Rcv1().tasks(settings)) == 10 * splits
+    assert settings.fingerprint() != Rcv1().settings("standard").fingerprint()
+
+
+def test_a_run_that_diverges_has_all_measures() -> None:
+    texts = rcv1._texts(SMALL, 0)
+    solver = FEATURE_METHODS[1].make(1e300, 1e-4, 50)
+    row, result = rcv1._measured(texts, 4, solver)
+    assert row["loss"] == row["early"] == pytest.approx(np.log(2))
+    assert row["settled"] == result.n_iter + 1
+
+
+def test_figures_and_tables(table: Table) -> None:
+    figures = show_all(Rcv1(), SMALL, table)
+    assert list(figures) == ["rcv1-convergence", "rcv1-error-time", "rcv1-steps"]
+    lines = figures["rcv1-convergence"].axes[0].get_lines()
+    assert [line.get_label() for line in lines] == list(METHODS)
+    # Methods that stopped keep their last value.
+    assert len({np.asarray(line.get_xdata()).size for line in lines}) == 1
+    assert len(Rcv1().pictures(SMALL, table.where(kind="main"))) == 2
+
+
+def _stated(seconds: dict[str, float]) -> Table:
+    """Results that are as the paper says: all errors alike; GraHTP and GraSP converge fast."""
+    fast = ("GraHTP", "GraSP", DEFAULT)
+    rows = [
+        {
+            "kind": "main",
+            "method": method,
+            "k": k,
+            "error": 0.05,
+            "seconds": seconds[method],
+            "early": 0.1 if method in fast else 0.3,
+            "settled": 5 if method in fast else 40,
+        }
+        for method in METHODS
+        for k in SMALL.ks
+    ]
+    return Table(rows)
+
+
+PAPERS = {"GraHTP": 2.0, "FGraHTP": 1.0, "GraSP": 6.0, "FBS": 7.0, DEFAULT: 3.0}
+
+
+def _reversed_times(table: Table) -> Table:
+    return _stated({"GraHTP": 7.0, "FGraHTP": 8.0, "GraSP": 2.0, "FBS": 1.0, DEFAULT: 9.0})
+
+
+@pytest.mark.parametrize(
+    ("words", "flip"),
+    [
+        ("comparable in convergence", lambda t: changed(changed(t, "early", 3, method="GraHTP"), "settled", 9)),
+        ("superior to FGraHTP and FBS", lambda t: changed(changed(t, "early", 0.1, method="FBS"), "settled", 0)),
+        ("all methods are comparable", lambda t: changed(changed(t, "error", 2, method="FBS"), "error", 4, k=8)),
+        ("FGraHTP is the most efficient", _reversed_times),
+        ("GraHTP is significantly faster", _reversed_times),
+        ("better trade-offs", _reversed_times),
+    ],
+)
+def test_verdicts_follow_the_numbers(words: str, flip: Callable[[Table], Table]) -> None:
+    stated = _stated(PAPERS)
+    claim = claim_with(words, Rcv1(), SMALL, stated)
+    assert claim.faithful.word == "holds"
+    assert claim.ours is not None
+    assert claim_with(words, Rcv1(), SMALL, flip(stated)).faithful.word != "holds"
+    nothing: Any = claim_with(words, Rcv1(), SMALL, Table([])).faithful.word
+    assert nothing == "not measured"
+
+
+def test_the_default_is_judged_beside_them() -> None:
+    stated = _stated(PAPERS)
+    slow = changed(stated, "seconds", 100, method=DEFAULT)
+    worse = changed(stated, "error", 2, method=DEFAULT)
+    for words, table in (("significantly faster", slow), ("better trade-offs", worse), ("all methods", worse)):
+        before, after = (claim_with(words, Rcv1(), SMALL, each) for each in (stated, table))
+        assert before.ours is not None
+        assert after.ours is not None
+        assert before.ours.word == "holds"
+        assert after.ours.word == "does not hold"
+        assert after.faithful.word == "holds"
+    assert set(FAITHFUL) | {DEFAULT} == set(METHODS)

@@ -1,0 +1,139 @@
+"""The theorems on small problems: bounds hold, errors fall with n, and verdicts follow the numbers."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ksparse.experiments import Table, theory_checks
+from ksparse.experiments.methods import DEFAULT
+from ksparse.experiments.theory_checks import METHODS, TheoryChecks, TheorySettings
+
+from .helpers import changed, claim_with, results, show_all
+
+SMALL = TheorySettings(
+    3, 6, (0.9, 8.0), (0.01, 0.1), (400, 6400), (2, 8), p=8, k=2, n=500, rough=20, iterations=8, large=30, sparsity=3
+)
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    return results(TheoryChecks(), SMALL)
+
+
+def test_rows_have_all_measures(table: Table) -> None:
+    convergence = table.where(part="convergence")
+    assert len(convergence) == 3 * (1 + 2 * 2)
+    assert all({"monotone", "ended", "iterations"} <= set(row) for row in convergence.rows)
+    bounds = table.where(part="bounds")
+    assert len(bounds) == 3 * 2 * 3 * 9
+    assert all(0 < row["rate"] < 1 and 0 < row["rho"] < 1 for row in bounds.rows)
+    for part in ("noise", "sparsity", "size"):
+        rows = table.where(part=part).rows
+        assert {row["method"] for row in rows} == set(METHODS)
+        assert all({"error", "gradient", "scale", "seconds"} <= set(row) for row in rows)
+    row = table.where(part="size", n=6400).rows[0]
+    assert row["scale"] == pytest.approx(np.sqrt(3 * np.log(30) / 6400))
+
+
+def test_f_falls_below_the_limit_of_the_step_and_not_far_above_it(table: Table) -> None:
+    part = table.where(part="convergence")
+    assert part.mean("monotone", method="FGraHTP", multiple=0.9) == 1.0
+    assert part.mean("monotone", method="FGraHTP", multiple=8.0) < 1.0
+    assert part.mean("ended", method="GraHTP", multiple=0.9) == 1.0
+
+
+def test_errors_stay_below_bounds_that_fall(table: Table) -> None:
+    for method in METHODS:
+        for noise in SMALL.noises:
+            part = table.where(part="bounds", method=method, noise=noise, replication=0)
+            errors, bounds = part.values("error"), part.values("bound")
+            assert np.all(errors <= bounds + 1e-12)
+            assert np.all(np.diff(bounds) < 0)
+            assert errors[-1] < errors[0]
+    floor = table.where(part="bounds", method="GraHTP", t=8)
+    assert floor.mean("bound", noise=0.5) > floor.mean("bound", noise=0.0)
+
+
+def test_the_bounds_have_the_constants_of_the_theorem(table: Table) -> None:
+    rng = np.random.default_rng([2, 1])
+    coef = theory_checks._sparse(SMALL.p, SMALL.k, rng)
+    objective = theory_checks._least_squares(SMALL.n, coef, 0.5, 0.0, rng)
+    X_gram = objective.hessian(objective.at(coef))
+    # s = 2k + k̄ with k̄ = k = 2.
+    values = [np.linalg.eigvalsh(X_gram[np.ix_(F, F)]) for F in combinations(range(SMALL.p), 6)]
+    m, M = min(v[0] for v in values), max(v[-1] for v in values)
+    zeta, rho = 2 / (m + M), (M - m) / (M + m)
+    common = 1 - 0.95 + (2 - 0.95) * rho
+    largest = np.sort(np.abs(objective.at(coef).gradient))[::-1]
+    eta, start = 0.95 * zeta, np.linalg.norm(coef)
+    mu_1, mu_2 = np.sqrt(2) * common / (1 - rho), 2 * common
+    slow = mu_1**3 * start + (2 * eta + zeta) / ((1 - mu_1) * (1 - rho)) * np.linalg.norm(largest[:2])
+    fast = mu_2**3 * start + 2 * eta / (1 - mu_2) * np.linalg.norm(largest[:6])
+    part = table.where(part="bounds", noise=0.5, replication=1, t=3)
+    assert part.mean("bound", method="GraHTP") == pytest.approx(slow)
+    assert part.mean("bound", method="FGraHTP") == pytest.approx(fast)
+    assert part.mean("rho") == pytest.approx(rho)
+
+
+def test_errors_fall_with_n_and_rise_with_noise_and_k(table: Table) -> None:
+    for method in METHODS:
+        for loss in ("squared", "logistic"):
+            sizes = table.where(part="size", loss=loss).series("n", "error", method=method).mean
+            assert sizes[0] > 2 * sizes[-1]
+        for part, name in (("noise", "noise"), ("sparsity", "k")):
+            errors = table.where(part=part).series(name, "error", method=method).mean
+            assert errors[0] < errors[-1]
+
+
+def test_the_gradient_is_that_of_the_k_largest_entries(table: Table) -> None:
+    # ∇f(x̄) = Xᵀε/n, which grows with the noise alone.
+    part = table.where(part="noise", method="GraHTP", replication=0)
+    low, high = part.values("gradient", noise=0.01)[0], part.values("gradient", noise=0.1)[0]
+    assert high / low == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "factor", "shift", "values"),
+    [
+        ("iterations, and f converges", "monotone", 0.0, 0.0, {}),
+        ("‖∇_k f(x̄)‖ for GraHTP", "error", 0.0, 9.0, {"part": "bounds"}),
+        ("‖∇_s f(x̄)‖ for FGraHTP", "error", 0.0, 9.0, {"part": "bounds"}),
+        ("if ∇f(x̄) = 0", "error", 1.0, 1e-6, {"part": "bounds", "t": 8}),
+        ("the noise varying", "error", 100.0, 0.0, {"noise": 0.1}),
+        ("n varying", "error", 1e-3, 0.0, {"part": "size", "n": 6400}),
+        ("k varying", "error", 0.01, 0.0, {"part": "sparsity", "k": 8}),
+        ("logistic loss", "error", 1e-3, 0.0, {"loss": "logistic", "n": 6400}),
+    ],
+)
+def test_claims_hold_and_would_not_with_other_numbers(
+    table: Table, words: str, name: str, factor: float, shift: float, values: dict[str, Any]
+) -> None:
+    other = changed(table, name, factor, shift, **values)
+    before, after = (
+        next(claim for claim in TheoryChecks().claims(SMALL, each) if words in claim.words) for each in (table, other)
+    )
+    assert (before.faithful.word, after.faithful.word) == ("holds", "does not hold")
+    if "FGraHTP" not in words:
+        assert before.ours is not None
+        assert after.ours is not None
+        assert (before.ours.word, after.ours.word) == ("holds", "does not hold")
+
+
+def test_only_steps_below_the_limit_count(table: Table) -> None:
+    claim = claim_with("iterations, and f converges", TheoryChecks(), SMALL, table)
+    assert "3 of 3 runs" in claim.faithful.numbers
+    far = Table(row for row in table.rows if row.get("multiple") != 0.9 and row["method"] != DEFAULT)
+    assert claim_with("iterations, and f converges", TheoryChecks(), SMALL, far).faithful.word == "not measured"
+
+
+def test_figures_and_tables(table: Table) -> None:
+    assert list(show_all(TheoryChecks(), SMALL, table)) == ["theory-convergence", "theory-bounds", "theory-floor"]
+
+
+def test_scales() -> None:
+    sizes = [len(TheoryChecks().tasks(TheoryChecks().settings(scale))) for scale in ("quick", "standard", "full")]
+    assert sizes == sorted(sizes)
