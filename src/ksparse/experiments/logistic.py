@@ -187,7 +187,7 @@ class LogisticN(_Simulation):
         return {
             "quick": LogisticSettings(_with_n((200, 600, 1200)), 1, ()),
             "standard": LogisticSettings(_with_n(range(200, 2001, 200)), 10, (600, 1200)),
-            "full": LogisticSettings(_with_n(range(100, 2001, 100)), 20, (500, 1000, 2000)),
+            "full": LogisticSettings(_with_n(range(100, 2001, 100)), 100, (500, 1000, 2000)),
         }[scale]
 
     def claims(self, settings: LogisticSettings, table: Table) -> list[Claim]:
@@ -242,7 +242,7 @@ class LogisticK(_Simulation):
         return {
             "quick": LogisticSettings(_with_k((100, 300)), 1, ()),
             "standard": LogisticSettings(_with_k(range(100, 501, 100)), 10, (100, 300)),
-            "full": LogisticSettings(_with_k(range(100, 501, 50)), 20, (100, 300, 500)),
+            "full": LogisticSettings(_with_k(range(100, 501, 50)), 100, (100, 300, 500)),
         }[scale]
 
     def claims(self, settings: LogisticSettings, table: Table) -> list[Claim]:
