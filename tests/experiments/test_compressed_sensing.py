@@ -47,30 +47,55 @@ def test_problems_are_as_described() -> None:
 
 
 def test_grahtp_is_htp(table: Table) -> None:
+    words = "reduces to HTP"
     assert table.values("difference").max() <= 1e-10
-    claim = claim_with("reduces to HTP", CompressedSensing(), SMALL, table)
+    claim = claim_with(words, CompressedSensing(), SMALL, table)
     assert claim.faithful.word == "holds"
-    apart = Table({**row, "difference": row["difference"] + 1e-9} if "difference" in row else row for row in table.rows)
-    assert claim_with("reduces to HTP", CompressedSensing(), SMALL, apart).faithful.word == "does not hold"
+    assert "24 of 24 problems" in claim.faithful.numbers
+    apart = changed(table, "difference", 1.0, 1e-9)
+    assert claim_with(words, CompressedSensing(), SMALL, apart).faithful.word == "does not hold"
+    # One exception of 24 is one too many, in either of the two.
+    for method in ("GraHTP", "FGraHTP"):
+        once = changed(table, "difference", 1.0, 1e-9, method=method, k=8, trial=0, coefficients="signs")
+        assert claim_with(words, CompressedSensing(), SMALL, once).faithful.word == "partly"
+
+
+def _with_successes(table: Table, shares: dict[str, float], **values: object) -> Table:
+    """The table with the same success of a method in all trials, where these values are."""
+    for method in ALL:
+        table = changed(table, "success", 0.0, shares.get(method, 0.0), method=method, **values)
+    return table
 
 
 def test_the_verdict_on_success_follows_the_numbers(table: Table) -> None:
     words = "weaker condition"
-    equal = claim_with(words, CompressedSensing(), SMALL, changed(table, "success", 0.0))
-    assert equal.faithful.word == "not measured"
-    ours = {**dict.fromkeys(ALL, 0.0), "GraHTP": 0.5, DEFAULT: 1.0}
-    best = Table({**row, "success": ours[row["method"]]} if "success" in row else row for row in table.rows)
-    claim = claim_with(words, CompressedSensing(), SMALL, best)
-    assert claim.ours is not None
-    assert (claim.faithful.word, claim.ours.word) == ("holds", "holds")
-    others = Table(
-        {**row, "success": float(row["method"] not in ("GraHTP", DEFAULT))} if "success" in row else row
-        for row in table.rows
-    )
-    flipped = claim_with(words, CompressedSensing(), SMALL, others)
-    assert flipped.ours is not None
-    assert flipped.faithful.word == "does not hold"
-    assert flipped.ours.share == 0.25  # as bad as GraHTP, worse than the three others
+    for kind in COEFFICIENTS.values():
+        claim = claim_with(f"succeeds): {kind}", CompressedSensing(), SMALL, _with_successes(table, {}))
+        assert claim.faithful.word == "not measured"
+    ours = {"GraHTP": 0.5, DEFAULT: 1.0}
+    best = _with_successes(table, ours)
+    claims = [claim for claim in CompressedSensing().claims(SMALL, best) if words in claim.words]
+    assert [claim.faithful.word for claim in claims] == ["holds", "holds"]
+    assert [claim.ours.word for claim in claims if claim.ours is not None] == ["holds", "holds"]
+    worst = _with_successes(table, {name: float(name not in ours) for name in ALL})
+    claims = [claim for claim in CompressedSensing().claims(SMALL, worst) if words in claim.words]
+    assert [claim.faithful.word for claim in claims] == ["does not hold", "does not hold"]
+    # A tie with GraHTP is no success.
+    assert [claim.ours.share for claim in claims if claim.ours is not None] == [0.0, 0.0]
+
+
+def test_ties_do_not_count_and_rivals_have_the_same_weight(table: Table) -> None:
+    # GraHTP beats FGraHTP at one k and FBS at all, GraSP beats it at one; the others are ties.
+    shares = {"GraHTP": 0.5, "FGraHTP": 0.5, "GraSP": 0.5, "FBS": 0.0}
+    mixed = _with_successes(table, shares, coefficients="signs")
+    mixed = changed(mixed, "success", 0.0, 0.25, coefficients="signs", method="FGraHTP", k=2)
+    mixed = changed(mixed, "success", 0.0, 1.0, coefficients="signs", method="GraSP", k=16)
+    mixed = _with_successes(mixed, {"GraHTP": 1.0}, coefficients="Gaussian")
+    signs = claim_with(COEFFICIENTS["signs"], CompressedSensing(), SMALL, mixed).faithful
+    assert signs.share == pytest.approx(2 / 3)
+    assert signs.word == "partly"
+    assert "against GraSP: more often at 0 of the 1 k" in signs.numbers
+    assert claim_with(COEFFICIENTS["Gaussian"], CompressedSensing(), SMALL, mixed).faithful.word == "holds"
 
 
 def test_figures_and_tables(table: Table) -> None:

@@ -17,6 +17,7 @@ from ..typing import Array
 from .base import Experiment, Figures, Scale, Settings, Task, TextTable
 from .claims import Claim, Verdict, joined, verdict
 from .methods import DEFAULT
+from .proofs import Proved, all_of, always
 from .tables import Row, Table
 from .theory_pictures import bounds_picture, convergence_picture, floor_picture, slope
 from .timing import solved
@@ -24,7 +25,7 @@ from .timing import solved
 __all__ = ["TheoryChecks", "TheorySettings"]
 
 METHODS = ("GraHTP", "FGraHTP", DEFAULT)
-#: A slope in logarithms this close to 1, or within twice its standard error, is proportionality.
+#: A slope in logarithms this close to 1 is proportionality; it is measured if twice its standard error is no more.
 PROPORTIONAL = 0.2
 #: Rounding by which f may rise, and an error may exceed its bound, relative to their size at the start.
 ROUNDING = 1e-12
@@ -169,7 +170,7 @@ class TheoryChecks(Experiment):
                 "Theorem 1",
                 "for η < ζ/(1 + ρ_2k), GraHTP converges in a finite number of iterations, and f converges for FGraHTP"
                 " (f never rises)",
-                joined({method: _converges(table, method) for method in ("GraHTP", "FGraHTP")}),
+                all_of({method: _converges(table, method) for method in ("GraHTP", "FGraHTP")}),
                 _converges(table, DEFAULT),
             ),
             Claim(
@@ -329,28 +330,30 @@ def _top_norm(gradient: Array, k: int) -> float:
     return float(np.linalg.norm(np.sort(np.abs(gradient))[-k:]))
 
 
-def _converges(table: Table, method: str) -> Verdict:
+def _converges(table: Table, method: str) -> Proved:
     rows = [row for row in table.where(part="convergence", method=method).rows if row.get("multiple", 0.0) < 1.0]
     truths = [row["monotone"] == 1.0 and row["ended"] == 1.0 for row in rows]
     most = max((row["iterations"] for row in rows), default=0)
-    return verdict(truths, f"{sum(truths)} of {len(truths)} runs, at most {most} iterations")
+    return always(truths, "runs", f"at most {most} iterations")
 
 
-def _below(table: Table, method: str) -> Verdict:
+def _below(table: Table, method: str) -> Proved:
+    """Whether the errors of a run are below their bounds at all t."""
     part = table.where(part="bounds", method=method)
-    errors, bounds = part.values("error"), part.values("bound")
-    starts = np.repeat(part.values("error", t=0), len(part.distinct("t")))
-    within = errors <= bounds + ROUNDING * starts
-    later = part.values("t") > 0
-    closest = float(np.max(errors[later] / bounds[later], initial=0.0))
-    numbers = f"{int(within.sum())} of {within.size} errors below; from t = 1 at most {closest:.2f} of the bound"
-    return verdict(within, numbers)
+    within, closest = [], 0.0
+    for noise, replication in dict.fromkeys((row["noise"], row["replication"]) for row in part.rows):
+        run = part.where(noise=noise, replication=replication)
+        errors, bounds = run.values("error"), run.values("bound")
+        within.append(bool(np.all(errors <= bounds + ROUNDING * run.mean("error", t=0))))
+        later = run.values("t") > 0
+        closest = max(closest, float(np.max(errors[later] / bounds[later], initial=0.0)))
+    return always(within, "runs below at all t", f"from t = 1 at most {closest:.2f} of the bound")
 
 
-def _exact(table: Table, method: str, settings: TheorySettings) -> Verdict:
+def _exact(table: Table, method: str, settings: TheorySettings) -> Proved:
     part = table.where(part="bounds", method=method, noise=0.0)
     last = part.values("error", t=settings.iterations)
-    return verdict(last <= 1e-10, f"largest error in the end {last.max(initial=0.0):.1e} in {last.size} problems")
+    return always(last <= 1e-10, "problems", f"largest error in the end {last.max(initial=0.0):.1e}")
 
 
 def _slope(table: Table, method: str, x: str, **place: str) -> tuple[float, float]:
@@ -359,6 +362,9 @@ def _slope(table: Table, method: str, x: str, **place: str) -> tuple[float, floa
 
 
 def _proportional(table: Table, method: str, x: str, **place: str) -> Verdict:
+    """Whether the slope is 1; a slope of which too little is known says nothing, rather than yes."""
     measured, error = _slope(table, method, x, **place)
-    near = abs(measured - 1.0) <= max(PROPORTIONAL, 2.0 * error)
-    return verdict([] if np.isnan(measured) else [near], f"slope {measured:.2f} ± {error:.2f}")
+    known = 2.0 * error <= PROPORTIONAL
+    near = abs(measured - 1.0) <= PROPORTIONAL
+    doubt = "" if known else ", too uncertain to say"
+    return verdict([near] if known else [], f"slope {measured:.2f} ± {error:.2f}{doubt}")

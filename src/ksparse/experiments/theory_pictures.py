@@ -24,9 +24,9 @@ LOWEST = 1e-16
 
 
 def slope(table: Table, x: str) -> tuple[float, float]:
-    """Slope of the mean error against x in logarithms, and its standard error over replications (0 if there is one)."""
+    """Slope of the mean error against x in logarithms, and its standard error over replications; NaN if unknown."""
     slopes = [_fitted(table.where(replication=each), x) for each in table.distinct("replication")]
-    error = float(np.std(slopes, ddof=1)) / np.sqrt(len(slopes)) if len(slopes) > 1 else 0.0
+    error = float(np.std(slopes, ddof=1)) / np.sqrt(len(slopes)) if len(slopes) > 1 else np.nan
     return _fitted(table, x), float(error)
 
 
