@@ -1,4 +1,4 @@
-"""What a quick run gives, in short: means of each measure over replications.
+"""What a quick run gives, in short: the mean of each measure over the replications of a setting.
 
     python -m tests.experiments.golden
 
@@ -17,13 +17,22 @@ from ksparse.threads import one_thread
 
 FILE = Path(__file__).with_name("golden.csv")
 #: For each experiment that needs no data: which rows, what distinguishes settings, and which measures are compared.
+#: Replications of matrices, of which there are two, are settings of their own.
 SUMMARIES: dict[str, tuple[dict[str, Any], tuple[str, ...], tuple[str, ...]]] = {
-    "logistic-n": ({"kind": "main"}, ("n", "method"), ("error", "loss", "recall")),
-    "logistic-k": ({"kind": "main"}, ("k", "method"), ("error", "loss", "recall")),
-    "precision": ({"kind": "main"}, ("p", "method"), ("error", "fscore", "edges", "held_out")),
-    "heatmaps": ({}, ("method",), ("error", "fscore", "edges")),
-    "compressed-sensing": ({"kind": "main"}, ("coefficients", "k", "method"), ("success",)),
-    "theory": ({}, ("part", "method"), ("monotone", "ended", "error")),
+    "logistic-n": ({"kind": "main"}, ("n", "method"), ("error", "loss", "recall", "iterations")),
+    "logistic-k": ({"kind": "main"}, ("k", "method"), ("error", "loss", "recall", "iterations")),
+    "precision": (
+        {},
+        ("kind", "p", "replication", "multiple", "method"),
+        ("error", "loss", "fscore", "edges", "held_out", "iterations"),
+    ),
+    "heatmaps": ({}, ("replication", "method"), ("error", "loss", "fscore", "edges", "iterations")),
+    "compressed-sensing": ({"kind": "main"}, ("coefficients", "k", "method"), ("success", "iterations")),
+    "theory": (
+        {},
+        ("part", "loss", "n", "k", "noise", "multiple", "method"),
+        ("error", "monotone", "ended", "iterations", "bound", "gradient"),
+    ),
 }
 
 
@@ -37,18 +46,17 @@ def quick_results(experiment: Experiment) -> Table:
 
 
 def summary(name: str, table: Table) -> list[dict[str, Any]]:
-    """Means, with their standard errors, of the measures in each setting."""
+    """Means of the measures in each setting."""
     chosen, names, measures = SUMMARIES[name]
     rows = table.where(**chosen).rows
-    places = dict.fromkeys(tuple(row.get(part) for part in names) for row in rows)
+    settings = dict.fromkeys(tuple(row.get(part) for part in names) for row in rows)
     lines = []
-    for place in places:
-        here = Table(rows).where(**dict(zip(names, place, strict=True)))
+    for setting in settings:
+        here = Table(rows).where(**dict(zip(names, setting, strict=True)))
+        words = ", ".join(str(part) for part in setting if part is not None)
         for measure in measures:
             if here.values(measure).size:
-                words = ", ".join(str(part) for part in place)
-                mean, error = here.mean(measure), here.error(measure)
-                lines.append({"experiment": name, "place": words, "measure": measure, "mean": mean, "error": error})
+                lines.append({"experiment": name, "setting": words, "measure": measure, "mean": here.mean(measure)})
     return lines
 
 
