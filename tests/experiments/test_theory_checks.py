@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
+from matplotlib.lines import Line2D
 
 from ksparse.experiments import Table, theory_checks
 from ksparse.experiments.claims import Verdict
@@ -189,6 +192,41 @@ def _ending(words: str, table: Table) -> Verdict:
 
 def test_figures_and_tables(table: Table) -> None:
     assert list(show_all(TheoryChecks(), SMALL, table)) == ["theory-convergence", "theory-bounds", "theory-floor"]
+
+
+def _lines_with_bars(ax: Axes) -> list[Line2D]:
+    return [each.lines[0] for each in ax.containers if isinstance(each, ErrorbarContainer) and each.has_yerr]
+
+
+def test_all_means_in_figures_have_bars_and_are_seen(table: Table) -> None:
+    figures = show_all(TheoryChecks(), SMALL, table)
+    methods = {"theory-convergence": 2, "theory-bounds": 2, "theory-floor": 3}
+    for name, count in methods.items():
+        for ax in figures[name].axes:
+            lines = _lines_with_bars(ax)
+            assert len(lines) == count
+            # Marks of methods that do as well are seen through each other.
+            assert {line.get_markerfacecolor() for line in lines} == {"none"}
+            assert len({line.get_markersize() for line in lines}) == count
+    starts = {float(np.asarray(line.get_xdata())[0]) for line in _lines_with_bars(figures["theory-floor"].axes[0])}
+    assert len(starts) == 3
+
+
+def test_lines_of_errors_end_where_runs_have_ended(table: Table) -> None:
+    figure = show_all(TheoryChecks(), SMALL, table)["theory-bounds"]
+    for ax, noise in zip(figure.axes, SMALL.noises, strict=True):
+        for line, method in zip(_lines_with_bars(ax), ("GraHTP", "FGraHTP"), strict=True):
+            errors = np.array(
+                [
+                    table.values("error", part="bounds", noise=noise, method=method, replication=each)
+                    for each in range(SMALL.replications)
+                ]
+            )
+            last = int(np.asarray(line.get_xdata())[-1])
+            assert np.all(errors[:, last:] == errors[:, last : last + 1])
+            assert np.any(errors[:, last] != errors[:, last - 1])
+    # GraHTP ends early.
+    assert len(np.asarray(_lines_with_bars(figure.axes[0])[0].get_xdata())) < SMALL.iterations
 
 
 def test_scales() -> None:

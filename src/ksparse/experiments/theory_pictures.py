@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..plots._style import INK
-from ..typing import Array
 from .base import Picture
-from .drawing import COLOURS, curves, finish, style_of
-from .tables import Table
+from .drawing import COLOURS, finish, style_of
+from .methods import DEFAULT
+from .tables import Series, Table
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["bounds_picture", "convergence_picture", "floor_picture", "slope"]
 
 PAPER = ("GraHTP", "FGraHTP")
+#: By which share of the axis marks of a method are drawn aside where all do as well, and their sizes.
+ASIDE = {"GraHTP": -0.025, "FGraHTP": 0.025, DEFAULT: 0.0}
+SIZES = {"GraHTP": 8.0, "FGraHTP": 6.0, DEFAULT: 9.0}
 #: Errors below this are rounding, and are drawn here.
 LOWEST = 1e-16
 
@@ -31,15 +35,35 @@ def slope(table: Table, x: str) -> tuple[float, float]:
 
 
 def _fitted(table: Table, x: str) -> float:
-    across, errors = _means(table, x)
-    return float(np.polyfit(np.log(across), np.log(errors), 1)[0]) if across.size > 1 else np.nan
+    points = _points(table, x)
+    return float(np.polyfit(np.log(points.x), np.log(points.mean), 1)[0]) if points.x.size > 1 else np.nan
 
 
-def _means(table: Table, x: str) -> tuple[Array, Array]:
-    """Means of x and of the error for each setting; x may differ between replications."""
-    settings = list(dict.fromkeys((row["n"], row["k"], row["noise"]) for row in table.rows))
+def _points(table: Table, x: str) -> Series:
+    """Means of x, which may differ between replications, and of the error for each setting."""
+    settings = dict.fromkeys((row["n"], row["k"], row["noise"]) for row in table.rows)
     parts = [table.where(n=n, k=k, noise=noise) for n, k, noise in settings]
-    return np.array([part.mean(x) for part in parts]), np.array([part.mean("error") for part in parts])
+    columns = (
+        [part.mean(x) for part in parts],
+        [part.mean("error") for part in parts],
+        [part.error("error") for part in parts],
+    )
+    return Series(*(np.array(column) for column in columns))
+
+
+def _line(ax: Axes, points: Series, method: str, label: str | None = None, log: bool = True) -> None:
+    """Means with standard errors; marks are hollow and of several sizes, since lines of methods often coincide."""
+    error = np.nan_to_num(points.error)
+    # On a logarithmic axis a bar that reaches 0 would have no end.
+    below = np.minimum(error, 0.9 * points.mean) if log else error
+    style: dict[str, Any] = {**style_of(method), "markersize": SIZES[method], "markerfacecolor": "none"}
+    ax.errorbar(points.x, points.mean, yerr=(below, error), label=label or method, elinewidth=0.8, capsize=2, **style)
+
+
+def _aside(points: Series, share: float) -> Series:
+    """The points moved by a share of their logarithmic axis, so that bars of several methods can be told apart."""
+    span = points.x.max() / points.x.min() if points.x.size else 1.0
+    return points._replace(x=points.x * span**share)
 
 
 def convergence_picture(table: Table, replications: int) -> Picture:
@@ -51,7 +75,7 @@ def convergence_picture(table: Table, replications: int) -> Picture:
         for ax, measure, title in zip(axes, ("monotone", "ended"), ("f never rises", "the run ends"), strict=True):
             for method in PAPER:
                 rows = Table(row for row in part.where(method=method).rows if "multiple" in row)
-                curves(ax, rows, "multiple", measure, (method,))
+                _line(ax, rows.series("multiple", measure), method, log=False)
             ax.axvline(1.0, color=INK, linewidth=0.8, linestyle=":")
             finish(ax, "η·(1 + ρ_2k)/ζ", "share of runs", log="x", title=title, legend=measure == "monotone")
             ax.set_ylim(-0.03, 1.03)
@@ -59,7 +83,7 @@ def convergence_picture(table: Table, replications: int) -> Picture:
     caption = (
         "Theorem 1: least squares with correlated features, from random starts; the dotted line is its limit of the"
         f" step. {replications} problems for each step, with standard errors. A run ends if its support (GraHTP) or f"
-        " (FGraHTP) stays as it was."
+        " (FGraHTP) stays as it was. GraHTP and FGraHTP: constant step, η as on the axis."
     )
     return Picture("theory-convergence", caption, draw, (9.0, 3.3))
 
@@ -72,8 +96,9 @@ def bounds_picture(table: Table, noises: Sequence[float], replications: int) -> 
         axes = np.atleast_1d(figure.subplots(1, len(noises)))
         for number, (ax, noise) in enumerate(zip(axes, noises, strict=True)):
             for method in PAPER:
-                series = part.where(noise=noise).series("t", "error", method=method)
-                ax.plot(series.x, np.maximum(series.mean, LOWEST), label=method, **style_of(method))
+                series = _under_way(part.where(noise=noise, method=method)).series("t", "error")
+                drawn = Series(series.x, np.maximum(series.mean, LOWEST), series.error)
+                _line(ax, drawn, method)
                 bound = part.where(noise=noise).series("t", "bound", method=method)
                 ax.plot(bound.x, bound.mean, linestyle="--", color=COLOURS[method], label=f"bound for {method}")
             ax.xaxis.get_major_locator().set_params(integer=True)
@@ -82,10 +107,19 @@ def bounds_picture(table: Table, noises: Sequence[float], replications: int) -> 
 
     caption = (
         "Theorem 2: errors of the iterates from x⁽⁰⁾ = 0, and their bounds with the exact constants of each problem;"
-        f" means over {replications} problems. GraHTP and FGraHTP: constant step, η = 0.95ζ. Errors below {LOWEST:g}"
-        " are drawn there."
+        f" means over {replications} problems, with standard errors. GraHTP and FGraHTP: constant step, η = 0.95ζ. A"
+        " run ends once x changes by at most 1e-9 of its largest entry, and a line where the last of its runs has"
+        " ended; until then those that ended count with their last error."
+        f" Errors below {LOWEST:g} are drawn there."
     )
     return Picture("theory-bounds", caption, draw, (9.0, 3.8))
+
+
+def _under_way(table: Table) -> Table:
+    """The rows until the last of the runs ends: after the end of a run its last error is repeated."""
+    runs = [table.where(replication=each).values("error") for each in table.distinct("replication")]
+    last = max((int(np.flatnonzero(np.diff(errors)).max(initial=-1)) + 1 for errors in runs), default=0)
+    return Table(row for row in table.rows if row["t"] <= last)
 
 
 def floor_picture(table: Table, methods: Sequence[str], replications: int) -> Picture:
@@ -102,14 +136,14 @@ def floor_picture(table: Table, methods: Sequence[str], replications: int) -> Pi
         for number, (ax, (part, loss, x, words, title)) in enumerate(zip(axes, panels, strict=True)):
             for method in methods:
                 rows = table.where(part=part, loss=loss, method=method)
-                across, errors = _means(rows, x)
                 label = "{} ({:.2f} ± {:.2f})".format(method, *slope(rows, x))
-                ax.plot(across, errors, label=label, **style_of(method))
+                _line(ax, _aside(_points(rows, x), ASIDE[method]), method, label)
             finish(ax, words, "‖x − x̄‖ in the end" if number == 0 else "", log="xy", title=title, legend=True)
 
     caption = (
         "The error that is left, in logarithms, with slopes and their standard errors in brackets: 1 is"
-        f" proportionality. Means over {replications} problems. GraHTP and FGraHTP: constant step, η = 1/L; ksparse"
-        " default: per coordinate, then exchanges."
+        f" proportionality. Means over {replications} problems, with standard errors; methods are drawn a little"
+        f" aside of each other. GraHTP and FGraHTP: constant step, η = 1/L; {DEFAULT}: per coordinate, then"
+        " exchanges."
     )
     return Picture("theory-floor", caption, draw, (13.0, 3.6))
