@@ -101,6 +101,8 @@ class TheoryChecks(Experiment):
         " size s, so that the rates μ₁ and μ₂ are below 1. The floor: p = 500 independent features (quick: 200), k = k̄"
         " = 10 coefficients ±1 (logistic loss: ±½ and λ = 0.001·√(ln p/n), as §4.1 demands), η = 1/L; n is so large"
         " that the support is mostly found; with fewer samples no condition holds from which the bounds would follow."
+        " A theorem holds if all runs are as it says (partly: 80 %); a slope is measured if twice its standard error"
+        " is at most 0.2."
     )
 
     def settings(self, scale: Scale) -> TheorySettings:
