@@ -5,8 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ksparse.experiments import Table, Verdict
-from ksparse.experiments.claims import comparable, compared, falls, joined, rises, verdict
+from ksparse.experiments import Claim, Table, Verdict
+from ksparse.experiments.claims import (
+    at_limits,
+    comparable,
+    compared,
+    falls,
+    joined,
+    leads,
+    per_iteration,
+    rises,
+    verdict,
+)
 
 
 def table(**errors: list[float]) -> Table:
@@ -61,6 +71,49 @@ def test_trends() -> None:
     assert "up 1 → 4 (τ = +1.00)" in rises(results, "error", "n", ("up",)).numbers
 
 
-def test_joined_verdicts_are_their_mean() -> None:
-    both = joined({"A": Verdict(1.0, "yes"), "B": Verdict(0.0, "no"), "C": Verdict(np.nan, "?")})
+def test_of_joined_verdicts_the_weakest_counts() -> None:
+    both = joined({"A": Verdict(1.0, "yes"), "B": Verdict(0.5, "no"), "C": Verdict(np.nan, "?")})
     assert (both.share, both.numbers) == (0.5, "A: yes; B: no; C: ?")
+    assert joined({}).word == "not measured"
+
+
+def test_a_superlative_is_not_about_pairs() -> None:
+    """Second of three is not first, and neither is one of equals."""
+    results = table(A=[1.0, 2.0, 3.0, 1.0], B=[2.0, 1.0, 4.0, 1.0], C=[3.0, 3.0, 5.0, 2.0])
+    assert compared(results, "error", "n", "A", ("B", "C")).share == 7 / 8
+    first = leads(results, "error", "n", "A", ("B", "C"))
+    assert (first.share, first.word) == (0.5, "partly")
+    assert first.numbers.startswith("first in 2 of 4 settings; median ratio to the best other 0.88")
+    assert leads(results, "error", "n", "C", ("A", "B"), sign=-1.0).share == 1.0
+    assert leads(results, "error", "n", "C", ("A", "B")).share == 0.0
+
+
+def test_clear_differences_are_those_of_pairs() -> None:
+    """Differences on the same data count, though the data differ much more."""
+    rng = np.random.default_rng(0)
+    level, shift = 10 * rng.standard_normal(20), 0.1 + 0.05 * rng.standard_normal(20)
+    for difference, clear in ((shift, 1), (shift - shift.mean(), 0)):
+        rows = [{"method": "A", "n": 1, "replication": i, "error": level[i]} for i in range(20)]
+        rows += [{"method": "B", "n": 1, "replication": i, "error": level[i] + difference[i]} for i in range(20)]
+        assert f"({clear} differ by over 2 standard errors)" in compared(Table(rows), "error", "n", "A", ("B",)).numbers
+
+
+def test_runs_that_a_limit_has_ended_are_said() -> None:
+    rows = [{"method": "A", "status": status} for status in ("max_iter", "converged", "max_iter", "max_iter")]
+    said = at_limits(Verdict(1.0, "faster"), Table([*rows, {"method": "B", "status": "converged"}]), ("A", "B"))
+    assert said == Verdict(1.0, "faster; runs that the limit of iterations ended: A 75%")
+    assert at_limits(said, Table([]), ("A",)) == said
+
+
+def test_seconds_of_an_iteration() -> None:
+    rows = per_iteration(Table([{"seconds": 3.0, "iterations": 6}, {"seconds": 3.0, "iterations": 0}])).rows
+    assert [row["pace"] for row in rows] == [0.5, 3.0]
+
+
+def test_a_reason_is_given_where_a_claim_does_not_hold() -> None:
+    assert [Claim("", "", Verdict(share, ""), reason="so").why for share in (1.0, 0.5, 0.0, np.nan)] == [
+        "",
+        "so",
+        "so",
+        "",
+    ]

@@ -146,7 +146,7 @@ def test_greedy_methods_have_the_bounds_of_the_paper(monkeypatch: pytest.MonkeyP
 def test_paths_of_forward_selection_are_fits() -> None:
     covariance, _ = covariances()
     method = method_named("FBS")
-    for fit in method.path(TINY, covariance, [2.0, 5.0, 9.0]):
+    for fit in method.path(replace(TINY, accuracy=1e-12), covariance, [2.0, 5.0, 9.0]):
         alone = minimize(LogDet(covariance), int(fit.parameter), solver=FBS())
         np.testing.assert_allclose(fit.omega, alone.x, atol=1e-8)
         assert fit.iterations == alone.n_iter == fit.parameter

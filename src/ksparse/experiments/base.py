@@ -124,6 +124,10 @@ class Experiment(ABC):
     def settings(self, scale: Scale) -> Any:
         """The settings of a scale."""
 
+    def remark(self, settings: Any) -> str:
+        """What a reader has to know of this run beside `text`, such as which data it had; nothing by default."""
+        return ""
+
     @abstractmethod
     def tasks(self, settings: Any) -> list[Task]:
         """All parts, which can be done in any order."""

@@ -9,10 +9,24 @@ import numpy as np
 
 from .tables import Table
 
-__all__ = ["Claim", "Verdict", "comparable", "compared", "falls", "joined", "rises", "verdict"]
+__all__ = [
+    "Claim",
+    "Verdict",
+    "at_limits",
+    "comparable",
+    "compared",
+    "falls",
+    "joined",
+    "leads",
+    "per_iteration",
+    "rises",
+    "verdict",
+]
 
 #: Shares of the settings in which a claim must be true to hold, and to hold partly.
 HOLDS, PARTLY = 0.8, 0.3
+#: A difference of so many of its standard errors is called clear.
+CLEAR = 2.0
 
 
 @dataclass(frozen=True)
@@ -54,12 +68,20 @@ class Claim:
         For the methods as the paper states them.
     ours : Verdict or None
         The same for the default solver in the place of GraHTP; None where it says nothing about it.
+    reason : str
+        Why it may be otherwise here than in the paper; for a reader, where it does not hold.
     """
 
     where: str
     words: str
     faithful: Verdict
     ours: Verdict | None = None
+    reason: str = ""
+
+    @property
+    def why(self) -> str:
+        """The reason, where it is needed."""
+        return self.reason if self.faithful.word in ("partly", "does not hold") else ""
 
 
 def verdict(truths: Iterable[bool], numbers: str) -> Verdict:
@@ -88,15 +110,68 @@ def compared(
     sign : float, default=1
         Lower is better; with -1, higher is.
     """
-    truths, ratios = [], []
+    truths, ratios, clear = [], [], 0
     for place in table.distinct(over):
-        own = table.mean(measure, **{over: place, "method": method})
+        here = table.where(**{over: place})
+        own = here.mean(measure, method=method)
         for other in others:
-            its = table.mean(measure, **{over: place, "method": other})
+            its = here.mean(measure, method=other)
             if np.isfinite(own) and np.isfinite(its):
                 truths.append(sign * own <= sign * its + slack * abs(its))
                 ratios.append(own / its if its else np.nan)
-    return verdict(truths, f"{sum(truths)} of {len(truths)} comparisons; median ratio {_median(ratios):.2f}")
+                clear += _differ_clearly(here, measure, method, other)
+    said = f"{sum(truths)} of {len(truths)} comparisons ({clear} differ by over {CLEAR:g} standard errors)"
+    return verdict(truths, f"{said}; median ratio {_median(ratios):.2f}")
+
+
+def _differ_clearly(table: Table, measure: str, method: str, other: str) -> bool:
+    """Whether two methods differ on the same data by more than chance; not for fewer than two replications."""
+    values = [
+        {row.get("replication"): row[measure] for row in table.where(method=name).rows if measure in row}
+        for name in (method, other)
+    ]
+    differences = np.array([values[0][each] - values[1][each] for each in values[0] if each in values[1]])
+    if differences.size < 2:
+        return False
+    return bool(abs(differences.mean()) > CLEAR * differences.std(ddof=1) / np.sqrt(differences.size))
+
+
+def leads(table: Table, measure: str, over: str, method: str, others: Iterable[str], sign: float = 1.0) -> Verdict:
+    """Whether the mean of a measure for one method is below those of all others at once: for superlatives.
+
+    The parameters are those of `compared`.
+    """
+    truths, ratios = [], []
+    for place in table.distinct(over):
+        own = table.mean(measure, **{over: place, "method": method})
+        its = [table.mean(measure, **{over: place, "method": other}) for other in others]
+        known = [sign * value for value in its if np.isfinite(value)]
+        if np.isfinite(own) and known:
+            best = sign * min(known)
+            truths.append(sign * own < min(known))
+            ratios.append(own / best if best else np.nan)
+    return verdict(
+        truths,
+        f"first in {sum(truths)} of {len(truths)} settings; median ratio to the best other {_median(ratios):.2f}",
+    )
+
+
+def per_iteration(table: Table) -> Table:
+    """The rows with their seconds for each iteration, as `pace`."""
+    timed = (row for row in table.rows if "seconds" in row and "iterations" in row)
+    return Table({**row, "pace": row["seconds"] / max(row["iterations"], 1)} for row in timed)
+
+
+def at_limits(judged: Verdict, table: Table, methods: Iterable[str]) -> Verdict:
+    """A verdict on time or iterations that says how many runs were ended by the limit of iterations."""
+    shares = []
+    for method in methods:
+        ends = [row.get("status") == "max_iter" for row in table.where(method=method).rows]
+        if any(ends):
+            shares.append(f"{method} {np.mean(ends):.0%}")
+    if not shares:
+        return judged
+    return Verdict(judged.share, f"{judged.numbers}; runs that the limit of iterations ended: {', '.join(shares)}")
 
 
 def comparable(table: Table, measure: str, over: str, method: str, other: str, tolerance: float = 0.1) -> Verdict:
@@ -118,10 +193,10 @@ def _median(ratios: Iterable[float]) -> float:
 
 
 def joined(verdicts: dict[str, Verdict]) -> Verdict:
-    """A verdict on several things that are said at once; each is as much worth as the others."""
+    """A verdict on several things that are said at once: as good as the weakest of them."""
     shares = [each.share for each in verdicts.values() if not np.isnan(each.share)]
     numbers = "; ".join(f"{name}: {each.numbers}" for name, each in verdicts.items())
-    return Verdict(float(np.mean(shares)) if shares else np.nan, numbers)
+    return Verdict(min(shares, default=np.nan), numbers)
 
 
 def falls(table: Table, measure: str, over: str, methods: Iterable[str]) -> Verdict:

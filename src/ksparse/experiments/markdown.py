@@ -15,6 +15,7 @@ CLAIMS = {
     "claim": "Says",
     "verdict": "As published",
     "numbers": "Measured",
+    "why": "Why",
     "default": "Default solver",
     "default_numbers": "Measured",
 }
@@ -34,7 +35,7 @@ def markdown_report(finished: Sequence[Finished], left_out: dict[str, str], comm
     command : str
         The command that makes the same results.
     """
-    claims = [[line.get(name, "—") for name in CLAIMS] for line in claims_table(finished).rows]
+    claims = [[line.get(name, "") for name in CLAIMS] for line in claims_table(finished).rows]
     parts = [f"# {_text(TITLE)}", _text(LEAD), "## What the paper says", _text(EXPLANATION)]
     parts.append(_table(CLAIMS.values(), claims))
     for each in finished:
@@ -49,6 +50,8 @@ def _experiment(each: Finished) -> list[str]:
     experiment = each.experiment
     parts = [f"## {_text(experiment.title)} (`{experiment.name}`)"]
     parts.append(f"{_text(experiment.paper)}. {_text(experiment.text)}")
+    if remark := experiment.remark(each.settings):
+        parts.append(f"**{_text(remark)}**")
     if each.unfinished:
         parts.append(f"**{_text(each.unfinished)}**")
     for picture, _ in each.pictures:
