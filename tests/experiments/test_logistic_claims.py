@@ -1,0 +1,95 @@
+"""What the paper says of Figure 1, judged on numbers that are as the paper says, and then on the contrary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ksparse.experiments import Table, experiment_named
+from ksparse.experiments.logistic import METHODS, LogisticSettings
+
+from .helpers import changed, claim_with
+
+SETTINGS = LogisticSettings((), 2, ())
+#: Error, seconds and iterations of each method, as the paper has them in short.
+PAPERS = {
+    "GraHTP": (1.00, 2.0, 5),
+    "FGraHTP": (1.05, 3.0, 100),
+    "GraSP": (2.00, 9.0, 10),
+    "FBS": (3.00, 1.0, 100),
+    METHODS[-1]: (0.90, 0.5, 10),
+}
+VALUES = {"n": (100, 200, 400), "k": (100, 150, 300)}
+
+
+def as_published(over: str) -> Table:
+    """Errors fall with n, and rise with k but for FBS."""
+    rows: list[dict[str, Any]] = []
+    for place, value in enumerate(VALUES[over]):
+        for name, (error, seconds, iterations) in PAPERS.items():
+            trend = 1 / (1 + place) if over == "n" else 1.0 if name == "FBS" else 1 + 0.1 * place
+            numbers = {"error": error * trend, "seconds": seconds, "iterations": iterations, "status": "converged"}
+            for replication in range(2):
+                rows.append({"kind": "main", over: value, "method": name, "replication": replication, **numbers})
+                if name in ("GraHTP", "FGraHTP") and place == 0:
+                    for multiple, factor in ((1.0, 5.0), (4.0, 1.0)):
+                        step = {"multiple": multiple, "error": factor * error * trend}
+                        rows.append(
+                            {**numbers, "kind": "step", over: value, "method": name, "replication": replication, **step}
+                        )
+    return Table(rows)
+
+
+def backwards(table: Table, over: str) -> Table:
+    return Table({**row, over: -row[over]} for row in table.rows)
+
+
+@pytest.mark.parametrize("over", ["n", "k"])
+def test_all_holds_where_all_is_as_published(over: str) -> None:
+    claims = experiment_named(f"logistic-{over}").claims(SETTINGS, as_published(over))
+    assert [claim.faithful.word for claim in claims] == ["holds"] * len(claims)
+    assert not any(claim.why for claim in claims)
+
+
+@pytest.mark.parametrize(
+    ("over", "words", "change"),
+    [
+        ("n", "tend to decrease", ("n",)),
+        ("n", "are comparable", ("error", 2.0, "FGraHTP")),
+        ("n", "k fixed: both are superior", ("error", 5.0, "FGraHTP")),
+        ("n", "best of the steps", ("error", 10.0, "FGraHTP")),
+        ("n", "FBS is the fastest", ("seconds", 2.5, "FBS")),
+        ("n", "comparable to GraSP in time", ("seconds", 0.1, "GraSP")),
+        ("n", "an iteration of GraHTP", ("iterations", 100.0, "GraSP")),
+        ("k", "tend to increase", ("k",)),
+        ("k", "insensitive", ("trend",)),
+        ("k", "superior to GraSP and FBS at small k", ("error", 2.5, "GraHTP")),
+        ("k", "best of the steps", ("error", 10.0, "GraHTP")),
+        ("k", "FBS is the fastest", ("seconds", 2.5, "FBS")),
+        ("k", "comparable to GraSP in time", ("seconds", 10.0, "GraHTP")),
+        ("k", "even faster", ("seconds", 2.0, "GraHTP")),
+        ("k", "fewer iterations", ("iterations", 100.0, "GraHTP")),
+    ],
+)
+def test_each_claim_can_fail(over: str, words: str, change: tuple[Any, ...]) -> None:
+    table = as_published(over)
+    if change == (over,):
+        table = backwards(table, over)
+    elif change == ("trend",):
+        table = changed(table, "error", 2.0, method="FBS", k=300)
+    else:
+        table = changed(table, change[0], change[1], method=change[2])
+    claim = claim_with(words, experiment_named(f"logistic-{over}"), SETTINGS, table)
+    assert claim.faithful.word == "does not hold"
+
+
+def test_the_limit_of_iterations_is_said() -> None:
+    table = Table({**row, "status": "max_iter"} if row["method"] == "GraSP" else row for row in as_published("n").rows)
+    claim = claim_with("comparable to GraSP in time", experiment_named("logistic-n"), SETTINGS, table)
+    assert claim.faithful.numbers.endswith("runs that the limit of iterations ended: GraSP 100%")
+
+
+def test_the_best_step_counts_and_all_are_said() -> None:
+    claim = claim_with("best of the steps", experiment_named("logistic-n"), SETTINGS, as_published("n"))
+    assert claim.faithful.numbers == "comparisons won by the weaker of both: η = 1/L: 0%, η = 4/L: 100%"
