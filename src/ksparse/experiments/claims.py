@@ -110,7 +110,7 @@ def compared(
     sign : float, default=1
         Lower is better; with -1, higher is.
     """
-    truths, ratios, clear = [], [], 0
+    truths, ratios, clear = [], [], []
     for place in table.distinct(over):
         here = table.where(**{over: place})
         own = here.mean(measure, method=method)
@@ -119,21 +119,22 @@ def compared(
             if np.isfinite(own) and np.isfinite(its):
                 truths.append(sign * own <= sign * its + slack * abs(its))
                 ratios.append(own / its if its else np.nan)
-                clear += _differ_clearly(here, measure, method, other)
-    said = f"{sum(truths)} of {len(truths)} comparisons ({clear} differ by over {CLEAR:g} standard errors)"
+                clear += _clear(here, measure, method, other)
+    said = f"{sum(truths)} of {len(truths)} comparisons"
+    said += f", {sum(clear)} of {len(clear)} differences clear" if clear else ""
     return verdict(truths, f"{said}; median ratio {_median(ratios):.2f}")
 
 
-def _differ_clearly(table: Table, measure: str, method: str, other: str) -> bool:
-    """Whether two methods differ on the same data by more than chance; not for fewer than two replications."""
+def _clear(table: Table, measure: str, method: str, other: str) -> list[bool]:
+    """Whether two methods differ on the same data by more than chance; nothing for fewer than two replications."""
     values = [
         {row.get("replication"): row[measure] for row in table.where(method=name).rows if measure in row}
         for name in (method, other)
     ]
     differences = np.array([values[0][each] - values[1][each] for each in values[0] if each in values[1]])
     if differences.size < 2:
-        return False
-    return bool(abs(differences.mean()) > CLEAR * differences.std(ddof=1) / np.sqrt(differences.size))
+        return []
+    return [bool(abs(differences.mean()) > CLEAR * differences.std(ddof=1) / np.sqrt(differences.size))]
 
 
 def leads(table: Table, measure: str, over: str, method: str, others: Iterable[str], sign: float = 1.0) -> Verdict:

@@ -25,7 +25,8 @@ LEAD = (
 EXPLANATION = (
     "Each sentence of the paper’s §5 (and §3) that says something is better, comparable, faster, falls or rises. It"
     " holds if it is so in at least 80 % of the settings, partly if in at least 30 %; of things that are said at once"
-    " the weakest counts, theorems must hold in all runs, and where ours differ, a sentence says why. Beside the"
+    " the weakest counts, theorems must hold in all runs, and where ours differ, a sentence says why. Differences of"
+    " over two standard errors, on the same data, are called clear. Beside the"
     " methods as the paper states them: the same sentence with our default solver in the place of GraHTP (or, where"
     " it speaks of another method, with the default solver as what that is compared with)."
 )
