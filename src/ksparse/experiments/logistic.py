@@ -160,7 +160,9 @@ class _Simulation(Experiment):
                         series = part.series("multiple", measure, method=method)
                         label = f"{method}, {self.over} = {place}"
                         ax.errorbar(series.x, series.mean, yerr=np.nan_to_num(series.error), label=label, ls=line)
-                finish(ax, "η·L", name, log="x" if measure == "error" else "xy", legend=measure == "error")
+                finish(ax, "η·L", name, log="x" if measure == "error" else "xy")
+            handles, labels = axes[0].get_legend_handles_labels()
+            figure.legend(handles, labels, loc="outside right center", frameon=False, fontsize=8)
 
         caption = (
             "How the answers of GraHTP and FGraHTP depend on their constant step η, a multiple of 1/L. The paper does"
