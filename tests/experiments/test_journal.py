@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -151,29 +150,20 @@ def test_lines_say_when_they_were_written_and_former_ones_need_not(tmp_path: Pat
     assert timedelta(0) <= datetime.now(timezone.utc) - last.when < timedelta(hours=1)
 
 
-HOLD = """
-import sys, time
-from pathlib import Path
-from ksparse.experiments.journal import alone
-with alone(Path(sys.argv[1])):
-    print("held", flush=True)
-    time.sleep(100)
-"""
-
-
-def test_one_run_at_a_time_until_it_ends_however(tmp_path: Path) -> None:
+def test_one_run_at_a_time(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
-    other = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE)
-    with other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == b"held\n"
-        with pytest.raises(InUseError, match=rf"another run \(process {other.pid}\) writes to"), alone(tmp_path):
-            pass
-        other.kill()
-    with alone(tmp_path), pytest.raises(InUseError), alone(tmp_path):
+    words = rf"another run \(process {os.getpid()}\) writes to .*; wait for its end"
+    with alone(tmp_path), pytest.raises(InUseError, match=words), alone(tmp_path):
         pass
     with alone(tmp_path):
         pass
+
+
+@pytest.mark.parametrize("held", ["", "nobody knows\n"])
+def test_a_lock_that_was_left_behind_is_none(tmp_path: Path, held: str) -> None:
+    (tmp_path / "lock").write_text(held)
+    with alone(tmp_path):
+        assert (tmp_path / "lock").read_text() == f"{os.getpid()}\n"
 
 
 def test_without_locks_nothing_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
