@@ -188,11 +188,27 @@ def test_a_task_that_fails_does_not_cost_the_report(
     assert main(arguments) == 1
     error = capsys.readouterr().err
     assert 'Failed: small {"n": 2}: ValueError: no\\nluck\n' in error
-    assert "ksparse: 1 task failed; the report is of what there is, and the same command goes on" in error
+    assert "ksparse: 1 failure, named above; the report is of what there is, and the same command goes on" in error
     assert "1 of 3 tasks are missing" in (tmp_path / "report.html").read_text()
     small.fails_at = None
     assert main(arguments) == 0
     assert small.runs == [1, 3, 2]
+
+
+def test_results_that_cannot_be_shown_do_not_cost_the_others(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def crooked(figure: Any) -> None:
+        raise ArithmeticError("too few")
+
+    monkeypatch.setattr(WithData, "pictures", lambda *_: [Picture("crooked", "A crooked line.", crooked)])
+    out = tmp_path / "out"
+    assert main(["reproduce", "--jobs", "1", "--out", str(out), "--data", str(with_data(tmp_path))]) == 1
+    problem = "its results cannot be shown (ArithmeticError: too few)"
+    assert f"Failed: with-data: {problem}" in capsys.readouterr().err
+    assert f"{problem}; they are in with-data.csv" in (out / "report.html").read_text()
+    assert "A line &amp; its name" in (out / "report.html").read_text()
+    assert (out / "with-data.csv").exists()
 
 
 def test_a_killed_process_is_said(
@@ -206,7 +222,7 @@ def test_a_killed_process_is_said(
     assert main(["reproduce", "small", "--out", str(tmp_path)]) == 1
     error = capsys.readouterr().err
     assert 'small {"n": 1}: a process was killed' in error
-    assert "2 tasks failed" in error
+    assert "2 failures, named above" in error
     assert (tmp_path / "report.html").exists()
 
 

@@ -102,15 +102,13 @@ class ReproduceCommand:
         try:
             self._work(ready, journals, failures)
         except KeyboardInterrupt:
-            self._finish(shown, journals, left_out)
-            _say(failures)
+            self._finish(shown, journals, left_out, failures)
             print("Interrupted: the same command goes on where it stopped.", file=sys.stderr)
             raise
-        self._finish(shown, journals, left_out)
-        _say(failures)
+        self._finish(shown, journals, left_out, failures)
         if failures:
             raise UnfinishedError(
-                f"{len(failures)} {'task' if len(failures) == 1 else 'tasks'} failed; the report is of what there"
+                f"{len(failures)} failure{'s' if len(failures) > 1 else ''}, named above; the report is of what there"
                 " is, and the same command goes on with what is missing"
             )
 
@@ -158,20 +156,23 @@ class ReproduceCommand:
                 lambda item, error: failures.append(f"{item[0]} {item[2].key}: {error}"),
             )
 
-    def _finish(self, shown: list[Experiment], journals: dict[str, Journal], left_out: dict[str, str]) -> None:
-        """Write what there is, and say what it says."""
-        finished = []
-        marks = []
-        for each in shown:
-            settings = each.settings(self.scale)
-            tasks = each.tasks(settings)
-            journal = journals[each.name]
-            missing = f"{len(journal.left(tasks))} of {len(tasks)}" if journal.left(tasks) else ""
-            finished.append(Finished(each, settings, journal.table(tasks), missing))
-            marks += journal.marks(tasks)
-        claims = claims_table(finished)
+    def _finish(
+        self, shown: list[Experiment], journals: dict[str, Journal], left_out: dict[str, str], failures: list[str]
+    ) -> None:
+        """Write what there is, and say what it says, and what failed."""
+        found = [self._finished(each, journals[each.name]) for each in shown]
+        marks = [mark for each in shown for mark in journals[each.name].marks(each.tasks(each.settings(self.scale)))]
         command = "; ".join(part for part in (self._command(shown), effort(marks)) if part)
-        files = {f"{each.experiment.name}.csv": each.table.csv() for each in finished}
+        finished = []
+        for each in found:
+            problem = _problem(each)
+            if problem is None:
+                finished.append(each)
+            else:
+                left_out[each.experiment.title] = f"{problem}; they are in {each.experiment.name}.csv"
+                failures.append(f"{each.experiment.name}: {problem}")
+        claims = claims_table(finished)
+        files = {f"{each.experiment.name}.csv": each.table.csv() for each in found}
         files["claims.csv"] = claims.csv()
         files |= {f"{picture.name}.svg": drawn for each in finished for picture, drawn in each.pictures}
         files["report.html"] = html_report(finished, left_out, command)
@@ -180,7 +181,15 @@ class ReproduceCommand:
         for line in claims.rows:
             ours = f"; default solver: {line['default']}" if "default" in line else ""
             print(f"{line['verdict']:>14s}  {line['paper']}: {line['claim']}{ours}")
+        for failure in failures:
+            print(f"Failed: {clean(failure)}", file=sys.stderr)
         print(f"Wrote {self.out}/report.html; beside it are the same as Markdown, the figures, and all results as CSV.")
+
+    def _finished(self, experiment: Experiment, journal: Journal) -> Finished:
+        settings = experiment.settings(self.scale)
+        tasks = experiment.tasks(settings)
+        missing = f"{len(journal.left(tasks))} of {len(tasks)}" if journal.left(tasks) else ""
+        return Finished(experiment, settings, journal.table(tasks), missing)
 
     def _command(self, shown: list[Experiment]) -> str:
         """The command that makes all that is shown, whichever part of it was made now."""
@@ -192,9 +201,13 @@ class ReproduceCommand:
         return data + " ".join(["ksparse reproduce", *names, *flags])
 
 
-def _say(failures: list[str]) -> None:
-    for failure in failures:
-        print(f"Failed: {clean(failure)}", file=sys.stderr)
+def _problem(finished: Finished) -> str | None:
+    """Why results cannot be shown, if they cannot, as may be with few of them: that must not cost the other results."""
+    try:
+        _ = finished.pictures, finished.text_tables(), finished.claims()
+    except Exception as error:  # whatever it is
+        return f"its results cannot be shown ({type(error).__name__}: {error})"
+    return None
 
 
 @contextmanager
