@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.progress import Progress
 
 from ksparse.cli import main, reproduce
 from ksparse.datasets import missing_rcv1
 from ksparse.experiments import Claim, Experiment, Picture, Settings, Table, Task, TextTable, running
 from ksparse.experiments.claims import falls, verdict
-from ksparse.experiments.running import Work
+from ksparse.experiments.journal import alone
+from ksparse.experiments.running import KILLED, Work
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Small(Experiment):
     def __init__(self) -> None:
         self.runs = []
         self.fails_at: int | None = None
+        self.error: type[BaseException] = KeyboardInterrupt
 
     def settings(self, scale: Any) -> Few:
         return Few((1, 2)) if scale == "quick" else Few()
@@ -42,7 +45,7 @@ class Small(Experiment):
     def run(self, settings: Few, task: Task) -> list[dict[str, Any]]:
         n = task.place["n"]
         if n == self.fails_at:
-            raise KeyboardInterrupt
+            raise self.error("no\nluck")
         self.runs.append(n)
         return [{"method": method, "error": 1.0 / n} for method in ("GraHTP", "FBS")]
 
@@ -69,12 +72,28 @@ class WithData(Small):
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Small:
     experiments = (Small(), WithData())
-    monkeypatch.delenv("KSPARSE_DATA", raising=False)
+    monkeypatch.setenv("KSPARSE_DATA", "")  # what --data sets is then undone
+    monkeypatch.delenv("KSPARSE_DATA")
     # The package calls its function by the name of the module.
     for module in (reproduce, sys.modules["ksparse.cli.main"]):
         monkeypatch.setattr(module, "EXPERIMENTS", experiments)
     monkeypatch.setattr(running, "experiment_named", lambda name: next(e for e in experiments if e.name == name))
     return experiments[0]
+
+
+def with_data(folder: Path) -> Path:
+    """A folder that looks as if it had the data."""
+    data = folder / "data"
+    (data / "text").mkdir(parents=True)
+    (data / "text" / "rcv1_binary_subsets.npz").touch()
+    return data
+
+
+def command(folder: Path) -> str:
+    """What the report says it was made with."""
+    found = re.search(r"\| Command \| (.*) \|", (folder / "report.md").read_text())
+    assert found
+    return found[1]
 
 
 def test_report_results_and_claims(small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,10 +132,8 @@ def test_experiments_take_turns(small: Small, tmp_path: Path, monkeypatch: pytes
         order.extend(f"{name} {task.place['n']}" for name, _, task in work)
 
     monkeypatch.setattr("ksparse.cli.reproduce.run_all", note)
-    data = tmp_path / "data" / "text"
-    data.mkdir(parents=True)
-    (data / "rcv1_binary_subsets.npz").touch()
-    assert main(["reproduce", "--out", str(tmp_path / "out"), "--data", str(data.parent)]) == 0
+    data = with_data(tmp_path)
+    assert main(["reproduce", "--out", str(tmp_path / "out"), "--data", str(data)]) == 0
     assert order == [f"{name} {n}" for n in (1, 2, 3) for name in ("small", "with-data")]
 
 
@@ -149,17 +166,166 @@ def test_a_name_that_is_not_known(small: Small, capsys: pytest.CaptureFixture[st
     with pytest.raises(SystemExit) as stopped:
         main(["reproduce", "large"])
     assert stopped.value.code == 2
-    assert "small" in capsys.readouterr().err
+    assert "there is no experiment 'large'; choose from small, with-data\n" in capsys.readouterr().err
 
 
 def test_the_folder_of_the_data_is_handed_on(
     small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("KSPARSE_DATA", "")
-    data = tmp_path / "data"
-    (data / "text").mkdir(parents=True)
-    (data / "text" / "rcv1_binary_subsets.npz").touch()
+    data = with_data(tmp_path)
     out = tmp_path / "out"
     assert main(["reproduce", "--jobs", "1", "--out", str(out), "--data", str(data)]) == 0
     assert (out / "with-data.csv").exists()
     assert "Left out" not in capsys.readouterr().out
+
+
+def test_a_task_that_fails_does_not_cost_the_report(
+    small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["reproduce", "small", "--jobs", "1", "--out", str(tmp_path)]
+    small.fails_at, small.error = 2, ValueError
+    assert main(arguments) == 1
+    error = capsys.readouterr().err
+    assert 'Failed: small {"n": 2}: ValueError: no\\nluck\n' in error
+    assert "ksparse: 1 failure, named above; the report is of what there is, and the same command goes on" in error
+    assert "1 of 3 tasks are missing" in (tmp_path / "report.html").read_text()
+    small.fails_at = None
+    assert main(arguments) == 0
+    assert small.runs == [1, 3, 2]
+
+
+def test_results_that_cannot_be_shown_do_not_cost_the_others(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def crooked(figure: Any) -> None:
+        raise ArithmeticError("too few")
+
+    monkeypatch.setattr(WithData, "pictures", lambda *_: [Picture("crooked", "A crooked line.", crooked)])
+    out = tmp_path / "out"
+    assert main(["reproduce", "--jobs", "1", "--out", str(out), "--data", str(with_data(tmp_path))]) == 1
+    problem = "its results cannot be shown (ArithmeticError: too few)"
+    assert f"Failed: with-data: {problem}" in capsys.readouterr().err
+    assert f"{problem}; they are in with-data.csv" in (out / "report.html").read_text()
+    assert "A line &amp; its name" in (out / "report.html").read_text()
+    assert (out / "with-data.csv").exists()
+
+
+def test_a_killed_process_is_said(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def kill(work: list[Work], journals: object, jobs: object, done: object, failed: Any) -> None:
+        for item in work[:2]:
+            failed(item, KILLED)
+
+    monkeypatch.setattr("ksparse.cli.reproduce.run_all", kill)
+    assert main(["reproduce", "small", "--out", str(tmp_path)]) == 1
+    error = capsys.readouterr().err
+    assert 'small {"n": 1}: a process was killed' in error
+    assert "2 failures, named above" in error
+    assert (tmp_path / "report.html").exists()
+
+
+def test_damaged_lines_are_skipped_and_counted(
+    small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["reproduce", "small", "--jobs", "1", "--out", str(tmp_path)]
+    assert main(arguments) == 0
+    journal = tmp_path / "journal" / "small.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([*lines[:2], lines[2][:9] + b"\n", *lines[3:]]))
+    assert main(arguments) == 0
+    assert "Skipped 1 damaged line of" in capsys.readouterr().err
+    assert small.runs == [1, 2, 3, 2]
+
+
+def test_two_runs_in_one_folder(small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("fcntl")
+    with alone(tmp_path / "journal"):
+        assert main(["reproduce", "small", "--jobs", "1", "--out", str(tmp_path)]) == 2
+    assert "another run (process" in capsys.readouterr().err
+    assert small.runs == []
+    assert main(["reproduce", "small", "--jobs", "1", "--out", str(tmp_path)]) == 0
+
+
+def test_the_report_has_former_results_of_the_folder_too(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = with_data(tmp_path)
+    out = tmp_path / "out"
+    arguments = ["--jobs", "1", "--out", str(out)]
+    assert main(["reproduce", "with-data", *arguments, "--data", str(data)]) == 0
+    assert command(out).startswith("ksparse reproduce with-data --jobs 1 --data …; results on 20")
+    assert main(["reproduce", "small", *arguments]) == 0
+    assert "## One with data" in (out / "report.md").read_text()
+    assert command(out).startswith("KSPARSE\\_DATA=… ksparse reproduce small with-data --jobs 1; results on 20")
+    monkeypatch.delenv("KSPARSE_DATA")
+    capsys.readouterr()
+    assert main(["reproduce", *arguments]) == 0
+    assert "## One with data" in (out / "report.md").read_text()
+    assert command(out).startswith("ksparse reproduce --jobs 1; results on 20")
+    assert "Not gone on with: One with data: rcv1.binary is not part" in capsys.readouterr().out
+
+
+def test_former_results_of_other_settings_are_left_out(
+    small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["reproduce", "small", "--quick", "--jobs", "1", "--out", str(out)]) == 0
+    data = ["--data", str(with_data(tmp_path))]
+    assert main(["reproduce", "with-data", *data, "--jobs", "1", "--out", str(out)]) == 0
+    assert re.search(r"Left out: A <small> one: .* holds results of other settings", capsys.readouterr().out)
+    assert "## A \\<small" not in (out / "report.md").read_text()
+    assert "| A \\<small\\> one | " in (out / "report.md").read_text()
+
+
+def test_more_jobs_than_cores(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    assert main(["reproduce", "small", "--jobs", "900", "--out", str(tmp_path)]) == 0
+    assert "--jobs 900: only 1 at a time, one for each core" in capsys.readouterr().err
+    assert command(tmp_path).startswith("ksparse reproduce small --jobs 1;")
+
+
+def test_a_folder_of_data_that_is_not_there(small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "--out", str(tmp_path / "out"), "--data", str(tmp_path / "none")]) == 2
+    assert re.search(r"--data '.*none' is not a folder", capsys.readouterr().err)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("place", ["journal", "journal/small.jsonl", "journal/lock"])
+def test_something_else_in_the_place_of_results(
+    small: Small, tmp_path: Path, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if place == "journal":
+        (tmp_path / place).touch()
+    else:
+        (tmp_path / place).mkdir(parents=True)
+    assert main(["reproduce", "small", "--jobs", "1", "--out", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert re.search(rf"cannot use '.*{place}': .*--out must be a folder where you may write", error)
+    assert "Errno" not in error
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder where nobody can write")
+def test_a_folder_that_cannot_be_made(small: Small, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "--out", "/proc/reproduction"]) == 2
+    error = capsys.readouterr().err
+    assert "/proc" in error
+    assert "Errno" not in error
+
+
+def test_the_time_left_is_estimated_from_slow_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    class Bars(Progress):
+        def __init__(self, *columns: Any, **options: Any) -> None:
+            asked.update(options)
+            super().__init__(*columns, **options)
+
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("rich.progress.Progress", Bars)
+    with reproduce._progress({"small": (0, 3)}) as advance:
+        advance("small")
+    assert asked["speed_estimate_period"] >= 3600

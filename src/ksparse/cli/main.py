@@ -19,13 +19,13 @@ from .errors import InputError, clean
 from .fit import FitCommand
 from .fitting import FOLDS, Settings
 from .predict import PredictCommand
-from .reproduce import ReproduceCommand
+from .reproduce import ReproduceCommand, UnfinishedError
 from .tasks import TASKS
 
 __all__ = ["main"]
 
-#: Exit codes: what shells expect of bad input, of Ctrl-C and of a closed pipe.
-BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+#: Exit codes: what shells expect of work that failed, of bad input, of Ctrl-C and of a closed pipe.
+FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
 FIT = """Fit a model with k features; print them with their coefficients and scores on
 held-out rows.
@@ -64,7 +64,7 @@ examples
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code, 2 for bad input."""
+    """Run the command line; returns the exit code, 2 for bad input and 1 for work that failed."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no reason to stop
@@ -74,6 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"ksparse: {clean(error)}", file=sys.stderr)
         return BAD_INPUT
+    except UnfinishedError as error:
+        print(f"ksparse: {clean(error)}", file=sys.stderr)
+        return FAILED
     except BrokenPipeError:
         # What is left in the buffer must not be written when the interpreter ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -183,7 +186,7 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
         "names",
         metavar="NAME",
         nargs="*",
-        choices=[[], *(each.name for each in EXPERIMENTS)],
+        type=_experiment,
         help="experiments (see below); all of them if none is named",
     )
     scale = reproduce.add_mutually_exclusive_group()
@@ -198,8 +201,19 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     reproduce.add_argument("--data", metavar="DIR", type=Path, help="the folder of the real data (or KSPARSE_DATA)")
 
 
+def _experiment(text: str) -> str:
+    names = [each.name for each in EXPERIMENTS]
+    if text not in names:
+        raise argparse.ArgumentTypeError(f"there is no experiment {text!r}; choose from {', '.join(names)}")
+    return text
+
+
 def _reproduce_command(options: argparse.Namespace) -> ReproduceCommand:
-    jobs = (os.cpu_count() or 1) if options.jobs == -1 else options.jobs
+    cores = os.cpu_count() or 1
+    jobs = cores if options.jobs == -1 else options.jobs
+    if jobs > cores:
+        print(f"--jobs {jobs}: only {cores} at a time, one for each core", file=sys.stderr)
+        jobs = cores
     scale: Scale = "quick" if options.quick else "full" if options.full else "standard"
     return ReproduceCommand(tuple(options.names), scale, options.out, jobs, options.data)
 

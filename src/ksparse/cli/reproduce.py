@@ -12,15 +12,23 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ..experiments.base import Experiment, Scale
-from ..experiments.journal import Journal, OtherSettingsError
+from ..experiments.journal import Journal, JournalError, alone
+from ..experiments.machine import effort
 from ..experiments.markdown import markdown_report
 from ..experiments.registry import EXPERIMENTS
 from ..experiments.report import Finished, claims_table, html_report
 from ..experiments.running import Work, run_all
-from .errors import InputError, clean
+from .errors import InputError, clean, whole
 from .output import check_folder, write_files
 
-__all__ = ["ReproduceCommand"]
+__all__ = ["ReproduceCommand", "UnfinishedError"]
+
+#: Seconds over which the time left is estimated: a task may take minutes.
+ESTIMATE_FROM = 3600.0
+
+
+class UnfinishedError(Exception):
+    """Some tasks failed; the report is there."""
 
 
 @dataclass(frozen=True)
@@ -48,34 +56,87 @@ class ReproduceCommand:
     data: Path | None = None
 
     def run(self) -> None:
-        """Do it all; raises `InputError` for what the user can mend."""
+        """Do it all; raises `InputError` for what the user can mend, and `UnfinishedError` if tasks failed."""
         if importlib.util.find_spec("matplotlib") is None:
             raise InputError('the report has figures by matplotlib; install it with: pip install "ksparse[plots]"')
         check_folder(self.out)
         if self.data is not None:
+            if not self.data.is_dir():
+                raise InputError(f"--data {whole(self.data)} is not a folder; give the one that holds the real data")
             os.environ["KSPARSE_DATA"] = str(self.data.absolute())  # other processes inherit it
+        with self._results():
+            self._run()
+
+    @contextmanager
+    def _results(self) -> Iterator[None]:
+        """The folder for oneself; what can go wrong with it in words."""
+        folder = self.out / "journal"
+        try:
+            with alone(folder):
+                yield
+        except JournalError as error:
+            raise InputError(str(error)) from error
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            place = error.filename or folder
+            raise InputError(
+                f"cannot use {whole(place)}: {error.strerror or error}; --out must be a folder where you may write, and"
+                " what is written there goes on with the same command"
+            ) from error
+
+    def _run(self) -> None:
         chosen = [each for each in EXPERIMENTS if not self.names or each.name in self.names]
         left_out = {each.title: reason for each in chosen if (reason := each.unavailable()) is not None}
         ready = [each for each in chosen if each.title not in left_out]
+        journals = {each.name: self._journal(each) for each in ready}
+        journals |= self._former(ready, left_out)
+        shown = [each for each in EXPERIMENTS if each.name in journals]
         for title, reason in left_out.items():
             print(f"Left out: {title}: {clean(reason)}")
-        journals = {each.name: self._journal(each) for each in ready}
+        for name, journal in journals.items():
+            if journal.skipped:
+                lines = "1 damaged line" if journal.skipped == 1 else f"{journal.skipped} damaged lines"
+                print(f"Skipped {lines} of {self._path(name)}; what they held is done again.", file=sys.stderr)
+        failures: list[str] = []
         try:
-            self._work(ready, journals)
+            self._work(ready, journals, failures)
         except KeyboardInterrupt:
-            self._finish(ready, journals, left_out)
+            self._finish(shown, journals, left_out, failures)
             print("Interrupted: the same command goes on where it stopped.", file=sys.stderr)
             raise
-        self._finish(ready, journals, left_out)
+        self._finish(shown, journals, left_out, failures)
+        if failures:
+            raise UnfinishedError(
+                f"{len(failures)} failure{'s' if len(failures) > 1 else ''}, named above; the report is of what there"
+                " is, and the same command goes on with what is missing"
+            )
+
+    def _path(self, name: str) -> Path:
+        return self.out / "journal" / f"{name}.jsonl"
 
     def _journal(self, experiment: Experiment) -> Journal:
-        path = self.out / "journal" / f"{experiment.name}.jsonl"
-        try:
-            return Journal(path, experiment.settings(self.scale), version("ksparse"))
-        except OtherSettingsError as error:
-            raise InputError(str(error)) from error
+        return Journal(self._path(experiment.name), experiment.settings(self.scale), version("ksparse"))
 
-    def _work(self, ready: list[Experiment], journals: dict[str, Journal]) -> None:
+    def _former(self, ready: list[Experiment], left_out: dict[str, str]) -> dict[str, Journal]:
+        """Results that are in the folder, of experiments that are not run now; why, where they cannot be shown."""
+        found = {}
+        for each in EXPERIMENTS:
+            if each in ready or not self._path(each.name).exists():
+                continue
+            try:
+                journal = self._journal(each)
+            except JournalError as error:
+                left_out.setdefault(each.title, str(error))
+                continue
+            if len(journal):
+                found[each.name] = journal
+                reason = left_out.pop(each.title, None)
+                if reason is not None:
+                    print(f"Not gone on with: {each.title}: {clean(reason)}")
+        return found
+
+    def _work(self, ready: list[Experiment], journals: dict[str, Journal], failures: list[str]) -> None:
         work: list[tuple[float, Work]] = []
         totals: dict[str, tuple[int, int]] = {}
         for each in ready:
@@ -87,32 +148,66 @@ class ReproduceCommand:
         # Experiments take turns: the time left is then soon known, and what an interrupted run reports is balanced.
         work.sort(key=lambda one: one[0])
         with _progress(totals) as advance:
-            run_all([item for _, item in work], journals, self.jobs, lambda item: advance(item[0]))
+            run_all(
+                [item for _, item in work],
+                journals,
+                self.jobs,
+                lambda item: advance(item[0]),
+                lambda item, error: failures.append(f"{item[0]} {item[2].key}: {error}"),
+            )
 
-    def _finish(self, ready: list[Experiment], journals: dict[str, Journal], left_out: dict[str, str]) -> None:
-        """Write what there is, and say what it says."""
+    def _finish(
+        self, shown: list[Experiment], journals: dict[str, Journal], left_out: dict[str, str], failures: list[str]
+    ) -> None:
+        """Write what there is, and say what it says, and what failed."""
+        found = [self._finished(each, journals[each.name]) for each in shown]
+        marks = [mark for each in shown for mark in journals[each.name].marks(each.tasks(each.settings(self.scale)))]
+        command = "; ".join(part for part in (self._command(shown), effort(marks)) if part)
         finished = []
-        for each in ready:
-            settings = each.settings(self.scale)
-            tasks = each.tasks(settings)
-            journal = journals[each.name]
-            missing = f"{len(journal.left(tasks))} of {len(tasks)}" if journal.left(tasks) else ""
-            finished.append(Finished(each, settings, journal.table(tasks), missing))
+        for each in found:
+            problem = _problem(each)
+            if problem is None:
+                finished.append(each)
+            else:
+                left_out[each.experiment.title] = f"{problem}; they are in {each.experiment.name}.csv"
+                failures.append(f"{each.experiment.name}: {problem}")
         claims = claims_table(finished)
-        files = {f"{each.experiment.name}.csv": each.table.csv() for each in finished}
+        files = {f"{each.experiment.name}.csv": each.table.csv() for each in found}
         files["claims.csv"] = claims.csv()
         files |= {f"{picture.name}.svg": drawn for each in finished for picture, drawn in each.pictures}
-        files["report.html"] = html_report(finished, left_out, self._command())
-        files["report.md"] = markdown_report(finished, left_out, self._command())
+        files["report.html"] = html_report(finished, left_out, command)
+        files["report.md"] = markdown_report(finished, left_out, command)
         write_files(self.out, files)
         for line in claims.rows:
             ours = f"; default solver: {line['default']}" if "default" in line else ""
             print(f"{line['verdict']:>14s}  {line['paper']}: {line['claim']}{ours}")
+        for failure in failures:
+            print(f"Failed: {clean(failure)}", file=sys.stderr)
         print(f"Wrote {self.out}/report.html; beside it are the same as Markdown, the figures, and all results as CSV.")
 
-    def _command(self) -> str:
-        flag = {"quick": " --quick", "standard": "", "full": " --full"}[self.scale]
-        return " ".join(["ksparse reproduce", *self.names]) + flag
+    def _finished(self, experiment: Experiment, journal: Journal) -> Finished:
+        settings = experiment.settings(self.scale)
+        tasks = experiment.tasks(settings)
+        missing = f"{len(journal.left(tasks))} of {len(tasks)}" if journal.left(tasks) else ""
+        return Finished(experiment, settings, journal.table(tasks), missing)
+
+    def _command(self, shown: list[Experiment]) -> str:
+        """The command that makes all that is shown, whichever part of it was made now."""
+        data = "KSPARSE_DATA=… " if self.data is None and os.environ.get("KSPARSE_DATA") else ""
+        names = [each.name for each in EXPERIMENTS if each in shown or each.name in self.names] if self.names else []
+        flags = {"quick": ["--quick"], "standard": [], "full": ["--full"]}[self.scale]
+        # The folder's name would help nobody on another machine.
+        flags += ["--jobs", str(self.jobs), *(["--data", "…"] if self.data is not None else [])]
+        return data + " ".join(["ksparse reproduce", *names, *flags])
+
+
+def _problem(finished: Finished) -> str | None:
+    """Why results cannot be shown, if they cannot, as may be with few of them: that must not cost the other results."""
+    try:
+        _ = finished.pictures, finished.text_tables(), finished.claims()
+    except Exception as error:  # whatever it is
+        return f"its results cannot be shown ({type(error).__name__}: {error})"
+    return None
 
 
 @contextmanager
@@ -130,7 +225,7 @@ def _progress(totals: dict[str, tuple[int, int]]) -> Iterator[Callable[[str], No
         MofNCompleteColumn(),
         TimeRemainingColumn(elapsed_when_finished=True),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=ESTIMATE_FROM) as progress:
         bars = {
             name: progress.add_task(name, total=total, completed=before) for name, (before, total) in totals.items()
         }
