@@ -218,7 +218,9 @@ def _agree(table: Table, method: str) -> Proved:
 
 def _succeeds(table: Table, method: str, others: tuple[str, ...]) -> Verdict:
     """Whether a method succeeds more often than each of the others, which all have the same weight."""
-    return joined({f"against {other}": _more_often(table, method, other) for other in others})
+    each = {f"against {other}": _more_often(table, method, other) for other in others}
+    known = [one.share for one in each.values() if not np.isnan(one.share)]
+    return Verdict(float(np.mean(known)) if known else np.nan, joined(each).numbers)
 
 
 def _more_often(table: Table, method: str, other: str) -> Verdict:
