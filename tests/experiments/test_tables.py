@@ -36,3 +36,8 @@ def test_what_is_missing_is_not_a_number() -> None:
 def test_rows_of_several_kinds_make_one_csv() -> None:
     text = Table([{"a": 1, "b": "x,y"}, {"a": 2, "c": 0.5}]).csv()
     assert list(csv.DictReader(io.StringIO(text))) == [{"a": "1", "b": "x,y", "c": ""}, {"a": "2", "b": "", "c": "0.5"}]
+
+
+def test_replications_in_words() -> None:
+    assert Table({"replication": each % 3} for each in range(6)).repeats() == "3 replications"
+    assert Table([{"replication": 7}]).repeats("split") == "1 split"

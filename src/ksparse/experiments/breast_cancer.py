@@ -175,10 +175,13 @@ class BreastCancer(Experiment):
         def draw(figure: Figure) -> None:
             ax = figure.subplots()
             for method in DESCENDING:
-                curve = Table(row for row in first.where(method=method).rows if row["iteration"])
+                curve = first.where(method=method)
                 look = {**style_of(method), "markersize": 3.0}
                 ax.plot(curve.values("iteration"), curve.values("loss"), label=method, **look)
-            finish(ax, "iterations (of FBS: edges)", "log-det loss on the training set", log="x", legend=True)
+            finish(ax, "iterations (of FBS: edges)", "log-det loss on the training set", legend=True)
+            # All begin at the same Ω, which a logarithmic axis could not show.
+            ax.set_xscale("symlog", linthresh=1)
+            ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
 
         k = max(round(settings.curve_share * settings.genes * (settings.genes - 1) / 2), 1)
         greedy = tuple(method for method in GRAPH_METHODS if method.name in DESCENDING)
@@ -194,7 +197,7 @@ class BreastCancer(Experiment):
         heads = ("method", "specificity", "paper", "sensitivity", "paper", "MCC", "paper", "edges")
         times = ("CPU s, fit", "paper", "CPU s, whole choice")
         caption = (
-            f"{self.paper}: means (standard deviations) over {settings.replications} replications beside the paper's;"
+            f"{self.paper}: means (standard deviations) over {main.repeats()} beside the paper's;"
             " pCR is positive. Seconds are with our way of minimizing on a support, not with the paper's alternating"
             " direction method, which Figure 4 has beside it."
         )

@@ -86,7 +86,7 @@ class Heatmaps(Experiment):
             figure.colorbar(image, ax=list(axes), shrink=0.6, label="share of the replications")
 
         caption = (
-            f"{self.paper}: how often each entry is found, over {settings.replications} replications of one Ω̄ with p ="
+            f"{self.paper}: how often each entry is found, over {table.repeats()} of one Ω̄ with p ="
             f" {settings.p}; the diagonal always is. {graph_captions(settings)}"
         )
         return [Picture(self.name, caption, draw, (9.6, 6.2))]

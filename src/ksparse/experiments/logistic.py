@@ -141,7 +141,7 @@ class _Simulation(Experiment):
 
         caption = (
             f"{self.paper}, with the objective in the middle, which the paper does not show: means and standard errors"
-            f" over {settings.replications} replications. {step_caption(settings.multiple)}"
+            f" over {main.repeats()}. {step_caption(settings.multiple)}"
         )
         return [Picture(self.name, caption, draw, (11.0, 3.7)), *self._step_pictures(settings, table)]
 

@@ -133,7 +133,7 @@ class Precision(Experiment):
                 ax.set_xticks(settings.sizes)
 
         caption = (
-            f"{self.paper}: means and standard errors over {settings.replications} replications; seconds of one fit at"
+            f"{self.paper}: means and standard errors over {main.repeats()}; seconds of one fit at"
             f" the chosen k. {graph_captions(settings)}"
         )
         pictures = [Picture(self.name, caption, draw, (11.0, 3.7))]

@@ -173,7 +173,7 @@ class Rcv1(Experiment):
 
         caption = (
             f"Figure 2: the objective after each of the first {settings.limit} iterations, mean over"
-            f" {_splits(settings)}; a method that stopped keeps its last value. FBS then has"
+            f" {table.repeats('split')}; a method that stopped keeps its last value. FBS then has"
             f" {settings.limit} terms, and goes on to k. {step_caption(settings.multiple)}"
         )
         return Picture(f"{self.name}-convergence", caption, draw, (2.0 + 2.6 * len(settings.shown), 3.6))
@@ -190,7 +190,7 @@ class Rcv1(Experiment):
 
         caption = (
             "Figure 3, with the objective on the right, which the paper does not show: means and standard errors over"
-            f" {_splits(settings)}. {step_caption(settings.multiple)}"
+            f" {table.repeats('split')}. {step_caption(settings.multiple)}"
         )
         return Picture(f"{self.name}-error-time", caption, draw, (11.0, 3.7))
 
@@ -205,7 +205,8 @@ class Rcv1(Experiment):
                 for k in settings.steps_at:
                     for method, line in (("GraHTP", "-"), ("FGraHTP", "--")):
                         series = steps.where(k=k).series("multiple", measure, method=method)
-                        ax.plot(series.x, series.mean, label=f"{method}, k = {k}", ls=line, marker="o", ms=3)
+                        look = {"label": f"{method}, k = {k}", "ls": line, "marker": "o", "ms": 3}
+                        ax.errorbar(series.x, series.mean, yerr=np.nan_to_num(series.error), **look)
                 finish(ax, "η·L", name, log="x" if measure == "error" else "xy", legend=measure == "error")
 
         caption = (
@@ -229,7 +230,7 @@ class Rcv1(Experiment):
             if rows
         )
         caption = (
-            f"Means over {_splits(settings)}; documents: {sizes or 'none'}. Settled: the first iteration"
+            f"Means over {table.repeats('split')}; documents: {sizes or 'none'}. Settled: the first iteration"
             f" whose loss is at most {100 * NEAR:g} % above the last one."
         )
         heads = ("k", "method", "test error", "loss", f"loss at t = {EARLY}", "settled", "iterations", "CPU seconds")
@@ -294,10 +295,6 @@ class Rcv1(Experiment):
                 _trades_better(main, DEFAULT),
             ),
         ]
-
-
-def _splits(settings: Rcv1Settings) -> str:
-    return "1 split" if settings.replications == 1 else f"{settings.replications} splits"
 
 
 def _texts(settings: Rcv1Settings, seed: int) -> _Texts:

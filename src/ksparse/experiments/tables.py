@@ -80,6 +80,11 @@ class Table:
         errors = [chosen.error(y, **{x: place}) for place in places]
         return Series(np.array(places, dtype=np.float64), np.array(means), np.array(errors))
 
+    def repeats(self, what: str = "replication") -> str:
+        """How many replications there are, in words; of a run that was not finished, the most for any setting."""
+        count = len(self.distinct("replication"))
+        return f"1 {what}" if count == 1 else f"{count} {what}s"
+
     def csv(self, columns: Sequence[str] | None = None) -> str:
         """All rows as CSV; the columns are those of the rows, in the order in which they come."""
         names = list(dict.fromkeys(name for row in self.rows for name in row)) if columns is None else list(columns)
