@@ -24,7 +24,7 @@ from ksparse.experiments.graphs import METHODS, method_named
 from ksparse.experiments.methods import DEFAULT
 from ksparse.experiments.tables import Table
 
-from .results import drawn, results
+from .helpers import results, show_all
 
 TINY = BreastCancerSettings(
     replications=2, curves=1, genes=10, folds=3, shares=(0.05, 0.2), penalties=(0.5, 0.2), curve_share=0.2
@@ -147,7 +147,7 @@ def test_curves_begin_together_and_end_lower(table: Table) -> None:
 
 
 def test_pictures_and_table(table: Table) -> None:
-    assert list(drawn(BreastCancer(), TINY, table)) == ["breast-cancer-curves"]
+    assert list(show_all(BreastCancer(), TINY, table)) == ["breast-cancer-curves"]
     (shown,) = BreastCancer().text_tables(TINY, table)
     assert [row[0] for row in shown.rows] == list(METHODS)
     assert {len(row) for row in shown.rows} == {len(shown.heads)}

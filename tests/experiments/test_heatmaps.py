@@ -13,7 +13,7 @@ from ksparse.experiments.heatmaps import Heatmaps, HeatmapSettings, _precision, 
 from ksparse.experiments.methods import DEFAULT
 from ksparse.experiments.tables import Table
 
-from .results import drawn, results
+from .helpers import results, show_all
 
 TINY = HeatmapSettings(
     replications=2, p=8, n=60, probability=0.2, shares=(0.1, 0.2, 0.3), penalties=(0.5, 0.2, 0.1, 0.05)
@@ -63,7 +63,7 @@ def test_many_samples_find_the_truth() -> None:
 
 
 def test_picture(table: Table) -> None:
-    (figure,) = drawn(Heatmaps(), TINY, table).values()
+    (figure,) = show_all(Heatmaps(), TINY, table).values()
     titles = [ax.get_title() for ax in figure.axes if ax.get_title()]
     assert titles == ["truth", *METHODS]
     image = figure.axes[1 + METHODS.index(DEFAULT)].images[0].get_array()

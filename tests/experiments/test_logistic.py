@@ -7,61 +7,59 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ksparse.experiments import Experiment, Table, experiment_named
+from ksparse.experiments import Table, experiment_named
 from ksparse.experiments.logistic import METHODS, LogisticSettings
 from ksparse.experiments.methods import DEFAULT
 from ksparse.threads import one_thread
+
+from .helpers import results
 
 TINY = LogisticSettings(((60, 8), (400, 8)), 3, steps_at=(400,), steps=(1.0, 16.0), p=60, relevant=8)
 MEASURES = {"error", "loss", "recall", "seconds", "iterations", "status"}
 
 
-def run(experiment: Experiment, settings: LogisticSettings) -> Table:
-    return Table({**task.place, **row} for task in experiment.tasks(settings) for row in experiment.run(settings, task))
-
-
 @pytest.fixture(scope="module")
-def results() -> Table:
-    return run(experiment_named("logistic-n"), TINY)
+def table() -> Table:
+    return results(experiment_named("logistic-n"), TINY)
 
 
-def test_all_methods_have_all_measures(results: Table) -> None:
-    main = results.where(kind="main")
+def test_all_methods_have_all_measures(table: Table) -> None:
+    main = table.where(kind="main")
     assert main.distinct("method") == list(METHODS)
     assert len(main) == 2 * 3 * len(METHODS)
-    assert all(set(row) >= MEASURES for row in results.rows)
-    assert (results.values("seconds") >= 0).all()
+    assert all(set(row) >= MEASURES for row in table.rows)
+    assert (table.values("seconds") >= 0).all()
 
 
-def test_errors_fall_with_n(results: Table) -> None:
-    claim = experiment_named("logistic-n").claims(TINY, results)[0]
+def test_errors_fall_with_n(table: Table) -> None:
+    claim = experiment_named("logistic-n").claims(TINY, table)[0]
     assert (claim.faithful.word, claim.ours.word if claim.ours else "") == ("holds", "holds")
-    backwards = Table({**row, "n": -row["n"]} for row in results.rows)
+    backwards = Table({**row, "n": -row["n"]} for row in table.rows)
     assert experiment_named("logistic-n").claims(TINY, backwards)[0].faithful.word == "does not hold"
 
 
-def test_the_default_has_the_lowest_objective(results: Table) -> None:
-    main = results.where(kind="main", n=400)
+def test_the_default_has_the_lowest_objective(table: Table) -> None:
+    main = table.where(kind="main", n=400)
     lowest = min(main.mean("loss", method=method) for method in METHODS[:4])
     assert main.mean("loss", method=DEFAULT) <= lowest * (1 + 1e-6)
 
 
-def test_steps_are_tried_where_they_are_asked_for(results: Table) -> None:
-    steps = results.where(kind="step")
+def test_steps_are_tried_where_they_are_asked_for(table: Table) -> None:
+    steps = table.where(kind="step")
     assert steps.distinct("n") == [400]
     assert steps.distinct("multiple") == [1.0, 16.0]
-    same = results.where(kind="main", n=400).values("loss", method="GraHTP")
+    same = table.where(kind="main", n=400).values("loss", method="GraHTP")
     np.testing.assert_array_equal(steps.values("loss", method="GraHTP", multiple=16.0), same)
 
 
-def test_the_same_seed_gives_the_same_numbers(results: Table) -> None:
+def test_the_same_seed_gives_the_same_numbers(table: Table) -> None:
     experiment = experiment_named("logistic-n")
     task = experiment.tasks(TINY)[0]
     with one_thread():
         again = [{**row, "seconds": 0.0} for row in experiment.run(TINY, task)]
     first = [
         {name: value for name, value in {**row, "seconds": 0.0}.items() if name not in task.place}
-        for row in results.where(**task.place).rows
+        for row in table.where(**task.place).rows
     ]
     assert again == first
 
@@ -69,7 +67,7 @@ def test_the_same_seed_gives_the_same_numbers(results: Table) -> None:
 def test_errors_with_k_and_what_is_said_of_them() -> None:
     experiment = experiment_named("logistic-k")
     settings = replace(TINY, places=((200, 8), (200, 40)), replications=2, steps_at=())
-    table = run(experiment, settings)
+    table = results(experiment, settings)
     claims = {claim.words: claim for claim in experiment.claims(settings, table)}
     grows = claims["n fixed: the errors of all but FBS tend to increase with k"]
     assert grows.ours is not None

@@ -31,7 +31,7 @@ from ksparse.objectives import LogDet, eigenvalue_bounds
 from ksparse.solvers import FBS
 from ksparse.typing import Array
 
-from .results import drawn, results
+from .helpers import results, show_all
 
 TINY = PrecisionSettings(
     sizes=(8, 12),
@@ -194,11 +194,11 @@ def test_the_mean_over_folds_decides() -> None:
 
 
 def test_pictures(table: Table) -> None:
-    figures = drawn(Precision(), TINY, table)
+    figures = show_all(Precision(), TINY, table)
     assert list(figures) == ["precision", "precision-steps", "precision-adm"]
     assert len(figures["precision"].axes) == 3
     plain = Table(table.where(kind="main").rows)
-    assert list(drawn(Precision(), TINY, plain)) == ["precision"]
+    assert list(show_all(Precision(), TINY, plain)) == ["precision"]
 
 
 def made_up(better: str, worse: str) -> Table:
