@@ -329,3 +329,12 @@ def test_the_time_left_is_estimated_from_slow_tasks(monkeypatch: pytest.MonkeyPa
     with reproduce._progress({"small": (0, 3)}) as advance:
         advance("small")
     assert asked["speed_estimate_period"] >= 3600
+
+
+def test_an_experiment_whose_data_are_missing_is_an_error_if_there_is_no_other(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KSPARSE_DATA", "")
+    assert main(["reproduce", "with-data", "--jobs", "1", "--out", str(tmp_path / "out")]) == 2
+    assert "rcv1.binary is not part of the package" in capsys.readouterr().err
+    assert not (tmp_path / "out" / "report.html").exists()

@@ -29,3 +29,13 @@ def test_nothing_to_take_a_ratio_of() -> None:
     for judged in (compared(table, "error", "k", "a", ("b",)), comparable(table, "error", "k", "a", "b")):
         assert judged.word == "holds"
         assert "median ratio nan" in judged.numbers
+
+
+def test_a_panel_without_results_says_so() -> None:
+    figure = Figure()
+    ax = figure.subplots()
+    ax.plot([], [])
+    finish(ax, "n", "error", log="xy")
+    figure.draw_without_rendering()
+    assert [text.get_text() for text in ax.texts] == ["no results yet"]
+    assert ax.get_xscale() == "linear"

@@ -91,6 +91,8 @@ class ReproduceCommand:
         ready = [each for each in chosen if each.title not in left_out]
         journals = {each.name: self._journal(each) for each in ready}
         journals |= self._former(ready, left_out)
+        if not journals:
+            raise InputError("; ".join(left_out.values()))
         shown = [each for each in EXPERIMENTS if each.name in journals]
         for title, reason in left_out.items():
             print(f"Left out: {title}: {clean(reason)}")

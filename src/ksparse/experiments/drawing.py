@@ -56,10 +56,13 @@ def finish(ax: Axes, x: str, y: str, *, log: str = "", title: str = "", legend: 
     """Names of the axes, logarithmic ones where asked, and the legend."""
     ax.set_xlabel(x)
     ax.set_ylabel(y)
-    if "x" in log:
+    drawn = np.isfinite(ax.dataLim.get_points()).all()
+    if not drawn:  # of a run that was not finished
+        ax.text(0.5, 0.5, "no results yet", transform=ax.transAxes, ha="center", color=INK, fontsize=8)
+    if "x" in log and drawn and ax.dataLim.x1 > 0:
         ax.set_xscale("log")
         _plain_numbers(ax.xaxis, *ax.get_xlim())
-    if "y" in log:
+    if "y" in log and drawn and ax.dataLim.y1 > 0:
         ax.set_yscale("log")
         _plain_numbers(ax.yaxis, *ax.get_ylim())
     if title:

@@ -116,7 +116,7 @@ def claims_table(finished: Iterable[Finished]) -> Table:
 
 def _numbers(claims: list[Claim]) -> list[tuple[Any, Any]]:
     words = Counter(claim.faithful.word for claim in claims)
-    return [(words[word], f"claims: {word}") for word in KINDS if words[word]]
+    return [(words[word], f"claims, as published: {word}") for word in KINDS if words[word]]
 
 
 def _claims(claims: list[Claim]) -> str:
