@@ -114,18 +114,21 @@ class _Simulation(Experiment):
             solver = method.make(settings.multiple / lipschitz, settings.tolerance, None)
             rows.append({"kind": "main", "method": method.name, **_measured(objective, k, solver, coef)})
         if task.place[self.over] in settings.steps_at:
-            rows += self._steps(settings, objective, k, coef, lipschitz)
+            rows += self._steps(settings, objective, k, coef, rows)
         return rows
 
     @staticmethod
-    def _steps(settings: LogisticSettings, objective: Logistic, k: int, coef: Array, lipschitz: float) -> list[Row]:
-        """GraHTP and FGraHTP with other steps."""
+    def _steps(settings: LogisticSettings, objective: Logistic, k: int, coef: Array, main: list[Row]) -> list[Row]:
+        """GraHTP and FGraHTP with all steps; what `main` has of them is not run again."""
+        known = {row["method"]: row for row in main}
+        lipschitz = objective.lipschitz()
         rows = []
         for method in FEATURE_METHODS[:2]:
             for multiple in settings.steps:
                 solver = method.make(multiple / lipschitz, settings.tolerance, None)
-                measured = _measured(objective, k, solver, coef)
-                rows.append({"kind": "step", "method": method.name, "multiple": multiple, **measured})
+                again = multiple == settings.multiple
+                measured = known[method.name] if again else _measured(objective, k, solver, coef)
+                rows.append({**measured, "kind": "step", "method": method.name, "multiple": multiple})
         return rows
 
     def pictures(self, settings: LogisticSettings, table: Table) -> Figures:
