@@ -108,8 +108,8 @@ def test_report_results_and_claims(small: Small, tmp_path: Path, capsys: pytest.
     assert verdicts == ["holds", "not measured"]
     out = capsys.readouterr().out
     assert "holds  Figure 0: errors fall; default solver: does not hold" in out
-    assert "One with data: rcv1.binary is not part of the package" in out
-    assert "One with data" in page
+    assert "Left out: One with data: rcv1.binary is not part of the package (what to do: see the report)\n" in out
+    assert "One with data</td><td>rcv1.binary is not part of the package; set" in page
     assert not (tmp_path / "with-data.csv").exists()
 
 
@@ -143,15 +143,38 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     arguments = ["reproduce", "small", "--jobs", "1", "--out", str(tmp_path)]
     small.fails_at = 3
     assert main(arguments) == 130
-    assert "goes on where it stopped" in capsys.readouterr().err
-    assert "1 of 3 tasks are missing" in (tmp_path / "report.html").read_text()
-    assert "**This run was not finished: 1 of 3 tasks" in (tmp_path / "report.md").read_text()
+    captured = capsys.readouterr()
+    assert captured.err.endswith("ksparse: interrupted; the same command goes on where it stopped\n")
+    first = "Not finished, and shown as far as they came: small (1 of 3 tasks are missing)."
+    assert first in captured.out
+    page, text = ((tmp_path / f"report.{kind}").read_text() for kind in ("html", "md"))
+    assert f"<b>{first}</b>" in page
+    assert "1 of 3 tasks are missing, so that means are over fewer results" in page
+    assert f"**{first}**" in text
+    assert "**This run was not finished: 1 of 3 tasks" in text
     small.fails_at = None
     assert main(arguments) == 0
     assert small.runs == [1, 2, 3]
     assert "missing" not in (tmp_path / "report.html").read_text()
     assert main(arguments) == 0
     assert small.runs == [1, 2, 3]
+
+
+def test_what_was_not_asked_for_is_said_too(small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder may come to hold parts of it; the report then names the others."""
+    data = with_data(tmp_path)
+    assert main(["reproduce", "small", "--jobs", "1", "--out", str(tmp_path), "--data", str(data)]) == 0
+    assert "Left out" not in capsys.readouterr().out
+    assert "| One with data | not run; 'ksparse reproduce with-data' does |" in (tmp_path / "report.md").read_text()
+
+
+def test_a_quick_run_says_that_it_proves_nothing(
+    small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reproduce", "--quick", "--jobs", "1", "--out", str(tmp_path)]) == 0
+    said = "one or two replications of small settings show that everything runs, not what is true"
+    for text in (capsys.readouterr().out, *((tmp_path / f"report.{kind}").read_text() for kind in ("html", "md"))):
+        assert said in text
 
 
 def test_results_of_other_settings_are_not_mixed(

@@ -113,7 +113,7 @@ def test_what_is_missing_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) 
             monkeypatch.delenv("KSPARSE_DATA")
         assert not has_original_rcv1()
         with pytest.raises(
-            FileNotFoundError, match=r"KSPARSE_DATA to a folder that has text/rcv1_train.*LIBSVM's page"
+            FileNotFoundError, match=r"KSPARSE_DATA .* to a folder that has text/rcv1_train.*LIBSVM's page"
         ):
             load_rcv1()
         with pytest.raises(FileNotFoundError, match=r"hess_mda133/mda133\.csv.*Hess et al\..*pCR or RD"):

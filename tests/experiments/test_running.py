@@ -168,13 +168,10 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 def test_workers_end_with_a_parent_that_is_killed_and_its_results_are_kept(tmp_path: Path) -> None:
-    script = tmp_path / "orphans.py"
-    script.write_text(ORPHANS)
-    here = {**os.environ, "PYTHONPATH": os.pathsep.join(["", *sys.path])}
-    parent = subprocess.Popen([sys.executable, str(script), str(tmp_path)], env=here)
+    parent = _started(tmp_path)
     try:
         path = tmp_path / "probe.jsonl"
-        _until(lambda: path.exists() and path.read_bytes().count(b"\n") == 2)
+        _until(lambda: _at_work(path))
         workers = _children(parent.pid)
         assert workers
     finally:
@@ -183,6 +180,37 @@ def test_workers_end_with_a_parent_that_is_killed_and_its_results_are_kept(tmp_p
     _until(lambda: not any(_lives(worker) for worker in workers))
     settings = Deeds(("count", "sleep", "sleep"))
     assert len(Journal(path, settings, "1.0").left(Probe().tasks(settings))) == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("at_work", [False, True])
+def test_an_interrupt_ends_the_workers_in_silence(tmp_path: Path, at_work: bool) -> None:
+    """A terminal interrupts all processes: those that are still being started, too."""
+    path = tmp_path / "probe.jsonl"
+    parent = _started(tmp_path, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    try:
+        # Beside its workers it has one process, which was there before them.
+        _until(lambda: len(_children(parent.pid)) > 1 and (_at_work(path) or not at_work))
+        workers = _children(parent.pid)
+        os.killpg(parent.pid, signal.SIGINT)
+        _, errors = parent.communicate(timeout=60)
+    finally:
+        parent.kill()
+    assert errors.count("Traceback") == 1  # of the parent
+    assert errors.endswith("KeyboardInterrupt\n")
+    _until(lambda: not any(_lives(worker) for worker in workers))
+
+
+def _at_work(journal: Path) -> bool:
+    """The first of the tasks is done, and the others go on."""
+    return journal.exists() and journal.read_bytes().count(b"\n") == 2
+
+
+def _started(folder: Path, **options: Any) -> subprocess.Popen[Any]:
+    script = folder / "orphans.py"
+    script.write_text(ORPHANS)
+    here = {**os.environ, "PYTHONPATH": os.pathsep.join(["", *sys.path])}
+    return subprocess.Popen([sys.executable, str(script), str(folder)], env=here, **options)
 
 
 def _until(true: Any) -> None:

@@ -84,8 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, MemoryError) as error:
         print(f"ksparse: {clean(error) or 'not enough memory'}", file=sys.stderr)
         return BAD_INPUT
-    except KeyboardInterrupt:
-        print("ksparse: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        advice = f"; {stop}" if str(stop) else ""
+        print(f"ksparse: interrupted{advice}", file=sys.stderr)
         return INTERRUPTED
     return 0
 

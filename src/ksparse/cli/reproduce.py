@@ -16,13 +16,22 @@ from ..experiments.journal import Journal, JournalError, alone
 from ..experiments.machine import effort
 from ..experiments.markdown import markdown_report
 from ..experiments.registry import EXPERIMENTS
-from ..experiments.report import Finished, claims_table, html_report
+from ..experiments.report import Finished, claims_table, html_report, what_is_missing
 from ..experiments.running import Work, run_all
 from .errors import InputError, clean, whole
 from .output import check_folder, write_files
 
 __all__ = ["ReproduceCommand", "UnfinishedError"]
 
+#: What a reader of the report has to know first.
+NOTICES: dict[Scale, str] = {
+    "quick": (
+        "A quick run: one or two replications of small settings show that everything runs, not what is true. For that"
+        " there are 'ksparse reproduce' (10 replications) and 'ksparse reproduce --full' (100)."
+    ),
+    "standard": "",
+    "full": "",
+}
 #: Seconds over which the time left is estimated: a task may take minutes.
 ESTIMATE_FROM = 3600.0
 
@@ -95,7 +104,10 @@ class ReproduceCommand:
             raise InputError("; ".join(left_out.values()))
         shown = [each for each in EXPERIMENTS if each.name in journals]
         for title, reason in left_out.items():
-            print(f"Left out: {title}: {clean(reason)}")
+            print(f"Left out: {title}: {clean(reason.partition(';')[0])} (what to do: see the report)")
+        for each in EXPERIMENTS:
+            if each not in shown:
+                left_out.setdefault(each.title, each.unavailable() or f"not run; 'ksparse reproduce {each.name}' does")
         for name, journal in journals.items():
             if journal.skipped:
                 lines = "1 damaged line" if journal.skipped == 1 else f"{journal.skipped} damaged lines"
@@ -105,8 +117,7 @@ class ReproduceCommand:
             self._work(ready, journals, failures)
         except KeyboardInterrupt:
             self._finish(shown, journals, left_out, failures)
-            print("Interrupted: the same command goes on where it stopped.", file=sys.stderr)
-            raise
+            raise KeyboardInterrupt("the same command goes on where it stopped") from None
         self._finish(shown, journals, left_out, failures)
         if failures:
             raise UnfinishedError(
@@ -177,14 +188,17 @@ class ReproduceCommand:
         files = {f"{each.experiment.name}.csv": each.table.csv() for each in found}
         files["claims.csv"] = claims.csv()
         files |= {f"{picture.name}.svg": drawn for each in finished for picture, drawn in each.pictures}
-        files["report.html"] = html_report(finished, left_out, command)
-        files["report.md"] = markdown_report(finished, left_out, command)
+        notice = f"{NOTICES[self.scale]} {what_is_missing(found)}".strip()
+        files["report.html"] = html_report(finished, left_out, command, notice)
+        files["report.md"] = markdown_report(finished, left_out, command, notice)
         write_files(self.out, files)
         for line in claims.rows:
             ours = f"; default solver: {line['default']}" if "default" in line else ""
             print(f"{line['verdict']:>14s}  {line['paper']}: {line['claim']}{ours}")
         for failure in failures:
             print(f"Failed: {clean(failure)}", file=sys.stderr)
+        if notice:
+            print(notice)
         print(f"Wrote {self.out}/report.html; beside it are the same as Markdown, the figures, and all results as CSV.")
 
     def _finished(self, experiment: Experiment, journal: Journal) -> Finished:

@@ -38,15 +38,16 @@ HESS_TABLE = "hess_mda133/mda133.csv"
 RESPONSES = {"RD": 0, "pCR": 1}
 
 RCV1_HELP = (
-    "rcv1.binary is not part of the package; set the environment variable KSPARSE_DATA to a folder that has"
-    f" {RCV1_TRAIN} and {RCV1_TEST}, each as it is or as .bz2, from LIBSVM's page of binary classification data (Lewis"
-    f" et al., RCV1, JMLR 5, 2004), or that has {REAL_DATA['rcv1']}, which stands in for them"
+    "rcv1.binary is not part of the package; set the environment variable KSPARSE_DATA (on the command line: --data) to"
+    f" a folder that has {RCV1_TRAIN} and {RCV1_TEST}, each as it is or as .bz2, from LIBSVM's page of binary"
+    f" classification data (Lewis et al., RCV1, JMLR 5, 2004), or that has {REAL_DATA['rcv1']}, which stands in for"
+    " them"
 )
 HESS_HELP = (
-    "the breast cancer data are not part of the package; set the environment variable KSPARSE_DATA to a folder that has"
-    f" {HESS_TABLE}, the 133 subjects of Hess et al. (Journal of Clinical Oncology 24, 2006) as rows: first a column"
-    " with pCR or RD, then a column of expression levels for each probe, under a line with their names; or that has"
-    f" {REAL_DATA['hess']}, which stands in for it"
+    "the breast cancer data are not part of the package; set the environment variable KSPARSE_DATA (on the command"
+    f" line: --data) to a folder that has {HESS_TABLE}, the 133 subjects of Hess et al. (Journal of Clinical Oncology"
+    " 24, 2006) as rows: first a column with pCR or RD, then a column of expression levels for each probe, under a line"
+    f" with their names; or that has {REAL_DATA['hess']}, which stands in for it"
 )
 
 

@@ -23,7 +23,7 @@ CLAIMS = {
 SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\|*_<>[]`"})
 
 
-def markdown_report(finished: Sequence[Finished], left_out: dict[str, str], command: str) -> str:
+def markdown_report(finished: Sequence[Finished], left_out: dict[str, str], command: str, notice: str = "") -> str:
     """What `html_report` shows.
 
     Parameters
@@ -34,9 +34,17 @@ def markdown_report(finished: Sequence[Finished], left_out: dict[str, str], comm
         Why others were not, by their titles.
     command : str
         The command that makes the same results.
+    notice : str, default=""
+        What a reader has to know first.
     """
     claims = [[line.get(name, "") for name in CLAIMS] for line in claims_table(finished).rows]
-    parts = [f"# {_text(TITLE)}", _text(LEAD), "## What the paper says", _text(EXPLANATION)]
+    parts = [
+        f"# {_text(TITLE)}",
+        _text(LEAD),
+        *([f"**{_text(notice)}**"] if notice else []),
+        "## What the paper says",
+        _text(EXPLANATION),
+    ]
     parts.append(_table(CLAIMS.values(), claims))
     for each in finished:
         parts += _experiment(each)

@@ -8,13 +8,25 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ..pages import address, figure, page, row, section, svg, table, text, tiles
 from .base import Experiment, Picture, TextTable
 from .claims import Claim, Verdict
 from .machine import machine, versions
 from .tables import Table
 
-__all__ = ["EXPLANATION", "LEAD", "TITLE", "Finished", "claims_table", "described", "html_report", "made_with"]
+__all__ = [
+    "EXPLANATION",
+    "LEAD",
+    "TITLE",
+    "Finished",
+    "claims_table",
+    "described",
+    "html_report",
+    "made_with",
+    "what_is_missing",
+]
 
 TITLE = "Gradient Hard Thresholding Pursuit, again"
 LEAD = (
@@ -25,11 +37,15 @@ LEAD = (
 EXPLANATION = (
     "Each sentence of the paper’s §5 (and §3) that says something is better, comparable, faster, falls or rises. It"
     " holds if it is so in at least 80 % of the settings, partly if in at least 30 %; of things that are said at once"
-    " the weakest counts, theorems must hold in all runs, and where ours differ, a sentence says why. Differences of"
-    " over two standard errors, on the same data, are called clear. Beside the"
+    " the weakest counts, theorems must hold in all runs, and where ours differ, a sentence says why. A mean falls or"
+    " rises if its last value is below or above its first, and Kendall’s τ with the variable has the same sign; two"
+    " are comparable if they differ by at most 10 %. Differences of over two standard errors, on the same data, are"
+    " called clear. Beside the"
     " methods as the paper states them: the same sentence with our default solver in the place of GraHTP (or, where"
     " it speaks of another method, with the default solver as what that is compared with)."
 )
+#: So many values are written out, whatever they are.
+FEW = 4
 #: CSS classes of verdicts.
 KINDS = {"holds": "holds", "partly": "partly", "does not hold": "fails", "not measured": "unknown"}
 
@@ -77,7 +93,13 @@ class Finished:
         return self.experiment.claims(self.settings, self.table) if len(self.table) else []
 
 
-def html_report(finished: Sequence[Finished], left_out: dict[str, str], command: str) -> str:
+def what_is_missing(finished: Iterable[Finished]) -> str:
+    """A sentence on the experiments of which something is missing; nothing if all was done."""
+    parts = [f"{each.experiment.name} ({each.missing} tasks are missing)" for each in finished if each.missing]
+    return f"Not finished, and shown as far as they came: {', '.join(parts)}." if parts else ""
+
+
+def html_report(finished: Sequence[Finished], left_out: dict[str, str], command: str, notice: str = "") -> str:
     """The report of a run.
 
     Parameters
@@ -88,6 +110,8 @@ def html_report(finished: Sequence[Finished], left_out: dict[str, str], command:
         Why others were not, by their titles.
     command : str
         The command that makes the same results.
+    notice : str, default=""
+        What a reader has to know first.
     """
     claims = [claim for each in finished for claim in each.claims()]
     sections = [_claims(claims), *(_experiment(each) for each in finished)]
@@ -95,7 +119,7 @@ def html_report(finished: Sequence[Finished], left_out: dict[str, str], command:
         sections.append(_left_out(left_out))
     return page(
         title=TITLE,
-        lead=text(LEAD),
+        lead=text(LEAD) + (f" <b>{text(notice)}</b>" if notice else ""),
         numbers=tiles(_numbers(claims)),
         sections=[*sections, _made_with(command)],
     )
@@ -155,13 +179,23 @@ def _text_table(shown: TextTable) -> str:
 
 def described(settings: Any) -> str:
     """All settings in a line."""
-    return "; ".join(f"{name} = {_value(value)}" for name, value in asdict(settings).items())
+    return "; ".join(f"{name.replace('_', ' ')} = {_value(value)}" for name, value in asdict(settings).items())
 
 
 def _value(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        return "(" + ", ".join(_value(each) for each in value) + ")"
+        parts = [_value(each) for each in value]
+        return f"({', '.join([*parts[:2], '…', parts[-1]] if _steady(value) else parts)})"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _steady(values: Sequence[Any]) -> bool:
+    """Whether numbers, or points, follow one another by the same difference, so that one need not read them all."""
+    if len(values) < FEW or not all(isinstance(value, (int, float, tuple)) for value in values):
+        return False
+    return bool(np.ptp(np.diff(np.array(values, dtype=np.float64), axis=0), axis=0).max() < 1e-9)
 
 
 def _left_out(left_out: dict[str, str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -111,14 +112,16 @@ def _by_a_pool(waiting: deque[Work], jobs: int) -> Iterator[tuple[Work, _Outcome
     """Take tasks until there are no more, or the pool is broken; only few at a time, so that an interrupt is heeded."""
     # A fork would share the state of threads that libraries have started.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent)
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_serve)
+    others = multiprocessing.active_children()
     running: dict[Future[_Outcome], Work] = {}
     broken = False
     try:
         while True:
             while waiting and len(running) <= jobs and not broken:
                 try:
-                    running[pool.submit(_do, waiting[0])] = waiting[0]
+                    with _uninterrupted():
+                        running[pool.submit(_do, waiting[0])] = waiting[0]
                 except BrokenProcessPool:
                     broken = True
                 else:
@@ -128,6 +131,10 @@ def _by_a_pool(waiting: deque[Work], jobs: int) -> Iterator[tuple[Work, _Outcome
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), _outcome(future)
     finally:
+        # After an interrupt they are at work, and would go on.
+        for process in multiprocessing.active_children():
+            if process not in others:
+                process.terminate()
         pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -138,8 +145,26 @@ def _outcome(future: Future[_Outcome]) -> _Outcome:
         return _Outcome(error=KILLED)
 
 
-def _end_with_parent() -> None:
-    """A process whose parent was killed would otherwise wait for tasks for ever."""
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Processes that are started here do not hear of an interrupt while they import; this one does, but later."""
+    if not hasattr(signal, "pthread_sigmask"):  # not on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _serve() -> None:
+    """What a process does first.
+
+    An interrupt is for its parent, which ends it; and a process whose parent was killed would otherwise wait for tasks
+    for ever.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
         Thread(target=_outlive, args=(parent.join,), daemon=True).start()
