@@ -62,7 +62,7 @@ def test_the_command_line_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("scale", ["quick", "standard", "full"])
 def test_scales(scale: Any) -> None:
     settings = BreastCancer().settings(scale)
-    assert len(BreastCancer().tasks(settings)) == settings.replications
+    assert len(BreastCancer().tasks(settings)) == 2 * settings.replications
     assert settings.curves <= settings.replications
 
 
@@ -87,6 +87,28 @@ def test_test_subjects_have_no_part_in_the_choice_of_genes() -> None:
     spoiled = np.array(X)
     spoiled[test] += 100.0 * (2 * y[test, None] - 1)
     np.testing.assert_array_equal(split_of(spoiled, y, TINY, seed=4).X, split.X)
+    assert not np.array_equal(split_of(spoiled, y, TINY, seed=4, by_all=True).X, split.X)
+
+
+def test_genes_that_all_subjects_chose() -> None:
+    X, y = np.asarray(data(shift=0.3)[0]), data()[1]
+    split = split_of(X, y, TINY, seed=4, by_all=True)
+    best = np.argsort(-np.abs(ttest_ind(X[y == 1], X[y == 0]).statistic))[: TINY.genes]
+    rng = np.random.default_rng(4)
+    test = np.concatenate([rng.permutation(np.flatnonzero(y == label))[:count] for label, count in ((1, 5), (0, 16))])
+    train = np.delete(X, test, axis=0)[:, best]
+    np.testing.assert_allclose(split.X, (train - train.mean(axis=0)) / train.std(axis=0))
+
+
+@pytest.mark.parametrize(("instead", "said"), [(0.5, "nearer to the paper's 0.49, which suggests"), (0.2, "no nearer")])
+def test_it_is_said_which_choice_of_genes_is_nearer_to_the_paper(instead: float, said: str) -> None:
+    rows = [
+        {"kind": kind, "replication": 0, "method": name, **dict.fromkeys(breast_cancer.MEASURES, value), "edges": 3}
+        for kind, value in (("main", 0.3), ("by all", instead))
+        for name in METHODS
+    ]
+    _, second = BreastCancer().text_tables(TINY, Table(rows))
+    assert f"GraHTP's MCC is then {instead:.2f}, not 0.30, and {said}" in second.caption
 
 
 def test_splits_differ() -> None:
@@ -148,10 +170,12 @@ def test_curves_begin_together_and_end_lower(table: Table) -> None:
 
 def test_pictures_and_table(table: Table) -> None:
     assert list(show_all(BreastCancer(), TINY, table)) == ["breast-cancer-curves"]
-    (shown,) = BreastCancer().text_tables(TINY, table)
+    shown, by_all = BreastCancer().text_tables(TINY, table)
+    assert [row[0] for row in by_all.rows] == ["GraHTP", DEFAULT]
+    assert {len(row) for row in by_all.rows} == {len(by_all.heads)}
     assert [row[0] for row in shown.rows] == list(METHODS)
     assert {len(row) for row in shown.rows} == {len(shown.heads)}
-    mean, deviation = table.mean("mcc", method="FBS"), table.deviation("mcc", method="FBS")
+    mean, deviation = (of("mcc", kind="main", method="FBS") for of in (table.mean, table.deviation))
     assert shown.rows[2][5] == f"{mean:.2f} ({deviation:.2f})"
     assert shown.rows[2][6] == "0.48 (0.19)"
     assert shown.rows[-1][2] == ""

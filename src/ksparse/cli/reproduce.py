@@ -239,7 +239,8 @@ def _progress(totals: dict[str, tuple[int, int]]) -> Iterator[Callable[[str], No
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TimeRemainingColumn(elapsed_when_finished=True),
+        TimeRemainingColumn(),
+        TextColumn("left"),
     )
     with Progress(*columns, console=Console(stderr=True), speed_estimate_period=ESTIMATE_FROM) as progress:
         bars = {

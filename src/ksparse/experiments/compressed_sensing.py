@@ -118,6 +118,8 @@ class CompressedSensing(Experiment):
                 curves(ax, part, "k", "success", METHODS)
                 first = name == "Gaussian"
                 finish(ax, "sparsity k", "share of successes" if first else "", title=words, legend=first)
+                ax.set_ylim(-0.03, 1.03)
+                ax.xaxis.get_major_locator().set_params(integer=True)
 
         caption = (
             f"How often k of {settings.p} coefficients are found from {settings.n} measurements (relative error below"

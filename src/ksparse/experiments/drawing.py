@@ -14,8 +14,9 @@ from .tables import Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "curves", "finish", "style_of"]
+__all__ = ["COLOURS", "curves", "finish", "step_curves", "style_of"]
 
 #: Okabe and Ito's colours, which people with any colour vision tell apart; ours stands out.
 COLOURS = {
@@ -29,6 +30,10 @@ COLOURS = {
     DEFAULT: ACCENT,
 }
 MARKS = {"GraHTP": "o", "FGraHTP": "v", "GraSP": "s", "FBS": "^", "GLasso": "D", "HTP": "o", "IHT": "v", DEFAULT: "*"}
+
+#: Settings of one method, from the smallest to the largest.
+SHADES = ("#c994c7", "#8856a7", "#3f007d")
+LINES = ("-", "--")
 
 
 def style_of(method: str) -> dict[str, Any]:
@@ -50,6 +55,48 @@ def curves(ax: Axes, table: Table, x: str, y: str, methods: Sequence[str]) -> No
         if series.x.size:
             error = np.nan_to_num(series.error)
             ax.errorbar(series.x, series.mean, yerr=error, label=method, elinewidth=0.8, **style_of(method))
+
+
+def step_curves(
+    figure: Figure, steps: Table, over: str, measures: Sequence[tuple[str, str, str]], step: str, chosen: float
+) -> None:
+    """How results depend on the step: a colour for each setting, a kind of line for each method.
+
+    Parameters
+    ----------
+    figure : Figure
+        Where to draw.
+    steps : Table
+        Results, with the step as `multiple`.
+    over : str
+        The name whose values are the settings.
+    measures : sequence of (str, str, str)
+        What to show: the name in the table, that of the axis, and which axes are logarithmic.
+    step : str
+        Of what `multiple` is a multiple.
+    chosen : float
+        The one that other figures have; a grey line marks it.
+    """
+    from matplotlib.lines import Line2D
+
+    places, methods = sorted(steps.distinct(over)), steps.distinct("method")
+    for ax, (measure, name, log) in zip(figure.subplots(1, len(measures)), measures, strict=True):
+        for place, colour in zip(places, SHADES[-len(places) :], strict=True):
+            for method, line in zip(methods, LINES, strict=False):
+                series = steps.series("multiple", measure, **{over: place, "method": method})
+                look = {"color": colour, "ls": line, "marker": "o", "ms": 3, "lw": 1.3}
+                ax.errorbar(series.x, series.mean, yerr=np.nan_to_num(series.error), elinewidth=0.8, **look)
+        ax.axvline(chosen, color=GREY, linewidth=1.0, zorder=1)
+        finish(ax, step, name, log=log)
+    handles = [
+        Line2D([], [], color=colour, label=f"{over} = {place}", marker="o", ms=3)
+        for place, colour in zip(places, SHADES[-len(places) :], strict=True)
+    ]
+    if len(methods) > 1:
+        handles += [
+            Line2D([], [], color=INK, ls=line, label=method) for method, line in zip(methods, LINES, strict=False)
+        ]
+    figure.legend(handles=handles, loc="outside right center", frameon=False, fontsize=8)
 
 
 def finish(ax: Axes, x: str, y: str, *, log: str = "", title: str = "", legend: bool = False) -> None:

@@ -26,7 +26,7 @@ from .claims import (
     rises,
     verdict,
 )
-from .drawing import curves, finish
+from .drawing import curves, finish, step_curves
 from .methods import DEFAULT, FAITHFUL, FEATURE_METHODS, step_caption, warm_up
 from .tables import Row, Table
 from .timing import solved
@@ -153,24 +153,19 @@ class _Simulation(Experiment):
         if not len(steps):
             return []
 
+        measures = (
+            ("error", "estimation error", "x"),
+            ("loss", "objective f", "xy"),
+            ("seconds", "CPU seconds", "xy"),
+        )
+
         def draw(figure: Figure) -> None:
-            axes = figure.subplots(1, 3)
-            measures = (("error", "estimation error"), ("loss", "objective f"), ("seconds", "CPU seconds"))
-            for ax, (measure, name) in zip(axes, measures, strict=True):
-                for place in settings.steps_at:
-                    part = steps.where(**{self.over: place})
-                    for method, line in (("GraHTP", "-"), ("FGraHTP", "--")):
-                        series = part.series("multiple", measure, method=method)
-                        label = f"{method}, {self.over} = {place}"
-                        ax.errorbar(series.x, series.mean, yerr=np.nan_to_num(series.error), label=label, ls=line)
-                finish(ax, "η·L", name, log="x" if measure == "error" else "xy")
-            handles, labels = axes[0].get_legend_handles_labels()
-            figure.legend(handles, labels, loc="outside right center", frameon=False, fontsize=8)
+            step_curves(figure, steps, self.over, measures, "η·L", settings.multiple)
 
         caption = (
             "How the answers of GraHTP and FGraHTP depend on their constant step η, a multiple of 1/L. The paper does"
-            f" not say which one it has; the other figures have {settings.multiple:g}/L, the middle of those tried and"
-            " the one that the default solver begins with."
+            f" not say which one it has; the other figures have {settings.multiple:g}/L (grey), the middle of those"
+            f" tried and the one that the default solver begins with. Means and standard errors over {steps.repeats()}."
         )
         return [Picture(f"{self.name}-steps", caption, draw, (11.0, 3.4))]
 

@@ -14,7 +14,7 @@ from ..estimators.graphs import covariance_around, location_of
 from ..typing import Array, Mask
 from .base import Experiment, Figures, Picture, Scale, Task
 from .claims import Claim, Verdict, at_limits, compared, joined, leads, verdict
-from .drawing import curves, finish
+from .drawing import curves, finish, step_curves
 from .graphs import (
     ADM_TOLERANCE,
     GRAPH_METHODS,
@@ -292,24 +292,22 @@ def _step_pictures(settings: PrecisionSettings, table: Table) -> Figures:
         return []
     beside = Table({**row, **_above_best(row, steps)} for row in steps.rows)
 
+    measures = (
+        ("ratio", "‖Ω − Ω̄‖ / that of the best step", "x"),
+        ("fscore", "F-score", "x"),
+        ("gap", "f above its best", "x"),
+    )
+
     def draw(figure: Figure) -> None:
-        axes = figure.subplots(1, 3)
-        measures = (("ratio", "‖Ω − Ω̄‖ / that of the best step"), ("fscore", "F-score"), ("gap", "f above its best"))
-        for ax, (measure, name) in zip(axes, measures, strict=True):
-            for p in steps.distinct("p"):
-                series = beside.series("multiple", measure, p=p)
-                ax.errorbar(series.x, series.mean, yerr=np.nan_to_num(series.error), marker="o", ms=4, label=f"p = {p}")
-            ax.axvline(settings.multiple, color="0.7", linewidth=0.8, zorder=1)
-            finish(ax, "η·v²", name, log="x", legend=measure == "ratio")
+        step_curves(figure, beside, "p", measures, "η·v²", settings.multiple)
 
     repeats = sum(row["status"] != "converged" for row in steps.rows)
     caption = (
         "How GraHTP's answers depend on its constant step η, a multiple of 1/v², v being the mean variance; k as chosen"
-        f" with {settings.multiple:g}/v², which the other figures have ({_lowest(settings, steps)}). The paper does not"
-        " say which step it has. The inverse of the"
-        " gradient's Lipschitz constant, 1/L = α², is so short a step that the first support hardly changes; beyond"
-        f" about 1/v² supports repeat or keep changing ({repeats} of {len(steps)} runs did not converge), and the best"
-        " Ω on the way counts."
+        f" with {settings.multiple:g}/v², which the other figures have (grey; {_lowest(settings, steps)}). The paper"
+        " does not say which step it has. The inverse of the gradient's Lipschitz constant, 1/L = α², is so short a"
+        " step that the first support hardly changes; beyond about 1/v² supports repeat or keep changing"
+        f" ({repeats} of {len(steps)} runs did not converge), and the best Ω on the way counts."
     )
     return [Picture("precision-steps", caption, draw, (11.0, 3.4))]
 

@@ -13,7 +13,7 @@ from ..solvers import Result, Solver
 from ..typing import Array, Matrix
 from .base import Experiment, Figures, Picture, Scale, Settings, Task, TextTable
 from .claims import Claim
-from .drawing import curves, finish, style_of
+from .drawing import curves, finish, step_curves, style_of
 from .methods import DEFAULT, FAITHFUL, FEATURE_METHODS, step_caption, warm_up
 from .rcv1_claims import EARLY, rcv1_claims
 from .tables import Row, Table
@@ -192,20 +192,15 @@ class Rcv1(Experiment):
         if not len(steps):
             return []
 
+        measures = (("error", "test classification error", "xy"), ("loss", "objective f", "xy"))
+
         def draw(figure: Figure) -> None:
-            axes = figure.subplots(1, 2)
-            for ax, measure, name in zip(axes, ("error", "loss"), ("test error", "objective f"), strict=True):
-                for k in settings.steps_at:
-                    for method, line in (("GraHTP", "-"), ("FGraHTP", "--")):
-                        series = steps.where(k=k).series("multiple", measure, method=method)
-                        look = {"label": f"{method}, k = {k}", "ls": line, "marker": "o", "ms": 3}
-                        ax.errorbar(series.x, series.mean, yerr=np.nan_to_num(series.error), **look)
-                finish(ax, "η·L", name, log="x" if measure == "error" else "xy", legend=measure == "error")
+            step_curves(figure, steps, "k", measures, "η·L", settings.multiple)
 
         caption = (
             f"How the answers of GraHTP and FGraHTP after at most {settings.limit} iterations depend on their constant"
             " step η, a multiple of 1/L. The paper does not say which one it has; the other figures have"
-            f" {settings.multiple:g}/L."
+            f" {settings.multiple:g}/L (grey). Means and standard errors over {steps.repeats('split')}."
         )
         return [Picture(f"{self.name}-steps", caption, draw, (9.0, 3.4))]
 

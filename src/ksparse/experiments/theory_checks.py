@@ -19,7 +19,7 @@ from .claims import Claim, Verdict, joined, verdict
 from .methods import DEFAULT
 from .proofs import Proved, all_of, always
 from .tables import Row, Table
-from .theory_pictures import bounds_picture, convergence_picture, floor_picture, slope
+from .theory_pictures import bounds_picture, convergence_picture, floor_picture, slope, slope_words
 from .timing import solved
 
 __all__ = ["TheoryChecks", "TheorySettings"]
@@ -154,7 +154,7 @@ class TheoryChecks(Experiment):
             for method in ("GraHTP", "FGraHTP")
         ]
         slopes = [
-            [words, *("{:.2f} ± {:.2f}".format(*_slope(table, method, **place)) for method in METHODS)]
+            [words, *(slope_words(*_slope(table, method, **place)) for method in METHODS)]
             for words, place in _SLOPES.items()
         ]
         return [
@@ -369,4 +369,4 @@ def _proportional(table: Table, method: str, x: str, **place: str) -> Verdict:
     known = 2.0 * error <= PROPORTIONAL
     near = abs(measured - 1.0) <= PROPORTIONAL
     doubt = "" if known else ", too uncertain to say"
-    return verdict([near] if known else [], f"slope {measured:.2f} ± {error:.2f}{doubt}")
+    return verdict([near] if known else [], f"slope {slope_words(measured, error)}{doubt}")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["bounds_picture", "convergence_picture", "floor_picture", "slope"]
+__all__ = ["bounds_picture", "convergence_picture", "floor_picture", "slope", "slope_words"]
 
 PAPER = ("GraHTP", "FGraHTP")
 #: By which share of the axis marks of a method are drawn aside where all do as well, and their sizes.
@@ -29,9 +29,15 @@ LOWEST = 1e-16
 
 def slope(table: Table, x: str) -> tuple[float, float]:
     """Slope of the mean error against x in logarithms, and its standard error over replications; NaN if unknown."""
-    slopes = [_fitted(table.where(replication=each), x) for each in table.distinct("replication")]
+    fitted = (_fitted(table.where(replication=each), x) for each in table.distinct("replication"))
+    slopes = [each for each in fitted if np.isfinite(each)]  # a replication that is under way may have one point only
     error = float(np.std(slopes, ddof=1)) / np.sqrt(len(slopes)) if len(slopes) > 1 else np.nan
     return _fitted(table, x), float(error)
+
+
+def slope_words(measured: float, error: float) -> str:
+    """A slope and its standard error, as far as they are known."""
+    return f"{measured:.2f}" if np.isnan(error) else f"{measured:.2f} ± {error:.2f}"
 
 
 def _fitted(table: Table, x: str) -> float:
@@ -77,7 +83,7 @@ def convergence_picture(table: Table, replications: int) -> Picture:
                 rows = Table(row for row in part.where(method=method).rows if "multiple" in row)
                 _line(ax, rows.series("multiple", measure), method, log=False)
             ax.axvline(1.0, color=INK, linewidth=0.8, linestyle=":")
-            finish(ax, "η·(1 + ρ_2k)/ζ", "share of runs", log="x", title=title, legend=measure == "monotone")
+            finish(ax, "η·(1 + ρ₂ₖ)/ζ", "share of runs", log="x", title=title, legend=measure == "monotone")
             ax.set_ylim(-0.03, 1.03)
 
     caption = (
@@ -125,7 +131,7 @@ def _under_way(table: Table) -> Table:
 def floor_picture(table: Table, methods: Sequence[str], replications: int) -> Picture:
     """The error in the end against what it is to be proportional to."""
     panels = (
-        ("noise", "squared", "gradient", "‖∇_k f(x̄)‖", "noise varying"),
+        ("noise", "squared", "gradient", "‖∇ₖf(x̄)‖", "noise varying"),
         ("size", "squared", "scale", "√(k ln p/n)", "n varying"),
         ("sparsity", "squared", "scale", "√(k ln p/n)", "k varying"),
         ("size", "logistic", "scale", "√(k ln p/n)", "n varying, logistic loss"),
@@ -136,7 +142,7 @@ def floor_picture(table: Table, methods: Sequence[str], replications: int) -> Pi
         for number, (ax, (part, loss, x, words, title)) in enumerate(zip(axes, panels, strict=True)):
             for method in methods:
                 rows = table.where(part=part, loss=loss, method=method)
-                label = "{} ({:.2f} ± {:.2f})".format(method, *slope(rows, x))
+                label = f"{method} ({slope_words(*slope(rows, x))})"
                 _line(ax, _aside(_points(rows, x), ASIDE[method]), method, label)
             finish(ax, words, "‖x − x̄‖ in the end" if number == 0 else "", log="xy", title=title, legend=True)
 
