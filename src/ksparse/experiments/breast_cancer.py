@@ -90,11 +90,11 @@ class BreastCancer(Experiment):
         " subjects); classes share a precision matrix, and a subject goes to the class with the larger δ_l(x) = xᵀΩμ_l"
         " − ½μ_lᵀΩμ_l + log π_l. Six stratified folds of the training set choose k (for GLasso, the penalty) by"
         " the log-det loss of held-out subjects around the means of their classes. Expressions are log₂(level + 1)."
-        " Bounds, steps and ends of the methods are those of Figure 4; but on a support they minimize to an accuracy of 1e-4 only, since probes that are nearly copies"
-        " of one another make it slow, and they end after 20 iterations. The latter matters for GraSP alone, which"
-        " seldom settles: its best Ω so far counts, mostly one of the first; more iterations would take longer and"
-        " sometimes find a somewhat better one. Seconds are those of the processor for the fit at the chosen k; those"
-        " of the whole choice are beside them."
+        " Bounds, steps and ends of the methods are those of Figure 4; but on a support they minimize to an accuracy of"
+        " 1e-4 only, since probes that are nearly copies of one another make it slow, and they end after 20 iterations."
+        " The latter matters for GraSP alone, which seldom settles: its best Ω so far counts, mostly one of the first;"
+        " more iterations would take longer and sometimes find a somewhat better one. Seconds are those of the"
+        " processor for the fit at the chosen k; those of the whole choice are beside them."
     )
 
     def remark(self, settings: BreastCancerSettings) -> str:
