@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 from ksparse.experiments import Table
 from ksparse.experiments.claims import comparable, compared
-from ksparse.experiments.drawing import finish
+from ksparse.experiments.drawing import finish, step_curves
 
 
 @pytest.mark.parametrize(("high", "least"), [(1.8, 2), (40.0, 4), (1e5, 5)])
@@ -39,3 +40,25 @@ def test_a_panel_without_results_says_so() -> None:
     figure.draw_without_rendering()
     assert [text.get_text() for text in ax.texts] == ["no results yet"]
     assert ax.get_xscale() == "linear"
+
+
+def test_steps_have_a_colour_for_each_setting_and_a_line_for_each_method() -> None:
+    steps = Table(
+        {"method": method, "k": k, "multiple": multiple, "error": k * multiple, "replication": replication}
+        for method in ("GraHTP", "FGraHTP")
+        for k in (20, 10)
+        for multiple in (1.0, 4.0)
+        for replication in (0, 1)
+    )
+    figure = Figure(layout="constrained")
+    step_curves(figure, steps, "k", [("error", "test error", "xy"), ("error", "the same", "x")], "η·L", 4.0)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["k = 10", "k = 20", "GraHTP", "FGraHTP"]
+    left, right = figure.axes
+    assert left.get_yscale() == "log"
+    assert right.get_yscale() == "linear"
+    *curves, chosen = left.lines
+    assert [np.asarray(line.get_ydata())[1] for line in curves] == [40.0, 40.0, 80.0, 80.0]
+    assert [line.get_linestyle() for line in curves] == ["-", "--", "-", "--"]
+    assert len({line.get_color() for line in curves}) == 2
+    assert np.unique(np.asarray(chosen.get_xdata())).tolist() == [4.0]

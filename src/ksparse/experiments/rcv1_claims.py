@@ -57,6 +57,7 @@ def rcv1_claims(table: Table, shown_ks: Collection[int]) -> list[Claim]:
             "in accuracy all methods are comparable",
             _comparable_pairs(main, combinations(FAITHFUL, 2)),
             compared(main, "error", "k", DEFAULT, FAITHFUL, slack=CLOSE),
+            "They differ where k is small.",
         ),
         Claim(
             "Figure 3",
