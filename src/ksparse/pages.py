@@ -21,6 +21,7 @@ __all__ = [
     "address",
     "embedded",
     "figure",
+    "link",
     "page",
     "row",
     "section",
@@ -70,9 +71,15 @@ def tiles(pairs: Iterable[tuple[Any, Any]]) -> str:
     return "".join(f"<div><b>{text(value)}</b><span>{text(what)}</span></div>" for value, what in pairs)
 
 
-def section(title: str, *parts: str) -> str:
-    """A section of parts that are HTML already."""
-    return f"<section>\n<h2>{text(title)}</h2>\n" + "\n".join(parts) + "\n</section>"
+def section(title: str, *parts: str, name: str = "") -> str:
+    """A section of parts that are HTML already; links find it by its name."""
+    place = f' id="{text(name)}"' if name else ""
+    return f"<section{place}>\n<h2>{text(title)}</h2>\n" + "\n".join(parts) + "\n</section>"
+
+
+def link(name: str, words: str) -> str:
+    """A link to a section of the page."""
+    return f'<a href="#{text(name)}">{text(words)}</a>'
 
 
 def table(heads: Sequence[str], rows: Iterable[str], kind: str = "") -> str:

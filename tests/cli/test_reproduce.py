@@ -102,6 +102,8 @@ def test_report_results_and_claims(small: Small, tmp_path: Path, capsys: pytest.
     for text in ("A &lt;small&gt; one", "A line &amp; its name", "does not hold", "not measured", "data:image/svg+xml"):
         assert text in page
     assert "http://" not in page.replace("http://www.w3.org", "")
+    assert re.findall(r'href="#(.*?)"', page) == re.findall(r'<section id="(.*?)"', page) == ["small"]
+    assert "<b>1</b><span>claims, default solver: does not hold</span>" in page
     rows = list(csv.DictReader((tmp_path / "small.csv").read_text().splitlines()))
     assert [(row["n"], row["method"]) for row in rows][:2] == [("1", "GraHTP"), ("1", "FBS")]
     verdicts = [row["verdict"] for row in csv.DictReader((tmp_path / "claims.csv").read_text().splitlines())]

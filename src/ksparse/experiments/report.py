@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..pages import address, figure, page, row, section, svg, table, text, tiles
+from ..pages import address, figure, link, page, row, section, svg, table, text, tiles
 from .base import Experiment, Picture, TextTable
 from .claims import Claim, Verdict
 from .machine import machine, versions
@@ -114,7 +114,7 @@ def html_report(finished: Sequence[Finished], left_out: dict[str, str], command:
         What a reader has to know first.
     """
     claims = [claim for each in finished for claim in each.claims()]
-    sections = [_claims(claims), *(_experiment(each) for each in finished)]
+    sections = [_contents(finished), _claims(claims), *(_experiment(each) for each in finished)]
     if left_out:
         sections.append(_left_out(left_out))
     return page(
@@ -139,8 +139,18 @@ def claims_table(finished: Iterable[Finished]) -> Table:
 
 
 def _numbers(claims: list[Claim]) -> list[tuple[Any, Any]]:
-    words = Counter(claim.faithful.word for claim in claims)
-    return [(words[word], f"claims, as published: {word}") for word in KINDS if words[word]]
+    judged = {
+        "as published": Counter(claim.faithful.word for claim in claims),
+        "default solver": Counter(claim.ours.word for claim in claims if claim.ours is not None),
+    }
+    return [
+        (words[word], f"claims, {whose}: {word}") for whose, words in judged.items() for word in KINDS if words[word]
+    ]
+
+
+def _contents(finished: Iterable[Finished]) -> str:
+    links = (link(each.experiment.name, f"{each.experiment.title} ({each.experiment.paper})") for each in finished)
+    return f'<p class="note">{" · ".join(links)}</p>'
 
 
 def _claims(claims: list[Claim]) -> str:
@@ -170,7 +180,7 @@ def _experiment(each: Finished) -> str:
     parts += [figure(address(drawn), picture.caption) for picture, drawn in each.pictures]
     parts += [_text_table(shown) for shown in each.text_tables()]
     parts.append(f'<p class="note">Settings: {text(described(each.settings))}.</p>')
-    return section(f"{experiment.title} ({experiment.name})", *parts)
+    return section(f"{experiment.title} ({experiment.name})", *parts, name=experiment.name)
 
 
 def _text_table(shown: TextTable) -> str:
