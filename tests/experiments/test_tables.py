@@ -33,6 +33,11 @@ def test_what_is_missing_is_not_a_number() -> None:
     assert table.values("seconds").size == 0
 
 
+def test_numbers_in_csv_have_eight_digits() -> None:
+    rows = [{"a": 1.0 / 3.0, "b": 123456789012}, {"a": 1e-17 / 3.0}, {"a": float("nan")}]
+    assert Table(rows).csv() == "a,b\n0.33333333,123456789012\n3.3333333e-18,\nnan,\n"
+
+
 def test_rows_of_several_kinds_make_one_csv() -> None:
     text = Table([{"a": 1, "b": "x,y"}, {"a": 2, "c": 0.5}]).csv()
     assert list(csv.DictReader(io.StringIO(text))) == [{"a": "1", "b": "x,y", "c": ""}, {"a": "2", "b": "", "c": "0.5"}]

@@ -86,10 +86,15 @@ class Table:
         return f"1 {what}" if count == 1 else f"{count} {what}s"
 
     def csv(self, columns: Sequence[str] | None = None) -> str:
-        """All rows as CSV; the columns are those of the rows, in the order in which they come."""
+        """All rows as CSV, numbers with eight digits; the columns are those of the rows, in the order they come in."""
         names = list(dict.fromkeys(name for row in self.rows for name in row)) if columns is None else list(columns)
         text = io.StringIO()
         writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(self.rows)
+        writer.writerows({name: _written(value) for name, value in row.items()} for row in self.rows)
         return text.getvalue()
+
+
+def _written(value: Any) -> Any:
+    """A number with the digits that a reader may use: all of them would double the size of the files."""
+    return f"{value:.8g}" if isinstance(value, float) else value
