@@ -13,6 +13,7 @@ from ksparse.experiments.claims import (
     falls,
     joined,
     leads,
+    median_ratio,
     per_iteration,
     rises,
     verdict,
@@ -92,10 +93,22 @@ def test_clear_differences_are_those_of_pairs() -> None:
     """Differences on the same data count, though the data differ much more."""
     rng = np.random.default_rng(0)
     level, shift = 10 * rng.standard_normal(20), 0.1 + 0.05 * rng.standard_normal(20)
-    for difference, clear in ((shift, 1), (shift - shift.mean(), 0)):
+    both = {"A": "1 clearly for it, 0 clearly against", "B": "0 clearly for it, 1 clearly against"}
+    neither = dict.fromkeys(both, "0 clearly for it, 0 clearly against")
+    for difference, said in ((shift, both), (shift - shift.mean(), neither)):
         rows = [{"method": "A", "n": 1, "replication": i, "error": level[i]} for i in range(20)]
         rows += [{"method": "B", "n": 1, "replication": i, "error": level[i] + difference[i]} for i in range(20)]
-        assert f"{clear} of 1 differences clear" in compared(Table(rows), "error", "n", "A", ("B",)).numbers
+        for method, other in (("A", "B"), ("B", "A")):
+            assert said[method] in compared(Table(rows), "error", "n", method, (other,)).numbers
+            assert said[other] in compared(Table(rows), "error", "n", method, (other,), sign=-1.0).numbers
+        two = Table(row for row in rows if row["replication"] < 2)
+        assert neither["A"] in compared(two, "error", "n", "A", ("B",)).numbers  # chance would do it
+
+
+def test_small_ratios_keep_a_digit() -> None:
+    assert median_ratio([0.25, np.nan, 0.35, np.inf]) == "0.30"
+    assert median_ratio([0.0034]) == "0.003"
+    assert median_ratio([np.nan]) == "unknown"
 
 
 def test_runs_that_a_limit_has_ended_are_said() -> None:

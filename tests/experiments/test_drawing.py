@@ -29,7 +29,7 @@ def test_nothing_to_take_a_ratio_of() -> None:
     table = Table({"method": method, "k": 1, "error": 0.0} for method in ("a", "b"))
     for judged in (compared(table, "error", "k", "a", ("b",)), comparable(table, "error", "k", "a", "b")):
         assert judged.word == "holds"
-        assert "median ratio nan" in judged.numbers
+        assert "median ratio unknown" in judged.numbers
 
 
 def test_a_panel_without_results_says_so() -> None:

@@ -80,13 +80,17 @@ def test_the_bounds_have_the_constants_of_the_theorem(table: Table) -> None:
     coef = theory_checks._sparse(SMALL.p, SMALL.k, rng)
     objective = theory_checks._least_squares(SMALL.n, coef, 0.5, 0.0, rng)
     X_gram = objective.hessian(objective.at(coef))
+
+    def constants(size: int) -> tuple[float, float]:
+        values = [np.linalg.eigvalsh(X_gram[np.ix_(F, F)]) for F in combinations(range(SMALL.p), size)]
+        m, M = min(v[0] for v in values), max(v[-1] for v in values)
+        return 2 / (m + M), (M - m) / (M + m)
+
     # s = 2k + k̄ with k̄ = k = 2.
-    values = [np.linalg.eigvalsh(X_gram[np.ix_(F, F)]) for F in combinations(range(SMALL.p), 6)]
-    m, M = min(v[0] for v in values), max(v[-1] for v in values)
-    zeta, rho = 2 / (m + M), (M - m) / (M + m)
-    common = 1 - 0.95 + (2 - 0.95) * rho
+    (zeta, rho), (zeta_2k, rho_2k) = constants(6), constants(4)
+    eta, start = min(0.95 * zeta, 0.99 * zeta_2k / (1 + rho_2k)), np.linalg.norm(coef)
+    common = 1 - eta / zeta + (2 - eta / zeta) * rho
     largest = np.sort(np.abs(objective.at(coef).gradient))[::-1]
-    eta, start = 0.95 * zeta, np.linalg.norm(coef)
     mu_1, mu_2 = np.sqrt(2) * common / (1 - rho), 2 * common
     slow = mu_1**3 * start + (2 * eta + zeta) / ((1 - mu_1) * (1 - rho)) * np.linalg.norm(largest[:2])
     fast = mu_2**3 * start + 2 * eta / (1 - mu_2) * np.linalg.norm(largest[:6])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import t as t_distribution
 
 from .tables import Table
 
@@ -18,6 +20,7 @@ __all__ = [
     "falls",
     "joined",
     "leads",
+    "median_ratio",
     "per_iteration",
     "rises",
     "verdict",
@@ -25,8 +28,10 @@ __all__ = [
 
 #: Shares of the settings in which a claim must be true to hold, and to hold partly.
 HOLDS, PARTLY = 0.8, 0.3
-#: A difference of so many of its standard errors is called clear.
-CLEAR = 2.0
+#: Ratios below it have one digit that counts, wherever it is.
+SMALL_RATIO = 0.1
+#: A difference is called clear if chance alone, by Student's t, would make one as large less often than this.
+CHANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,9 @@ def compared(
     sign : float, default=1
         Lower is better; with -1, higher is.
     """
-    truths, ratios, clear = [], [], []
+    truths: list[bool] = []
+    ratios: list[float] = []
+    clear: Counter[str] = Counter()
     for place in table.distinct(over):
         here = table.where(**{over: place})
         own = here.mean(measure, method=method)
@@ -119,22 +126,25 @@ def compared(
             if np.isfinite(own) and np.isfinite(its):
                 truths.append(sign * own <= sign * its + slack * abs(its))
                 ratios.append(own / its if its else np.nan)
-                clear += _clear(here, measure, method, other)
+                clear.update(_clear(here, measure, method, other, sign))
     said = f"{sum(truths)} of {len(truths)} comparisons"
-    said += f", {sum(clear)} of {len(clear)} differences clear" if clear else ""
-    return verdict(truths, f"{said}; median ratio {_median(ratios):.2f}")
+    said += f" ({clear['for']} clearly for it, {clear['against']} clearly against)" if clear else ""
+    return verdict(truths, f"{said}; median ratio {median_ratio(ratios)}")
 
 
-def _clear(table: Table, measure: str, method: str, other: str) -> list[bool]:
-    """Whether two methods differ on the same data by more than chance; nothing for fewer than two replications."""
+def _clear(table: Table, measure: str, method: str, other: str, sign: float) -> list[str]:
+    """For which of two methods the same data speak by more than chance; nothing for fewer than two replications."""
     values = [
         {row.get("replication"): row[measure] for row in table.where(method=name).rows if measure in row}
         for name in (method, other)
     ]
-    differences = np.array([values[0][each] - values[1][each] for each in values[0] if each in values[1]])
+    differences = sign * np.array([values[0][each] - values[1][each] for each in values[0] if each in values[1]])
     if differences.size < 2:
         return []
-    return [bool(abs(differences.mean()) > CLEAR * differences.std(ddof=1) / np.sqrt(differences.size))]
+    error = differences.std(ddof=1) / np.sqrt(differences.size)
+    if abs(differences.mean()) <= t_distribution.isf(CHANCE / 2.0, differences.size - 1) * error:
+        return ["neither"]
+    return ["for" if differences.mean() < 0.0 else "against"]
 
 
 def leads(table: Table, measure: str, over: str, method: str, others: Iterable[str], sign: float = 1.0) -> Verdict:
@@ -153,7 +163,7 @@ def leads(table: Table, measure: str, over: str, method: str, others: Iterable[s
             ratios.append(own / best if best else np.nan)
     return verdict(
         truths,
-        f"first in {sum(truths)} of {len(truths)} settings; median ratio to the best other {_median(ratios):.2f}",
+        f"first in {sum(truths)} of {len(truths)} settings; median ratio to the best other {median_ratio(ratios)}",
     )
 
 
@@ -184,13 +194,16 @@ def comparable(table: Table, measure: str, over: str, method: str, other: str, t
             truths.append(abs(own - its) <= tolerance * max(abs(own), abs(its)))
             ratios.append(own / its if its else np.nan)
     settings = f"within {100 * tolerance:g} % in {sum(truths)} of {len(truths)} settings"
-    return verdict(truths, f"{settings}; median ratio {_median(ratios):.2f}")
+    return verdict(truths, f"{settings}; median ratio {median_ratio(ratios)}")
 
 
-def _median(ratios: Iterable[float]) -> float:
-    """Median of the ratios that there are; NaN if there is none, as where all that is compared with is 0."""
+def median_ratio(ratios: Iterable[float]) -> str:
+    """Median of the ratios that there are, in two digits or more; "unknown" if there is none."""
     known = [ratio for ratio in ratios if np.isfinite(ratio)]
-    return float(np.median(known)) if known else np.nan
+    if not known:
+        return "unknown"
+    median = float(np.median(known))
+    return f"{median:.2f}" if median >= SMALL_RATIO else f"{median:.1g}"
 
 
 def joined(verdicts: dict[str, Verdict]) -> Verdict:

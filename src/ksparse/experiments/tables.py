@@ -11,7 +11,7 @@ import numpy as np
 
 from ..typing import Array
 
-__all__ = ["Row", "Series", "Table"]
+__all__ = ["Row", "Series", "Table", "counted"]
 
 #: Names and values of one result: numbers and words only, so that it can be written as text.
 Row = dict[str, Any]
@@ -83,7 +83,7 @@ class Table:
     def repeats(self, what: str = "replication") -> str:
         """How many replications there are, in words; of a run that was not finished, the most for any setting."""
         count = len(self.distinct("replication"))
-        return f"1 {what}" if count == 1 else f"{count} {what}s"
+        return counted(count, what) + (", which has no spread" if count == 1 else "")
 
     def csv(self, columns: Sequence[str] | None = None) -> str:
         """All rows as CSV, numbers with eight digits; the columns are those of the rows, in the order they come in."""
@@ -93,6 +93,17 @@ class Table:
         writer.writeheader()
         writer.writerows({name: _written(value) for name, value in row.items()} for row in self.rows)
         return text.getvalue()
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things, in words.
+
+    Examples
+    --------
+    >>> counted(1, "problem"), counted(2, "problem")
+    ('1 problem', '2 problems')
+    """
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _written(value: Any) -> Any:

@@ -28,11 +28,11 @@ LOWEST = 1e-16
 
 
 def slope(table: Table, x: str) -> tuple[float, float]:
-    """Slope of the mean error against x in logarithms, and its standard error over replications; NaN if unknown."""
+    """Slope of the error against x in logarithms, and its standard error: over replications, NaN if unknown."""
     fitted = (_fitted(table.where(replication=each), x) for each in table.distinct("replication"))
     slopes = [each for each in fitted if np.isfinite(each)]  # a replication that is under way may have one point only
     error = float(np.std(slopes, ddof=1)) / np.sqrt(len(slopes)) if len(slopes) > 1 else np.nan
-    return _fitted(table, x), float(error)
+    return float(np.mean(slopes)) if slopes else np.nan, float(error)
 
 
 def slope_words(measured: float, error: float) -> str:
@@ -72,7 +72,7 @@ def _aside(points: Series, share: float) -> Series:
     return points._replace(x=points.x * span**share)
 
 
-def convergence_picture(table: Table, replications: int) -> Picture:
+def convergence_picture(table: Table) -> Picture:
     """Theorem 1: shares of runs that do what it says, over the step."""
     part = table.where(part="convergence")
 
@@ -88,13 +88,13 @@ def convergence_picture(table: Table, replications: int) -> Picture:
 
     caption = (
         "Theorem 1: least squares with correlated features, from random starts; the dotted line is its limit of the"
-        f" step. {replications} problems for each step, with standard errors. A run ends if its support (GraHTP) or f"
+        f" step. {part.repeats('problem')} for each step, with standard errors. A run ends if its support (GraHTP) or f"
         " (FGraHTP) stays as it was. GraHTP and FGraHTP: constant step, η as on the axis."
     )
     return Picture("theory-convergence", caption, draw, (9.0, 3.3))
 
 
-def bounds_picture(table: Table, noises: Sequence[float], replications: int) -> Picture:
+def bounds_picture(table: Table, noises: Sequence[float]) -> Picture:
     """Theorem 2: errors over iterations, with their bounds."""
     part = table.where(part="bounds")
 
@@ -113,7 +113,8 @@ def bounds_picture(table: Table, noises: Sequence[float], replications: int) -> 
 
     caption = (
         "Theorem 2: errors of the iterates from x⁽⁰⁾ = 0, and their bounds with the exact constants of each problem;"
-        f" means over {replications} problems, with standard errors. GraHTP and FGraHTP: constant step, η = 0.95ζ. A"
+        f" means over {part.repeats('problem')}, with standard errors. GraHTP and FGraHTP: constant step, η the lesser"
+        " of 0.95ζ and 0.99 of Theorem 1's limit. A"
         " run ends once x changes by at most 1e-9 of its largest entry, and a line where the last of its runs has"
         " ended; until then those that ended count with their last error."
         f" Errors below {LOWEST:g} are drawn there."
@@ -128,8 +129,9 @@ def _under_way(table: Table) -> Table:
     return Table(row for row in table.rows if row["t"] <= last)
 
 
-def floor_picture(table: Table, methods: Sequence[str], replications: int) -> Picture:
+def floor_picture(table: Table, methods: Sequence[str]) -> Picture:
     """The error in the end against what it is to be proportional to."""
+    floor = Table(row for row in table.rows if row["part"] not in ("convergence", "bounds"))
     panels = (
         ("noise", "squared", "gradient", "‖∇ₖf(x̄)‖", "noise varying"),
         ("size", "squared", "scale", "√(k ln p/n)", "n varying"),
@@ -148,7 +150,8 @@ def floor_picture(table: Table, methods: Sequence[str], replications: int) -> Pi
 
     caption = (
         "The error that is left, in logarithms, with slopes and their standard errors in brackets: 1 is"
-        f" proportionality. Means over {replications} problems, with standard errors; methods are drawn a little"
+        f" proportionality. Means over {floor.repeats('problem')}, with standard errors; where the noise varies, that"
+        " of a problem is the same but for its size. Methods are drawn a little"
         f" aside of each other. GraHTP and FGraHTP: constant step, η = 1/L; {DEFAULT}: per coordinate, then"
         " exchanges."
     )
