@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.progress import Progress
 
 from ksparse.cli import main, reproduce
+from ksparse.cli.time_left import progress
 from ksparse.datasets import missing_rcv1
 from ksparse.experiments import Claim, Experiment, Picture, Settings, Table, Task, TextTable, running
 from ksparse.experiments.claims import falls, verdict
@@ -103,7 +103,7 @@ def test_report_results_and_claims(small: Small, tmp_path: Path, capsys: pytest.
         assert text in page
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert re.findall(r'href="#(.*?)"', page) == re.findall(r'<section id="(.*?)"', page) == ["small"]
-    assert "<b>1</b><span>claims, default solver: does not hold</span>" in page
+    assert "<b>0</b><span>of 1 claims hold with the default solver</span>" in page
     rows = list(csv.DictReader((tmp_path / "small.csv").read_text().splitlines()))
     assert [(row["n"], row["method"]) for row in rows][:2] == [("1", "GraHTP"), ("1", "FBS")]
     verdicts = [row["verdict"] for row in csv.DictReader((tmp_path / "claims.csv").read_text().splitlines())]
@@ -174,7 +174,7 @@ def test_a_quick_run_says_that_it_proves_nothing(
     small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["reproduce", "--quick", "--jobs", "1", "--out", str(tmp_path)]) == 0
-    said = "one or two replications of small settings show that everything runs, not what is true"
+    said = "few replications of small settings show that everything runs, not what is true"
     for text in (capsys.readouterr().out, *((tmp_path / f"report.{kind}").read_text() for kind in ("html", "md"))):
         assert said in text
 
@@ -341,19 +341,67 @@ def test_a_folder_that_cannot_be_made(small: Small, capsys: pytest.CaptureFixtur
     assert "Errno" not in error
 
 
-def test_the_time_left_is_estimated_from_slow_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, Any] = {}
-
-    class Bars(Progress):
-        def __init__(self, *columns: Any, **options: Any) -> None:
-            asked.update(options)
-            super().__init__(*columns, **options)
-
+def test_the_time_left_is_on_the_bars(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("rich.progress.Progress", Bars)
-    with reproduce._progress({"small": (0, 3)}) as advance:
-        advance("small")
-    assert asked["speed_estimate_period"] >= 3600
+    with progress({"small": (1, 4), "large": (0, 2)}, jobs=1) as advance:
+        advance("small", 60.0)
+        advance("large", 3600.0)
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)  # without colours
+    for name, count, left in (("small", "2/4", "0:02:00"), ("large", "1/2", "1:00:00"), ("in all", "3/6", "1:02:00")):
+        assert re.search(rf"{name} .* {count} {left} left", shown)
+
+
+def test_elsewhere_there_are_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress({"small": (1, 4), "large": (0, 20)}, jobs=2) as advance:
+        advance("small", 60.0)
+        advance("large", 2.0)
+        advance("large", 2.0)
+    assert capsys.readouterr().err == "small: 2 of 4\nlarge: 2 of 20 (in all 0:01:18 left)\n"
+
+
+def test_what_was_done_before_is_said_and_only_what_was_asked_for_is_printed(
+    small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ["--jobs", "1", "--out", str(tmp_path / "out"), "--data", str(with_data(tmp_path))]
+    assert main(["reproduce", "small", *out]) == 0
+    first = capsys.readouterr()
+    assert "done before" not in first.err
+    assert main(["reproduce", "with-data", *out]) == 0
+    second = capsys.readouterr()
+    assert second.out.count("errors fall") == first.out.count("errors fall") == 1
+    assert main(["reproduce", *out]) == 0
+    third = capsys.readouterr()
+    assert "6 of 6 tasks were done before" in third.err
+    assert third.out.count("errors fall") == 2
+
+
+def test_an_interrupt_before_there_is_anything_writes_no_report(
+    small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small.fails_at = 1
+    assert main(["reproduce", "small", "--jobs", "1", "--out", str(tmp_path)]) == 130
+    assert not list(tmp_path.glob("*.*"))
+    assert "Wrote" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("scale", "name"), [(["--quick"], "reproduction-quick"), ([], "reproduction"), (["--full"], "reproduction-full")]
+)
+def test_each_scale_has_a_folder_of_its_own(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scale: list[str], name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "small", "--jobs", "1", *scale]) == 0
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+def test_what_a_reader_has_to_know_of_the_data_is_there(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Small, "remark", lambda self, settings: "Data: not those of the paper.")
+    assert main(["reproduce", "small", "--jobs", "1", "--out", str(tmp_path)]) == 0
+    assert "<p><b>Data: not those of the paper.</b></p>" in (tmp_path / "report.html").read_text()
+    assert "**Data: not those of the paper.**" in (tmp_path / "report.md").read_text()
 
 
 def test_an_experiment_whose_data_are_missing_is_an_error_if_there_is_no_other(

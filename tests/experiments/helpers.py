@@ -28,7 +28,7 @@ def show_all(experiment: Experiment, settings: Settings, table: Table) -> dict[s
         figure = Figure(figsize=picture.size, layout="constrained")
         picture.draw(figure)
         figure.draw_without_rendering()
-        assert picture.caption
+        assert "step" in picture.caption.lower()  # that of each method is to be said
         figures[picture.name] = figure
     return figures
 

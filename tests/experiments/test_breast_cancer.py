@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import ttest_ind
+from sklearn.model_selection import StratifiedKFold
 
 from ksparse import SparseDiscriminantAnalysis
 from ksparse.datasets import ExpressionData
-from ksparse.experiments import breast_cancer, experiment_named
+from ksparse.experiments import breast_cancer, breast_cancer_curves, experiment_named
 from ksparse.experiments.breast_cancer import (
     PAPER,
     BreastCancer,
     BreastCancerSettings,
+    Split,
     classified,
     judged,
     split_of,
@@ -100,15 +102,53 @@ def test_genes_that_all_subjects_chose() -> None:
     np.testing.assert_allclose(split.X, (train - train.mean(axis=0)) / train.std(axis=0))
 
 
-@pytest.mark.parametrize(("instead", "said"), [(0.5, "nearer to the paper's 0.49, which suggests"), (0.2, "no nearer")])
+@pytest.mark.parametrize(("instead", "said"), [(0.5, "sensitivity, mcc"), (0.2, "none of them")])
 def test_it_is_said_which_choice_of_genes_is_nearer_to_the_paper(instead: float, said: str) -> None:
+    """Only replications count that both have."""
     rows = [
-        {"kind": kind, "replication": 0, "method": name, **dict.fromkeys(breast_cancer.MEASURES, value), "edges": 3}
-        for kind, value in (("main", 0.3), ("by all", instead))
+        {"kind": kind, "replication": each, "method": name, **dict.fromkeys(breast_cancer.MEASURES, value), "edges": 3}
+        for kind, value, each in (("main", 0.3, 0), ("main", 0.77, 1), ("by all", instead, 0))
         for name in METHODS
     ]
+    for row in rows:
+        row["specificity"] = 0.77 if row["kind"] == "main" else 0.9
     _, second = BreastCancer().text_tables(TINY, Table(rows))
-    assert f"GraHTP's MCC is then {instead:.2f}, not 0.30, and {said}" in second.caption
+    assert second.caption.endswith(f"nearer to the paper's than in the first table in: {said}.")
+    assert [row[5] for row in second.rows] == [f"{instead:.2f}"] * 2
+
+
+def test_tasks_with_genes_by_all_subjects_have_them(loaded: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[bool] = []
+
+    def noted(X: Any, y: Any, settings: BreastCancerSettings, seed: int, by_all: bool = False) -> Split:
+        calls.append(by_all)
+        return split_of(X, y, settings, seed, by_all)
+
+    monkeypatch.setattr(breast_cancer, "split_of", noted)
+    settings = replace(TINY, replications=1, curves=0)
+    plain, other = BreastCancer().tasks(settings)
+    assert {row["kind"] for row in BreastCancer().run(settings, plain)} == {"main"}
+    rows = BreastCancer().run(settings, other)
+    assert [(row["kind"], row["method"]) for row in rows] == [("by all", "GraHTP"), ("by all", DEFAULT)]
+    assert calls == [False, True]
+
+
+def test_k_is_chosen_by_subjects_that_were_held_out() -> None:
+    X, y = data()[:2]
+    split = split_of(np.asarray(X), y, TINY, seed=0)
+    folds = StratifiedKFold(TINY.folds, shuffle=True, random_state=5)
+    pairs = list(breast_cancer._fold_covariances(TINY, split, 5))
+    for (kept, out), found in zip(folds.split(split.X, split.y), pairs, strict=True):
+        means = np.array([split.X[kept][split.y[kept] == label].mean(axis=0) for label in (0, 1)])
+        for rows, covariance in zip((kept, out), found, strict=True):
+            around = split.X[rows] - means[split.y[rows]]
+            np.testing.assert_allclose(covariance, around.T @ around / len(rows))
+
+
+def test_a_run_that_has_ended_stays_where_it_is() -> None:
+    curves = {0: [4.0, 2.0], 1: [6.0, 4.0, 1.0]}
+    rows = [{"replication": each, "loss": loss} for each, losses in curves.items() for loss in losses]
+    assert breast_cancer_curves._mean_curve(Table(rows)).tolist() == [5.0, 3.0, 1.5]
 
 
 def test_splits_differ() -> None:

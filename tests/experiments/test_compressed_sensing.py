@@ -84,7 +84,7 @@ def test_the_verdict_on_success_follows_the_numbers(table: Table) -> None:
     assert [claim.ours.share for claim in claims if claim.ours is not None] == [0.0, 0.0]
 
 
-def test_ties_do_not_count_and_rivals_have_the_same_weight(table: Table) -> None:
+def test_ties_do_not_count_and_the_strongest_rival_decides(table: Table) -> None:
     # GraHTP beats FGraHTP at one k and FBS at all, GraSP beats it at one; the others are ties.
     shares = {"GraHTP": 0.5, "FGraHTP": 0.5, "GraSP": 0.5, "FBS": 0.0}
     mixed = _with_successes(table, shares, coefficients="signs")
@@ -92,10 +92,18 @@ def test_ties_do_not_count_and_rivals_have_the_same_weight(table: Table) -> None
     mixed = changed(mixed, "success", 0.0, 1.0, coefficients="signs", method="GraSP", k=16)
     mixed = _with_successes(mixed, {"GraHTP": 1.0}, coefficients="Gaussian")
     signs = claim_with(COEFFICIENTS["signs"], CompressedSensing(), SMALL, mixed).faithful
-    assert signs.share == pytest.approx(2 / 3)
-    assert signs.word == "partly"
-    assert "against GraSP: more often at 0 of the 1 k" in signs.numbers
+    assert signs.word == "does not hold"
+    said = {"FGraHTP": "1 of the 1", "GraSP": "0 of the 1", "FBS": f"{len(SMALL.ks)} of the {len(SMALL.ks)}"}
+    for name, count in said.items():
+        assert f"against {name}: more often at {count} k" in signs.numbers
     assert claim_with(COEFFICIENTS["Gaussian"], CompressedSensing(), SMALL, mixed).faithful.word == "holds"
+
+
+def test_a_success_more_may_be_chance(table: Table) -> None:
+    even = _with_successes(table, dict.fromkeys(ALL, 0.0))
+    once = changed(even, "success", 0.0, 1.0, method="GraHTP", trial=0)
+    judged = claim_with(COEFFICIENTS["signs"], CompressedSensing(), SMALL, once).faithful
+    assert judged.word == "not measured"
 
 
 def test_figures_and_tables(table: Table) -> None:

@@ -49,6 +49,7 @@ def test_a_line_that_was_cut_off_is_done_again(tmp_path: Path, cut: int) -> None
     again = Journal(path, Sizes(), "1.0")
     assert again.left(TASKS) == TASKS[1:]
     again.add(TASKS[1], [{"error": 2.0}], 1.0)
+    assert path.read_bytes().endswith(b"}\n")  # a new line that is shorter leaves nothing of the old one
     assert Journal(path, Sizes(), "1.0").left(TASKS) == TASKS[2:]
     assert Journal(path, Sizes(), "1.0").table(TASKS).values("error", n=20).tolist() == [2.0]
 
@@ -90,6 +91,9 @@ DAMAGED = [
     b'{"task": 3, "rows": []}',
     b'{"task": "no rows"}',
     b'{"task": "rows that are none", "rows": [1]}',
+    b'{"task": "{}", "rows": []}',
+    b'{"task": "{\\"n\\": 20, \\"replication\\": 0}", "rows": [{"error": 1.0}]}',
+    b'{"task": "{\\"n\\": 20, \\"replication\\": 0}", "rows": [{"n": 20, "replication": 1}]}',
 ]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ksparse import minimize
 from ksparse.datasets import make_precision
-from ksparse.experiments import experiment_named
+from ksparse.experiments import experiment_named, precision
 from ksparse.experiments.base import Task
 from ksparse.experiments.graphs import (
     GRAPH_METHODS,
@@ -199,6 +199,23 @@ def test_pictures(table: Table) -> None:
     assert len(figures["precision"].axes) == 3
     plain = Table(table.where(kind="main").rows)
     assert list(show_all(Precision(), TINY, plain)) == ["precision"]
+
+
+def test_the_caption_names_the_steps_with_the_lowest_f() -> None:
+    losses = {(0, 0.25): 1.0, (0, 0.5): 0.5, (1, 0.25): 2.0, (1, 0.5): 0.5, (2, 0.25): 0.0, (2, 0.5): 7.0}
+    steps = Table(
+        {"p": 8, "replication": each, "multiple": multiple, "loss": loss} for (each, multiple), loss in losses.items()
+    )
+    said = precision._lowest(TINY, steps)
+    assert said == "the multiple with the lowest f is 0.25 for 1 data set, 0.5 for 2 data sets"
+
+
+def test_where_rivals_are_ahead_is_said() -> None:
+    claim = Precision().claims(TINY, made_up("GLasso", "GraHTP"))[0]
+    assert claim.faithful.word == "does not hold"
+    assert claim.why.startswith(
+        "GraSP has the smaller error at p = 30; GraSP has the larger F-score at p = 30; FBS has"
+    )
 
 
 def made_up(better: str, worse: str) -> Table:

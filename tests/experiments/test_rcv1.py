@@ -129,7 +129,7 @@ def _stated(seconds: dict[str, float]) -> Table:
             "k": k,
             "error": 0.05,
             "seconds": seconds[method],
-            "early": 0.1 if method in fast else 0.3,
+            "early": 0.1 if method in fast else 0.14,
             "settled": 5 if method in fast else 40,
         }
         for method in METHODS
@@ -151,6 +151,8 @@ def _reversed_times(table: Table) -> Table:
         ("comparable in convergence", lambda t: changed(changed(t, "early", 3, method="GraHTP"), "settled", 9)),
         ("superior to FGraHTP and FBS", lambda t: changed(changed(t, "early", 0.1, method="FBS"), "settled", 0)),
         ("all methods are comparable", lambda t: changed(changed(t, "error", 2, method="FBS"), "error", 4, k=8)),
+        ("slightly less sharp", lambda t: changed(t, "early", 0.5, method="FGraHTP")),
+        ("slightly less sharp", lambda t: changed(t, "early", 2, method="FGraHTP")),
         ("FGraHTP is the most efficient", _reversed_times),
         ("GraHTP is significantly faster", _reversed_times),
         ("better trade-offs", _reversed_times),
@@ -164,6 +166,29 @@ def test_verdicts_follow_the_numbers(words: str, flip: Callable[[Table], Table])
     assert claim_with(words, Rcv1(), SMALL, flip(stated)).faithful.word != "holds"
     nothing: Any = claim_with(words, Rcv1(), SMALL, Table([])).faithful.word
     assert nothing == "not measured"
+
+
+def test_an_iteration_of_fgrahtp_is_the_cheapest_or_not() -> None:
+    stated = Table({**row, "iterations": 10} for row in _stated(PAPERS).rows)
+    words = "an iteration of FGraHTP"
+    assert claim_with(words, Rcv1(), SMALL, stated).faithful.word == "holds"
+    dear = changed(stated, "seconds", 100, method="FGraHTP")
+    assert claim_with(words, Rcv1(), SMALL, dear).faithful.word == "does not hold"
+
+
+def test_some_step_may_converge_as_grasp_does() -> None:
+    stated = changed(_stated(PAPERS), "early", 3, method="GraHTP")
+    grahtp = stated.where(method="GraHTP", k=SMALL.ks[0]).rows[0]
+    steps = [
+        {**grahtp, "kind": "step", "multiple": multiple, "early": early} for multiple, early in ((1, 0.9), (4, 0.1))
+    ]
+    words = "with the best of the steps tried"
+    judged = claim_with(words, Rcv1(), SMALL, Table([*stated.rows, *steps])).faithful
+    assert judged.word == "holds"
+    assert judged.numbers == f"k = {SMALL.ks[0]}: with η = 4/L"
+    without = claim_with(words, Rcv1(), SMALL, Table([*stated.rows, steps[0]])).faithful
+    assert without.word == "does not hold"
+    assert without.numbers == f"k = {SMALL.ks[0]}: with none"
 
 
 def test_the_default_is_judged_beside_them() -> None:

@@ -84,7 +84,7 @@ def run(folder: Path, jobs: int, *deeds: str) -> tuple[Table, list[int], dict[in
         [("probe", settings, task) for task in journal.left(tasks)],
         {"probe": journal},
         jobs,
-        lambda item: done.append(item[2].place["place"]),
+        lambda item, seconds: done.append(item[2].place["place"]),
         lambda item, error: failed.update({item[2].place["place"]: error}),
     )
     return journal.table(tasks), sorted(done), failed
@@ -180,6 +180,30 @@ def test_workers_end_with_a_parent_that_is_killed_and_its_results_are_kept(tmp_p
     _until(lambda: not any(_lives(worker) for worker in workers))
     settings = Deeds(("count", "sleep", "sleep"))
     assert len(Journal(path, settings, "1.0").left(Probe().tasks(settings))) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs masks of signals")
+def test_an_interrupt_waits_while_a_process_is_started() -> None:
+    waited = False
+
+    def start() -> None:
+        nonlocal waited
+        with running._uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+            waited = True
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert waited
+
+
+def test_an_interrupt_is_for_the_parent() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        running._serve()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import joblib
+
 from .. import __version__
 from ..experiments.base import Scale
 from ..experiments.registry import EXPERIMENTS
@@ -191,10 +193,13 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
         help="experiments (see below); all of them if none is named",
     )
     scale = reproduce.add_mutually_exclusive_group()
-    scale.add_argument("--quick", action="store_true", help="small settings, to see that everything runs")
+    scale.add_argument("--quick", action="store_true", help="small settings, to see that everything runs: minutes")
     scale.add_argument("--full", action="store_true", help="all settings and replications of the paper: hours")
     reproduce.add_argument(
-        "--out", metavar="DIR", type=Path, default=Path("reproduction"), help="(default reproduction)"
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="(default reproduction; with --quick or --full, reproduction-quick or reproduction-full)",
     )
     reproduce.add_argument(
         "--jobs", type=_jobs, metavar="N", default=-1, help="tasks at a time (default -1: all cores)"
@@ -210,13 +215,14 @@ def _experiment(text: str) -> str:
 
 
 def _reproduce_command(options: argparse.Namespace) -> ReproduceCommand:
-    cores = os.cpu_count() or 1
+    cores = joblib.cpu_count()  # those that this process may use
     jobs = cores if options.jobs == -1 else options.jobs
     if jobs > cores:
         print(f"--jobs {jobs}: only {cores} at a time, one for each core", file=sys.stderr)
         jobs = cores
     scale: Scale = "quick" if options.quick else "full" if options.full else "standard"
-    return ReproduceCommand(tuple(options.names), scale, options.out, jobs, options.data)
+    out = options.out or Path("reproduction" if scale == "standard" else f"reproduction-{scale}")
+    return ReproduceCommand(tuple(options.names), scale, out, jobs, options.data)
 
 
 def _fit_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> FitCommand:

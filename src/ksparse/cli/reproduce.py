@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -20,20 +20,19 @@ from ..experiments.report import Finished, claims_table, html_report, what_is_mi
 from ..experiments.running import Work, run_all
 from .errors import InputError, clean, whole
 from .output import check_folder, write_files
+from .time_left import progress
 
 __all__ = ["ReproduceCommand", "UnfinishedError"]
 
 #: What a reader of the report has to know first.
 NOTICES: dict[Scale, str] = {
     "quick": (
-        "A quick run: one or two replications of small settings show that everything runs, not what is true. For that"
-        " there are 'ksparse reproduce' (10 replications) and 'ksparse reproduce --full' (100)."
+        "A quick run: few replications of small settings show that everything runs, not what is true, so that no"
+        " reasons are given where the paper differs. 'ksparse reproduce' and 'ksparse reproduce --full' do more."
     ),
     "standard": "",
     "full": "",
 }
-#: Seconds over which the time left is estimated: a task may take minutes.
-ESTIMATE_FROM = 3600.0
 
 
 class UnfinishedError(Exception):
@@ -116,7 +115,8 @@ class ReproduceCommand:
         try:
             self._work(ready, journals, failures)
         except KeyboardInterrupt:
-            self._finish(shown, journals, left_out, failures)
+            if any(len(journal) for journal in journals.values()):
+                self._finish(shown, journals, left_out, failures)
             raise KeyboardInterrupt("the same command goes on where it stopped") from None
         self._finish(shown, journals, left_out, failures)
         if failures:
@@ -160,19 +160,23 @@ class ReproduceCommand:
             work += [(place / len(left), (each.name, settings, task)) for place, task in enumerate(left)]
         # Experiments take turns: the time left is then soon known, and what an interrupted run reports is balanced.
         work.sort(key=lambda one: one[0])
-        with _progress(totals) as advance:
+        before, all_of_them = (sum(pair[place] for pair in totals.values()) for place in (0, 1))
+        if before:
+            print(f"{before} of {all_of_them} tasks were done before; going on with the others.", file=sys.stderr)
+        with progress(totals, self.jobs) as advance:
             run_all(
                 [item for _, item in work],
                 journals,
                 self.jobs,
-                lambda item: advance(item[0]),
+                lambda item, seconds: advance(item[0], seconds),
                 lambda item, error: failures.append(f"{item[0]} {item[2].key}: {error}"),
             )
 
     def _finish(
         self, shown: list[Experiment], journals: dict[str, Journal], left_out: dict[str, str], failures: list[str]
     ) -> None:
-        """Write what there is, and say what it says, and what failed."""
+        """Write what there is, and say what it says of the experiments that were asked for, and what failed."""
+        print("Writing the report …", file=sys.stderr, flush=True)
         found = [self._finished(each, journals[each.name]) for each in shown]
         marks = [mark for each in shown for mark in journals[each.name].marks(each.tasks(each.settings(self.scale)))]
         command = "; ".join(part for part in (self._command(shown), effort(marks)) if part)
@@ -193,6 +197,8 @@ class ReproduceCommand:
         files["report.md"] = markdown_report(finished, left_out, command, notice)
         write_files(self.out, files)
         for line in claims.rows:
+            if self.names and line["experiment"] not in self.names:
+                continue
             ours = f"; default solver: {line['default']}" if "default" in line else ""
             print(f"{line['verdict']:>14s}  {line['paper']}: {line['claim']}{ours}")
         for failure in failures:
@@ -205,7 +211,7 @@ class ReproduceCommand:
         settings = experiment.settings(self.scale)
         tasks = experiment.tasks(settings)
         missing = f"{len(journal.left(tasks))} of {len(tasks)}" if journal.left(tasks) else ""
-        return Finished(experiment, settings, journal.table(tasks), missing)
+        return Finished(experiment, settings, journal.table(tasks), missing, reasons=self.scale != "quick")
 
     def _command(self, shown: list[Experiment]) -> str:
         """The command that makes all that is shown, whichever part of it was made now."""
@@ -224,48 +230,3 @@ def _problem(finished: Finished) -> str | None:
     except Exception as error:  # whatever it is
         return f"its results cannot be shown ({type(error).__name__}: {error})"
     return None
-
-
-@contextmanager
-def _progress(totals: dict[str, tuple[int, int]]) -> Iterator[Callable[[str], None]]:
-    """A bar for each experiment with the time left on a terminal; lines at each tenth elsewhere."""
-    if not sys.stderr.isatty():
-        yield _lines(totals)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
-    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=ESTIMATE_FROM) as progress:
-        bars = {
-            name: progress.add_task(name, total=total, completed=before) for name, (before, total) in totals.items()
-        }
-        whole = progress.add_task(
-            "in all",
-            total=sum(total for _, total in totals.values()),
-            completed=sum(done for done, _ in totals.values()),
-        )
-
-        def advance(name: str) -> None:
-            progress.advance(bars[name])
-            progress.advance(whole)
-
-        yield advance
-
-
-def _lines(totals: dict[str, tuple[int, int]]) -> Callable[[str], None]:
-    done = {name: before for name, (before, _) in totals.items()}
-
-    def advance(name: str) -> None:
-        done[name] += 1
-        total = totals[name][1]
-        if done[name] * 10 // total > (done[name] - 1) * 10 // total:
-            print(f"{name}: {done[name]} of {total}", file=sys.stderr, flush=True)
-
-    return advance

@@ -15,6 +15,7 @@ __all__ = [
     "Claim",
     "Verdict",
     "at_limits",
+    "clearly",
     "comparable",
     "compared",
     "falls",
@@ -126,13 +127,13 @@ def compared(
             if np.isfinite(own) and np.isfinite(its):
                 truths.append(sign * own <= sign * its + slack * abs(its))
                 ratios.append(own / its if its else np.nan)
-                clear.update(_clear(here, measure, method, other, sign))
+                clear.update(clearly(here, measure, method, other, sign))
     said = f"{sum(truths)} of {len(truths)} comparisons"
     said += f" ({clear['for']} clearly for it, {clear['against']} clearly against)" if clear else ""
     return verdict(truths, f"{said}; median ratio {median_ratio(ratios)}")
 
 
-def _clear(table: Table, measure: str, method: str, other: str, sign: float) -> list[str]:
+def clearly(table: Table, measure: str, method: str, other: str, sign: float) -> list[str]:
     """For which of two methods the same data speak by more than chance; nothing for fewer than two replications."""
     values = [
         {row.get("replication"): row[measure] for row in table.where(method=name).rows if measure in row}

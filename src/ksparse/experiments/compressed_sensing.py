@@ -12,7 +12,7 @@ from ..objectives import LeastSquares, Objective, Quadratic
 from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, RelativeChange, Solver, SwapGraHTP
 from ..typing import Array
 from .base import Experiment, Figures, Picture, Scale, Settings, Task, TextTable
-from .claims import Claim, Verdict, joined, verdict
+from .claims import Claim, Verdict, clearly, joined, verdict
 from .drawing import curves, finish, style_of
 from .methods import DEFAULT
 from .proofs import Proved, all_of, always
@@ -141,7 +141,7 @@ class CompressedSensing(Experiment):
         return [TextTable("GraHTP is HTP and FGraHTP is IHT on ½‖y − Ax‖²: how far their answers differ.", heads, rows)]
 
     def claims(self, settings: SensingSettings, table: Table) -> list[Claim]:
-        main = table.where(kind="main")
+        main = Table({**row, "replication": row["trial"]} for row in table.where(kind="main").rows)
         others = ("FGraHTP", "GraSP", "FBS")
         return [
             Claim(
@@ -221,14 +221,17 @@ def _agree(table: Table, method: str) -> Proved:
 
 
 def _succeeds(table: Table, method: str, others: tuple[str, ...]) -> Verdict:
-    """Whether a method succeeds more often than each of the others, which all have the same weight."""
-    each = {f"against {other}": _more_often(table, method, other) for other in others}
-    known = [one.share for one in each.values() if not np.isnan(one.share)]
-    return Verdict(float(np.mean(known)) if known else np.nan, joined(each).numbers)
+    """Whether a method succeeds more often than each of the others; the strongest of them decides."""
+    return joined({f"against {other}": _more_often(table, method, other) for other in others})
 
 
 def _more_often(table: Table, method: str, other: str) -> Verdict:
-    """Whether a method succeeds more often than another one, at those k at which they do not succeed as often."""
-    pairs = [tuple(table.mean("success", k=k, method=name) for name in (method, other)) for k in table.distinct("k")]
-    truths = [own > its for own, its in pairs if abs(own - its) > 0.0]
-    return verdict(truths, f"more often at {sum(truths)} of the {len(truths)} k that tell them apart")
+    """Whether a method succeeds more often than another one, at those k at which they clearly differ."""
+    found = [
+        said
+        for k in table.distinct("k")
+        for said in clearly(table.where(k=k), "success", method, other, -1.0)
+        if said != "neither"
+    ]
+    truths = [said == "for" for said in found]
+    return verdict(truths, f"more often at {sum(truths)} of the {len(truths)} k at which they clearly differ")

@@ -205,8 +205,11 @@ def _entry(line: bytes) -> dict[str, Any]:
 
 
 def _holds_results(entry: dict[str, Any]) -> bool:
-    rows = entry.get("rows")
-    return isinstance(entry.get("task"), str) and isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+    task, rows = entry.get("task"), entry.get("rows")
+    if not isinstance(task, str) or not isinstance(rows, list) or not rows:
+        return False
+    place = _entry(task.encode())
+    return all(isinstance(row, dict) and place.items() <= row.items() for row in rows)
 
 
 def _mark(entry: dict[str, Any]) -> Mark | None:

@@ -49,7 +49,7 @@ def run_all(
     work: list[Work],
     journals: dict[str, Journal],
     jobs: int,
-    done: Callable[[Work], None],
+    done: Callable[[Work, float], None],
     failed: Callable[[Work, str], None],
 ) -> None:
     """Do the tasks, and write the results of each to the journal of its experiment.
@@ -65,7 +65,7 @@ def run_all(
     jobs : int
         How many at a time; with 1 they are done in this process.
     done : callable
-        Called after each task.
+        Called after each task, with the seconds of the processor that it took.
     failed : callable
         Called in its place for a task that failed, with the error.
     """
@@ -76,7 +76,7 @@ def run_all(
                 failed(item, outcome.error)
                 continue
             journals[item[0]].add(item[2], outcome.rows, outcome.seconds)
-            done(item)
+            done(item, outcome.seconds)
 
 
 def _do(item: Work) -> _Outcome:
