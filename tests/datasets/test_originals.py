@@ -116,8 +116,16 @@ def test_what_is_missing_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) 
             FileNotFoundError, match=r"KSPARSE_DATA .* to a folder that has text/rcv1_train.*LIBSVM's page"
         ):
             load_rcv1()
-        with pytest.raises(FileNotFoundError, match=r"hess_mda133/mda133\.csv.*Hess et al\..*pCR or RD"):
+        with pytest.raises(FileNotFoundError, match=r"hess_mda133/mda133\.csv.*Hess et al\..*pCR or RD") as caught:
             load_hess()
+        assert str(caught.value).endswith(f"; the folder {folder} has none of them") == set_
+
+
+def test_texts_that_are_none(folder: Path) -> None:
+    for name in (originals.RCV1_TRAIN, originals.RCV1_TEST):
+        _write(folder / name, ["hello world"])
+    with pytest.raises(ValueError, match=r"rcv1_train\.binary is not in svmlight's format .*; expected a label"):
+        load_rcv1()
 
 
 needs_data = pytest.mark.skipif("KSPARSE_DATA" not in os.environ, reason="KSPARSE_DATA names no folder of real data")

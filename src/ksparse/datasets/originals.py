@@ -111,7 +111,7 @@ def missing_rcv1() -> str | None:
     >>> "LIBSVM" in (missing_rcv1() or "LIBSVM")
     True
     """
-    return None if has_original_rcv1() or _found(REAL_DATA["rcv1"]) is not None else RCV1_HELP
+    return None if has_original_rcv1() or _found(REAL_DATA["rcv1"]) is not None else RCV1_HELP + _searched()
 
 
 def missing_hess() -> str | None:
@@ -123,7 +123,7 @@ def missing_hess() -> str | None:
     >>> "KSPARSE_DATA" in (missing_hess() or "KSPARSE_DATA")
     True
     """
-    return None if has_original_hess() or _found(REAL_DATA["hess"]) is not None else HESS_HELP
+    return None if has_original_hess() or _found(REAL_DATA["hess"]) is not None else HESS_HELP + _searched()
 
 
 def load_rcv1(random_state: int = 0) -> SplitData:
@@ -134,7 +134,7 @@ def load_rcv1(random_state: int = 0) -> SplitData:
     second are the test part: the paper does not say which 20,000 it took.
 
     Otherwise ``load_real("rcv1")`` stands in for them: 23,727 documents of RCV1-v2 in the same space of features and
-    with the same rule for labels, but other documents, of which 19,546 features never occur. They are shuffled and
+    with the same rule for labels, but other documents, in which 19,054 features never occur. They are shuffled and
     split in the paper's ratio, into 11,935 and 11,792.
 
     Parameters
@@ -210,6 +210,12 @@ def load_hess() -> ExpressionData:
     return ExpressionData(np.asarray(X), y, load_feature_names("hess"), False, source)
 
 
+def _searched() -> str:
+    """Where nothing was found, if anywhere was looked."""
+    folder = os.environ.get("KSPARSE_DATA")
+    return f"; the folder {folder} has none of them" if folder else ""
+
+
 def _found(*names: str) -> Path | None:
     """The first of these files that the folder of real data has."""
     folder = os.environ.get("KSPARSE_DATA")
@@ -221,7 +227,13 @@ def _documents(path: Path, most: int | None) -> tuple[Matrix, Array]:
     """The first documents of a file in svmlight's format, whose features count from 1."""
     with bz2.open(path) if path.suffix == ".bz2" else path.open("rb") as file:
         lines = BytesIO(b"".join(islice(file, most)))
-    X, y = load_svmlight_file(lines, n_features=RCV1_FEATURES, zero_based=False)
+    try:
+        X, y = load_svmlight_file(lines, n_features=RCV1_FEATURES, zero_based=False)
+    except ValueError as error:
+        raise ValueError(
+            f"{path} is not in svmlight's format ({error}); expected a label and index:value pairs with indices from 1"
+            f" to {RCV1_FEATURES} on each line, as in LIBSVM's rcv1.binary"
+        ) from error
     return sparse.csr_array(X), y
 
 

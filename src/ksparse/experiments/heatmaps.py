@@ -56,8 +56,8 @@ class Heatmaps(Experiment):
     paper = "Figure 5"
     text = (
         "The simulation of Figure 4 with p = 60, and for each pair the share of the replications in which its entry"
-        " exceeds 1e-3. One Ω̄ serves all replications, of which each has samples of its own: the paper's figure has one"
-        " truth beside the frequencies, and so it must have been."
+        " exceeds 1e-3. One Ω̄ serves all replications, of which each has samples of its own, since the paper's figure"
+        " has one truth beside the frequencies."
     )
 
     def settings(self, scale: Scale) -> HeatmapSettings:

@@ -92,7 +92,7 @@ class Rcv1(Experiment):
     )
 
     def remark(self, settings: Rcv1Settings) -> str:
-        few = "" if settings.documents is None else f" Of them, {settings.documents} of each part are used."
+        few = "" if settings.documents is None else f" Of each part only {settings.documents:,} documents are used."
         if settings.original:
             return (
                 "Data: LIBSVM's rcv1.binary, the training file and the first 20,000 documents of the test file (the"
