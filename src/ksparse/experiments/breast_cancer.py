@@ -31,6 +31,8 @@ PAPER: dict[str, tuple[tuple[float, float], tuple[float, float], tuple[float, fl
     "FBS": ((0.78, 0.11), (0.74, 0.18), (0.48, 0.19), 8.73),
     "GLasso": ((0.81, 0.11), (0.64, 0.21), (0.45, 0.19), 1.19),
 }
+#: Of the columns of Table 1 before its times.
+HEADS = ("method", "specificity", "paper", "sensitivity", "paper", "MCC", "paper", "edges")
 #: "Quite competitive": worse by at most this share.
 COMPETITIVE = 0.1
 #: Methods that are also run with genes that were chosen by all subjects.
@@ -148,7 +150,6 @@ class BreastCancer(Experiment):
 
     def text_tables(self, settings: BreastCancerSettings, table: Table) -> list[TextTable]:
         main = table.where(kind="main")
-        heads = ("method", "specificity", "paper", "sensitivity", "paper", "MCC", "paper", "edges")
         times = ("CPU s, fit", "paper", "CPU s, whole choice")
         caption = (
             f"{self.paper}: means (standard deviations) over {main.repeats()} beside the paper's;"
@@ -156,7 +157,7 @@ class BreastCancer(Experiment):
             " direction method, which Figure 4 has beside it."
         )
         lines = [_cells(main.where(method=method), method) for method in METHODS]
-        return [TextTable(caption, (*heads, *times), lines), *_with_genes_by_all(main, table.where(kind="by all"))]
+        return [TextTable(caption, (*HEADS, *times), lines), *_with_genes_by_all(main, table.where(kind="by all"))]
 
     def claims(self, settings: BreastCancerSettings, table: Table) -> list[Claim]:
         main, curves = table.where(kind="main"), table.where(kind="curve")
@@ -305,8 +306,7 @@ def _with_genes_by_all(main: Table, by_all: Table) -> list[TextTable]:
         " paper's words do not rule out; such a test set no longer tells how new subjects fare. In these replications"
         f" GraHTP's means are nearer to the paper's than in the first table in: {', '.join(nearer) or 'none of them'}."
     )
-    heads = ("method", "specificity", "paper", "sensitivity", "paper", "MCC", "paper", "edges")
-    return [TextTable(caption, heads, [_cells(by_all.where(method=name), name)[: len(heads)] for name in WITH_ALL])]
+    return [TextTable(caption, HEADS, [_cells(by_all.where(method=name), name)[: len(HEADS)] for name in WITH_ALL])]
 
 
 def _cells(table: Table, method: str) -> list[Any]:

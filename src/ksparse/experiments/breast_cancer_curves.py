@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +34,7 @@ def curve_rows(settings: GraphSettings, share: float, covariance: Array) -> list
     compile_all()
     objective = LogDet(covariance)
     begin = objective.at(objective.start).value
-    k = max(round(share * len(covariance) * (len(covariance) - 1) / 2), 1)
+    (k,) = replace(settings, shares=(share,)).ks(len(covariance))
     rows = []
     for name in DESCENDING:
         values = [begin, *method_named(name).solve(settings, covariance, k).history["value"].tolist()]
