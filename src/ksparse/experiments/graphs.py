@@ -43,8 +43,6 @@ GREEDY = ("GraHTP", "GraSP", "FBS")
 METHODS = (*GREEDY, "GLasso", DEFAULT)
 #: The paper takes values over it for nonzero.
 NONZERO = 1e-3
-#: How accurate the alternating direction method is; the paper does not say.
-ADM_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)

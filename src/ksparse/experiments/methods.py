@@ -13,8 +13,6 @@ __all__ = ["DEFAULT", "FAITHFUL", "FEATURE_METHODS", "Method", "step_caption", "
 
 #: What the report calls our solver.
 DEFAULT = "ksparse default"
-#: Iterations where the paper has no limit; with its stopping rule GraHTP ends much earlier, and GraSP often never.
-LIMIT, LIMIT_WITHOUT_DEBIASING = 50, 1000
 #: The methods of the paper.
 FAITHFUL = ("GraHTP", "FGraHTP", "GraSP", "FBS")
 
@@ -30,32 +28,31 @@ class Method:
     step : str
         Its step-size rule, for captions; "{multiple}" is the multiple of 1/L that the settings have.
     make : callable
-        The solver for a constant step, a tolerance of the paper's stopping rule and a limit of iterations; None
-        where the paper has none.
+        The solver for a constant step, a tolerance of the paper's stopping rule and a limit of iterations.
     """
 
     name: str
     step: str
-    make: Callable[[float, float, int | None], Solver]
+    make: Callable[[float, float, int], Solver]
 
 
-def _grahtp(step: float, tolerance: float, limit: int | None) -> Solver:
-    return GraHTP(step=step, halting=RelativeChange(tolerance), max_iter=limit or LIMIT)
+def _grahtp(step: float, tolerance: float, limit: int) -> Solver:
+    return GraHTP(step=step, halting=RelativeChange(tolerance), max_iter=limit)
 
 
-def _fgrahtp(step: float, tolerance: float, limit: int | None) -> Solver:
-    return FGraHTP(step=step, halting=RelativeChange(tolerance), max_iter=limit or LIMIT_WITHOUT_DEBIASING)
+def _fgrahtp(step: float, tolerance: float, limit: int) -> Solver:
+    return FGraHTP(step=step, halting=RelativeChange(tolerance), max_iter=limit)
 
 
-def _grasp(_step: float, tolerance: float, limit: int | None) -> Solver:
-    return GraSP(halting=RelativeChange(tolerance), max_iter=limit or LIMIT)
+def _grasp(_step: float, tolerance: float, limit: int) -> Solver:
+    return GraSP(halting=RelativeChange(tolerance), max_iter=limit)
 
 
-def _fbs(_step: float, _tolerance: float, _limit: int | None) -> Solver:
+def _fbs(_step: float, _tolerance: float, _limit: int) -> Solver:
     return FBS()
 
 
-def _default(_step: float, _tolerance: float, _limit: int | None) -> Solver:
+def _default(_step: float, _tolerance: float, _limit: int) -> Solver:
     return SwapGraHTP()
 
 

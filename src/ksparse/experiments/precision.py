@@ -16,7 +16,6 @@ from .base import Experiment, Figures, Picture, Scale, Task
 from .claims import Claim, Verdict, at_limits, compared, joined, leads, median_ratio, verdict
 from .drawing import curves, finish, step_curves
 from .graphs import (
-    ADM_TOLERANCE,
     GRAPH_METHODS,
     GREEDY,
     METHODS,
@@ -62,6 +61,8 @@ class PrecisionSettings(GraphSettings):
         In so many of the replications.
     steps : tuple of float
         Multiples of 1/v², v being the mean variance.
+    adm_tolerance : float
+        Residuals at which the alternating direction method ends; the paper does not say.
     n, probability
         Samples for training, and as many for tuning k; chance of an edge.
     """
@@ -72,6 +73,7 @@ class PrecisionSettings(GraphSettings):
     adm_at: tuple[int, ...] = (30, 60)
     extras: int = 20
     steps: tuple[float, ...] = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
+    adm_tolerance: float = 1e-6
     n: int = 100
     probability: float = 0.1
 
@@ -230,7 +232,7 @@ def _steps(settings: PrecisionSettings, covariance: Array, truth: Array, k: floa
 
 def _by_adm(settings: PrecisionSettings, covariance: Array, truth: Array, chosen: dict[str, float]) -> list[Row]:
     """The greedy methods with the paper's alternating direction method."""
-    debias = Exact("adm", tol=ADM_TOLERANCE)
+    debias = Exact("adm", tol=settings.adm_tolerance)
     rows = []
     for name in GREEDY:
         method = method_named(name)
@@ -366,7 +368,7 @@ def _adm_pictures(settings: PrecisionSettings, table: Table) -> Figures:
 
     caption = (
         "Seconds of one fit with the alternating direction method of the paper's Appendix B (residuals of"
-        f" {ADM_TOLERANCE:g}), and with neighbourhood coordinate descent, each with the same k; where they round"
-        f" otherwise, supports may part ways. GLasso is the same in both. {graph_captions(settings)}"
+        f" {settings.adm_tolerance:g}), and with neighbourhood coordinate descent, each with the same k; where they"
+        f" round otherwise, supports may part ways. GLasso is the same in both. {graph_captions(settings)}"
     )
     return [Picture("precision-adm", caption, draw, (8.0, 3.4))]

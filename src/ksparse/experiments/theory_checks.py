@@ -49,6 +49,8 @@ class TheorySettings(Settings):
         Features, sparsity (of x and of x̄) and samples of the problems whose constants are computed from all supports.
     rough : int
         Samples of the problems for Theorem 1, which may be conditioned badly.
+    rough_noise : float
+        Standard deviation of their noise.
     limit : int
         FGraHTP has so many iterations for Theorem 1.
     ratio, below : float
@@ -63,6 +65,8 @@ class TheorySettings(Settings):
         Noise levels there.
     sizes, sparsities : tuple of int
         Numbers of samples and sparsities there; the middle ones are kept where the others vary.
+    floor_tolerance, floor_limit
+        FGraHTP ends there once x changed by this share, or after so many iterations.
     strength, shrinkage : float
         Of the logistic loss there: coefficients ±strength, and λ = shrinkage·√(ln p/n).
     """
@@ -78,6 +82,7 @@ class TheorySettings(Settings):
     k: int = 3
     n: int = 2400
     rough: int = 40
+    rough_noise: float = 0.5
     limit: int = 3000
     ratio: float = 0.95
     below: float = 0.99
@@ -85,6 +90,8 @@ class TheorySettings(Settings):
     noises: tuple[float, ...] = (0.0, 0.5)
     large: int = 500
     sparsity: int = 10
+    floor_tolerance: float = 1e-5
+    floor_limit: int = 5000
     strength: float = 0.5
     shrinkage: float = 1e-3
 
@@ -249,7 +256,7 @@ def _converging(settings: TheorySettings, place: dict[str, Any]) -> Iterator[Row
     """Theorem 1: whether f ever rises, and whether the iterates end, with steps around the limit."""
     rng = np.random.default_rng([1, place["replication"]])
     coef = _sparse(settings.p, settings.k, rng)
-    objective = _least_squares(settings.rough, coef, 0.5, settings.correlation, rng)
+    objective = _least_squares(settings.rough, coef, settings.rough_noise, settings.correlation, rng)
     start = _sparse(settings.p, settings.k, rng)
     limit = _condition(objective, 2 * settings.k).step_limit
     runs: list[tuple[str, float | None, Solver]] = [(DEFAULT, None, SwapGraHTP())]
@@ -315,9 +322,9 @@ def _at_the_floor(settings: TheorySettings, place: dict[str, Any]) -> Iterator[R
         objective = Logistic(X, y, alpha=settings.shrinkage * sqrt(log(p) / n))
     else:
         objective = _least_squares(n, coef, place["noise"], 0.0, rng)
-    step, halting = 1.0 / objective.lipschitz(), RelativeChange(1e-5)
+    step, halting = 1.0 / objective.lipschitz(), RelativeChange(settings.floor_tolerance)
     gradient = objective.at(coef).gradient
-    solvers = (GraHTP(step=step), FGraHTP(step=step, halting=halting, max_iter=5000), SwapGraHTP())
+    solvers = (GraHTP(step=step), FGraHTP(step=step, halting=halting, max_iter=settings.floor_limit), SwapGraHTP())
     for method, solver in zip(METHODS, solvers, strict=True):
         result, seconds = solved(objective, k, solver)
         yield {
