@@ -46,3 +46,10 @@ def test_rows_of_several_kinds_make_one_csv() -> None:
 def test_replications_in_words() -> None:
     assert Table({"replication": each % 3} for each in range(6)).repeats() == "3 replications"
     assert Table([{"replication": 7}]).repeats("split") == "1 split, which has no spread"
+
+
+def test_parts_are_the_rows_of_each_value() -> None:
+    table = Table([{"n": 2, "a": 1}, {"n": 1, "a": 2}, {"n": 2, "a": 3}, {"a": 4}])
+    parts = table.parts("n")
+    assert list(parts) == [2, 1]
+    assert all(part.rows == table.where(n=n).rows for n, part in parts.items())

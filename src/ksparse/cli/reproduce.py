@@ -226,7 +226,7 @@ class ReproduceCommand:
 def _problem(finished: Finished) -> str | None:
     """Why results cannot be shown, if they cannot, as may be with few of them: that must not cost the other results."""
     try:
-        _ = finished.pictures, finished.text_tables(), finished.claims()
+        _ = finished.pictures, finished.text_tables(), finished.claims
     except Exception as error:  # whatever it is
         return f"its results cannot be shown ({type(error).__name__}: {error})"
     return None

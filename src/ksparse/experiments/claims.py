@@ -119,8 +119,7 @@ def compared(
     truths: list[bool] = []
     ratios: list[float] = []
     clear: Counter[str] = Counter()
-    for place in table.distinct(over):
-        here = table.where(**{over: place})
+    for here in table.parts(over).values():
         own = here.mean(measure, method=method)
         for other in others:
             its = here.mean(measure, method=other)
@@ -194,7 +193,7 @@ def comparable(table: Table, measure: str, over: str, method: str, other: str, t
         if np.isfinite(own) and np.isfinite(its):
             truths.append(abs(own - its) <= tolerance * max(abs(own), abs(its)))
             ratios.append(own / its if its else np.nan)
-    settings = f"within {100 * tolerance:g} % in {sum(truths)} of {len(truths)} settings"
+    settings = f"within {100 * tolerance:.3g} % in {sum(truths)} of {len(truths)} settings"
     return verdict(truths, f"{settings}; median ratio {median_ratio(ratios)}")
 
 

@@ -123,7 +123,7 @@ def _with_some_step(table: Table) -> list[Claim]:
 def _slightly_sharper(table: Table, method: str, other: str) -> Verdict:
     # A is above B by at most a share s of B if they differ by at most s/(1 + s) of A.
     near = comparable(table, "early", "k", method, other, SLIGHTLY / (1.0 + SLIGHTLY))
-    return joined({f"{method} lower": compared(table, "early", "k", method, (other,)), "slightly": near})
+    return joined({f"{method} lower": compared(table, "early", "k", method, (other,)), "slightly, of the larger": near})
 
 
 def _converges_faster(table: Table, method: str, others: Iterable[str]) -> Verdict:

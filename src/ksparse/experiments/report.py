@@ -92,6 +92,7 @@ class Finished:
             return ""
         return f"This run was not finished: {self.missing} tasks are missing, so that means are over fewer results."
 
+    @cached_property
     def claims(self) -> list[Claim]:
         """What the paper says of these results."""
         claims = self.experiment.claims(self.settings, self.table) if len(self.table) else []
@@ -118,7 +119,7 @@ def html_report(finished: Sequence[Finished], left_out: dict[str, str], command:
     notice : str, default=""
         What a reader has to know first.
     """
-    claims = [claim for each in finished for claim in each.claims()]
+    claims = [claim for each in finished for claim in each.claims]
     sections = [_contents(finished), _claims(claims), *(_experiment(each) for each in finished)]
     if left_out:
         sections.append(_left_out(left_out))
@@ -134,7 +135,7 @@ def claims_table(finished: Iterable[Finished]) -> Table:
     """All claims with their verdicts, as rows."""
     rows = []
     for each in finished:
-        for claim in each.claims():
+        for claim in each.claims:
             names = {"experiment": each.experiment.name, "paper": claim.where, "claim": claim.words}
             faithful = {"verdict": claim.faithful.word, "numbers": claim.faithful.numbers}
             ours = {} if claim.ours is None else {"default": claim.ours.word, "default_numbers": claim.ours.numbers}

@@ -50,6 +50,14 @@ class Table:
         """The rows that have these values."""
         return Table(row for row in self.rows if all(row.get(name) == value for name, value in values.items()))
 
+    def parts(self, name: str) -> dict[Any, Table]:
+        """The rows of each value of a name, in the order in which the values come; in one pass."""
+        found: dict[Any, list[Row]] = {}
+        for row in self.rows:
+            if name in row:
+                found.setdefault(row[name], []).append(row)
+        return {value: Table(rows) for value, rows in found.items()}
+
     def distinct(self, name: str) -> list[Any]:
         """The values of a name, each once, in the order in which they come."""
         return list(dict.fromkeys(row[name] for row in self.rows if name in row))
@@ -74,11 +82,11 @@ class Table:
 
     def series(self, x: str, y: str, **values: Any) -> Series:
         """Means of y for each value of x, in increasing order."""
-        chosen = self.where(**values)
-        places = sorted(chosen.distinct(x))
-        means = [chosen.mean(y, **{x: place}) for place in places]
-        errors = [chosen.error(y, **{x: place}) for place in places]
-        return Series(np.array(places, dtype=np.float64), np.array(means), np.array(errors))
+        parts = sorted(self.where(**values).parts(x).items())
+        places = np.array([place for place, _ in parts], dtype=np.float64)
+        return Series(
+            places, np.array([part.mean(y) for _, part in parts]), np.array([part.error(y) for _, part in parts])
+        )
 
     def repeats(self, what: str = "replication") -> str:
         """How many replications there are, in words; of a run that was not finished, the most for any setting."""

@@ -353,8 +353,7 @@ def _below(table: Table, method: str) -> Proved:
     """Whether the errors of a run are below their bounds at all t."""
     part = table.where(part="bounds", method=method)
     within, closest = [], 0.0
-    for noise, replication in dict.fromkeys((row["noise"], row["replication"]) for row in part.rows):
-        run = part.where(noise=noise, replication=replication)
+    for run in (run for each in part.parts("noise").values() for run in each.parts("replication").values()):
         errors, bounds = run.values("error"), run.values("bound")
         within.append(bool(np.all(errors <= bounds + ROUNDING * run.mean("error", t=0))))
         later = run.values("t") > 0

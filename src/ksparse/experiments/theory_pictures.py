@@ -29,7 +29,7 @@ LOWEST = 1e-16
 
 def slope(table: Table, x: str) -> tuple[float, float]:
     """Slope of the error against x in logarithms, and its standard error: over replications, NaN if unknown."""
-    fitted = (_fitted(table.where(replication=each), x) for each in table.distinct("replication"))
+    fitted = (_fitted(part, x) for part in table.parts("replication").values())
     slopes = [each for each in fitted if np.isfinite(each)]  # a replication that is under way may have one point only
     error = float(np.std(slopes, ddof=1)) / np.sqrt(len(slopes)) if len(slopes) > 1 else np.nan
     return float(np.mean(slopes)) if slopes else np.nan, float(error)
@@ -124,7 +124,7 @@ def bounds_picture(table: Table, noises: Sequence[float]) -> Picture:
 
 def _under_way(table: Table) -> Table:
     """The rows until the last of the runs ends: after the end of a run its last error is repeated."""
-    runs = [table.where(replication=each).values("error") for each in table.distinct("replication")]
+    runs = [part.values("error") for part in table.parts("replication").values()]
     last = max((int(np.flatnonzero(np.diff(errors)).max(initial=-1)) + 1 for errors in runs), default=0)
     return Table(row for row in table.rows if row["t"] <= last)
 
