@@ -152,7 +152,7 @@ def floor_picture(table: Table, methods: Sequence[str]) -> Picture:
         "The error that is left, in logarithms, with slopes and their standard errors in brackets: 1 is"
         f" proportionality. Means over {floor.repeats('problem')}, with standard errors; where the noise varies, that"
         " of a problem is the same but for its size, and the gradient's norm is that of its k largest entries (FGraHTP:"
-        " s = 3k, as in Theorem 2). Methods are drawn a little aside of each other. GraHTP and FGraHTP: constant step, η"
-        f" = 1/L; {DEFAULT}: per coordinate, then exchanges."
+        " s = 3k, as in Theorem 2). Methods are drawn a little aside of each other. GraHTP and FGraHTP: constant step,"
+        f" η = 1/L; {DEFAULT}: per coordinate, then exchanges."
     )
     return Picture("theory-floor", caption, draw, (13.0, 3.6))
