@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ksparse.cli import main, reproduce
-from ksparse.cli.time_left import progress
+from ksparse.cli.progress import bars
 from ksparse.datasets import missing_rcv1
 from ksparse.experiments import Claim, Experiment, Picture, Settings, Table, Task, TextTable, running
 from ksparse.experiments.claims import falls, verdict
@@ -343,7 +343,7 @@ def test_a_folder_that_cannot_be_made(small: Small, capsys: pytest.CaptureFixtur
 
 def test_the_time_left_is_on_the_bars(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with progress({"small": (1, 4), "large": (0, 2)}, jobs=1) as advance:
+    with bars({"small": (1, 4), "large": (0, 2)}, jobs=1) as advance:
         advance("small", 60.0)
         advance("large", 3600.0)
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)  # without colours
@@ -352,7 +352,7 @@ def test_the_time_left_is_on_the_bars(monkeypatch: pytest.MonkeyPatch, capsys: p
 
 
 def test_elsewhere_there_are_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress({"small": (1, 4), "large": (0, 20)}, jobs=2) as advance:
+    with bars({"small": (1, 4), "large": (0, 20)}, jobs=2) as advance:
         advance("small", 60.0)
         advance("large", 2.0)
         advance("large", 2.0)

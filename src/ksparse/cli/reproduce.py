@@ -16,11 +16,11 @@ from ..experiments.journal import Journal, JournalError, alone
 from ..experiments.machine import effort
 from ..experiments.markdown import markdown_report
 from ..experiments.registry import EXPERIMENTS
-from ..experiments.report import Finished, claims_table, html_report, what_is_missing
+from ..experiments.report import Finished, Report, claims_table, html_report, what_is_missing
 from ..experiments.running import Work, run_all
 from .errors import InputError, clean, whole
 from .output import check_folder, write_files
-from .time_left import progress
+from .progress import bars
 
 __all__ = ["ReproduceCommand", "UnfinishedError"]
 
@@ -103,7 +103,7 @@ class ReproduceCommand:
             raise InputError("; ".join(left_out.values()))
         shown = [each for each in EXPERIMENTS if each.name in journals]
         for title, reason in left_out.items():
-            print(f"Left out: {title}: {clean(reason.partition(';')[0])} (what to do: see the report)")
+            print(f"Left out: {title}: {_in_short(reason)} (what to do: see the report)")
         for each in EXPERIMENTS:
             if each not in shown:
                 left_out.setdefault(each.title, each.unavailable() or f"not run; 'ksparse reproduce {each.name}' does")
@@ -146,7 +146,7 @@ class ReproduceCommand:
                 found[each.name] = journal
                 reason = left_out.pop(each.title, None)
                 if reason is not None:
-                    print(f"Not gone on with: {each.title}: {clean(reason)}")
+                    print(f"Not gone on with: {each.title}: {_in_short(reason)}")
         return found
 
     def _work(self, ready: list[Experiment], journals: dict[str, Journal], failures: list[str]) -> None:
@@ -163,7 +163,7 @@ class ReproduceCommand:
         before, all_of_them = (sum(pair[place] for pair in totals.values()) for place in (0, 1))
         if before:
             print(f"{before} of {all_of_them} tasks were done before; going on with the others.", file=sys.stderr)
-        with progress(totals, self.jobs) as advance:
+        with bars(totals, self.jobs) as advance:
             run_all(
                 [item for _, item in work],
                 journals,
@@ -193,8 +193,8 @@ class ReproduceCommand:
         files["claims.csv"] = claims.csv()
         files |= {f"{picture.name}.svg": drawn for each in finished for picture, drawn in each.pictures}
         notice = f"{NOTICES[self.scale]} {what_is_missing(found)}".strip()
-        files["report.html"] = html_report(finished, left_out, command, notice)
-        files["report.md"] = markdown_report(finished, left_out, command, notice)
+        report = Report(finished, left_out, command, notice)
+        files |= {"report.html": html_report(report), "report.md": markdown_report(report)}
         write_files(self.out, files)
         for line in claims.rows:
             if self.names and line["experiment"] not in self.names:
@@ -221,6 +221,11 @@ class ReproduceCommand:
         # The folder's name would help nobody on another machine.
         flags += ["--jobs", str(self.jobs), *(["--data", "…"] if self.data is not None else [])]
         return data + " ".join(["ksparse reproduce", *names, *flags])
+
+
+def _in_short(reason: str) -> str:
+    """What is wrong, without what to do about it."""
+    return clean(reason.partition(";")[0])
 
 
 def _problem(finished: Finished) -> str | None:

@@ -1,17 +1,11 @@
-"""How far a run has come, and how long it will still take."""
+"""How long a run will still take."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-__all__ = ["TimeLeft", "progress"]
-
-#: Called after a task with the name of its experiment and the seconds of the processor that it took.
-Advance = Callable[[str, float], None]
+__all__ = ["TimeLeft"]
 
 
 @dataclass
@@ -63,49 +57,3 @@ class TimeLeft:
         if tasks == 0:
             return 0.0
         return tasks * sum(taken) / len(taken) if taken else None
-
-
-@contextmanager
-def progress(totals: dict[str, tuple[int, int]], jobs: int) -> Iterator[Advance]:
-    """A bar for each experiment with the time left on a terminal; lines at each tenth elsewhere.
-
-    The parameters are those of `TimeLeft`.
-    """
-    left = TimeLeft(totals, jobs)
-    if not sys.stderr.isatty():
-        yield _lines(left)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[left]} left", markup=False),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as shown:
-        bars = {
-            name: shown.add_task(name, total=total, completed=before, left=left.words(name))
-            for name, (before, total) in totals.items()
-        }
-        done, tasks = (sum(pair[place] for pair in totals.values()) for place in (0, 1))
-        whole = shown.add_task("in all", total=tasks, completed=done, left=left.words())
-
-        def advance(name: str, seconds: float) -> None:
-            left.add(name, seconds)
-            shown.update(bars[name], advance=1, left=left.words(name))
-            shown.update(whole, advance=1, left=left.words())
-
-        yield advance
-
-
-def _lines(left: TimeLeft) -> Advance:
-    def advance(name: str, seconds: float) -> None:
-        left.add(name, seconds)
-        done, total = left.done[name], left.totals[name][1]
-        if done * 10 // total > (done - 1) * 10 // total:
-            known = f" (in all {left.words()} left)" if left.words() != "?" else ""
-            print(f"{name}: {done} of {total}{known}", file=sys.stderr, flush=True)
-
-    return advance

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from ..text import clean
-from .report import EXPLANATION, LEAD, TITLE, Finished, claims_table, described, made_with
+from .report import EXPLANATION, LEAD, TITLE, Finished, Report, claims_table, described, made_with
 
 __all__ = ["markdown_report"]
 
@@ -23,34 +23,22 @@ CLAIMS = {
 SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\|*_<>[]`"})
 
 
-def markdown_report(finished: Sequence[Finished], left_out: dict[str, str], command: str, notice: str = "") -> str:
-    """What `html_report` shows.
-
-    Parameters
-    ----------
-    finished : sequence of Finished
-        The experiments that were run.
-    left_out : dict of str to str
-        Why others were not, by their titles.
-    command : str
-        The command that makes the same results.
-    notice : str, default=""
-        What a reader has to know first.
-    """
-    claims = [[line.get(name, "") for name in CLAIMS] for line in claims_table(finished).rows]
+def markdown_report(report: Report) -> str:
+    """What `html_report` shows."""
+    claims = [[line.get(name, "") for name in CLAIMS] for line in claims_table(report.finished).rows]
     parts = [
         f"# {_text(TITLE)}",
         _text(LEAD),
-        *([f"**{_text(notice)}**"] if notice else []),
+        *([f"**{_text(report.notice)}**"] if report.notice else []),
         "## What the paper says",
         _text(EXPLANATION),
     ]
     parts.append(_table(CLAIMS.values(), claims))
-    for each in finished:
+    for each in report.finished:
         parts += _experiment(each)
-    if left_out:
-        parts += ["## Left out", _table(["Experiment", "Why"], left_out.items())]
-    parts += ["## Made with", _table(["", ""], made_with(command))]
+    if report.left_out:
+        parts += ["## Left out", _table(["Experiment", "Why"], report.left_out.items())]
+    parts += ["## Made with", _table(["", ""], made_with(report.command))]
     return "\n\n".join(parts) + "\n"
 
 

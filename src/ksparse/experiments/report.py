@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ __all__ = [
     "LEAD",
     "TITLE",
     "Finished",
+    "Report",
     "claims_table",
     "described",
     "html_report",
@@ -105,10 +106,10 @@ def what_is_missing(finished: Iterable[Finished]) -> str:
     return f"Not finished, and shown as far as they came: {', '.join(parts)}." if parts else ""
 
 
-def html_report(finished: Sequence[Finished], left_out: dict[str, str], command: str, notice: str = "") -> str:
-    """The report of a run.
+class Report(NamedTuple):
+    """All that a report shows, whatever it is written in.
 
-    Parameters
+    Attributes
     ----------
     finished : sequence of Finished
         The experiments that were run.
@@ -116,18 +117,27 @@ def html_report(finished: Sequence[Finished], left_out: dict[str, str], command:
         Why others were not, by their titles.
     command : str
         The command that makes the same results.
-    notice : str, default=""
-        What a reader has to know first.
+    notice : str
+        What a reader has to know first; may be empty.
     """
-    claims = [claim for each in finished for claim in each.claims]
-    sections = [_contents(finished), _claims(claims), *(_experiment(each) for each in finished)]
-    if left_out:
-        sections.append(_left_out(left_out))
+
+    finished: Sequence[Finished]
+    left_out: dict[str, str]
+    command: str
+    notice: str
+
+
+def html_report(report: Report) -> str:
+    """The report as one page."""
+    claims = [claim for each in report.finished for claim in each.claims]
+    sections = [_contents(report.finished), _claims(claims), *(_experiment(each) for each in report.finished)]
+    if report.left_out:
+        sections.append(_left_out(report.left_out))
     return page(
         title=TITLE,
-        lead=text(LEAD) + (f" <b>{text(notice)}</b>" if notice else ""),
+        lead=text(LEAD) + (f" <b>{text(report.notice)}</b>" if report.notice else ""),
         numbers=tiles(_numbers(claims)),
-        sections=[*sections, _made_with(command)],
+        sections=[*sections, _made_with(report.command)],
     )
 
 

@@ -89,7 +89,7 @@ class Table:
         )
 
     def repeats(self, what: str = "replication") -> str:
-        """How many replications there are, in words; of a run that was not finished, the most for any setting."""
+        """How many replications there are, in words; if a run was not finished, some settings may have fewer."""
         count = len(self.distinct("replication"))
         return counted(count, what) + (", which has no spread" if count == 1 else "")
 
