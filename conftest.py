@@ -1,6 +1,9 @@
-"""Settings of the tests that must be made before SciPy is imported."""
+"""Settings of the tests that must be made before anything else."""
 
 import os
+import signal
 
-# Without it, scikit-learn's checks would skip those of array API input.
+# Before SciPy is imported: without it, scikit-learn's checks would skip those of array API input.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+# What nohup or a script starts in the background ignores interrupts, and so would all that the tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -211,15 +211,15 @@ def test_an_interrupt_is_for_the_parent() -> None:
 def test_an_interrupt_ends_the_workers_in_silence(tmp_path: Path, at_work: bool) -> None:
     """A terminal interrupts all processes: those that are still being started, too."""
     path = tmp_path / "probe.jsonl"
-    parent = _started(tmp_path, start_new_session=True, stderr=subprocess.PIPE, text=True)
-    try:
-        # Beside its workers it has one process, which was there before them.
-        _until(lambda: len(_children(parent.pid)) > 1 and (_at_work(path) or not at_work))
-        workers = _children(parent.pid)
-        os.killpg(parent.pid, signal.SIGINT)
-        _, errors = parent.communicate(timeout=60)
-    finally:
-        parent.kill()
+    with _started(tmp_path, start_new_session=True, stderr=subprocess.PIPE, text=True) as parent:
+        try:
+            # Beside its workers it has one process, which was there before them.
+            _until(lambda: len(_children(parent.pid)) > 1 and (_at_work(path) or not at_work))
+            workers = _children(parent.pid)
+            os.killpg(parent.pid, signal.SIGINT)
+            _, errors = parent.communicate(timeout=60)
+        finally:
+            parent.kill()
     assert errors.count("Traceback") == 1  # of the parent
     assert errors.endswith("KeyboardInterrupt\n")
     _until(lambda: not any(_lives(worker) for worker in workers))
