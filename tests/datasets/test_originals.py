@@ -13,6 +13,7 @@ from scipy import sparse
 
 from ksparse.datasets import has_original_hess, has_original_rcv1, load_hess, load_rcv1, originals
 from ksparse.datasets.real import REAL_DATA
+from tests.real_data import needs_data
 
 DOCUMENTS = ["-1 1:0.6 47236:0.8", "1 2:1", "1 3:0.8 4:0.6"]
 
@@ -126,9 +127,6 @@ def test_texts_that_are_none(folder: Path) -> None:
         _write(folder / name, ["hello world"])
     with pytest.raises(ValueError, match=r"rcv1_train\.binary is not in svmlight's format .*; expected a label"):
         load_rcv1()
-
-
-needs_data = pytest.mark.skipif("KSPARSE_DATA" not in os.environ, reason="KSPARSE_DATA names no folder of real data")
 
 
 @needs_data

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy import sparse
 
 from ksparse.datasets import load_feature_names, load_real, load_stocks, term_weights
 from ksparse.datasets.real import REAL_DATA, STOCKS
+from tests.real_data import needs_data
 
 
 def test_dense_and_sparse_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,9 +51,6 @@ def test_prices_become_log_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert_allclose(returns, [[1, 0], [-1, 1]], atol=1e-15)
     assert tickers.tolist() == ["A", "B"]
     assert sectors.tolist() == ["Energy", "Utilities"]
-
-
-needs_data = pytest.mark.skipif("KSPARSE_DATA" not in os.environ, reason="KSPARSE_DATA names no folder of real data")
 
 
 @needs_data
