@@ -40,11 +40,10 @@ EXPLANATION = (
     " or rises. It holds if it is so in at least 80 % of the settings (of a trend: of the methods), partly if in at"
     " least 30 %; of things that are said at once the weakest counts, theorems must hold in all runs, and where ours"
     " differ, a sentence says why. A mean falls or rises if its last value is below or above its first, and Kendall’s τ"
-    " with the variable has the same sign; two are comparable if they differ by at most 10 %. Ratios are those of the"
-    " method that is named first to the other; differences on the same data are clear if Student’s t says so at 5 %."
-    " Beside the"
-    " methods as the paper states them: the same sentence with our default solver in the place of GraHTP (or, where"
-    " it speaks of another method, with the default solver as what that is compared with)."
+    " with the variable has the same sign; two are comparable if they differ by at most 10 % of the larger one. Ratios"
+    " are those of the method that is named first to the other; differences on the same data are clear if Student’s t"
+    " says so at 5 %. Beside the methods as the paper states them: the same sentence with our default solver in the"
+    " place of GraHTP (or, where it speaks of another method, with the default solver as what that is compared with)."
 )
 #: So many values are written out, whatever they are.
 FEW = 4
