@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -183,18 +184,30 @@ def test_workers_end_with_a_parent_that_is_killed_and_its_results_are_kept(tmp_p
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs masks of signals")
-def test_an_interrupt_waits_while_a_process_is_started() -> None:
+@pytest.mark.parametrize("heard_by_another", [False, True])
+def test_an_interrupt_waits_while_a_process_is_started(heard_by_another: bool) -> None:
+    """Whichever thread the system gives the signal to."""
+    end = threading.Event()
+    other = threading.Thread(target=end.wait)
+    other.start()
+    hears = other if heard_by_another else threading.main_thread()
     waited = False
 
     def start() -> None:
         nonlocal waited
         with running._uninterrupted():
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.pthread_kill(hears.ident or 0, signal.SIGINT)
+            time.sleep(0.05)
             waited = True
 
-    with pytest.raises(KeyboardInterrupt):
-        start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            start()
+    finally:
+        end.set()
+        other.join()
     assert waited
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_interrupt_is_for_the_parent() -> None:
