@@ -16,6 +16,7 @@ __all__ = [
     "check_nonnegative_number",
     "check_number_of_units",
     "check_positive_number",
+    "check_size",
     "check_vector",
     "real_array",
 ]
@@ -29,6 +30,13 @@ def check_number_of_units(k: Any, what: str = "units", advice: str = "") -> int:
     if k < 0:
         raise ValueError(f"k must be at least 0, got {k}; it is the number of {what} to select")
     return int(k)
+
+
+def check_size(value: Any, name: str) -> int:
+    """A number of samples or of variables as an int ≥ 1."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral) or value < 1:
+        raise ValueError(f"{name} must be a positive integer, got {value!r}")
+    return int(value)
 
 
 def check_iterations(value: Any, name: str) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from ksparse.datasets import make_precision
+from ksparse.datasets import make_precision, sample_precision
 
 
 @pytest.mark.parametrize("p", [2, 30, 60, 120])
@@ -47,6 +47,28 @@ def test_samples_have_the_inverse_as_covariance() -> None:
     assert X.shape == (200_000, 10)
     assert_allclose(X.mean(axis=0) / np.sqrt(covariance.diagonal()), 0, atol=0.01)
     assert_allclose(np.cov(X.T) / scale, covariance / scale, atol=0.015)
+
+
+def test_samples_of_a_given_matrix() -> None:
+    precision = make_precision(2, 6, probability=0.5, random_state=1).precision
+    X = sample_precision(precision, 100_000, random_state=[1, 2])
+    assert X.shape == (100_000, 6)
+    assert_allclose(np.cov(X.T) @ precision, np.eye(6), atol=0.1)
+    assert_array_equal(sample_precision(precision, 5, 7), sample_precision(precision, 5, 7))
+    assert not np.array_equal(sample_precision(precision, 5, 7), sample_precision(precision, 5, 8))
+
+
+@pytest.mark.parametrize(
+    ("precision", "message"),
+    [
+        ([[1.0, 2.0], [2.0, 1.0]], "precision must be positive definite"),
+        ([[1.0, 0.0], [0.5, 1.0]], "precision must be a symmetric matrix"),
+        ([1.0, 2.0], "precision must be a symmetric matrix, got an array of shape"),
+    ],
+)
+def test_no_samples_of_what_is_no_precision_matrix(precision: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sample_precision(precision)
 
 
 def test_without_edges_it_is_the_identity() -> None:

@@ -12,11 +12,13 @@ from matplotlib.axes import Axes
 from matplotlib.container import ErrorbarContainer
 from matplotlib.lines import Line2D
 
-from ksparse.experiments import Table, theory_checks
+from ksparse.datasets import make_coefficients, make_linear
+from ksparse.experiments import Table
 from ksparse.experiments.claims import Verdict
 from ksparse.experiments.methods import DEFAULT
 from ksparse.experiments.tables import Row
 from ksparse.experiments.theory_checks import METHODS, TheoryChecks, TheorySettings
+from ksparse.objectives import LeastSquares
 
 from .helpers import changed, claim_with, results, show_all
 
@@ -77,8 +79,9 @@ def test_errors_stay_below_bounds_that_fall(table: Table) -> None:
 
 def test_the_bounds_have_the_constants_of_the_theorem(table: Table) -> None:
     rng = np.random.default_rng([2, 1])
-    coef = theory_checks._sparse(SMALL.p, SMALL.k, rng)
-    objective = theory_checks._least_squares(SMALL.n, coef, 0.5, 0.0, rng)
+    coef = make_coefficients(SMALL.p, SMALL.k, random_state=rng)
+    X, y, _ = make_linear(SMALL.n, noise=0.5, random_state=rng, coef=coef)
+    objective = LeastSquares(X, y)
     X_gram = objective.hessian(objective.at(coef))
 
     def constants(size: int) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 """Data to try things on: the paper's simulations, and real data where they are at hand."""
 
-from .graphs import PrecisionData, make_precision
+from .graphs import PrecisionData, make_precision, sample_precision
 from .originals import (
     ExpressionData,
     SplitData,
@@ -12,10 +12,11 @@ from .originals import (
     missing_rcv1,
 )
 from .real import RealData, StockData, load_feature_names, load_real, load_stocks, term_weights
-from .simulations import make_logistic
+from .simulations import LinearModelData, make_coefficients, make_compressed_sensing, make_linear, make_logistic
 
 __all__ = [
     "ExpressionData",
+    "LinearModelData",
     "PrecisionData",
     "RealData",
     "SplitData",
@@ -27,9 +28,13 @@ __all__ = [
     "load_rcv1",
     "load_real",
     "load_stocks",
+    "make_coefficients",
+    "make_compressed_sensing",
+    "make_linear",
     "make_logistic",
     "make_precision",
     "missing_hess",
     "missing_rcv1",
+    "sample_precision",
     "term_weights",
 ]

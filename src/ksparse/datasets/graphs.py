@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..typing import Array
-from ..validation import check_positive_number
+from ..validation import check_positive_number, check_size, real_array
+from .simulations import Seed
 
-__all__ = ["PrecisionData", "make_precision"]
+__all__ = ["PrecisionData", "make_precision", "sample_precision"]
 
 
 class PrecisionData(NamedTuple):
@@ -26,7 +27,7 @@ def make_precision(
     probability: float = 0.1,
     degree: float | None = None,
     condition: float | None = None,
-    random_state: int = 0,
+    random_state: Seed = 0,
 ) -> PrecisionData:
     """Simulate the paper's sparse precision model (§5.2.1): samples of N(0, Ω⁻¹) whose graph is random.
 
@@ -45,8 +46,8 @@ def make_precision(
         sparse when p grows.
     condition : float, optional
         Condition number of Ω, above 1; p by default.
-    random_state : int, default=0
-        Seed.
+    random_state : int, sequence of int or numpy.random.Generator, default=0
+        Seed, or the generator to go on with.
 
     Returns
     -------
@@ -63,7 +64,8 @@ def make_precision(
     >>> round(float(np.linalg.cond(precision)), 6)
     20.0
     """
-    _check_sizes(n, p)
+    check_size(n, "n")
+    check_size(p, "p")
     chance = _chance_of_an_edge(p, probability, degree)
     wanted = float(p) if condition is None else check_positive_number(condition, "condition")
     if wanted <= 1 and p > 1:
@@ -72,16 +74,45 @@ def make_precision(
     B = np.triu(rng.random((p, p)) < chance, 1).astype(np.float64)
     B += B.T
     precision = _conditioned(B, wanted)
-    noise = rng.standard_normal((p, n))
+    return PrecisionData(sample_precision(precision, n, rng), precision)
+
+
+def sample_precision(precision: Any, n: int = 100, random_state: Seed = 0) -> Array:
+    """Draw samples of N(0, Ω⁻¹) for a given precision matrix Ω.
+
+    Parameters
+    ----------
+    precision : array-like of shape (p, p)
+        Ω, symmetric and positive definite.
+    n : int, default=100
+        Samples.
+    random_state : int, sequence of int or numpy.random.Generator, default=0
+        Seed, or the generator to go on with.
+
+    Returns
+    -------
+    ndarray of shape (n, p)
+        The samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.datasets import sample_precision
+    >>> X = sample_precision([[2.0, 1.0], [1.0, 2.0]], n=100_000)
+    >>> np.round(np.linalg.inv(np.cov(X.T)), 1)
+    array([[2., 1.],
+           [1., 2.]])
+    """
+    matrix = real_array(precision, "precision")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.array_equal(matrix, matrix.T):
+        raise ValueError(f"precision must be a symmetric matrix, got an array of shape {matrix.shape}")
+    try:
+        factor = np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError as error:
+        raise ValueError("precision must be positive definite, so that it has an inverse as covariance") from error
+    noise = np.random.default_rng(random_state).standard_normal((len(matrix), check_size(n, "n")))
     # Ω = LLᵀ, and L⁻ᵀ times standard normal columns have the covariance Ω⁻¹.
-    X = solve_triangular(np.linalg.cholesky(precision), noise, trans="T", lower=True).T
-    return PrecisionData(np.ascontiguousarray(X), precision)
-
-
-def _check_sizes(n: int, p: int) -> None:
-    for name, size in (("n", n), ("p", p)):
-        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-            raise ValueError(f"{name} must be a positive integer, got {size!r}")
+    return np.ascontiguousarray(solve_triangular(factor, noise, trans="T", lower=True).T)
 
 
 def _chance_of_an_edge(p: int, probability: float, degree: float | None) -> float:

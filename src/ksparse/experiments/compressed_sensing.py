@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..datasets import LinearModelData, make_compressed_sensing
+from ..datasets.simulations import Values
 from ..objectives import LeastSquares, Objective, Quadratic
 from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, RelativeChange, Solver, SwapGraHTP
 from ..typing import Array
@@ -103,8 +105,8 @@ class CompressedSensing(Experiment):
     def run(self, settings: SensingSettings, task: Task) -> list[Row]:
         rows: list[Row] = []
         for trial in range(settings.trials):
-            A, coef = _problem(settings, task.place["coefficients"], task.place["k"], trial)
-            rows += [{"trial": trial, **row} for row in _trial(settings, A, coef, task.place["k"])]
+            problem = _problem(settings, task.place["coefficients"], task.place["k"], trial)
+            rows += [{"trial": trial, **row} for row in _trial(settings, problem, task.place["k"])]
         return rows
 
     def pictures(self, settings: SensingSettings, table: Table) -> Figures:
@@ -164,14 +166,10 @@ class CompressedSensing(Experiment):
         ]
 
 
-def _problem(settings: SensingSettings, coefficients: str, k: int, trial: int) -> tuple[Array, Array]:
-    rng = np.random.default_rng([trial, k, list(COEFFICIENTS).index(coefficients)])
-    A = rng.standard_normal((settings.n, settings.p))
-    A /= np.linalg.norm(A, axis=0)
-    coef = np.zeros(settings.p)
-    values = rng.standard_normal(k) if coefficients == "Gaussian" else rng.choice((-1.0, 1.0), k)
-    coef[rng.choice(settings.p, k, replace=False)] = values
-    return A, coef
+def _problem(settings: SensingSettings, coefficients: str, k: int, trial: int) -> LinearModelData:
+    values: Values = "signs" if coefficients == "signs" else "normal"
+    seed = [trial, k, list(COEFFICIENTS).index(coefficients)]
+    return make_compressed_sensing(settings.n, settings.p, k, values, seed)
 
 
 def _contenders(settings: SensingSettings, A: Array, y: Array) -> Iterator[_Contender]:
@@ -188,13 +186,13 @@ def _contenders(settings: SensingSettings, A: Array, y: Array) -> Iterator[_Cont
     yield _Contender(DEFAULT, squares, SwapGraHTP())
 
 
-def _trial(settings: SensingSettings, A: Array, coef: Array, k: int) -> Iterator[Row]:
+def _trial(settings: SensingSettings, problem: LinearModelData, k: int) -> Iterator[Row]:
     """What each method finds, and how far GraHTP and FGraHTP are from what they are here."""
     found: dict[str, Array] = {}
-    for name, objective, solver in _contenders(settings, A, A @ coef):
+    for name, objective, solver in _contenders(settings, problem.X, problem.y):
         result, seconds = solved(objective, k, solver)
         found[name] = result.x
-        error = float(np.linalg.norm(result.x - coef) / np.linalg.norm(coef))
+        error = float(np.linalg.norm(result.x - problem.coef) / np.linalg.norm(problem.coef))
         yield {
             "kind": "main",
             "method": name,

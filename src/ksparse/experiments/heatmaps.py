@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
-from ..datasets import make_precision
+from ..datasets import make_precision, sample_precision
 from ..plots._heat import colours_of
 from ..plots._style import INK
 from ..typing import Array
@@ -108,10 +107,8 @@ def _precision(settings: HeatmapSettings) -> Array:
 
 
 def _samples(settings: HeatmapSettings, replication: int) -> Array:
-    """Those of a replication, to fit Ω to and to choose k by: drawn from N(0, Ω̄⁻¹) as `make_precision` does."""
-    noise = np.random.default_rng([settings.seed, replication]).standard_normal((settings.p, 2 * settings.n))
-    factor = np.linalg.cholesky(_precision(settings))
-    return np.asarray(solve_triangular(factor, noise, trans="T", lower=True).T)
+    """Those of a replication, to fit Ω to and to choose k by."""
+    return sample_precision(_precision(settings), 2 * settings.n, [settings.seed, replication])
 
 
 def as_text(omega: Array) -> str:

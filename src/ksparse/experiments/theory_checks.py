@@ -8,8 +8,8 @@ from math import log, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
+from ..datasets import make_coefficients, make_linear, make_logistic
 from ..objectives import LeastSquares, Logistic, Objective
 from ..solvers import FGraHTP, GraHTP, Iteration, RelativeChange, Result, Solver, SwapGraHTP
 from ..theory import ConditionC, restricted_eigenvalues
@@ -221,20 +221,6 @@ _SLOPES: dict[str, dict[str, str]] = {
 }
 
 
-def _least_squares(n: int, coef: Array, noise: float, correlation: float, rng: np.random.Generator) -> LeastSquares:
-    """Responses of Gaussian features with autoregressive correlation."""
-    X = rng.standard_normal((n, coef.size))
-    for j in range(1, coef.size):
-        X[:, j] = correlation * X[:, j - 1] + sqrt(1 - correlation**2) * X[:, j]
-    return LeastSquares(X, X @ coef + noise * rng.standard_normal(n))
-
-
-def _sparse(p: int, k: int, rng: np.random.Generator, signs: bool = False) -> Array:
-    coef = np.zeros(p)
-    coef[rng.choice(p, k, replace=False)] = rng.choice((-1.0, 1.0), k) if signs else rng.standard_normal(k)
-    return coef
-
-
 def _condition(objective: LeastSquares, s: int) -> ConditionC:
     """The best constants for this quadratic and supports of size s."""
     hessian = objective.hessian(objective.at(np.zeros(objective.shape)))
@@ -255,9 +241,12 @@ def _followed(objective: Objective, k: int, solver: Solver, start: Array) -> tup
 def _converging(settings: TheorySettings, place: dict[str, Any]) -> Iterator[Row]:
     """Theorem 1: whether f ever rises, and whether the iterates end, with steps around the limit."""
     rng = np.random.default_rng([1, place["replication"]])
-    coef = _sparse(settings.p, settings.k, rng)
-    objective = _least_squares(settings.rough, coef, settings.rough_noise, settings.correlation, rng)
-    start = _sparse(settings.p, settings.k, rng)
+    coef = make_coefficients(settings.p, settings.k, random_state=rng)
+    X, y, _ = make_linear(
+        settings.rough, correlation=settings.correlation, noise=settings.rough_noise, random_state=rng, coef=coef
+    )
+    objective = LeastSquares(X, y)
+    start = make_coefficients(settings.p, settings.k, random_state=rng)
     limit = _condition(objective, 2 * settings.k).step_limit
     runs: list[tuple[str, float | None, Solver]] = [(DEFAULT, None, SwapGraHTP())]
     for multiple in settings.multiples:
@@ -279,8 +268,9 @@ def _bounded(settings: TheorySettings, place: dict[str, Any]) -> Iterator[Row]:
     """Theorem 2: the errors of the iterates, and their bounds."""
     rng = np.random.default_rng([2, place["replication"]])
     k, zero = settings.k, np.zeros(settings.p)
-    coef = _sparse(settings.p, k, rng)
-    objective = _least_squares(settings.n, coef, place["noise"], 0.0, rng)
+    coef = make_coefficients(settings.p, k, random_state=rng)
+    X, y, _ = make_linear(settings.n, noise=place["noise"], random_state=rng, coef=coef)
+    objective = LeastSquares(X, y)
     condition = _condition(objective, 3 * k)
     # Exact recovery in finitely many iterations needs what Theorem 1 demands of the step too.
     step = min(settings.ratio * condition.zeta, settings.below * _condition(objective, 2 * k).step_limit)
@@ -313,15 +303,15 @@ def _at_the_floor(settings: TheorySettings, place: dict[str, Any]) -> Iterator[R
     """The error that is left in the end, beside ‖∇_k f(x̄)‖ and √(k ln p/n)."""
     n, k, p = place["n"], place["k"], settings.large
     rng = np.random.default_rng([3, place["replication"]])
-    coef = _sparse(p, k, rng, signs=True)
+    coef = make_coefficients(p, k, "signs", rng)
     objective: Objective
     if place["loss"] == "logistic":
         coef *= settings.strength
-        X = 2.0 * rng.standard_normal((n, p))
-        y = np.where(rng.random(n) < expit(X @ coef), 1.0, -1.0)
+        X, y, _ = make_logistic(n, correlation=0.0, random_state=rng, coef=coef)
         objective = Logistic(X, y, alpha=settings.shrinkage * sqrt(log(p) / n))
     else:
-        objective = _least_squares(n, coef, place["noise"], 0.0, rng)
+        X, y, _ = make_linear(n, noise=place["noise"], random_state=rng, coef=coef)
+        objective = LeastSquares(X, y)
     step, halting = 1.0 / objective.lipschitz(), RelativeChange(settings.floor_tolerance)
     gradient = objective.at(coef).gradient
     solvers = (GraHTP(step=step), FGraHTP(step=step, halting=halting, max_iter=settings.floor_limit), SwapGraHTP())
