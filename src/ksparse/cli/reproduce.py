@@ -12,11 +12,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ..experiments.base import Experiment, Scale
+from ..experiments.files import report_files
 from ..experiments.journal import Journal, JournalError, alone
 from ..experiments.machine import effort
-from ..experiments.markdown import markdown_report
 from ..experiments.registry import EXPERIMENTS
-from ..experiments.report import Finished, Report, claims_table, html_report, what_is_missing
+from ..experiments.report import Finished, Report, claims_table, made_with, what_is_missing
 from ..experiments.running import Work, run_all
 from .errors import InputError, clean, whole
 from .output import check_folder, write_files
@@ -188,15 +188,11 @@ class ReproduceCommand:
             else:
                 left_out[each.experiment.title] = f"{problem}; they are in {each.experiment.name}.csv"
                 failures.append(f"{each.experiment.name}: {problem}")
-        claims = claims_table(finished)
-        files = {f"{each.experiment.name}.csv": each.table.csv() for each in found}
-        files["claims.csv"] = claims.csv()
-        files |= {f"{picture.name}.svg": drawn for each in finished for picture, drawn in each.pictures}
         notice = f"{NOTICES[self.scale]} {what_is_missing(found)}".strip()
-        report = Report(finished, left_out, command, notice)
-        files |= {"report.html": html_report(report), "report.md": markdown_report(report)}
-        write_files(self.out, files)
-        for line in claims.rows:
+        report = Report(finished, left_out, made_with(command), notice)
+        results = {f"{each.experiment.name}.csv": each.table.csv() for each in found}
+        write_files(self.out, results | report_files(report))
+        for line in claims_table(finished).rows:
             if self.names and line["experiment"] not in self.names:
                 continue
             ours = f"; default solver: {line['default']}" if "default" in line else ""
@@ -231,7 +227,7 @@ def _in_short(reason: str) -> str:
 def _problem(finished: Finished) -> str | None:
     """Why results cannot be shown, if they cannot, as may be with few of them: that must not cost the other results."""
     try:
-        _ = finished.pictures, finished.text_tables(), finished.claims
+        _ = finished.drawn, finished.text_tables(), finished.claims
     except Exception as error:  # whatever it is
         return f"its results cannot be shown ({type(error).__name__}: {error})"
     return None

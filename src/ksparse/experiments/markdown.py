@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..text import clean
-from .report import EXPLANATION, LEAD, TITLE, Finished, Report, claims_table, described, made_with
+from .report import EXPLANATION, LEAD, TITLE, Finished, Report, claims_table, described
 
 __all__ = ["markdown_report"]
 
@@ -38,7 +38,7 @@ def markdown_report(report: Report) -> str:
         parts += _experiment(each)
     if report.left_out:
         parts += ["## Left out", _table(["Experiment", "Why"], report.left_out.items())]
-    parts += ["## Made with", _table(["", ""], made_with(report.command))]
+    parts += ["## Made with", _table(["", ""], report.made_with.items())]
     return "\n\n".join(parts) + "\n"
 
 
@@ -50,7 +50,7 @@ def _experiment(each: Finished) -> list[str]:
         parts.append(f"**{_text(remark)}**")
     if each.unfinished:
         parts.append(f"**{_text(each.unfinished)}**")
-    for picture, _ in each.pictures:
+    for picture in each.pictures:
         parts += [f"![{_text(experiment.title)}]({picture.name}.svg)", f"*{_text(picture.caption)}*"]
     for shown in each.text_tables():
         parts += [f"**{_text(shown.caption)}**", _table(shown.heads, shown.rows)]

@@ -76,10 +76,14 @@ class Finished:
     reasons: bool = True
 
     @cached_property
-    def pictures(self) -> list[tuple[Picture, str]]:
-        """Its figures, each with its SVG."""
-        pictures = self.experiment.pictures(self.settings, self.table) if len(self.table) else []
-        return [(picture, svg(picture.draw, picture.size)) for picture in pictures]
+    def pictures(self) -> list[Picture]:
+        """Its figures."""
+        return self.experiment.pictures(self.settings, self.table) if len(self.table) else []
+
+    @cached_property
+    def drawn(self) -> dict[str, str]:
+        """The SVG of each figure, by its name."""
+        return {picture.name: svg(picture.draw, picture.size) for picture in self.pictures}
 
     def text_tables(self) -> list[TextTable]:
         """Its tables."""
@@ -114,16 +118,16 @@ class Report(NamedTuple):
         The experiments that were run.
     left_out : dict of str to str
         Why others were not, by their titles.
-    command : str
-        The command that makes the same results.
+    made_with : dict of str to str
+        What a reader needs to make the same results, by names: see `made_with`.
     notice : str
         What a reader has to know first; may be empty.
     """
 
     finished: Sequence[Finished]
     left_out: dict[str, str]
-    command: str
-    notice: str
+    made_with: dict[str, str]
+    notice: str = ""
 
 
 def html_report(report: Report) -> str:
@@ -136,7 +140,7 @@ def html_report(report: Report) -> str:
         title=TITLE,
         lead=text(LEAD) + (f" <b>{text(report.notice)}</b>" if report.notice else ""),
         numbers=tiles(_numbers(claims)),
-        sections=[*sections, _made_with(report.command)],
+        sections=[*sections, _made_with(report.made_with)],
     )
 
 
@@ -191,7 +195,7 @@ def _experiment(each: Finished) -> str:
         parts.append(f"<p><b>{text(remark)}</b></p>")
     if each.unfinished:
         parts.append(f"<p><b>{text(each.unfinished)}</b></p>")
-    parts += [figure(address(drawn), picture.caption) for picture, drawn in each.pictures]
+    parts += [figure(address(each.drawn[picture.name]), picture.caption) for picture in each.pictures]
     parts += [_text_table(shown) for shown in each.text_tables()]
     parts.append(f'<p class="note">Settings: {text(described(each.settings))}.</p>')
     return section(f"{experiment.title} ({experiment.name})", *parts, name=experiment.name)
@@ -226,10 +230,10 @@ def _left_out(left_out: dict[str, str]) -> str:
     return section("Left out", table(["Experiment", "Why"], [row(pair) for pair in left_out.items()], "settings"))
 
 
-def _made_with(command: str) -> str:
-    return section("Made with", table(["", ""], [row(pair) for pair in made_with(command)], "settings"))
+def _made_with(named: dict[str, str]) -> str:
+    return section("Made with", table(["", ""], [row(pair) for pair in named.items()], "settings"))
 
 
-def made_with(command: str) -> list[tuple[str, str]]:
-    """What a reader needs to make the same results."""
-    return [("Command", command), ("Versions", versions()), ("Machine", machine())]
+def made_with(command: str) -> dict[str, str]:
+    """What a reader needs to make the results of this process again: the command, and where it ran."""
+    return {"Command": command, "Versions": versions(), "Machine": machine()}

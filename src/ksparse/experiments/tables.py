@@ -48,7 +48,10 @@ class Table:
 
     def where(self, **values: Any) -> Table:
         """The rows that have these values."""
-        return Table(row for row in self.rows if all(row.get(name) == value for name, value in values.items()))
+        rows = self.rows
+        for name, value in values.items():
+            rows = [row for row in rows if row.get(name) == value]
+        return Table(rows)
 
     def parts(self, name: str) -> dict[Any, Table]:
         """The rows of each value of a name, in the order in which the values come; in one pass."""
