@@ -37,6 +37,7 @@ def test_the_original_texts(folder: Path, suffix: str, monkeypatch: pytest.Monke
     assert not has_original_rcv1()
     _write(folder / (originals.RCV1_TEST + suffix), DOCUMENTS[::-1])
     assert has_original_rcv1()
+    monkeypatch.setattr(originals, "RCV1_TRAIN_SIZE", 3)
     monkeypatch.setattr(originals, "RCV1_TEST_SIZE", 2)
     data = load_rcv1(random_state=3)
     assert data.original
@@ -67,7 +68,32 @@ def test_what_stands_in_is_shuffled_and_split_in_the_papers_ratio(folder: Path) 
     assert not np.array_equal(load_rcv1(random_state=2).y_train, data.y_train)
 
 
-def test_the_original_expressions(folder: Path) -> None:
+@pytest.mark.parametrize(("train", "test", "which"), [(2, 2, "train"), (3, 4, "test")])
+def test_texts_that_were_cut_off(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, train: int, test: int, which: str
+) -> None:
+    monkeypatch.setattr(originals, "RCV1_TRAIN_SIZE", train)
+    monkeypatch.setattr(originals, "RCV1_TEST_SIZE", test)
+    for name in (originals.RCV1_TRAIN, originals.RCV1_TEST):
+        _write(folder / name, DOCUMENTS)
+    message = rf"rcv1_{which}\.binary has 3 documents, but LIBSVM's file has {train if which == 'train' else test}"
+    with pytest.raises(ValueError, match=message):
+        load_rcv1()
+
+
+def test_numbers_of_the_original_files() -> None:
+    assert (originals.RCV1_TRAIN_SIZE, originals.RCV1_TEST_SIZE, originals.RCV1_FEATURES) == (20_242, 20_000, 47_236)
+    assert (originals.HESS_SUBJECTS, originals.HESS_PROBES) == ({"RD": 99, "pCR": 34}, 22_283)
+
+
+def _expect(monkeypatch: pytest.MonkeyPatch, subjects: dict[str, int], probes: int) -> None:
+    """Let a table of these sizes be the original one."""
+    monkeypatch.setattr(originals, "HESS_SUBJECTS", subjects)
+    monkeypatch.setattr(originals, "HESS_PROBES", probes)
+
+
+def test_the_original_expressions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _expect(monkeypatch, {"RD": 1, "pCR": 1}, 3)
     assert not has_original_hess()
     _write(folder / originals.HESS_TABLE, ['label,"a_at",b_at,c_at', "pCR,0,1,3", '"RD",7,15,1'])
     assert has_original_hess()
@@ -99,9 +125,16 @@ def test_what_stands_in_for_the_expressions(folder: Path) -> None:
         (["label,a", "RD,nan"], "line 2: expression levels must be finite"),
         (["label,a"], "no subjects or no probes"),
         ([], "no subjects or no probes"),
+        (["RD,1,2", "pCR,1,2"], "begins with a subject; expected a line with the names of the probes before it"),
+        (["label,a,b", "RD,1,2"], "has 0 subjects with pCR, but the data of Hess et al. have 1"),
+        (["label,a,b", "RD,1,2", "RD,1,2", "pCR,1,2"], "has 2 subjects with RD, but the data of Hess et al. have 1"),
+        (["label,a", "RD,1", "pCR,1"], "has 1 probes, but the data of Hess et al. have 2"),
     ],
 )
-def test_a_table_that_is_not_as_described(folder: Path, lines: list[str], message: str) -> None:
+def test_a_table_that_is_not_as_described(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str], message: str
+) -> None:
+    _expect(monkeypatch, {"RD": 1, "pCR": 1}, 2)
     _write(folder / originals.HESS_TABLE, lines)
     with pytest.raises(ValueError, match=message):
         load_hess()
@@ -109,17 +142,25 @@ def test_a_table_that_is_not_as_described(folder: Path, lines: list[str], messag
 
 def test_what_is_missing_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _write(folder / originals.RCV1_TRAIN, DOCUMENTS)
-    for set_ in (True, False):
-        if not set_:
-            monkeypatch.delenv("KSPARSE_DATA")
+    places = {
+        str(folder): (
+            f"; the folder {folder} has only text/rcv1_train.binary",
+            f"; the folder {folder} has none of them",
+        ),
+        str(folder / "no"): (f"; there is no folder {folder / 'no'}",) * 2,
+        "": ("which stands in for them", "which stands in for it"),
+    }
+    for place, (texts, genes) in places.items():
+        monkeypatch.setenv("KSPARSE_DATA", place)
         assert not has_original_rcv1()
         with pytest.raises(
             FileNotFoundError, match=r"KSPARSE_DATA .* to a folder that has text/rcv1_train.*LIBSVM's page"
-        ):
+        ) as caught:
             load_rcv1()
+        assert str(caught.value).endswith(texts)
         with pytest.raises(FileNotFoundError, match=r"hess_mda133/mda133\.csv.*Hess et al\..*pCR or RD") as caught:
             load_hess()
-        assert str(caught.value).endswith(f"; the folder {folder} has none of them") == set_
+        assert str(caught.value).endswith(genes)
 
 
 def test_texts_that_are_none(folder: Path) -> None:

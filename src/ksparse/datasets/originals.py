@@ -35,18 +35,24 @@ RCV1_FEATURES = 47_236
 RCV1_TRAIN_SIZE, RCV1_TEST_SIZE = 20_242, 20_000
 #: A table of all probes.
 HESS_TABLE = "hess_mda133/mda133.csv"
+HESS_PROBES = 22_283
 RESPONSES = {"RD": 0, "pCR": 1}
+#: Subjects with each response.
+HESS_SUBJECTS = {"RD": 99, "pCR": 34}
+
+RCV1_HOME = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html"
+HESS_HOME = "https://doi.org/10.1200/JCO.2006.05.6861"
 
 RCV1_HELP = (
     "rcv1.binary is not part of the package; set the environment variable KSPARSE_DATA (on the command line: --data) to"
     f" a folder that has {RCV1_TRAIN} and {RCV1_TEST}, each as it is or as .bz2, from LIBSVM's page of binary"
-    f" classification data (Lewis et al., RCV1, JMLR 5, 2004), or that has {REAL_DATA['rcv1']}, which stands in for"
-    " them"
+    f" classification data ({RCV1_HOME}; Lewis et al., RCV1, JMLR 5, 2004), or that has {REAL_DATA['rcv1']}, which"
+    " stands in for them"
 )
 HESS_HELP = (
     "the breast cancer data are not part of the package; set the environment variable KSPARSE_DATA (on the command"
     f" line: --data) to a folder that has {HESS_TABLE}, the 133 subjects of Hess et al. (Journal of Clinical Oncology"
-    " 24, 2006) as rows: first a column with pCR or RD, then a column of expression levels for each probe, under a line"
+    f" 24, 2006, {HESS_HOME}) as rows: first a column with pCR or RD, then a column of expression levels for each probe, under a line"
     f" with their names; or that has {REAL_DATA['hess']}, which stands in for it"
 )
 
@@ -111,7 +117,11 @@ def missing_rcv1() -> str | None:
     >>> "LIBSVM" in (missing_rcv1() or "LIBSVM")
     True
     """
-    return None if has_original_rcv1() or _found(REAL_DATA["rcv1"]) is not None else RCV1_HELP + _searched()
+    return (
+        None
+        if has_original_rcv1() or _found(REAL_DATA["rcv1"]) is not None
+        else RCV1_HELP + _searched(RCV1_TRAIN, RCV1_TEST)
+    )
 
 
 def missing_hess() -> str | None:
@@ -151,6 +161,8 @@ def load_rcv1(random_state: int = 0) -> SplitData:
     ------
     FileNotFoundError
         If neither is there; the message says where the files are from and what to set.
+    ValueError
+        If the files are not LIBSVM's: of another format, or with too few documents.
 
     Examples
     --------
@@ -161,7 +173,9 @@ def load_rcv1(random_state: int = 0) -> SplitData:
     train, test = (_found(name, name + ".bz2") for name in (RCV1_TRAIN, RCV1_TEST))
     if train is not None and test is not None:
         X_train, y_train = _documents(train, None)
+        _check_documents(train, len(y_train), RCV1_TRAIN_SIZE)
         X_test, y_test = _documents(test, RCV1_TEST_SIZE)
+        _check_documents(test, len(y_test), RCV1_TEST_SIZE)
         source = (
             f"LIBSVM's rcv1.binary: all {len(y_train):,} documents of its training file, and the first {len(y_test):,}"
             " of its test file"
@@ -210,10 +224,15 @@ def load_hess() -> ExpressionData:
     return ExpressionData(np.asarray(X), y, load_feature_names("hess"), False, source)
 
 
-def _searched() -> str:
-    """Where nothing was found, if anywhere was looked."""
+def _searched(*originals: str) -> str:
+    """Where nothing was found, if anywhere was looked, and what is there of files that are needed together."""
     folder = os.environ.get("KSPARSE_DATA")
-    return f"; the folder {folder} has none of them" if folder else ""
+    if not folder:
+        return ""
+    if not Path(folder).is_dir():
+        return f"; there is no folder {folder}"
+    there = [name for name in originals if _found(name, name + ".bz2") is not None]
+    return f"; the folder {folder} has {f'only {there[0]}' if there else 'none of them'}"
 
 
 def _found(*names: str) -> Path | None:
@@ -237,6 +256,15 @@ def _documents(path: Path, most: int | None) -> tuple[Matrix, Array]:
     return sparse.csr_array(X), y
 
 
+def _check_documents(path: Path, found: int, expected: int) -> None:
+    """A file that was cut off, or another one, would give results that are not those of rcv1.binary."""
+    if found != expected:
+        raise ValueError(
+            f"{path} has {found:,} documents, but LIBSVM's file has {expected:,} or more; was it cut off? Get it again,"
+            f" or take it away, so that {REAL_DATA['rcv1']} stands in, if it is there"
+        )
+
+
 def _split(X: Matrix, y: AnyArray, random_state: int) -> SplitData:
     """A seeded shuffle, split in the paper's ratio."""
     order = np.random.default_rng(random_state).permutation(len(y))
@@ -252,6 +280,8 @@ def _split(X: Matrix, y: AnyArray, random_state: int) -> SplitData:
 
 def _expressions(path: Path) -> ExpressionData:
     lines = path.read_text(encoding="utf-8").splitlines()
+    if lines and lines[0].partition(",")[0].strip(' "') in RESPONSES:
+        raise ValueError(f"{path} begins with a subject; expected a line with the names of the probes before it")
     probes = [name.strip(' "') for name in lines[0].split(",")[1:]] if lines else []
     y, levels = [], []
     for number, line in enumerate(lines[1:], 2):
@@ -260,6 +290,17 @@ def _expressions(path: Path) -> ExpressionData:
         levels.append(_levels(rest, len(probes), path, number))
     if not y or not probes:
         raise ValueError(f"{path} has no subjects or no probes; expected a line of names, then one for each subject")
+    for response, code in RESPONSES.items():
+        if y.count(code) != HESS_SUBJECTS[response]:
+            raise ValueError(
+                f"{path} has {y.count(code)} subjects with {response}, but the data of Hess et al. have"
+                f" {HESS_SUBJECTS[response]}; give all subjects, a line each"
+            )
+    if len(probes) != HESS_PROBES:
+        raise ValueError(
+            f"{path} has {len(probes):,} probes, but the data of Hess et al. have {HESS_PROBES:,}; give all of them,"
+            " since the genes are to be chosen among them by each training set"
+        )
     source = f"{len(y)} subjects with {len(probes):,} probes, from {path.name}"
     return ExpressionData(np.log2(np.array(levels) + 1.0), np.array(y), np.array(probes), True, source)
 
