@@ -8,6 +8,7 @@ import pytest
 
 from ksparse.experiments import Table, experiment_named
 from ksparse.experiments.logistic import METHODS, LogisticSettings
+from ksparse.experiments.logistic_claims import lower_is_not_nearer
 
 from .helpers import changed, claim_with
 
@@ -30,6 +31,7 @@ def as_published(over: str) -> Table:
         for name, (error, seconds, iterations) in PAPERS.items():
             trend = 1 / (1 + place) if over == "n" else 1.0 if name == "FBS" else 1 + 0.1 * place
             numbers = {"error": error * trend, "seconds": seconds, "iterations": iterations, "status": "converged"}
+            numbers |= {"loss": 1 / error, "recall": 0.5}
             for replication in range(2):
                 rows.append({"kind": "main", over: value, "method": name, "replication": replication, **numbers})
                 if name in ("GraHTP", "FGraHTP") and place == 0:
@@ -94,3 +96,63 @@ def test_the_best_step_of_each_counts() -> None:
     claim = claim_with("best step of those", experiment_named("logistic-n"), SETTINGS, as_published("n"))
     said = "2 of 2 comparisons; n = 100: {:.3g} with 4/L (GraSP 2, FBS 3)"
     assert claim.faithful.numbers == f"GraHTP: {said.format(1.0)}; FGraHTP: {said.format(1.05)}"
+
+
+def test_the_best_step_counts_where_the_paper_speaks_of_it() -> None:
+    def with_steps_at(k: int) -> Table:
+        rows = as_published("k").rows
+        return Table({**row, "k": k} if row["kind"] == "step" else row for row in rows)
+
+    words = [claim.words for claim in experiment_named("logistic-k").claims(SETTINGS, with_steps_at(300))]
+    assert not any("best step of those" in each for each in words)
+    claim = claim_with("best step of those", experiment_named("logistic-k"), SETTINGS, with_steps_at(150))
+    assert "the same at k = 150" in claim.words
+
+
+@pytest.mark.parametrize(
+    ("factor", "said"),
+    [
+        (3.5, "With the best of the steps tried GraHTP is not at n = 100."),
+        (1.9, "With the best of the steps tried GraHTP is superior to both at n = 100."),
+    ],
+)
+def test_how_far_the_step_is_the_reason_is_computed(factor: float, said: str) -> None:
+    table = changed(as_published("n"), "error", 5.0, kind="main", method="GraHTP")
+    table = changed(table, "error", factor, kind="step", method="GraHTP")
+    claim = claim_with("k fixed: both are superior", experiment_named("logistic-n"), SETTINGS, table)
+    assert claim.faithful.word == "does not hold"
+    assert said in claim.why
+    assert claim.why.endswith("Where it is not, the step alone is not the reason.")
+
+
+def test_reasons_have_the_numbers_of_the_results() -> None:
+    table = changed(as_published("n"), "error", 2.0, method="FGraHTP")
+    table = changed(table, "recall", 0.5, method="FGraHTP")
+    claim = claim_with("are comparable", experiment_named("logistic-n"), SETTINGS, table)
+    assert "(50% and 25% on average)" in claim.why
+    assert "GraHTP ends after 5 iterations (median)" in claim.why
+    assert "what 100 gradient steps" in claim.why
+    table = changed(as_published("k"), "error", 9.0, method="GraHTP", k=100)
+    table = changed(table, "error", 1.0, -5.0, method="GraSP", k=300)
+    claim = claim_with("tend to increase", experiment_named("logistic-k"), SETTINGS, table)
+    assert "by its error at k = 100: 9, and at most 1.2 at larger k. It ends after 5.0 iterations" in claim.why
+
+
+def test_a_lower_f_that_is_not_nearer_is_said() -> None:
+    table = as_published("n")
+    names = list(PAPERS)
+    assert lower_is_not_nearer(table.where(kind="main"), "n", names).startswith(
+        " A lower f need not be a smaller error: at n = 400 FBS has the lowest f and 50% of the relevant features, and"
+        f" {names[-1]}, whose error is the smallest, 50%"
+    )
+    agreeing = changed(table, "loss", 0.0, method=names[-1])
+    assert lower_is_not_nearer(agreeing.where(kind="main"), "n", names) == ""
+    fewer = changed(table, "recall", 0.5, method="FBS")
+    assert lower_is_not_nearer(fewer.where(kind="main"), "n", names) == ""
+
+
+def test_a_trend_that_turns_is_said() -> None:
+    table = changed(as_published("n"), "error", 0.1, method="FBS", n=200)
+    claim = claim_with("tend to decrease", experiment_named("logistic-n"), SETTINGS, table)
+    assert "FBS 3 → 1 (τ = -0.33; 0.15 at n = 200)" in claim.faithful.numbers
+    assert "GraSP 2 → 0.667 (τ = -1.00)" in claim.faithful.numbers

@@ -52,8 +52,8 @@ RCV1_HELP = (
 HESS_HELP = (
     "the breast cancer data are not part of the package; set the environment variable KSPARSE_DATA (on the command"
     f" line: --data) to a folder that has {HESS_TABLE}, the 133 subjects of Hess et al. (Journal of Clinical Oncology"
-    f" 24, 2006, {HESS_HOME}) as rows: first a column with pCR or RD, then a column of expression levels for each probe, under a line"
-    f" with their names; or that has {REAL_DATA['hess']}, which stands in for it"
+    f" 24, 2006, {HESS_HOME}) as rows: first a column with pCR or RD, then a column of expression levels for each"
+    f" probe, under a line with their names; or that has {REAL_DATA['hess']}, which stands in for it"
 )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import t as t_distribution
 
+from ..typing import Array
 from .tables import Table
 
 __all__ = [
@@ -31,6 +32,8 @@ __all__ = [
 HOLDS, PARTLY = 0.8, 0.3
 #: Ratios below it have one digit that counts, wherever it is.
 SMALL_RATIO = 0.1
+#: A trend that goes back by more than this share of its way is said to.
+TURN = 0.05
 #: A difference is called clear if chance alone, by Student's t, would make one as large less often than this.
 CHANCE = 0.05
 
@@ -226,12 +229,21 @@ def rises(table: Table, measure: str, over: str, methods: Iterable[str]) -> Verd
 def _trend(table: Table, measure: str, over: str, methods: Iterable[str], sign: float) -> Verdict:
     truths, parts = [], []
     for method in methods:
-        means = table.series(over, measure, method=method).mean
-        means = means[np.isfinite(means)]
+        places, means, _ = table.series(over, measure, method=method)
+        places, means = (values[np.isfinite(means)] for values in (places, means))
         if means.size < 2:
             continue
         signs = np.sign(means[None, :] - means[:, None])[np.triu_indices(means.size, 1)]
         tau = float(signs.mean())
         truths.append(sign * (means[-1] - means[0]) > 0 and sign * tau > 0)
-        parts.append(f"{method} {means[0]:.3g} → {means[-1]:.3g} (τ = {tau:+.2f})")
+        turn = _turn(places, sign * means, over)
+        parts.append(f"{method} {means[0]:.3g} → {means[-1]:.3g} (τ = {tau:+.2f}{turn})")
     return verdict(truths, "; ".join(parts))
+
+
+def _turn(places: Array, means: Array, over: str) -> str:
+    """Where means that should rise are largest, if that is not at the end but for a little."""
+    peak = int(np.argmax(means))
+    if means[peak] - means[-1] <= TURN * (means.max() - means.min()):
+        return ""
+    return f"; {abs(means[peak]):.3g} at {over} = {places[peak]:g}"

@@ -13,20 +13,9 @@ from ..objectives import Logistic
 from ..solvers import Solver
 from ..typing import Array
 from .base import Experiment, Figures, Picture, Scale, Settings, Task
-from .claims import (
-    Claim,
-    Verdict,
-    at_limits,
-    comparable,
-    compared,
-    falls,
-    joined,
-    leads,
-    per_iteration,
-    rises,
-    verdict,
-)
+from .claims import Claim
 from .drawing import curves, finish, step_curves
+from .logistic_claims import claims_with_k, claims_with_n, lower_is_not_nearer
 from .methods import DEFAULT, FAITHFUL, FEATURE_METHODS, Method, step_caption, warm_up
 from .tables import Row, Table
 from .timing import solved
@@ -37,13 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["LogisticK", "LogisticN", "LogisticSettings"]
 
 METHODS = (*FAITHFUL, DEFAULT)
-#: A k that the paper calls small.
-SMALL_K = 200
-BOTH = ("GraHTP", "FGraHTP")
-STEPS_DECIDE = (
-    "With a constant step GraHTP soon meets a support that the step does not change; which one, and so its error,"
-    " depends on the step, which the paper does not give: see the row on the best step, and the figure of steps."
-)
 
 
 @dataclass(frozen=True)
@@ -147,7 +129,7 @@ class _Simulation(Experiment):
 
         caption = (
             f"{self.paper}, with the objective in the middle, which the paper does not show: means and standard errors"
-            f" over {main.repeats()}. {step_caption(settings.multiple)}"
+            f" over {main.repeats()}.{lower_is_not_nearer(main, self.over, METHODS)} {step_caption(settings.multiple)}"
         )
         return [Picture(self.name, caption, draw, (11.0, 3.7)), *self._step_pictures(settings, table)]
 
@@ -157,7 +139,7 @@ class _Simulation(Experiment):
             return []
 
         measures = (
-            ("error", "estimation error", "x"),
+            ("error", "estimation error", "xy"),
             ("loss", "objective f", "xy"),
             ("seconds", "CPU seconds", "xy"),
         )
@@ -171,76 +153,6 @@ class _Simulation(Experiment):
             f" tried and the one that the default solver begins with. Means and standard errors over {steps.repeats()}."
         )
         return [Picture(f"{self.name}-steps", caption, draw, (11.0, 3.4))]
-
-    def best_step(self, table: Table) -> list[Claim]:
-        """Whether both are superior to GraSP and FBS with the best of the steps tried; nothing if none were."""
-        main, steps = table.where(kind="main"), table.where(kind="step")
-        places = sorted(steps.distinct(self.over))
-        if not places:
-            return []
-        judged = Claim(
-            self.paper,
-            f"both are superior to GraSP and FBS: the same at {self.over} = {', '.join(map(str, places))}, with the"
-            " best step of those tried for each of them",
-            joined({name: self._at_best(steps.where(method=name), main, places) for name in BOTH}),
-            reason="Where they are not, none of the steps tried would do.",
-        )
-        return [judged]
-
-    def _at_best(self, steps: Table, main: Table, places: list[int]) -> Verdict:
-        truths, said = [], []
-        for place in places:
-            here = {self.over: place}
-            error, step = min((steps.mean("error", multiple=each, **here), each) for each in steps.distinct("multiple"))
-            rivals = {name: main.mean("error", method=name, **here) for name in ("GraSP", "FBS")}
-            truths += [error <= its for its in rivals.values()]
-            others = ", ".join(f"{name} {its:.3g}" for name, its in rivals.items())
-            said.append(f"{self.over} = {place}: {error:.3g} with {step:g}/L ({others})")
-        return verdict(truths, f"{sum(truths)} of {len(truths)} comparisons; {'; '.join(said)}")
-
-    def times(self, main: Table) -> list[Claim]:
-        """What the paper says of Figure 1(b), both panels together."""
-        quick = {name: compared(main, "seconds", self.over, name, ("GraSP",), slack=0.1) for name in BOTH}
-        pace = per_iteration(main)
-        return [
-            Claim(
-                self.paper,
-                "in most cases FBS is the fastest one",
-                at_limits(leads(main, "seconds", self.over, "FBS", ("GraHTP", "FGraHTP", "GraSP")), main, FAITHFUL),
-                leads(main, "seconds", self.over, "FBS", (DEFAULT,)),
-                "GraHTP ends after a few iterations here, in each of which Newton's method minimizes on its support;"
-                " FBS needs k of them, on supports that grow.",
-            ),
-            Claim(
-                self.paper,
-                "GraHTP and FGraHTP are superior or comparable to GraSP in time",
-                at_limits(joined(quick), main, FAITHFUL),
-                compared(main, "seconds", self.over, DEFAULT, ("GraSP",), slack=0.1),
-                "Where k is so large that GraSP's supports settle, it ends after few iterations, and FGraHTP does not.",
-            ),
-            Claim(
-                self.paper,
-                "an iteration of GraHTP is cheaper than one of GraSP, and one of FGraHTP cheaper still (§3.2, and §5)",
-                joined(
-                    {
-                        "GraHTP and GraSP": compared(pace, "pace", self.over, "GraHTP", ("GraSP",)),
-                        "FGraHTP and GraHTP": compared(pace, "pace", self.over, "FGraHTP", ("GraHTP",)),
-                    }
-                ),
-            ),
-        ]
-
-
-def _less_sensitive(main: Table, method: str, others: tuple[str, ...]) -> Verdict:
-    """Whether the mean errors of a method vary less with k than those of others."""
-    spans = {}
-    for name in (method, *others):
-        means = main.series("k", "error", method=name).mean
-        if means.size > 1:
-            spans[name] = float(np.ptp(means) / means.mean())
-    truths = [spans[method] <= spans[other] for other in others if {method, other} <= spans.keys()]
-    said = ", ".join(f"{name} {span:.0%}" for name, span in spans.items())
-    return verdict(truths, f"errors span, of their mean: {said}")
 
 
 @cache
@@ -290,33 +202,7 @@ class LogisticN(_Simulation):
         }[scale]
 
     def claims(self, settings: LogisticSettings, table: Table) -> list[Claim]:
-        main = table.where(kind="main")
-        superior = {name: compared(main, "error", "n", name, ("GraSP", "FBS")) for name in BOTH}
-        return [
-            Claim(
-                self.paper,
-                "k fixed: the estimation errors of all algorithms tend to decrease as n increases",
-                falls(main, "error", "n", FAITHFUL),
-                falls(main, "error", "n", (DEFAULT,)),
-            ),
-            Claim(
-                self.paper,
-                "k fixed: GraHTP and FGraHTP are comparable",
-                comparable(main, "error", "n", *BOTH),
-                comparable(main, "error", "n", DEFAULT, "FGraHTP"),
-                "GraHTP ends after a few iterations with the minimum on its support, where coefficients are too large;"
-                " those of FGraHTP, which does not minimize there, are smaller.",
-            ),
-            Claim(
-                self.paper,
-                "k fixed: both are superior to GraSP and FBS",
-                joined(superior),
-                compared(main, "error", "n", DEFAULT, ("GraSP", "FBS")),
-                STEPS_DECIDE,
-            ),
-            *self.best_step(table),
-            *self.times(main),
-        ]
+        return claims_with_n(self.paper, table)
 
 
 class LogisticK(_Simulation):
@@ -336,46 +222,4 @@ class LogisticK(_Simulation):
         }[scale]
 
     def claims(self, settings: LogisticSettings, table: Table) -> list[Claim]:
-        main = table.where(kind="main")
-        small = Table(row for row in main.rows if row["k"] < SMALL_K)
-        early = Table(row for row in main.rows if row["k"] <= SMALL_K)
-        superior = {name: compared(small, "error", "k", name, ("GraSP", "FBS")) for name in BOTH}
-        return [
-            Claim(
-                self.paper,
-                "n fixed: the errors of all but FBS tend to increase with k",
-                rises(main, "error", "k", ("GraHTP", "FGraHTP", "GraSP")),
-                rises(main, "error", "k", (DEFAULT,)),
-                "At k = 100 GraHTP ends after a few iterations on a support on which f is least with coefficients that"
-                " are too large.",
-            ),
-            Claim(
-                self.paper,
-                "FBS is relatively insensitive to k (its errors span a lesser share of their mean than those of others"
-                " do)",
-                _less_sensitive(main, "FBS", ("GraHTP", "FGraHTP", "GraSP")),
-                _less_sensitive(main, "FBS", (DEFAULT,)),
-                "All but GraHTP's errors change little with k here.",
-            ),
-            Claim(
-                self.paper,
-                f"GraHTP and FGraHTP are comparable and superior to GraSP and FBS at small k < {SMALL_K}",
-                joined({"comparable": comparable(small, "error", "k", *BOTH), **superior}),
-                compared(small, "error", "k", DEFAULT, ("GraSP", "FBS")),
-                STEPS_DECIDE,
-            ),
-            *self.best_step(table),
-            *self.times(main),
-            Claim(
-                self.paper,
-                "when k is small, GraHTP is even faster than FGraHTP",
-                at_limits(compared(early, "seconds", "k", "GraHTP", ("FGraHTP",)), early, BOTH),
-                compared(early, "seconds", "k", DEFAULT, ("FGraHTP",)),
-            ),
-            Claim(
-                self.paper,
-                "when k is small, GraHTP tends to need fewer iterations than FGraHTP",
-                at_limits(compared(early, "iterations", "k", "GraHTP", ("FGraHTP",)), early, BOTH),
-                compared(early, "iterations", "k", DEFAULT, ("FGraHTP",)),
-            ),
-        ]
+        return claims_with_k(self.paper, table)
