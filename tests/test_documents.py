@@ -43,6 +43,7 @@ PARTS = {
     "HaltingRule",
     "Iterate",
     "Iteration",
+    "LinearModelData",
     "Outcome",
     "PrecisionData",
     "Problem",

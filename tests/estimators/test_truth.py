@@ -45,7 +45,8 @@ def test_all_features_are_logistic_regression(name: str, fit_intercept: bool) ->
 
 @pytest.mark.parametrize("alpha", [0.0, 0.1])
 def test_all_features_are_poisson_regression(alpha: float) -> None:
-    peer = PoissonRegressor(alpha=alpha, solver="newton-cholesky", **EXACT).fit(X, response("poisson"))
+    # No more accurate than that: below it the peer's line search fails by rounding on some processors, with a warning.
+    peer = PoissonRegressor(alpha=alpha, solver="newton-cholesky", tol=1e-9).fit(X, response("poisson"))
     here = fitted("poisson", k=P, alpha=alpha)
     agree(here, peer)
     np.testing.assert_allclose(here.predict(X), peer.predict(X), rtol=1e-6)
