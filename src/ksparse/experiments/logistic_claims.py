@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .base import TextTable
 from .claims import (
     Claim,
     Verdict,
@@ -23,10 +24,12 @@ from .claims import (
 from .methods import DEFAULT, FAITHFUL
 from .tables import Table
 
-__all__ = ["claims_with_k", "claims_with_n", "lower_is_not_nearer"]
+__all__ = ["claims_with_k", "claims_with_n", "ends_table", "lower_is_not_nearer"]
 
 #: A k that the paper calls small.
 SMALL_K = 200
+#: Shares of relevant features that differ by no more are about the same.
+ALIKE = 0.05
 BOTH = ("GraHTP", "FGraHTP")
 RIVALS = ("GraSP", "FBS")
 
@@ -44,18 +47,19 @@ def claims_with_n(paper: str, table: Table) -> list[Claim]:
         Claim(
             paper,
             "k fixed: GraHTP and FGraHTP are comparable",
-            comparable(main, "error", "n", *BOTH),
+            at_limits(comparable(main, "error", "n", *BOTH), main, BOTH),
             comparable(main, "error", "n", DEFAULT, "FGraHTP"),
             _coefficients_differ(main),
         ),
         Claim(
             paper,
             "k fixed: both are superior to GraSP and FBS",
-            joined({name: compared(main, "error", "n", name, RIVALS) for name in BOTH}),
+            at_limits(joined({name: compared(main, "error", "n", name, RIVALS) for name in BOTH}), main, FAITHFUL),
             compared(main, "error", "n", DEFAULT, RIVALS),
             _steps_decide(main, steps, "n"),
         ),
         *_with_the_best_step(paper, main, steps, "n"),
+        *_to_the_end(paper, main, table.where(kind="end"), "n"),
         *_times(paper, main, "n"),
     ]
 
@@ -71,7 +75,9 @@ def claims_with_k(paper: str, table: Table) -> list[Claim]:
         Claim(
             paper,
             "n fixed: the errors of all but FBS tend to increase with k",
-            rises(main, "error", "k", ("GraHTP", "FGraHTP", "GraSP")),
+            _with_remark(
+                rises(main, "error", "k", ("GraHTP", "FGraHTP", "GraSP")), rises(main, "error", "k", ("FBS",))
+            ),
             rises(main, "error", "k", (DEFAULT,)),
             _stops_early(main),
         ),
@@ -85,11 +91,17 @@ def claims_with_k(paper: str, table: Table) -> list[Claim]:
         Claim(
             paper,
             f"GraHTP and FGraHTP are comparable and superior to GraSP and FBS at small k < {SMALL_K}",
-            joined({"comparable": comparable(small, "error", "k", *BOTH), **superior}),
-            compared(small, "error", "k", DEFAULT, RIVALS),
+            at_limits(joined({"comparable": comparable(small, "error", "k", *BOTH), **superior}), small, FAITHFUL),
+            joined(
+                {
+                    "comparable": comparable(small, "error", "k", DEFAULT, "FGraHTP"),
+                    DEFAULT: compared(small, "error", "k", DEFAULT, RIVALS),
+                }
+            ),
             _steps_decide(small, few_steps, "k"),
         ),
         *_with_the_best_step(paper, small, few_steps, "k"),
+        *_to_the_end(paper, small, Table(row for row in table.where(kind="end").rows if row["k"] < SMALL_K), "k"),
         *_times(paper, main, "k"),
         Claim(
             paper,
@@ -126,12 +138,19 @@ def lower_is_not_nearer(main: Table, over: str, methods: Sequence[str]) -> str:
 
 
 def _coefficients_differ(main: Table) -> str:
-    shares = " and ".join(f"{main.mean('recall', method=name):.0%}" for name in BOTH)
-    lengths = [np.median(main.values("iterations", method=name)) if len(main) else np.nan for name in BOTH]
+    """What tells GraHTP from FGraHTP in the results."""
+    shares = [main.mean("recall", method=name) for name in BOTH]
+    lengths = [np.median(main.values("iterations", method=name)) for name in BOTH]
+    lower = [part.mean("loss", method=BOTH[1]) < part.mean("loss", method=BOTH[0]) for part in main.parts("n").values()]
+    said = (
+        f"GraHTP ends after {lengths[0]:.0f} iterations (median), with the coefficients that minimize f on the support"
+        f" that it has come to; FGraHTP takes {lengths[1]:.0f}, and has the lower f at {sum(lower)} of {len(lower)} n."
+    )
+    if abs(shares[0] - shares[1]) > ALIKE:
+        return said
     return (
-        f"They find about as many of the relevant features ({shares} on average); what differs are the coefficients:"
-        f" GraHTP ends after {lengths[0]:.0f} iterations (median) with those that minimize f on its support, and"
-        f" FGraHTP's are what {lengths[1]:.0f} gradient steps from 0 make of them."
+        f"{said} They find about as many of the relevant features ({shares[0]:.0%} and {shares[1]:.0%} on average), so"
+        " that the errors differ by the sizes of the coefficients."
     )
 
 
@@ -184,10 +203,10 @@ def _steps_decide(main: Table, steps: Table, over: str) -> str:
         if best:
             where = " and ".join(
                 f"{words} at {over} = {', '.join(places)}"
-                for words, places in (("superior to both", yes), ("not", no))
+                for words, places in (("is superior to both", yes), ("is not", no))
                 if places
             )
-            said += f" With the best of the steps tried {method} is {where}."
+            said += f" With the best of the steps tried {method} {where}."
     return f"{said} Where it is not, the step alone is not the reason."
 
 
@@ -200,8 +219,9 @@ def _with_the_best_step(paper: str, main: Table, steps: Table, over: str) -> lis
         paper,
         f"both are superior to GraSP and FBS: the same at {over} = {', '.join(map(str, places))}, with the best step of"
         " those tried for each of them (by its mean error)",
-        joined({name: _at_best(_best_steps(main, steps, over, name), over) for name in BOTH}),
-        reason="Where they are not, none of the steps tried would do.",
+        at_limits(joined({name: _at_best(_best_steps(main, steps, over, name), over) for name in BOTH}), steps, BOTH),
+        reason="Where they are not, none of the steps tried would do; with another limit of iterations neither, where"
+        " the next row says so.",
     )
     return [judged]
 
@@ -213,6 +233,62 @@ def _at_best(best: list[_Best], over: str) -> Verdict:
         others = ", ".join(f"{name} {its:.3g}" for name, its in each.rivals.items())
         said.append(f"{over} = {each.place}: {each.error:.3g} with {each.step:g}/L ({others})")
     return verdict(truths, f"{sum(truths)} of {len(truths)} comparisons; {'; '.join(said)}")
+
+
+def _beside(main: Table, ends: Table, over: str) -> Table:
+    """The rows of the same data sets."""
+    known = {(row[over], row["replication"]) for row in ends.rows}
+    return Table(row for row in main.rows if (row[over], row["replication"]) in known)
+
+
+def _to_the_end(paper: str, main: Table, ends: Table, over: str) -> list[Claim]:
+    """Whether it matters that limits end runs, and which x they then give; nothing if it was not tried."""
+    if not len(ends):
+        return []
+    others = Table(row for row in _beside(main, ends, over).rows if row["method"] not in ends.distinct("method"))
+    both = Table([*others.rows, *ends.rows])
+    places = ", ".join(map(str, sorted(ends.distinct(over))))
+    judged = Claim(
+        paper,
+        f"both are superior to GraSP and FBS: the same at {over} = {places} ({ends.repeats('data set')} each) with the"
+        " last x of GraSP, and with FGraHTP run until it ends",
+        joined({name: compared(both, "error", over, name, RIVALS) for name in BOTH}),
+        compared(both, "error", over, DEFAULT, RIVALS),
+        "Limits of iterations are not the reason.",
+    )
+    return [judged]
+
+
+def ends_table(main: Table, ends: Table, over: str) -> TextTable:
+    """What the limits of iterations do to the errors."""
+    rows: list[list[Any]] = []
+    for place, part in sorted(ends.parts(over).items()):
+        for method, there in part.parts("method").items():
+            beside = _beside(main, there, over).where(method=method)
+            ended = float(np.mean([row["status"] == "converged" for row in there.rows]))
+            rows.append(
+                [
+                    place,
+                    method,
+                    _with_error(beside, "error"),
+                    f"{np.mean([row['status'] == 'converged' for row in beside.rows]):.0%}",
+                    _with_error(there, "error"),
+                    f"{ended:.0%}",
+                    f"{there.mean('iterations'):.0f}",
+                ]
+            )
+    heads = (over, "method", "error in the figure", "ended by itself", "error of the last x", "ended by itself")
+    caption = (
+        f"What limits of iterations do: errors over {ends.repeats('data set')}, with standard errors, as in the figure"
+        " (x with the lowest f where a run did not end by itself), and those of the last x of GraSP at the same limit,"
+        " and of FGraHTP with a limit that is so large that it ends by itself."
+    )
+    return TextTable(caption, (*heads, "iterations"), rows)
+
+
+def _with_error(table: Table, name: str) -> str:
+    error = table.error(name)
+    return f"{table.mean(name):.2f}" if np.isnan(error) else f"{table.mean(name):.2f} ± {error:.2f}"
 
 
 def _times(paper: str, main: Table, over: str) -> list[Claim]:
@@ -246,6 +322,11 @@ def _times(paper: str, main: Table, over: str) -> list[Claim]:
             ),
         ),
     ]
+
+
+def _beside_fbs(judged: Verdict, main: Table) -> Verdict:
+    """A verdict with the numbers of the method that the sentence excepts."""
+    return Verdict(judged.share, f"{judged.numbers}; beside them {rises(main, 'error', 'k', ('FBS',)).numbers}")
 
 
 def _less_sensitive(main: Table, method: str, others: tuple[str, ...]) -> Verdict:
