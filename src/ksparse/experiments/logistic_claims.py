@@ -75,9 +75,7 @@ def claims_with_k(paper: str, table: Table) -> list[Claim]:
         Claim(
             paper,
             "n fixed: the errors of all but FBS tend to increase with k",
-            _with_remark(
-                rises(main, "error", "k", ("GraHTP", "FGraHTP", "GraSP")), rises(main, "error", "k", ("FBS",))
-            ),
+            _beside_fbs(rises(main, "error", "k", ("GraHTP", "FGraHTP", "GraSP")), main),
             rises(main, "error", "k", (DEFAULT,)),
             _stops_early(main),
         ),
