@@ -19,7 +19,7 @@ from .tables import Row, Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["DESCENDING", "curve_claim", "curve_picture", "curve_rows", "faster"]
+__all__ = ["DESCENDING", "curve_claim", "curve_k", "curve_picture", "curve_rows", "faster"]
 
 #: "Much faster": with at most this share of the iterations.
 MUCH_FASTER = 0.5
@@ -29,12 +29,18 @@ CONVERGED = 0.01
 DESCENDING = (*GREEDY, DEFAULT)
 
 
+def curve_k(settings: GraphSettings, share: float, covariance: Array) -> int:
+    """The k of the curves, a share of all pairs."""
+    (k,) = replace(settings, shares=(share,)).ks(len(covariance))
+    return k
+
+
 def curve_rows(settings: GraphSettings, share: float, covariance: Array) -> list[Row]:
     """The objective at Ω = αI and after each iteration, with the same k, a share of all pairs, for all methods."""
     compile_all()
     objective = LogDet(covariance)
     begin = objective.at(objective.start).value
-    (k,) = replace(settings, shares=(share,)).ks(len(covariance))
+    k = curve_k(settings, share, covariance)
     rows = []
     for name in DESCENDING:
         values = [begin, *method_named(name).solve(settings, covariance, k).history["value"].tolist()]

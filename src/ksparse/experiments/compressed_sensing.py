@@ -11,7 +11,7 @@ import numpy as np
 from ..datasets import LinearModelData, make_compressed_sensing
 from ..datasets.simulations import Values
 from ..objectives import LeastSquares, Objective, Quadratic
-from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, RelativeChange, Solver, SwapGraHTP
+from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, RelativeChange, Result, Solver, SwapGraHTP
 from ..typing import Array
 from .base import Experiment, Figures, Picture, Scale, Settings, Task, TextTable
 from .claims import Claim, Verdict, clearly, joined, verdict
@@ -53,6 +53,10 @@ class SensingSettings(Settings):
         μ of HTP and GraHTP, counted on ½‖y − Ax‖².
     gradient_step : float
         μ of IHT and FGraHTP, which need a shorter one.
+    steps_at : tuple of int
+        Numbers of nonzero coefficients at which all of the following steps are tried too.
+    pursuit_steps, gradient_steps : tuple of float
+        Other values of μ, of HTP and GraHTP, and of IHT and FGraHTP.
     tolerance, limit
         Of the rule by which IHT and FGraHTP stop, ‖x⁽ᵗ⁾ − x⁽ᵗ⁻¹⁾‖ ≤ tolerance·‖x⁽ᵗ⁻¹⁾‖, and their limit of iterations.
         The others stop once the support stays as it was.
@@ -65,6 +69,9 @@ class SensingSettings(Settings):
     success: float = 1e-4
     pursuit_step: float = 1.0
     gradient_step: float = 0.5
+    steps_at: tuple[int, ...] = (20, 30)
+    pursuit_steps: tuple[float, ...] = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
+    gradient_steps: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
     tolerance: float = 1e-7
     limit: int = 500
 
@@ -87,15 +94,15 @@ class CompressedSensing(Experiment):
         "y = Ax̄ without noise; A is Gaussian with columns of length 1, n = 100 and p = 256, and x̄ has k nonzero"
         " entries, Gaussian or ±1. A success is ‖x − x̄‖ < 1e-4·‖x̄‖. HTP and IHT are given the data A and y; GraHTP"
         " and FGraHTP are given the function ½xᵀAᵀAx − yᵀAx, which is ½‖y − Ax‖² up to a constant, and the same step."
-        " GraSP is CoSaMP here with a projection at the end of each iteration, and FBS is orthogonal matching pursuit."
-        " That methods are the same holds if it is so in all problems (partly: 80 %); which succeeds more often is"
-        " judged where they differ."
+        " (HTP and IHT are tested against the formulas of their own papers.) GraSP is CoSaMP here with a projection at"
+        " the end of each iteration, and FBS is orthogonal matching pursuit. That methods are the same holds if it is"
+        " so in all problems (partly: 80 %); which succeeds more often is judged where they differ."
     )
 
     def settings(self, scale: Scale) -> SensingSettings:
         return {
-            "quick": SensingSettings((10, 25, 40), 5),
-            "standard": SensingSettings(tuple(range(4, 49, 4)), 20),
+            "quick": SensingSettings((10, 25, 40), 5, steps_at=(25,)),
+            "standard": SensingSettings(tuple(range(4, 49, 4)), 20, steps_at=(20, 32)),
             "full": SensingSettings(tuple(range(2, 49, 2)), 100),
         }[scale]
 
@@ -107,6 +114,8 @@ class CompressedSensing(Experiment):
         for trial in range(settings.trials):
             problem = _problem(settings, task.place["coefficients"], task.place["k"], trial)
             rows += [{"trial": trial, **row} for row in _trial(settings, problem, task.place["k"])]
+            if task.place["k"] in settings.steps_at:
+                rows += [{"trial": trial, **row} for row in _steps(settings, problem, task.place["k"])]
         return rows
 
     def pictures(self, settings: SensingSettings, table: Table) -> Figures:
@@ -130,7 +139,7 @@ class CompressedSensing(Experiment):
             f" {settings.pursuit_step:g}; IHT and FGraHTP: {settings.gradient_step:g}; GraSP and FBS: none; {DEFAULT}:"
             " per coordinate, then exchanges."
         )
-        return [Picture(self.name, caption, draw, (9.0, 3.6))]
+        return [Picture(self.name, caption, draw, (9.0, 3.6)), *_step_pictures(settings, table)]
 
     def text_tables(self, settings: SensingSettings, table: Table) -> list[TextTable]:
         rows = []
@@ -178,12 +187,14 @@ def _contenders(settings: SensingSettings, A: Array, y: Array) -> Iterator[_Cont
     yield _Contender("HTP", squares, HTP(step=settings.pursuit_step))
     yield _Contender("GraHTP", function, GraHTP(step=settings.pursuit_step))
     yield _Contender("IHT", squares, IHT(step=settings.gradient_step, halting=halting, max_iter=settings.limit))
-    yield _Contender(
-        "FGraHTP", function, FGraHTP(step=settings.gradient_step, halting=halting, max_iter=settings.limit)
-    )
+    yield _Contender("FGraHTP", function, _fgrahtp(settings, settings.gradient_step))
     yield _Contender("GraSP", squares, GraSP())
     yield _Contender("FBS", squares, FBS())
     yield _Contender(DEFAULT, squares, SwapGraHTP())
+
+
+def _fgrahtp(settings: SensingSettings, step: float) -> FGraHTP:
+    return FGraHTP(step=step, halting=RelativeChange(settings.tolerance), max_iter=settings.limit)
 
 
 def _trial(settings: SensingSettings, problem: LinearModelData, k: int) -> Iterator[Row]:
@@ -192,18 +203,59 @@ def _trial(settings: SensingSettings, problem: LinearModelData, k: int) -> Itera
     for name, objective, solver in _contenders(settings, problem.X, problem.y):
         result, seconds = solved(objective, k, solver)
         found[name] = result.x
-        error = float(np.linalg.norm(result.x - problem.coef) / np.linalg.norm(problem.coef))
-        yield {
-            "kind": "main",
-            "method": name,
-            "success": float(error < settings.success),
-            "error": error,
-            "seconds": seconds,
-            "iterations": result.n_iter,
-        }
+        yield {"kind": "main", "method": name, **_measured(settings, problem, result, seconds)}
     for method, special in SAME:
         difference = float(np.abs(found[method] - found[special]).max())
         yield {"kind": "reduction", "method": method, "difference": difference}
+
+
+def _steps(settings: SensingSettings, problem: LinearModelData, k: int) -> Iterator[Row]:
+    """GraHTP and FGraHTP with other steps."""
+    function = Quadratic(problem.X.T @ problem.X, problem.X.T @ problem.y)
+    solvers: list[tuple[str, float, Solver]] = [("GraHTP", step, GraHTP(step=step)) for step in settings.pursuit_steps]
+    solvers += [("FGraHTP", step, _fgrahtp(settings, step)) for step in settings.gradient_steps]
+    for method, step, solver in solvers:
+        result, seconds = solved(function, k, solver)
+        measured = _measured(settings, problem, result, seconds)
+        yield {"kind": "step", "method": method, "step": step, **measured, "status": str(result.status)}
+
+
+def _measured(settings: SensingSettings, problem: LinearModelData, result: Result, seconds: float) -> Row:
+    error = float(np.linalg.norm(result.x - problem.coef) / np.linalg.norm(problem.coef))
+    return {
+        "success": float(error < settings.success),
+        "error": error,
+        "seconds": seconds,
+        "iterations": result.n_iter,
+    }
+
+
+def _step_pictures(settings: SensingSettings, table: Table) -> Figures:
+    steps = table.where(kind="step")
+    if not len(steps):
+        return []
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots(1, 2, sharey=True)
+        for ax, (name, words) in zip(axes, COEFFICIENTS.items(), strict=True):
+            for k, line in zip(sorted(steps.distinct("k")), ("-", "--", ":"), strict=False):
+                for method, special in SAME:
+                    part = steps.where(coefficients=name, k=k, method=method)
+                    series = part.series("step", "success")
+                    look = {**style_of(method), "linestyle": line, "label": f"{special}, k = {k}", "elinewidth": 0.8}
+                    ax.errorbar(series.x, series.mean, yerr=np.nan_to_num(series.error), **look)
+            first = name == "Gaussian"
+            finish(ax, "step μ", "share of successes" if first else "", log="x", title=words, legend=first)
+            ax.set_ylim(-0.03, 1.03)
+
+    ended = steps.where(method="FGraHTP", step=settings.gradient_step)
+    share = np.mean([row["status"] == "max_iter" for row in ended.rows]) if len(ended) else np.nan
+    caption = (
+        "How often HTP (GraHTP) and IHT (FGraHTP) succeed depends on their constant step μ, counted on ½‖y − Ax‖²; the"
+        f" other figure has {settings.pursuit_step:g} and {settings.gradient_step:g}. With the latter {share:.0%} of"
+        f" these runs of IHT end at the limit of {settings.limit} iterations."
+    )
+    return [Picture("compressed-sensing-steps", caption, draw, (9.0, 3.6))]
 
 
 def _bands(ax: Axes, table: Table) -> None:
