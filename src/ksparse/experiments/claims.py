@@ -131,7 +131,8 @@ def compared(
                 ratios.append(own / its if its else np.nan)
                 clear.update(clearly(here, measure, method, other, sign))
     said = f"{sum(truths)} of {len(truths)} comparisons"
-    said += f" ({clear['for']} clearly for it, {clear['against']} clearly against)" if clear else ""
+    aside = "; the margin left aside" if slack else ""
+    said += f" ({clear['for']} clearly for it, {clear['against']} clearly against{aside})" if clear else ""
     return verdict(truths, f"{said}; median ratio {median_ratio(ratios)}")
 
 

@@ -367,7 +367,9 @@ def _exact(table: Table, method: str, settings: TheorySettings) -> Proved:
     part = table.where(part="bounds", method=method, noise=0.0)
     last, ended = (part.values(name, t=settings.iterations) for name in ("error", "ended"))
     found = (last <= 1e-10) & (ended == 1.0)
-    return always(found, "problems", f"largest error in the end {last.max(initial=0.0):.1e}")
+    largest = last.max(initial=0.0)
+    size = f"{largest:.1e}" if largest else "0, to the last bit"
+    return always(found, "problems", f"largest error in the end {size}")
 
 
 def _slope(table: Table, method: str, x: str, **place: str) -> tuple[float, float]:
