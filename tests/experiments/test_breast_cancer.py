@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from ksparse import SparseDiscriminantAnalysis
 from ksparse.datasets import ExpressionData
 from ksparse.debias import Exact
-from ksparse.experiments import breast_cancer, breast_cancer_curves, experiment_named
+from ksparse.experiments import breast_cancer, experiment_named
 from ksparse.experiments.breast_cancer import (
     BreastCancer,
     BreastCancerSettings,
@@ -146,12 +146,6 @@ def test_k_is_chosen_by_subjects_that_were_held_out() -> None:
         for rows, covariance in zip((kept, out), found, strict=True):
             around = split.X[rows] - means[split.y[rows]]
             np.testing.assert_allclose(covariance, around.T @ around / len(rows))
-
-
-def test_a_run_that_has_ended_stays_where_it_is() -> None:
-    curves = {0: [4.0, 2.0], 1: [6.0, 4.0, 1.0]}
-    rows = [{"replication": each, "loss": loss} for each, losses in curves.items() for loss in losses]
-    assert breast_cancer_curves._mean_curve(Table(rows)).tolist() == [5.0, 3.0, 1.5]
 
 
 def test_splits_differ() -> None:

@@ -58,6 +58,21 @@ def test_better_in_each_setting() -> None:
     assert compared(results, "error", "n", "A", ("B",), sign=-1.0).share == 0.25
 
 
+def test_a_margin_is_left_aside_where_differences_are_called_clear() -> None:
+    rows = [
+        {"n": 1, "method": m, "replication": r, "error": e + 0.001 * r}
+        for m, e in (("A", 0.8), ("B", 1))
+        for r in (0, 1)
+    ]
+    half = compared(Table(rows), "error", "n", "A", ("B",), slack=-0.5)
+    assert half.numbers.startswith("0 of 1 comparisons (1 clearly for it, 0 clearly against; the margin left aside)")
+
+
+def test_comparable_is_within_a_tenth_of_the_larger_one() -> None:
+    for other, share in ((0.901, 1.0), (0.899, 0.0), (1.11, 1.0), (1.12, 0.0)):
+        assert comparable(table(A=[1.0], B=[other]), "error", "n", "A", "B").share == share
+
+
 def test_comparable_means_near_each_other() -> None:
     results = table(A=[1.0, 1.0], B=[1.05, 2.0])
     assert comparable(results, "error", "n", "A", "B").share == 0.5
@@ -65,11 +80,16 @@ def test_comparable_means_near_each_other() -> None:
 
 
 def test_trends() -> None:
-    results = table(down=[4.0, 3.0, 3.5, 1.0], up=[1.0, 2.0, 3.0, 4.0], there_and_back=[1.0, 9.0, 8.0, 2.0])
+    results = table(down=[4.0, 3.0, 3.5, 1.0], up=[1.0, 2.0, 3.0, 4.0])
     assert falls(results, "error", "n", ("down",)).word == "holds"
     assert rises(results, "error", "n", ("down",)).word == "does not hold"
     assert rises(results, "error", "n", ("up", "down")).share == 0.5
     assert "up 1 → 4 (τ = +1.00)" in rises(results, "error", "n", ("up",)).numbers
+    # It ends above where it began, but falls more often than it rises.
+    back = table(there_and_back=[1.0, 9.0, 8.0, 7.0, 6.0, 2.0])
+    assert rises(back, "error", "n", ("there_and_back",)).word == "does not hold"
+    assert falls(back, "error", "n", ("there_and_back",)).word == "does not hold"
+    assert "1 → 2 (τ = -0.33; 9 at n = 100)" in rises(back, "error", "n", ("there_and_back",)).numbers
 
 
 def test_of_joined_verdicts_the_weakest_counts() -> None:

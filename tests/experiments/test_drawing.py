@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from ksparse.experiments import Table
 from ksparse.experiments.claims import comparable, compared
-from ksparse.experiments.drawing import finish, step_curves
+from ksparse.experiments.drawing import finish, run_curve, step_curves
 
 
 @pytest.mark.parametrize(("high", "least"), [(1.8, 2), (40.0, 4), (1e5, 5)])
@@ -62,3 +62,20 @@ def test_steps_have_a_colour_for_each_setting_and_a_line_for_each_method() -> No
     assert [line.get_linestyle() for line in curves] == ["-", "--", "-", "--"]
     assert len({line.get_color() for line in curves}) == 2
     assert np.unique(np.asarray(chosen.get_xdata())).tolist() == [4.0]
+
+
+def test_runs_over_iterations_have_a_mean_and_a_band() -> None:
+    ax = Figure().subplots()
+    run_curve(ax, [np.array([4.0, 2.0]), np.array([6.0, 4.0, 1.0])], "GraHTP")
+    (line,) = ax.get_lines()
+    # A run that has ended stays where it is.
+    assert np.asarray(line.get_ydata()).tolist() == [5.0, 3.0, 1.5]
+    (band,) = ax.collections
+    heights = np.asarray(band.get_paths()[0].vertices)[:, 1]
+    assert (heights.min(), heights.max()) == pytest.approx((1.0, 6.0))
+    ax = Figure().subplots()
+    run_curve(ax, [np.array([4.0, 2.0])], "GraHTP", length=4, first=1)
+    assert np.asarray(ax.get_lines()[0].get_xydata()).tolist() == [[1.0, 2.0], [2.0, 2.0], [3.0, 2.0]]
+    assert not ax.collections
+    run_curve(ax, [], "GraSP")
+    assert len(ax.get_lines()) == 1

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ksparse.experiments import Settings, Task, journal
 from ksparse.experiments.journal import DamagedError, InUseError, Journal, OtherSettingsError, alone
+from ksparse.experiments.logistic import LogisticSettings
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,14 @@ def test_results_are_in_the_order_of_the_tasks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "version", "what"),
     [
-        (Sizes(n=4), "1.0", "of other settings; give"),
-        (Sizes(ks=(1,)), "1.0", "of other settings; give"),
+        (Sizes(n=4), "1.0", r"of other settings \(another scale, .*\); give"),
+        (Sizes(ks=(1,)), "1.0", r"of other settings \(another scale, .*\); give"),
         (Sizes(), "1.1", r"of another version \(1.0; this is 1.1\); give"),
-        (Sizes(n=4), "1.1", r"of other settings and of another version \(1.0; this is 1.1\); give"),
+        (
+            Sizes(n=4),
+            "1.1",
+            r"of other settings \(another scale, .*\) and of another version \(1.0; this is 1.1\); give",
+        ),
     ],
 )
 def test_results_of_other_settings_are_refused(tmp_path: Path, settings: Sizes, version: str, what: str) -> None:
@@ -174,3 +180,12 @@ def test_without_locks_nothing_is_locked(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(journal, "fcntl", None)
     with alone(tmp_path / "new"), alone(tmp_path / "new"):
         assert (tmp_path / "new").is_dir()
+
+
+def test_only_how_often_things_are_repeated_may_differ() -> None:
+    settings = LogisticSettings(((100, 10),), 2, ())
+    for name in asdict(settings):
+        value = getattr(settings, name)
+        change: dict[str, Any] = {name: value * 2 if value else (7,)}
+        other = replace(settings, **change)
+        assert (other.fingerprint() == settings.fingerprint()) == (name == "replications"), name

@@ -114,7 +114,8 @@ def test_figures_and_tables(table: Table) -> None:
     assert list(figures) == ["rcv1-convergence", "rcv1-error-time", "rcv1-steps"]
     lines = figures["rcv1-convergence"].axes[0].get_lines()
     assert [line.get_label() for line in lines] == list(METHODS)
-    # Methods that stopped keep their last value.
+    # Each has a band of standard errors, and methods that stopped keep their last value.
+    assert len(figures["rcv1-convergence"].axes[0].collections) == len(METHODS)
     assert len({np.asarray(line.get_xdata()).size for line in lines}) == 1
     assert len(Rcv1().pictures(SMALL, table.where(kind="main"))) == 2
 
@@ -185,10 +186,11 @@ def test_some_step_may_converge_as_grasp_does() -> None:
     words = "with the best of the steps tried"
     judged = claim_with(words, Rcv1(), SMALL, Table([*stated.rows, *steps])).faithful
     assert judged.word == "holds"
-    assert judged.numbers == f"k = {SMALL.ks[0]}: with η = 4/L"
+    said = f"losses after 10 iterations: k = {SMALL.ks[0]} (GraSP 0.1): with"
+    assert judged.numbers == f"{said} η = 4/L (0.1)"
     without = claim_with(words, Rcv1(), SMALL, Table([*stated.rows, steps[0]])).faithful
     assert without.word == "does not hold"
-    assert without.numbers == f"k = {SMALL.ks[0]}: with none"
+    assert without.numbers == f"{said} none"
 
 
 def test_the_default_is_judged_beside_them() -> None:
@@ -203,3 +205,43 @@ def test_the_default_is_judged_beside_them() -> None:
         assert after.ours.word == "does not hold"
         assert after.faithful.word == "holds"
     assert set(FAITHFUL) | {DEFAULT} == set(METHODS)
+
+
+def test_full_settings_are_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KSPARSE_DATA", raising=False)
+    full = Rcv1().settings("full")
+    assert full.ks == tuple(range(100, 1001, 100))
+    assert (full.shown, full.limit, full.alpha, full.tolerance) == ((200, 400, 800, 1000), 50, 1e-5, 1e-4)
+    assert full.documents is None
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "method", "inside", "outside"),
+    [
+        ("comparable in convergence", "early", "GraSP", 0.91, 0.89),
+        ("all methods are comparable", "error", "FBS", 0.91, 0.89),
+        ("slightly less sharp", "early", "FGraHTP", 1.49 / 1.4, 1.51 / 1.4),
+        ("significantly faster", "seconds", "GraSP", 3.01 / 6, 2.99 / 6),
+    ],
+)
+def test_thresholds(words: str, name: str, method: str, inside: float, outside: float) -> None:
+    """What is comparable, slight or significant is so up to a limit, and not beyond."""
+    found = [
+        claim_with(words, Rcv1(), SMALL, changed(_stated(PAPERS), name, factor, method=method)).faithful.share
+        for factor in (inside, outside)
+    ]
+    assert found[0] == 1.0
+    assert found[1] < 1.0
+
+
+def test_iterations_until_settled_may_differ_by_five() -> None:
+    for more, share in ((5, 1.0), (6, 0.0)):
+        table = changed(_stated(PAPERS), "settled", 1.0, more, method="GraSP")
+        assert claim_with("comparable in convergence", Rcv1(), SMALL, table).faithful.share == share
+
+
+def test_convergence_is_judged_at_the_k_that_are_shown() -> None:
+    stated = _stated(PAPERS)
+    hidden = Table([*stated.rows, *({**row, "k": 999, "early": 1.0 / row["early"]} for row in stated.rows)])
+    for words in ("are comparable in convergence", "superior to FGraHTP and FBS", "slightly less sharp"):
+        assert claim_with(words, Rcv1(), SMALL, hidden).faithful.word == "holds"

@@ -45,7 +45,7 @@ def test_rows_of_several_kinds_make_one_csv() -> None:
 
 def test_replications_in_words() -> None:
     assert Table({"replication": each % 3} for each in range(6)).repeats() == "3 replications"
-    assert Table([{"replication": 7}]).repeats("split") == "1 split, which has no spread"
+    assert Table([{"replication": 7}]).repeats("split") == "1 split (no spread)"
 
 
 def test_parts_are_the_rows_of_each_value() -> None:

@@ -110,7 +110,10 @@ def _command(arguments: Sequence[str] | None) -> FitCommand | PredictCommand | R
     predict.add_argument("data", metavar="DATA", help="new rows: a file as for 'ksparse fit'")
     predict.add_argument("--out", metavar="FILE", type=Path, help="write the predictions there")
     _add_reproduce(commands)
-    options = parser.parse_args(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        # The usage of the command tells more than that of all commands.
+        commands.choices[options.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.command == "reproduce":
         return _reproduce_command(options)
     if options.command == "predict":
@@ -172,7 +175,7 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
     )
     fit.add_argument("--seed", type=_seed, default=0, help="seed of the test split and the folds (default 0)")
     fit.add_argument("--jobs", type=_jobs, metavar="N", help="folds to work on at a time; -1 is one for each core")
-    fit.add_argument("--out", metavar="DIR", type=Path, help="write report.html and model.json there")
+    fit.add_argument("--out", metavar="DIR", type=_folder, help="write report.html and model.json there")
     return fit
 
 
@@ -198,13 +201,19 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     reproduce.add_argument(
         "--out",
         metavar="DIR",
-        type=Path,
+        type=_folder,
         help="(default reproduction; with --quick or --full, reproduction-quick or reproduction-full)",
     )
     reproduce.add_argument(
         "--jobs", type=_jobs, metavar="N", default=-1, help="tasks at a time (default -1: all cores)"
     )
     reproduce.add_argument("--data", metavar="DIR", type=Path, help="the folder of the real data (or KSPARSE_DATA)")
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("expected the name of a folder, got ''; . is the current one")
+    return Path(text)
 
 
 def _experiment(text: str) -> str:

@@ -20,7 +20,9 @@ def check_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--out {whole(folder)} is a file; give a folder")
     parent = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
+    if not parent.is_dir():
+        raise InputError(f"--out {whole(folder)} is below {whole(parent)}, which is a file; give a folder")
+    if not os.access(parent, os.W_OK):
         raise InputError(f"cannot write to {whole(parent)}; give --out a folder where you may write")
 
 

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -72,8 +72,18 @@ class ReproduceCommand:
             if not self.data.is_dir():
                 raise InputError(f"--data {whole(self.data)} is not a folder; give the one that holds the real data")
             os.environ["KSPARSE_DATA"] = str(self.data.absolute())  # other processes inherit it
+        self._check_data()
         with self._results():
             self._run()
+
+    def _check_data(self) -> None:
+        """Complain before a folder is made, if there is nothing to run and nothing to show."""
+        reasons = [each.unavailable() for each in self._chosen()]
+        if None not in reasons and not any(self._path(each.name).exists() for each in EXPERIMENTS):
+            raise InputError("; ".join(reason for reason in reasons if reason))
+
+    def _chosen(self) -> list[Experiment]:
+        return [each for each in EXPERIMENTS if not self.names or each.name in self.names]
 
     @contextmanager
     def _results(self) -> Iterator[None]:
@@ -94,7 +104,7 @@ class ReproduceCommand:
             ) from error
 
     def _run(self) -> None:
-        chosen = [each for each in EXPERIMENTS if not self.names or each.name in self.names]
+        chosen = self._chosen()
         left_out = {each.title: reason for each in chosen if (reason := each.unavailable()) is not None}
         ready = [each for each in chosen if each.title not in left_out]
         journals = {each.name: self._journal(each) for each in ready}
@@ -106,7 +116,7 @@ class ReproduceCommand:
             print(f"Left out: {title}: {_in_short(reason)} (what to do: see the report)")
         for each in EXPERIMENTS:
             if each not in shown:
-                left_out.setdefault(each.title, each.unavailable() or f"not run; 'ksparse reproduce {each.name}' does")
+                left_out.setdefault(each.title, each.unavailable() or f"not run; '{self._alone(each)}' does")
         for name, journal in journals.items():
             if journal.skipped:
                 lines = "1 damaged line" if journal.skipped == 1 else f"{journal.skipped} damaged lines"
@@ -116,7 +126,8 @@ class ReproduceCommand:
             self._work(ready, journals, failures)
         except KeyboardInterrupt:
             if any(len(journal) for journal in journals.values()):
-                self._finish(shown, journals, left_out, failures)
+                with suppress(KeyboardInterrupt):  # whoever cannot wait for the report
+                    self._finish(shown, journals, left_out, failures)
             raise KeyboardInterrupt("the same command goes on where it stopped") from None
         self._finish(shown, journals, left_out, failures)
         if failures:
@@ -161,8 +172,7 @@ class ReproduceCommand:
         # Experiments take turns: the time left is then soon known, and what an interrupted run reports is balanced.
         work.sort(key=lambda one: one[0])
         before, all_of_them = (sum(pair[place] for pair in totals.values()) for place in (0, 1))
-        if before:
-            print(f"{before} of {all_of_them} tasks were done before; going on with the others.", file=sys.stderr)
+        _announce(before, all_of_them, self.jobs)
         with bars(totals, self.jobs) as advance:
             run_all(
                 [item for _, item in work],
@@ -190,7 +200,7 @@ class ReproduceCommand:
                 failures.append(f"{each.experiment.name}: {problem}")
         notice = f"{NOTICES[self.scale]} {what_is_missing(found)}".strip()
         report = Report(finished, left_out, made_with(command), notice)
-        results = {f"{each.experiment.name}.csv": each.table.csv() for each in found}
+        results = {f"{each.experiment.name}.csv": each.table.csv() for each in found if len(each.table)}
         write_files(self.out, results | report_files(report))
         for line in claims_table(finished).rows:
             if self.names and line["experiment"] not in self.names:
@@ -209,6 +219,11 @@ class ReproduceCommand:
         missing = f"{len(journal.left(tasks))} of {len(tasks)}" if journal.left(tasks) else ""
         return Finished(experiment, settings, journal.table(tasks), missing, reasons=self.scale != "quick")
 
+    def _alone(self, experiment: Experiment) -> str:
+        """The command that adds an experiment to the folder."""
+        flags = {"quick": " --quick", "standard": "", "full": " --full"}[self.scale]
+        return f"ksparse reproduce {experiment.name}{flags} --out {self.out}"
+
     def _command(self, shown: list[Experiment]) -> str:
         """The command that makes all that is shown, whichever part of it was made now."""
         data = "KSPARSE_DATA=… " if self.data is None and os.environ.get("KSPARSE_DATA") else ""
@@ -217,6 +232,17 @@ class ReproduceCommand:
         # The folder's name would help nobody on another machine.
         flags += ["--jobs", str(self.jobs), *(["--data", "…"] if self.data is not None else [])]
         return data + " ".join(["ksparse reproduce", *names, *flags])
+
+
+def _announce(before: int, tasks: int, jobs: int) -> None:
+    """Say what is to be done: the first tasks take longer than the others, and one wonders."""
+    if before == tasks:
+        print(f"All {tasks} tasks were done before.", file=sys.stderr)
+        return
+    if before:
+        print(f"{before} of {tasks} tasks were done before; going on with the others.", file=sys.stderr)
+    at_a_time = "one at a time" if jobs == 1 else f"{jobs} at a time"
+    print(f"{tasks - before} tasks, {at_a_time}; the first ones also load and compile code.", file=sys.stderr)
 
 
 def _in_short(reason: str) -> str:

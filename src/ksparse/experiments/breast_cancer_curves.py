@@ -11,7 +11,7 @@ from ..objectives import LogDet
 from ..typing import Array
 from .base import Picture
 from .claims import Claim, Verdict, verdict
-from .drawing import finish, style_of
+from .drawing import finish, run_curve
 from .graphs import GRAPH_METHODS, GREEDY, GraphSettings, compile_all, graph_captions, method_named
 from .methods import DEFAULT
 from .tables import Row, Table
@@ -57,28 +57,21 @@ def curve_picture(settings: GraphSettings, curves: Table) -> Picture:
     def draw(figure: Figure) -> None:
         ax = figure.subplots()
         for method in DESCENDING:
-            losses = _mean_curve(curves.where(method=method))
-            look = {**style_of(method), "markersize": 3.0}
+            runs = [run.values("loss") for run in curves.where(method=method).parts("replication").values()]
             # The start, which is the same for all and far above, would leave no room for the rest.
-            ax.plot(np.arange(1, len(losses)), losses[1:], label=method, **look)
+            run_curve(ax, runs, method, first=1, markersize=3.0)
         finish(ax, "iteration (of FBS: edge)", "log-det loss on the training set", log="x", legend=True)
 
     greedy = tuple(method for method in GRAPH_METHODS if method.name in DESCENDING)
     caption = (
         f"Figure 6: the log-det loss after each iteration, with k = {curves.distinct('k')[0]} for all methods: means"
-        f" over {curves.repeats()}, in which a run that has ended stays where it is. All begin at Ω = αI, with a mean"
-        f" loss of {curves.mean('loss', iteration=0):.0f}. An iteration of FBS adds an edge; those of the default"
-        " solver also grow its graph at first. GraHTP and GraSP may rise: neither looks at f when it chooses edges."
+        f" with bands of standard errors over {curves.repeats()}, in which a run that has ended stays where it is. All"
+        f" begin at Ω = αI, with a mean loss of {curves.mean('loss', iteration=0):.0f}. An iteration of FBS adds an"
+        " edge; those of the default solver also grow its graph at first. GraHTP and GraSP may rise: neither looks at f"
+        " when it chooses edges."
         f" {graph_captions(settings, greedy)}"
     )
     return Picture("breast-cancer-curves", caption, draw, (7.0, 4.0))
-
-
-def _mean_curve(curves: Table) -> Array:
-    """Mean loss after each iteration, from the start on."""
-    losses = [curves.values("loss", replication=each) for each in curves.distinct("replication")]
-    longest = max((len(each) for each in losses), default=0)
-    return np.asarray(np.mean([np.pad(each, (0, longest - len(each)), mode="edge") for each in losses], axis=0))
 
 
 def curve_claim(curves: Table) -> Claim:

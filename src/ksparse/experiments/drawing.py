@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..plots._style import ACCENT, GREY, INK, tidy
+from ..typing import Array
 from .methods import DEFAULT
 from .tables import Table
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "curves", "finish", "step_curves", "style_of"]
+__all__ = ["COLOURS", "curves", "finish", "run_curve", "step_curves", "style_of"]
 
 #: Okabe and Ito's colours, which people with any colour vision tell apart; ours stands out.
 COLOURS = {
@@ -55,6 +56,36 @@ def curves(ax: Axes, table: Table, x: str, y: str, methods: Sequence[str]) -> No
         if series.x.size:
             error = np.nan_to_num(series.error)
             ax.errorbar(series.x, series.mean, yerr=error, label=method, elinewidth=0.8, **style_of(method))
+
+
+def run_curve(ax: Axes, runs: Sequence[Array], method: str, length: int = 0, first: int = 0, **look: Any) -> None:
+    """Mean of runs over their iterations, with a band of its standard error; a run that has ended keeps its last value.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    runs : sequence of ndarray
+        Values of each run, the one at the start first.
+    method : str
+        Whose they are.
+    length : int, default=0
+        Draw at least so many values.
+    first : int, default=0
+        The first iteration that is drawn.
+    **look
+        Of the line, beside that of the method.
+    """
+    if not runs:
+        return
+    last = max(length, *(run.size for run in runs))
+    filled = np.array([np.pad(run, (0, last - run.size), mode="edge") for run in runs])[:, first:]
+    mean, where = filled.mean(axis=0), np.arange(first, last)
+    style = {**style_of(method), **look}
+    ax.plot(where, mean, label=method, **style)
+    if len(filled) > 1:
+        error = filled.std(axis=0, ddof=1) / np.sqrt(len(filled))
+        ax.fill_between(where, mean - error, mean + error, color=style["color"], alpha=0.2, linewidth=0)
 
 
 def step_curves(

@@ -144,7 +144,7 @@ class Journal:
         differs = [
             words
             for name, words in (
-                ("settings", "other settings"),
+                ("settings", "other settings (another scale, such as --quick, or other data)"),
                 ("version", f"another version ({head['version']}; this is {self._head['version']})"),
             )
             if head[name] != self._head[name]

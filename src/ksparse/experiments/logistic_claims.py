@@ -268,9 +268,9 @@ def ends_table(main: Table, ends: Table, over: str) -> TextTable:
                 [
                     place,
                     method,
-                    _with_error(beside, "error"),
+                    beside.with_error("error", 2),
                     f"{np.mean([row['status'] == 'converged' for row in beside.rows]):.0%}",
-                    _with_error(there, "error"),
+                    there.with_error("error", 2),
                     f"{ended:.0%}",
                     f"{there.mean('iterations'):.0f}",
                 ]
@@ -282,11 +282,6 @@ def ends_table(main: Table, ends: Table, over: str) -> TextTable:
         " and of FGraHTP with a limit that is so large that it ends by itself."
     )
     return TextTable(caption, (*heads, "iterations"), rows)
-
-
-def _with_error(table: Table, name: str) -> str:
-    error = table.error(name)
-    return f"{table.mean(name):.2f}" if np.isnan(error) else f"{table.mean(name):.2f} ± {error:.2f}"
 
 
 def _times(paper: str, main: Table, over: str) -> list[Claim]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..text import clean
-from .report import EXPLANATION, LEAD, TITLE, Finished, Report, claims_table, described
+from .report import EXPLANATION, LEAD, RULES, TITLE, Finished, Report, claims_table, described
 
 __all__ = ["markdown_report"]
 
@@ -15,7 +15,7 @@ CLAIMS = {
     "claim": "Says",
     "verdict": "As published",
     "numbers": "Measured",
-    "why": "Why",
+    "why": "Why it differs",
     "default": "Default solver",
     "default_numbers": "Measured",
 }
@@ -32,6 +32,7 @@ def markdown_report(report: Report) -> str:
         *([f"**{_text(report.notice)}**"] if report.notice else []),
         "## What the paper says",
         _text(EXPLANATION),
+        "\n".join(f"- {_text(rule)}" for rule in RULES),
     ]
     parts.append(_table(CLAIMS.values(), claims))
     for each in report.finished:
@@ -51,7 +52,7 @@ def _experiment(each: Finished) -> list[str]:
     if each.unfinished:
         parts.append(f"**{_text(each.unfinished)}**")
     for picture in each.pictures:
-        parts += [f"![{_text(experiment.title)}]({picture.name}.svg)", f"*{_text(picture.caption)}*"]
+        parts += [f"![{_text(experiment.title)}: {picture.name}]({picture.name}.svg)", f"*{_text(picture.caption)}*"]
     for shown in each.text_tables():
         parts += [f"**{_text(shown.caption)}**", _table(shown.heads, shown.rows)]
     return [*parts, f"Settings: {_text(described(each.settings))}."]

@@ -21,6 +21,7 @@ from .graphs import (
     METHODS,
     Fit,
     GraphMethod,
+    GraphSettings,
     best_fit,
     found_pairs,
     graph_captions,

@@ -13,7 +13,7 @@ from ..solvers import Result, Solver
 from ..typing import Array, Matrix
 from .base import Experiment, Figures, Picture, Scale, Settings, Task, TextTable
 from .claims import Claim
-from .drawing import curves, finish, step_curves, style_of
+from .drawing import curves, finish, run_curve, step_curves
 from .methods import DEFAULT, FAITHFUL, FEATURE_METHODS, step_caption, warm_up
 from .rcv1_claims import EARLY, rcv1_claims
 from .tables import Row, Table
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Rcv1", "Rcv1Settings"]
 
 METHODS = (*FAITHFUL, DEFAULT)
-#: A method has settled once its loss is at most this share above the one that it ends with.
+#: A method has settled once its loss is at most this share above that of the x which it gives.
 NEAR = 0.01
 #: Documents of the fits that are not timed.
 WARM = 200
@@ -87,8 +87,9 @@ class Rcv1(Experiment):
     title = "Sparse texts: rcv1.binary"
     paper = "Figures 2 and 3"
     text = (
-        "p = 47,236 terms, λ = 1e-5, k up to 1000; from w = 0 until ‖w⁽ᵗ⁾ − w⁽ᵗ⁻¹⁾‖ ≤ 1e-4·‖w⁽ᵗ⁻¹⁾‖ or for 50"
-        " iterations. FBS adds one term in each iteration and so takes k of them, whatever the limit."
+        "p = 47,236 terms, λ = 1e-5; from w = 0 until ‖w⁽ᵗ⁾ − w⁽ᵗ⁻¹⁾‖ ≤ 1e-4·‖w⁽ᵗ⁻¹⁾‖ or for 50"
+        " iterations. FBS adds one term in each iteration and so takes k of them, whatever the limit. A run"
+        " that the limit ends gives its x with the lowest f, which is nearly always the last one."
     )
 
     def remark(self, settings: Rcv1Settings) -> str:
@@ -165,8 +166,8 @@ class Rcv1(Experiment):
                 )
 
         caption = (
-            f"Figure 2: the objective after each of the first {settings.limit} iterations, mean over"
-            f" {table.repeats('split')}; a method that stopped keeps its last value. FBS then has"
+            f"Figure 2: the objective after each of the first {settings.limit} iterations, means with bands of standard"
+            f" errors over {table.repeats('split')}; a method that stopped keeps its last value. FBS then has"
             f" {settings.limit} terms, and goes on to k. {step_caption(settings.multiple)}"
         )
         return Picture(f"{self.name}-convergence", caption, draw, (2.0 + 2.6 * len(settings.shown), 3.6))
@@ -206,20 +207,19 @@ class Rcv1(Experiment):
 
     def text_tables(self, settings: Rcv1Settings, table: Table) -> list[TextTable]:
         main = table.where(kind="main")
-        measures = (("error", ".4f"), ("loss", ".4f"), ("early", ".4f"), ("settled", ".1f"), ("iterations", ".1f"))
+        measures = (("error", 4), ("loss", 4), ("early", 4), ("settled", 1), ("iterations", 1), ("seconds", 2))
         rows = []
         for k in sorted(main.distinct("k")):
-            for method in METHODS:
-                cells = [format(main.mean(name, k=k, method=method), form) for name, form in measures]
-                rows.append([k, method, *cells, f"{main.mean('seconds', k=k, method=method):.2f}"])
+            for method, part in main.where(k=k).parts("method").items():
+                rows.append([k, method, *(part.with_error(name, digits) for name, digits in measures)])
         sizes = " and ".join(
             f"{int(main.mean(name)):,} for {what}"
             for name, what in (("train", "training"), ("test", "testing"))
             if rows
         )
         caption = (
-            f"Means over {table.repeats('split')}; documents: {sizes or 'none'}. Settled: the first iteration"
-            f" whose loss is at most {100 * NEAR:g} % above the last one."
+            f"Means with standard errors over {table.repeats('split')}; documents: {sizes or 'none'}. Settled: the"
+            f" first iteration whose loss is at most {100 * NEAR:g} % above that of the x which the run gives."
         )
         heads = ("k", "method", "test error", "loss", f"loss at t = {EARLY}", "settled", "iterations", "CPU seconds")
         return [TextTable(caption, heads, rows)]
@@ -275,10 +275,7 @@ def _steps(settings: Rcv1Settings, texts: _Texts, k: int, lipschitz: float) -> l
 
 def _lines(ax: Axes, traces: Table) -> None:
     """Mean objective over iterations; a method that has stopped keeps its last value."""
-    last = int(traces.values("iteration").max(initial=0))
+    longest = int(traces.values("iteration").max(initial=0)) + 1
     for method in METHODS:
-        runs = [traces.where(method=method, replication=each) for each in traces.distinct("replication")]
-        values = [run.values("value") for run in runs if len(run)]
-        if values:
-            filled = [np.pad(value, (0, last + 1 - value.size), mode="edge") for value in values]
-            ax.plot(np.arange(last + 1), np.mean(filled, axis=0), label=method, markevery=5, **style_of(method))
+        runs = [run.values("value") for run in traces.where(method=method).parts("replication").values()]
+        run_curve(ax, runs, method, longest, markevery=5)

@@ -19,6 +19,7 @@ from .tables import Table
 __all__ = [
     "EXPLANATION",
     "LEAD",
+    "RULES",
     "TITLE",
     "Finished",
     "Report",
@@ -37,13 +38,20 @@ LEAD = (
 )
 EXPLANATION = (
     "Each sentence of the paper’s §5, and some of §3 and §4, that says something is better, comparable, faster, falls"
-    " or rises. It holds if it is so in at least 80 % of the settings (of a trend: of the methods), partly if in at"
-    " least 30 %; of things that are said at once the weakest counts, theorems must hold in all runs, and where ours"
-    " differ, a sentence says why. A mean falls or rises if its last value is below or above its first, and Kendall’s τ"
-    " with the variable has the same sign; two are comparable if they differ by at most 10 % of the larger one. Ratios"
-    " are those of the method that is named first to the other; differences on the same data are clear if Student’s t"
-    " says so at 5 %. Beside the methods as the paper states them: the same sentence with our default solver in the"
-    " place of GraHTP (or, where it speaks of another method, with the default solver as what that is compared with)."
+    " or rises, with a verdict for the methods as the paper states them. How it is computed:"
+)
+RULES = (
+    "A sentence holds if it is so in at least 80 % of the settings (of a trend: of the methods), and partly if in at"
+    " least 30 %. Of a sentence with several parts the weakest part counts. Theorems must hold in all runs. A method is"
+    " the first, fastest or largest only if it is ahead of all others at once.",
+    "A mean falls or rises if its last value is below or above its first, and Kendall’s τ with the variable has the"
+    " same sign; where it turns back on the way, that is said. Two means are comparable if they differ by at most 10 %"
+    " of the larger one.",
+    "Ratios are those of the method that is named first to the other. A difference on the same data is clear if"
+    " Student’s t says so at 5 %; a margin that a sentence has (“at most half of the time”) is then left aside.",
+    "Where a sentence does not hold, or only partly, the reason is in italics, as far as it is known.",
+    "The default solver: the same sentence with it in the place of GraHTP. A sentence about another method (“FBS is the"
+    " fastest”) then compares that method with the default solver.",
 )
 #: So many values are written out, whatever they are.
 FEW = 4
@@ -94,6 +102,8 @@ class Finished:
         """A sentence if not all was done."""
         if not self.missing:
             return ""
+        if not len(self.table):
+            return "This experiment was not begun."
         return f"This run was not finished: {self.missing} tasks are missing, so that means are over fewer results."
 
     @cached_property
@@ -174,7 +184,9 @@ def _contents(finished: Iterable[Finished]) -> str:
 def _claims(claims: list[Claim]) -> str:
     heads = ["Paper", "Says", "As published", "Measured", "Default solver", "Measured"]
     rows = [_claim(claim) for claim in claims]
-    return section("What the paper says", f'<p class="note">{text(EXPLANATION)}</p>', table(heads, rows, "claims"))
+    rules = "".join(f"<li>{text(rule)}</li>" for rule in RULES)
+    explained = f'<p class="note">{text(EXPLANATION)}</p><ul class="note">{rules}</ul>'
+    return section("What the paper says", explained, table(heads, rows, "claims"))
 
 
 def _claim(claim: Claim) -> str:

@@ -83,6 +83,17 @@ class Table:
         """Standard error of the mean over those rows; NaN for fewer than two."""
         return self.deviation(name, **values) / float(np.sqrt(max(self.values(name, **values).size, 1)))
 
+    def with_error(self, name: str, digits: int, **values: Any) -> str:
+        """Mean and standard error in words, the latter as far as it is known.
+
+        Examples
+        --------
+        >>> Table([{"x": 1.0}, {"x": 2.0}]).with_error("x", 2)
+        '1.50 ± 0.50'
+        """
+        mean, error = f"{self.mean(name, **values):.{digits}f}", self.error(name, **values)
+        return mean if np.isnan(error) else f"{mean} ± {error:.{digits}f}"
+
     def series(self, x: str, y: str, **values: Any) -> Series:
         """Means of y for each value of x, in increasing order."""
         parts = sorted(self.where(**values).parts(x).items())
@@ -94,7 +105,7 @@ class Table:
     def repeats(self, what: str = "replication") -> str:
         """How many replications there are, in words; if a run was not finished, some settings may have fewer."""
         count = len(self.distinct("replication"))
-        return counted(count, what) + (", which has no spread" if count == 1 else "")
+        return counted(count, what) + (" (no spread)" if count == 1 else "")
 
     def csv(self, columns: Sequence[str] | None = None) -> str:
         """All rows as CSV, numbers with eight digits; the columns are those of the rows, in the order they come in."""
