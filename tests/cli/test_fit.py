@@ -259,7 +259,7 @@ def test_a_failure_leaves_nothing_behind(
 def test_places_that_cannot_be_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("x")
     assert "is a file" in refused(capsys, "fit", "--out", tmp_path / "file")
-    assert "cannot write" in refused(capsys, "fit", "--out", tmp_path / "file" / "below")
+    assert "which is a file" in refused(capsys, "fit", "--out", tmp_path / "file" / "below")
     (tmp_path / "dir" / "model.json" / "keep").mkdir(parents=True)
     assert main(["fit", "--out", str(tmp_path / "dir")]) == 2
     assert sorted(path.name for path in (tmp_path / "dir").rglob("*")) == ["keep", "model.json"]

@@ -11,7 +11,7 @@ from ksparse.experiments.methods import DEFAULT
 
 from .helpers import changed, claim_with, results, show_all
 
-SMALL = SensingSettings((2, 8, 16), 4, n=30, p=60, limit=100)
+SMALL = SensingSettings((2, 8, 16), 4, n=30, p=60, limit=100, steps_at=(8,))
 ALL = (*METHODS, "HTP", "IHT")
 
 
@@ -109,7 +109,7 @@ def test_a_success_more_may_be_chance(table: Table) -> None:
 
 def test_figures_and_tables(table: Table) -> None:
     figures = show_all(CompressedSensing(), SMALL, table)
-    assert list(figures) == ["compressed-sensing"]
+    assert list(figures) == ["compressed-sensing", "compressed-sensing-steps"]
     legend = figures["compressed-sensing"].axes[0].get_legend()
     assert legend is not None
     labels = {text.get_text() for text in legend.get_texts()}
@@ -120,3 +120,24 @@ def test_scales() -> None:
     sizes = [len(CompressedSensing().tasks(CompressedSensing().settings(scale))) for scale in ("quick", "standard")]
     assert sizes[0] < sizes[1]
     assert CompressedSensing().settings("full").trials == 100
+
+
+def test_steps_are_tried_and_matter(table: Table) -> None:
+    steps = table.where(kind="step")
+    assert steps.distinct("k") == [8]
+    for method, values in (("GraHTP", SMALL.pursuit_steps), ("FGraHTP", SMALL.gradient_steps)):
+        assert steps.where(method=method).distinct("step") == list(values)
+        assert len(set(steps.where(method=method).series("step", "error").mean)) > 2
+    # The step of the other rows is among them, with the same results.
+    for method, step in (("GraHTP", SMALL.pursuit_step), ("FGraHTP", SMALL.gradient_step)):
+        main = table.where(kind="main", k=8, method=method).values("error")
+        np.testing.assert_array_equal(steps.where(method=method, step=step).values("error"), main)
+    figures = show_all(CompressedSensing(), SMALL, table)
+    assert list(figures) == ["compressed-sensing", "compressed-sensing-steps"]
+    assert len(show_all(CompressedSensing(), SMALL, table.where(kind="main"))) == 1
+
+
+def test_answers_that_differ_by_more_than_rounding_are_not_the_same(table: Table) -> None:
+    for difference, word in ((0.9e-10, "holds"), (1.1e-10, "does not hold")):
+        other = changed(table, "difference", 0.0, difference)
+        assert claim_with("reduces to HTP", CompressedSensing(), SMALL, other).faithful.word == word

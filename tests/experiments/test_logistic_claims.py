@@ -157,3 +157,22 @@ def test_a_trend_that_turns_is_said() -> None:
     claim = claim_with("tend to decrease", experiment_named("logistic-n"), SETTINGS, table)
     assert "FBS 3 → 1 (τ = -0.33; 0.15 at n = 200)" in claim.faithful.numbers
     assert "GraSP 2 → 0.667 (τ = -1.00)" in claim.faithful.numbers
+
+
+def test_what_limits_do_to_the_claims() -> None:
+    """The last x of GraSP, and FGraHTP run until it ends, take the places of theirs; only the same data sets count."""
+    table = as_published("n")
+    main = table.where(kind="main")
+    assert not any("last x of GraSP" in claim.words for claim in experiment_named("logistic-n").claims(SETTINGS, table))
+    ends = [
+        {**row, "kind": "end", "error": error}
+        for method, error in (("GraSP", 0.5), ("FGraHTP", 0.4))
+        for row in main.where(method=method, n=200, replication=1).rows
+    ]
+    both = changed(Table([*table.rows, *ends]), "error", 9.0, replication=0)
+    claim = claim_with("last x of GraSP", experiment_named("logistic-n"), SETTINGS, both)
+    assert "the same at n = 200 (1 data set (no spread) each)" in claim.words
+    # GraHTP has 0.5 there, FBS 1.5: GraHTP is no better than GraSP's last x, and FGraHTP is better than both.
+    assert claim.faithful.numbers.startswith("GraHTP: 2 of 2 comparisons; median ratio 0.67; FGraHTP: 2 of 2")
+    worse = changed(both, "error", 0.5, kind="end", method="GraSP")
+    assert claim_with("last x of GraSP", experiment_named("logistic-n"), SETTINGS, worse).faithful.word == "partly"
