@@ -104,7 +104,7 @@ def test_genes_that_all_subjects_chose() -> None:
     np.testing.assert_allclose(split.X, (train - train.mean(axis=0)) / train.std(axis=0))
 
 
-@pytest.mark.parametrize(("instead", "said"), [(0.5, "sensitivity, mcc"), (0.2, "none of them")])
+@pytest.mark.parametrize(("instead", "said"), [(0.5, "sensitivity, MCC"), (0.2, "none of them")])
 def test_it_is_said_which_choice_of_genes_is_nearer_to_the_paper(instead: float, said: str) -> None:
     """Only replications count that both have."""
     rows = [
@@ -116,7 +116,7 @@ def test_it_is_said_which_choice_of_genes_is_nearer_to_the_paper(instead: float,
         row["specificity"] = 0.77 if row["kind"] == "main" else 0.9
     _, second = BreastCancer().text_tables(TINY, Table(rows))
     assert f"nearer to the paper's than in the first table in: {said}." in second.caption
-    assert f"specificity +0.13, sensitivity {instead - 0.77:+.2f}, mcc {instead - 0.49:+.2f}." in second.caption
+    assert f"specificity +0.13, sensitivity {instead - 0.77:+.2f}, MCC {instead - 0.49:+.2f}." in second.caption
     assert [row[5] for row in second.rows] == [f"{instead:.2f}"] * 2
 
 
@@ -315,7 +315,7 @@ def test_the_papers_own_numbers_say_what_the_paper_says() -> None:
     ]
     claims = BreastCancer().claims(TINY, Table(rows))
     assert [claim.faithful.word for claim in claims] == ["holds"] * 8 + ["not measured"]
-    assert claims[1].words == "GraHTP has the largest mcc (0.49, 0.45, 0.48, 0.45)"
+    assert claims[1].words == "GraHTP has the largest MCC (0.49, 0.45, 0.48, 0.45)"
     assert claims[4].words.startswith("GLasso is the fastest (1.19 s; 1.92, 4.06, 8.73 s): with the paper's ADM")
 
 

@@ -112,7 +112,7 @@ def test_the_best_step_counts_where_the_paper_speaks_of_it() -> None:
 @pytest.mark.parametrize(
     ("factor", "said"),
     [
-        (3.5, "With the best of the steps tried GraHTP is not at n = 100."),
+        (3.5, "With the best of the steps tried GraHTP is not superior to both at n = 100."),
         (1.9, "With the best of the steps tried GraHTP is superior to both at n = 100."),
     ],
 )

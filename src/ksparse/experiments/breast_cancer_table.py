@@ -16,6 +16,8 @@ __all__ = ["PAPER", "WITH_ALL", "table_claims", "table_texts"]
 
 TABLE = "Table 1"
 MEASURES = ("specificity", "sensitivity", "mcc")
+#: What readers call them.
+NAMES = {"specificity": "specificity", "sensitivity": "sensitivity", "mcc": "MCC"}
 
 
 class Published(NamedTuple):
@@ -68,7 +70,7 @@ def table_claims(main: Table, by_all: Table, adm: Table) -> list[Claim]:
         *(
             Claim(
                 TABLE,
-                f"{method} has the largest {measure} ({_theirs(measure, method)})",
+                f"{method} has the largest {NAMES[measure]} ({_theirs(measure, method)})",
                 _largest(main, measure, method, rivals_of(method)),
                 _largest(main, measure, DEFAULT, rivals) if method == "GraHTP" else None,
                 f"In the paper's own table it is ahead of the next one by {_lead(measure):.2f};"
@@ -114,7 +116,7 @@ def _competitive(table: Table, method: str, others: tuple[str, ...]) -> Verdict:
         best, leader = max((table.mean(measure, method=other), other) for other in others)
         if np.isfinite(own) and np.isfinite(best):
             truths.append(own >= (1.0 - COMPETITIVE) * best)
-            said.append(f"{measure} {own:.3f} (best other: {leader} {best:.3f})")
+            said.append(f"{NAMES[measure]} {own:.3f} (best other: {leader} {best:.3f})")
     return verdict(truths, "; ".join(said))
 
 
@@ -157,12 +159,14 @@ def _with_genes_by_all(main: Table, by_all: Table) -> list[TextTable]:
         return []
     ours, theirs = by_all.where(method="GraHTP"), PAPER["GraHTP"]
     nearer = [
-        measure
+        NAMES[measure]
         for measure in MEASURES
         if abs(ours.mean(measure) - getattr(theirs, measure)[0])
         < abs(same.mean(measure, method="GraHTP") - getattr(theirs, measure)[0])
     ]
-    left = ", ".join(f"{measure} {ours.mean(measure) - getattr(theirs, measure)[0]:+.2f}" for measure in MEASURES)
+    left = ", ".join(
+        f"{NAMES[measure]} {ours.mean(measure) - getattr(theirs, measure)[0]:+.2f}" for measure in MEASURES
+    )
     caption = (
         f"The same, over {by_all.repeats()}, if the t-test that chooses the genes sees the test subjects too, which the"
         " paper's words do not rule out; such a test set no longer tells how new subjects fare. In these replications"

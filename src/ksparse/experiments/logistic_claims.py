@@ -201,7 +201,7 @@ def _steps_decide(main: Table, steps: Table, over: str) -> str:
         if best:
             where = " and ".join(
                 f"{words} at {over} = {', '.join(places)}"
-                for words, places in (("is superior to both", yes), ("is not", no))
+                for words, places in (("is superior to both", yes), ("is not superior to both", no))
                 if places
             )
             said += f" With the best of the steps tried {method} {where}."
@@ -218,8 +218,7 @@ def _with_the_best_step(paper: str, main: Table, steps: Table, over: str) -> lis
         f"both are superior to GraSP and FBS: the same at {over} = {', '.join(map(str, places))}, with the best step of"
         " those tried for each of them (by its mean error)",
         at_limits(joined({name: _at_best(_best_steps(main, steps, over, name), over) for name in BOTH}), steps, BOTH),
-        reason="Where they are not, none of the steps tried would do; with another limit of iterations neither, where"
-        " the next row says so.",
+        reason="Where they are not, none of the steps tried would do.",
     )
     return [judged]
 
