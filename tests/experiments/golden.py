@@ -30,7 +30,7 @@ SUMMARIES: dict[str, tuple[dict[str, Any], tuple[str, ...], tuple[str, ...]]] = 
     "compressed-sensing": ({"kind": "main"}, ("coefficients", "k", "method"), ("success", "iterations")),
     "theory": (
         {},
-        ("part", "loss", "n", "k", "noise", "multiple", "method"),
+        ("part", "loss", "n", "k", "p", "noise", "multiple", "method"),
         ("error", "monotone", "ended", "iterations", "bound", "gradient"),
     ),
 }
