@@ -239,10 +239,11 @@ def test_the_slope_is_that_of_root_mean_squares_and_its_error_that_of_replicatio
             for k in (2, 8, 32)
         )
 
-    many, _ = slope(sample(20_000), "scale")
-    assert many == pytest.approx(1.0, abs=0.01)
-    found = [slope(sample(50), "scale") for _ in range(200)]
-    assert np.mean([error for _, error in found]) == pytest.approx(np.std([each for each, _ in found]), rel=0.15)
+    # The mean of the slopes of single problems would be about 1.2 here.
+    many, error = slope(sample(2_000), "scale")
+    assert abs(many - 1.0) < 3 * error < 0.03
+    found = [slope(sample(20), "scale") for _ in range(100)]
+    assert np.mean([error for _, error in found]) == pytest.approx(np.std([each for each, _ in found]), rel=0.2)
 
 
 def _ending(words: str, table: Table) -> Verdict:
