@@ -19,7 +19,7 @@ from tests.subsets import ALPHA, lowest, objective_of, small_data, values_on
 
 PROBLEMS = [(kind, rho, seed) for kind in ("squares", "logistic") for rho in (0.0, 0.5, 0.9) for seed in range(40)]
 #: Methods without debiasing take thousands of iterations to their ends, and say nothing more there.
-ITERATIONS = 150
+ITERATIONS = 60
 
 
 def problem(kind: str, rho: float, seed: int) -> tuple[Objective, int]:

@@ -108,6 +108,7 @@ def test_theorem_1_on_quadratics(seed: int) -> None:
         assert (np.diff(values) <= 1e-14 * np.abs(values[1:])).all()
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("seed", range(10))
 def test_theorem_1_on_logistic_regression(seed: int) -> None:
     """Lemma 1(b), with m = alpha and M from the largest Hessian block; and Proposition 1, which is cruder."""
@@ -125,7 +126,8 @@ def test_theorem_1_on_logistic_regression(seed: int) -> None:
         values = result.history["value"]
         assert result.status is Status.CONVERGED
         assert (np.diff(values) <= 1e-14).all()
-        fast = ksparse.minimize(objective, k, solver=ksparse.FGraHTP(step=Theory(condition), max_iter=20_000))
+        # With these short steps its end is thousands of iterations away, and says nothing more.
+        fast = ksparse.minimize(objective, k, solver=ksparse.FGraHTP(step=Theory(condition), max_iter=1000))
         assert (np.diff(fast.history["value"]) <= 1e-14).all()
 
 

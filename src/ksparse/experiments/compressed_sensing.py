@@ -102,7 +102,7 @@ class CompressedSensing(Experiment):
     def settings(self, scale: Scale) -> SensingSettings:
         return {
             "quick": SensingSettings(
-                (10, 25, 40), 5, steps_at=(25,), pursuit_steps=(0.5, 1.0, 2.0), gradient_steps=(0.25, 0.5, 1.0)
+                (10, 25, 40), 3, steps_at=(25,), pursuit_steps=(0.5, 1.0, 2.0), gradient_steps=(0.25, 0.5, 1.0)
             ),
             "standard": SensingSettings(tuple(range(4, 49, 4)), 20, steps_at=(20, 32)),
             "full": SensingSettings(tuple(range(2, 49, 2)), 100),
