@@ -86,7 +86,7 @@ def test_what_was_not_asked_for_is_said_too(small: Small, tmp_path: Path, capsys
     data = with_data(tmp_path)
     assert main(["reproduce", "small", "--jobs", "1", "--out", str(tmp_path), "--data", str(data)]) == 0
     assert "Left out" not in capsys.readouterr().out
-    command = f"ksparse reproduce with-data --out {tmp_path}".replace("_", "\\_")
+    command = f"ksparse reproduce with-data --out {tmp_path} --data {data}".replace("_", "\\_")
     assert f"| One with data | not run; '{command}' does |" in (tmp_path / "report.md").read_text()
 
 

@@ -76,7 +76,7 @@ def test_texts_that_were_cut_off(
     monkeypatch.setattr(originals, "RCV1_TEST_SIZE", test)
     for name in (originals.RCV1_TRAIN, originals.RCV1_TEST):
         _write(folder / name, DOCUMENTS)
-    message = rf"rcv1_{which}\.binary has 3 documents, but LIBSVM's file has {train if which == 'train' else test}"
+    message = rf"rcv1_{which}\.binary has 3 documents where {train if which == 'train' else test} are expected"
     with pytest.raises(ValueError, match=message):
         load_rcv1()
 

@@ -297,14 +297,15 @@ def test_the_papers_table() -> None:
 def test_cells_are_under_their_heads() -> None:
     own = {"specificity": 0.11, "sensitivity": 0.22, "mcc": 0.33, "edges": 44, "seconds": 0.055, "tuning_seconds": 6.6}
     rows = [{"kind": "main", "replication": 0, "method": name, **own} for name in METHODS]
+    rows += [{"kind": "adm", "replication": 0, "method": "GraSP", "seconds": 7.7, "status": "max_iter"}]
     (table,) = BreastCancer().text_tables(TINY, Table(rows))
     assert table.heads == (
         *("method", "specificity", "paper", "sensitivity", "paper", "MCC", "paper", "edges"),
-        *("CPU s, fit", "paper", "CPU s, whole choice"),
+        *("CPU s, fit", "with ADM", "paper", "CPU s, whole choice"),
     )
-    assert table.rows[1] == [
-        *("GraSP", "0.11", "0.73 (0.10)", "0.22", "0.78 (0.18)", "0.33", "0.45 (0.17)", "44", "0.055", "4.06", "6.60")
-    ]
+    shares = ("0.11", "0.73 (0.10)", "0.22", "0.78 (0.18)", "0.33", "0.45 (0.17)")
+    assert table.rows[1] == ["GraSP", *shares, "44", "0.055", "7.70", "4.06", "6.60"]
+    assert "(ADM) on 1 data set (no spread), where the limit of iterations ended most runs of GraSP." in table.caption
 
 
 def test_the_papers_own_numbers_say_what_the_paper_says() -> None:
@@ -350,9 +351,19 @@ def test_adm_is_what_the_paper_has(loaded: None, monkeypatch: pytest.MonkeyPatch
         return Exact(method, tol=tol)
 
     monkeypatch.setattr(breast_cancer, "Exact", noted)
+    used: list[Any] = []
+    for kind in {type(method_named(name)) for name in METHODS}:
+        plain = kind.fit
+
+        def fit(self: Any, *arguments: Any, plain: Any = plain) -> Any:
+            used.extend(each for each in arguments if isinstance(each, Exact))
+            return plain(self, *arguments)
+
+        monkeypatch.setattr(kind, "fit", fit)
     settings = replace(TINY, replications=1)
     BreastCancer().run(settings, BreastCancer().tasks(settings)[0])
     assert made == [("adm", settings.adm_tolerance)]
+    assert used == [Exact("adm", tol=settings.adm_tolerance)] * 4
 
 
 def test_full_settings_are_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:

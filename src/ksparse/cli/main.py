@@ -207,7 +207,7 @@ def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     reproduce.add_argument(
         "--jobs", type=_jobs, metavar="N", default=-1, help="tasks at a time (default -1: all cores)"
     )
-    reproduce.add_argument("--data", metavar="DIR", type=Path, help="the folder of the real data (or KSPARSE_DATA)")
+    reproduce.add_argument("--data", metavar="DIR", type=_folder, help="the folder of the real data (or KSPARSE_DATA)")
 
 
 def _folder(text: str) -> Path:

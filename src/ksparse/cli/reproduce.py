@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from shlex import quote
 
 from ..experiments.base import Experiment, Scale
 from ..experiments.files import report_files
@@ -222,7 +223,8 @@ class ReproduceCommand:
     def _alone(self, experiment: Experiment) -> str:
         """The command that adds an experiment to the folder."""
         flags = {"quick": " --quick", "standard": "", "full": " --full"}[self.scale]
-        return f"ksparse reproduce {experiment.name}{flags} --out {self.out}"
+        data = f" --data {quote(str(self.data))}" if self.data is not None else ""
+        return f"ksparse reproduce {experiment.name}{flags} --out {quote(str(self.out))}{data}"
 
     def _command(self, shown: list[Experiment]) -> str:
         """The command that makes all that is shown, whichever part of it was made now."""

@@ -162,7 +162,7 @@ def load_rcv1(random_state: int = 0) -> SplitData:
     FileNotFoundError
         If neither is there; the message says where the files are from and what to set.
     ValueError
-        If the files are not LIBSVM's: of another format, or with too few documents.
+        If the files are not LIBSVM's: of another format, or with another number of documents.
 
     Examples
     --------
@@ -260,8 +260,8 @@ def _check_documents(path: Path, found: int, expected: int) -> None:
     """A file that was cut off, or another one, would give results that are not those of rcv1.binary."""
     if found != expected:
         raise ValueError(
-            f"{path} has {found:,} documents, but LIBSVM's file has {expected:,} or more; was it cut off? Get it again,"
-            f" or take it away, so that {REAL_DATA['rcv1']} stands in, if it is there"
+            f"{path} has {found:,} documents where {expected:,} are expected; was it cut off, or is it another file?"
+            f" Get LIBSVM's again, or take it away, so that {REAL_DATA['rcv1']} stands in, if it is there"
         )
 
 

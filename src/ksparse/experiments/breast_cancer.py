@@ -147,7 +147,8 @@ class BreastCancer(Experiment):
         return [curve_picture(settings, curves)] if len(curves) else []
 
     def text_tables(self, settings: BreastCancerSettings, table: Table) -> list[TextTable]:
-        return table_texts(*(table.where(kind=kind) for kind in ("main", "by all", "step")))
+        main, by_all, steps, adm = (table.where(kind=kind) for kind in ("main", "by all", "step", "adm"))
+        return table_texts(main, by_all, steps, adm, settings.multiple)
 
     def claims(self, settings: BreastCancerSettings, table: Table) -> list[Claim]:
         main, by_all, adm = (table.where(kind=kind) for kind in ("main", "by all", "adm"))
@@ -199,7 +200,8 @@ def _by_adm(settings: BreastCancerSettings, covariance: Array, chosen: dict[str,
     rows = []
     for name in (*GREEDY, "GLasso"):
         fit = method_named(name).fit(settings, covariance, chosen[name], debias)
-        rows.append({"kind": "adm", "method": name, "seconds": fit.seconds, "iterations": fit.iterations})
+        measured = {"seconds": fit.seconds, "iterations": fit.iterations, "status": fit.status}
+        rows.append({"kind": "adm", "method": name, **measured})
     return rows
 
 

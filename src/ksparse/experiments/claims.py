@@ -178,7 +178,7 @@ def per_iteration(table: Table) -> Table:
 
 
 def at_limits(judged: Verdict, table: Table, methods: Iterable[str]) -> Verdict:
-    """A verdict on time or iterations that says how many runs were ended by the limit of iterations."""
+    """A verdict that says how many runs were ended by the limit of iterations."""
     shares = []
     for method in methods:
         ends = [row.get("status") == "max_iter" for row in table.where(method=method).rows]

@@ -130,8 +130,8 @@ def lower_is_not_nearer(main: Table, over: str, methods: Sequence[str]) -> str:
         return ""
     return (
         f" A lower f need not be a smaller error: at {over} = {last} {lowest} has the lowest f and {shares[0]:.0%} of"
-        f" the relevant features, and {nearest}, whose error is the smallest, {shares[1]:.0%}; the rest of the"
-        " difference is in the sizes of the coefficients."
+        f" the relevant features, and {nearest}, whose error is the smallest, only {shares[1]:.0%}: it is the"
+        " coefficients that are nearer."
     )
 
 
@@ -147,8 +147,8 @@ def _coefficients_differ(main: Table) -> str:
     if abs(shares[0] - shares[1]) > ALIKE:
         return said
     return (
-        f"{said} They find about as many of the relevant features ({shares[0]:.0%} and {shares[1]:.0%} on average), so"
-        " that the errors differ by the sizes of the coefficients."
+        f"{said} They find about as many of the relevant features ({shares[0]:.0%} and {shares[1]:.0%} on average): it"
+        " is mostly the coefficients that differ."
     )
 
 
@@ -205,7 +205,7 @@ def _steps_decide(main: Table, steps: Table, over: str) -> str:
                 if places
             )
             said += f" With the best of the steps tried {method} {where}."
-    return f"{said} Where it is not, the step alone is not the reason."
+    return f"{said} Where one is not, the step alone is not the reason."
 
 
 def _with_the_best_step(paper: str, main: Table, steps: Table, over: str) -> list[Claim]:
@@ -251,7 +251,7 @@ def _to_the_end(paper: str, main: Table, ends: Table, over: str) -> list[Claim]:
         " last x of GraSP, and with FGraHTP run until it ends",
         joined({name: compared(both, "error", over, name, RIVALS) for name in BOTH}),
         compared(both, "error", over, DEFAULT, RIVALS),
-        "Limits of iterations are not the reason.",
+        "So neither FGraHTP's limit of iterations nor which x of GraSP counts is the reason.",
     )
     return [judged]
 
@@ -262,15 +262,14 @@ def ends_table(main: Table, ends: Table, over: str) -> TextTable:
     for place, part in sorted(ends.parts(over).items()):
         for method, there in part.parts("method").items():
             beside = _beside(main, there, over).where(method=method)
-            ended = float(np.mean([row["status"] == "converged" for row in there.rows]))
             rows.append(
                 [
                     place,
                     method,
                     beside.with_error("error", 2),
-                    f"{np.mean([row['status'] == 'converged' for row in beside.rows]):.0%}",
+                    _ended(beside),
                     there.with_error("error", 2),
-                    f"{ended:.0%}",
+                    _ended(there),
                     f"{there.mean('iterations'):.0f}",
                 ]
             )
@@ -281,6 +280,11 @@ def ends_table(main: Table, ends: Table, over: str) -> TextTable:
         " and of FGraHTP with a limit that is so large that it ends by itself."
     )
     return TextTable(caption, (*heads, "iterations"), rows)
+
+
+def _ended(table: Table) -> str:
+    """The share of runs that ended by themselves."""
+    return f"{np.mean([row['status'] == 'converged' for row in table.rows]):.0%}"
 
 
 def _times(paper: str, main: Table, over: str) -> list[Claim]:

@@ -89,7 +89,7 @@ class Rcv1(Experiment):
     text = (
         "p = 47,236 terms, λ = 1e-5; from w = 0 until ‖w⁽ᵗ⁾ − w⁽ᵗ⁻¹⁾‖ ≤ 1e-4·‖w⁽ᵗ⁻¹⁾‖ or for 50"
         " iterations. FBS adds one term in each iteration and so takes k of them, whatever the limit. A run"
-        " that the limit ends gives its x with the lowest f, which is nearly always the last one."
+        " that the limit ends gives its x with the lowest f."
     )
 
     def remark(self, settings: Rcv1Settings) -> str:

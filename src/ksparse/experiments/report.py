@@ -49,7 +49,7 @@ RULES = (
     " of the larger one.",
     "Ratios are those of the method that is named first to the other. A difference on the same data is clear if"
     " Student’s t says so at 5 %; a margin that a sentence has (“at most half of the time”) is then left aside.",
-    "Where a sentence does not hold, or only partly, the reason is in italics, as far as it is known.",
+    "Where a sentence does not hold, or only partly, the reason is given with the numbers, as far as it is known.",
     "The default solver: the same sentence with it in the place of GraHTP. A sentence about another method (“FBS is the"
     " fastest”) then compares that method with the default solver.",
 )

@@ -83,7 +83,7 @@ class Table:
         """Standard error of the mean over those rows; NaN for fewer than two."""
         return self.deviation(name, **values) / float(np.sqrt(max(self.values(name, **values).size, 1)))
 
-    def with_error(self, name: str, digits: int, **values: Any) -> str:
+    def with_error(self, name: str, digits: int) -> str:
         """Mean and standard error in words, the latter as far as it is known.
 
         Examples
@@ -91,7 +91,7 @@ class Table:
         >>> Table([{"x": 1.0}, {"x": 2.0}]).with_error("x", 2)
         '1.50 ± 0.50'
         """
-        mean, error = f"{self.mean(name, **values):.{digits}f}", self.error(name, **values)
+        mean, error = f"{self.mean(name):.{digits}f}", self.error(name)
         return mean if np.isnan(error) else f"{mean} ± {error:.{digits}f}"
 
     def series(self, x: str, y: str, **values: Any) -> Series:

@@ -109,13 +109,13 @@ class TheoryChecks(Experiment):
         " limit ζ/(1 + ρ_2k), whose constants are computed from all supports of size 2k. Theorem 2: least squares with"
         " n = 2400 and 14 independent features, k = k̄ = 3, s = 2k + k̄ = 9, η the lesser of 0.95ζ and 0.99 of Theorem"
         " 1's limit, constants from all supports of size s, so that the rates μ₁ and μ₂ are below 1. The floor: p = 500"
-        " independent features (quick: 200) or several, k = k̄ = 10 coefficients ±1 (logistic loss: ±½ and λ ="
-        " 0.001·√(ln p/n), as §4.1 demands), η = 1/L; n is so large that the support is mostly found; with fewer"
+        " independent features (quick: 200; where p varies, others), k = k̄ = 10 coefficients ±1 (logistic loss: ±½ and"
+        " λ = 0.001·√(ln p/n), as §4.1 demands), η = 1/L; n is so large that the support is mostly found; with fewer"
         " samples no condition holds from which the bounds would follow. A theorem holds if all runs are as it says"
         " (partly: 80 %). The paper"
         " bounds the floor from above: it grows at most like something if its slope in logarithms is at most 1.2, and"
-        " is proportional to it if the slope is within 0.2 of 1; the slope is known if two standard errors do not reach"
-        " that far."
+        " is proportional to it if the slope is within 0.2 of 1. If 1.2 is within two standard errors of the slope,"
+        " nothing is said."
     )
 
     def settings(self, scale: Scale) -> TheorySettings:
@@ -225,9 +225,9 @@ _SLOPES: dict[str, tuple[str, dict[str, str]]] = {
     for where, words, x, varied, part, loss in (
         ("Theorem 2", "‖∇_k f(x̄)‖ (FGraHTP: ‖∇_s f(x̄)‖)", "gradient", "the noise", "noise", "squared"),
         ("Theorem 2", "‖∇_k f(x̄)‖ (FGraHTP: ‖∇_s f(x̄)‖)", "gradient", "n", "size", "squared"),
-        ("Theorem 2", "√(k ln p/n)", "scale", "n", "size", "squared"),
-        ("Theorem 2", "√(k ln p/n)", "scale", "k", "sparsity", "squared"),
-        ("Theorem 2", "√(k ln p/n)", "scale", "p", "dimension", "squared"),
+        ("Theorem 2, §4.1", "√(k ln p/n)", "scale", "n", "size", "squared"),
+        ("Theorem 2, §4.1", "√(k ln p/n)", "scale", "k", "sparsity", "squared"),
+        ("Theorem 2, §4.1", "√(k ln p/n)", "scale", "p", "dimension", "squared"),
         ("§4.1", "√(k ln p/n), logistic loss", "scale", "n", "size", "logistic"),
     )
 }
