@@ -86,9 +86,8 @@ class BreastCancer(Experiment):
         " the log-det loss of held-out subjects around the means of their classes. Expressions are log₂(level + 1)."
         " Bounds, steps and ends of the methods are those of Figure 4; but on a support they minimize to an accuracy of"
         " 1e-4 only, since probes that are nearly copies of one another make it slow, and GraHTP and GraSP have at"
-        " most 20 iterations. GraSP hardly ever settles before: its best Ω so far counts, mostly one of the first; more"
-        " iterations would take longer and sometimes find a somewhat better one. Seconds are those of the processor for"
-        " the fit at the chosen k; those of the whole choice are beside them."
+        " most 20 iterations, which end nearly all runs of GraSP: the best Ω so far counts then. Seconds are those of"
+        " the processor for the fit at the chosen k; those of the whole choice are beside them."
     )
 
     def remark(self, settings: BreastCancerSettings) -> str:

@@ -227,8 +227,8 @@ def _with_another_k(main: Table, steps: Table, multiple: float) -> str:
     )
     return (
         f"With {multiple:g}/v², the step of the other tables, and this k, against those of the first table, where the"
-        f" held-out loss chooses k ({chosen.mean('edges'):.0f} edges on average): {means}. So k matters as much as the"
-        " genes do, and the k with the least held-out loss is not the one that classifies best."
+        f" held-out loss chooses k ({chosen.mean('edges'):.0f} edges on average): {means}. So k matters too: the k"
+        " with the least held-out loss is not the one that classifies best."
         if steps.mean("mcc") > chosen.mean("mcc")
         else f"The step of the other tables is {multiple:g}/v²."
     )
