@@ -109,9 +109,7 @@ def make_logistic(
     ((200, 50), 5)
     """
     rng = np.random.default_rng(random_state)
-    known = _known(coef)
-    u = _autoregressive(n, p if known is None else known.size, correlation, rng)
-    true = make_coefficients(p, k, random_state=rng) if known is None else known
+    u, true = _features_and_coefficients(n, p, k, correlation, rng, coef)
     y = np.where(rng.random(n) < expit(2 * u @ true), 1.0, -1.0)
     return LinearModelData(2 * u, y, true)
 
@@ -158,9 +156,7 @@ def make_linear(
     """
     size = check_nonnegative_number(noise, "noise")
     rng = np.random.default_rng(random_state)
-    known = _known(coef)
-    X = _autoregressive(n, p if known is None else known.size, correlation, rng)
-    true = make_coefficients(p, k, random_state=rng) if known is None else known
+    X, true = _features_and_coefficients(n, p, k, correlation, rng, coef)
     return LinearModelData(X, X @ true + size * rng.standard_normal(n), true)
 
 
@@ -212,11 +208,14 @@ def _autoregressive(n: int, p: int, correlation: float, rng: np.random.Generator
     return u
 
 
-def _known(coef: Any) -> Array | None:
-    """Coefficients that the caller has, as a vector."""
+def _features_and_coefficients(
+    n: int, p: int, k: int, correlation: float, rng: np.random.Generator, coef: Any
+) -> tuple[Array, Array]:
+    """Autoregressive features, and k of p coefficients or those that the caller has."""
     if coef is None:
-        return None
+        u = _autoregressive(n, p, correlation, rng)
+        return u, make_coefficients(p, k, random_state=rng)
     known = real_array(coef, "coef").copy()
     if known.ndim != 1 or not known.size or not np.isfinite(known).all():
         raise ValueError(f"coef must be a vector of finite numbers, got {coef!r}")
-    return known
+    return _autoregressive(n, known.size, correlation, rng), known
