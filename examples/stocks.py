@@ -28,10 +28,10 @@ from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
 import ksparse
+from ksparse._types import AnyArray, Array, Mask
 from ksparse.datasets import StockData, load_stocks
 from ksparse.objectives import LogDet
 from ksparse.solvers import GLasso, Solver
-from ksparse.typing import AnyArray, Array, Mask
 
 
 def correlations(returns: Array) -> Array:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ksparse._types import Array, Mask
 from ksparse.debias import Exact, Solution
 from ksparse.objectives import LogDet
-from ksparse.typing import Array, Mask
 
 
 def covariance(p: int, n: int, seed: int = 0, scaled: bool = False) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import ksparse
+from ksparse._types import Array, Mask
 from ksparse.debias import GradientStep, NewtonStep
 from ksparse.objectives import (
     Function,
@@ -23,7 +24,6 @@ from ksparse.objectives import (
 )
 from ksparse.solvers import Backtracking, BarzilaiBorwein, Lipschitz, Normalized, Solver
 from ksparse.sparsity import Entries, Groups, Rows, Sparsity
-from ksparse.typing import Array, Mask
 
 N, P, CLASSES = 40, 9, 3
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ksparse._types import Array
 from ksparse.objectives import LeastSquares, Logistic, Objective
-from ksparse.typing import Array
 
 ALPHA = 1e-3
 

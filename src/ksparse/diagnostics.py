@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ._types import Array, IntArray
 from .objectives.base import NotFiniteError, Objective
-from .typing import Array, IntArray
 
 __all__ = ["ObjectiveReport", "check_objective"]
 

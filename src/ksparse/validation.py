@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .typing import Array
+from ._types import Array
 
 __all__ = [
     "check_callable",

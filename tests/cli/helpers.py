@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ksparse._types import Array
 from ksparse.cli import main
-from ksparse.typing import Array
 
 NAMES = ["age", "dose", "height", "noise", "weight"]
 

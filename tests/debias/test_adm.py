@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ksparse._types import Array, Mask
 from ksparse.debias import Exact, Outcome
 from ksparse.debias.adm import adm, pulled_in
 from ksparse.objectives import EigenvalueBounds, LeastSquares, LogDet
-from ksparse.typing import Array, Mask
 from tests.precision import covariance, random_support, refitted, value_at
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ksparse._types import Array
 from ksparse.debias import Exact, Outcome
 from ksparse.objectives import LogDet
-from ksparse.typing import Array
 from tests.precision import covariance, random_support, refitted, support_of, value_at
 
 

@@ -10,12 +10,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import ksparse
+from ksparse._types import Array
 from ksparse.debias import Bounds, Exact, Outcome, exact, newton
 from ksparse.debias.lbfgs import lbfgs
 from ksparse.objectives import LeastSquares, Logistic, Objective, Quadratic
 from ksparse.objectives.base import Point
 from ksparse.solvers import swaps
-from ksparse.typing import Array
 from tests.problems import P, linear
 
 #: The refits of a search while the support moves.

@@ -14,8 +14,8 @@ from ksparse import (
     SparseLogisticRegression,
     SparsePoissonRegression,
 )
+from ksparse._types import Array
 from ksparse.objectives import Huber, LeastSquares, Logistic, Multinomial, Poisson
-from ksparse.typing import Array
 from tests.problems import design, responses
 
 #: pandas, which comes without types.

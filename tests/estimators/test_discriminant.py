@@ -12,7 +12,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
 
 from ksparse import SparseDiscriminantAnalysis, SparsePrecision
-from ksparse.typing import AnyArray, Array
+from ksparse._types import AnyArray, Array
 
 
 def classes(n: int = 120, p: int = 8, count: int = 3, seed: int = 0) -> tuple[Array, AnyArray]:

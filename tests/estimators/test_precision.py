@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ksparse import FBS, GraHTP, GraSP, SparsePrecision, minimize
+from ksparse._types import Array
 from ksparse.debias import Exact
 from ksparse.objectives import LogDet, eigenvalue_bounds
-from ksparse.typing import Array
 
 pd: Any = import_module("pandas")
 

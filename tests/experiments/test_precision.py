@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from ksparse import minimize
+from ksparse._types import Array
 from ksparse.datasets import make_precision
 from ksparse.experiments import experiment_named, precision
 from ksparse.experiments.base import Task
@@ -29,7 +30,6 @@ from ksparse.experiments.precision import Precision, PrecisionSettings, f_score,
 from ksparse.experiments.tables import Table
 from ksparse.objectives import LogDet, eigenvalue_bounds
 from ksparse.solvers import FBS
-from ksparse.typing import Array
 
 from .helpers import results, show_all
 

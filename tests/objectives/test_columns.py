@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from ksparse._types import Array, IntArray
 from ksparse.objectives import LeastSquares, columns
 from ksparse.objectives.columns import ColumnPool
 from ksparse.objectives.design import Design
-from ksparse.typing import Array, IntArray
 from tests.problems import linear
 
 N, P = 23, 40

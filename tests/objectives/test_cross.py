@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
+from ksparse._types import Array, IntArray
 from ksparse.objectives import (
     Huber,
     LeastSquares,
@@ -21,7 +22,6 @@ from ksparse.objectives import (
     linear,
 )
 from ksparse.objectives.design import Design
-from ksparse.typing import Array, IntArray
 
 N, P = 61, 30
 #: Columns with nearly all entries, and columns with few.

@@ -12,9 +12,9 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from ksparse import threads
+from ksparse._types import Array
 from ksparse.objectives import LeastSquares, Logistic, design, sums
 from ksparse.objectives.design import Design
-from ksparse.typing import Array
 
 N, P = 61, 130
 

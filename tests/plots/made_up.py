@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ksparse._types import AnyArray, Array
 from ksparse.selection import Path
 from ksparse.solvers import History, Iteration
-from ksparse.typing import AnyArray, Array
 
 
 def long_names(count: int) -> AnyArray:

@@ -17,10 +17,10 @@ from sklearn.covariance import GraphicalLasso
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ksparse._types import Array
 from ksparse.plots import GraphDisplay
 from ksparse.plots._frame import GraphFrame
 from ksparse.plots._style import NEGATIVE, POSITIVE
-from ksparse.typing import Array
 from tests.plots import made_up
 from tests.plots.test_layout import SIZES, assert_nothing_is_cut_off
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from sklearn.covariance import GraphicalLasso
 
+from ksparse._types import Array
 from ksparse.plots import GraphDisplay, SupportDisplay
 from ksparse.plots._heat import widened
-from ksparse.typing import Array
 from tests.plots import made_up
 from tests.plots.test_layout import SIZES, assert_nothing_is_cut_off
 

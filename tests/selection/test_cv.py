@@ -32,8 +32,8 @@ from ksparse import (
     SparsePoissonRegression,
     SparsePoissonRegressionCV,
 )
+from ksparse._types import Array
 from ksparse.selection.folds import choose
-from ksparse.typing import Array
 
 pd: Any = pytest.importorskip("pandas")
 

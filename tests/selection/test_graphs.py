@@ -19,8 +19,8 @@ from ksparse import (
     SwapGraHTP,
     precision_path,
 )
+from ksparse._types import Array
 from ksparse.selection import PathSolver, graph_criterion
-from ksparse.typing import Array
 
 
 def ring(n: int = 300, p: int = 10, seed: int = 3) -> Array:

@@ -23,8 +23,8 @@ from ksparse import (
     SparseLogisticRegressionIC,
     SparsePoissonRegressionIC,
 )
+from ksparse._types import Array
 from ksparse.selection import information_criterion
-from ksparse.typing import Array
 
 rng = np.random.default_rng(0)
 N, P = 150, 12

@@ -13,9 +13,9 @@ from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ri
 
 import ksparse
 from ksparse import SparseHuberRegression, SparseLinearRegression, SparseLogisticRegression, SparsePoissonRegression
+from ksparse._types import Array
 from ksparse.debias import Exact
 from ksparse.objectives import Logistic
-from ksparse.typing import Array
 from tests.problems import design, responses, signal, supports
 
 pd: Any = pytest.importorskip("pandas")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import ksparse
+from ksparse._types import Array
 from ksparse.datasets import make_logistic
 from ksparse.objectives import LeastSquares, Logistic, Objective
 from ksparse.selection import PathSolver
 from ksparse.sparsity import Entries, Groups
-from ksparse.typing import Array
 
 
 def path_solver(objective: Objective, solver: ksparse.solvers.Solver | None = None) -> PathSolver:

@@ -21,8 +21,8 @@ from ksparse import (
     SparseLogisticRegression,
     StabilitySelection,
 )
+from ksparse._types import Array
 from ksparse.selection import expected_false_selections, smallest_threshold
-from ksparse.typing import Array
 
 pd: Any = pytest.importorskip("pandas")
 

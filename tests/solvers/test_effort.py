@@ -13,12 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 import ksparse
+from ksparse._types import Array
 from ksparse.datasets import make_logistic
 from ksparse.objectives import LeastSquares, LogDet, Logistic, Objective
 from ksparse.solvers import Iterate, Problem, Status, effort
 from ksparse.solvers.effort import GROWTH, HIGHEST, Search, kicked
 from ksparse.sparsity import Entries, Groups, Pairs
-from ksparse.typing import Array
 from tests.precision import covariance
 from tests.problems import OBJECTIVES, SPARSITY
 from tests.subsets import ALPHA, lowest, objective_of, small_data, values_on

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import ksparse
+from ksparse._types import Array
 from ksparse.datasets import make_precision
 from ksparse.objectives import LogDet
 from ksparse.selection import PathSolver
 from ksparse.solvers import Status, SwapGraHTP
 from ksparse.solvers.merging import Merging
 from ksparse.sparsity import Pairs
-from ksparse.typing import Array
 
 
 def correlations(n: int = 60, p: int = 40, seed: int = 0) -> Array:

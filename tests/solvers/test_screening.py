@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from ksparse._types import Array, IntArray, Mask
 from ksparse.debias import Exact
 from ksparse.objectives import LeastSquares, Logistic, Objective
 from ksparse.objectives.base import Point
 from ksparse.solvers import screening
 from ksparse.solvers.exchange import Exchange, ExchangeModel
 from ksparse.solvers.screening import ScreenedModel
-from ksparse.typing import Array, IntArray, Mask
 
 N, P = 40, 12
 OBJECTIVES: dict[str, Any] = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from ksparse._types import Array, IntArray
 from ksparse.solvers._tableau import best_exchange, chain_of_exchanges, sweep
-from ksparse.typing import Array, IntArray
 
 SIZE, INSIDE = 10, 4
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from ..typing import AnyArray, Matrix
+from .._types import AnyArray, Matrix
 from .delimited import Delimited
 from .embedded import EMBEDDED, Embedded
 from .errors import InputError, listed, quoted, whole

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from ..typing import AnyArray, Array
+from .._types import AnyArray, Array
 from .errors import InputError, listed, quoted, whole
 from .source import MISSING, bad_cell, check_finite, is_number, open_bytes, reading
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from ..typing import AnyArray, Array
+from .._types import AnyArray, Array
 
 __all__ = ["EMBEDDED", "Embedded"]
 

@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from .._types import AnyArray, Array, IntArray, Matrix
 from ..estimators import SparseLinearModel
-from ..typing import AnyArray, Array, IntArray, Matrix
 from .data import Data, column_list
 from .errors import InputError, quoted, whole
 from .scores import baseline, scores_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..typing import AnyArray, Array
+from .._types import AnyArray, Array
 from .errors import InputError, quoted, whole
 from .source import bad_cell, check_finite, reading
 

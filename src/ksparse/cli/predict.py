@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from .._types import AnyArray, Matrix
 from ..estimators import SparseLinearModel
 from ..persistence import load, notes
-from ..typing import AnyArray, Matrix
 from .data import features_of_model
 from .errors import InputError
 from .output import write_file

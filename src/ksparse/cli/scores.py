@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, log_loss, mean_squared_error, median_absolute_error, r2_score, roc_auc_score
 
-from ..typing import AnyArray, Matrix
+from .._types import AnyArray, Matrix
 from .tasks import Task
 
 __all__ = ["baseline", "scores_of"]

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..typing import AnyArray, Array
+from .._types import AnyArray, Array
 from .errors import InputError, clean, listed, quoted, whole
 
 __all__ = ["MISSING", "Source", "bad_cell", "check_finite", "is_number", "reading", "unpacked_suffix"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import estimators, selection
-from ..typing import AnyArray
+from .._types import AnyArray
 from .data import Data
 from .errors import InputError, listed, quoted
 from .source import is_number

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..typing import Array
+from .._types import Array
 from ..validation import check_positive_number, check_size, real_array
 from .simulations import Seed
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from ..typing import AnyArray, Array, Matrix
+from .._types import AnyArray, Array, Matrix
 from .real import REAL_DATA, load_feature_names, load_real
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..typing import AnyArray, Array, Matrix
+from .._types import AnyArray, Array, Matrix
 
 __all__ = [
     "REAL_DATA",

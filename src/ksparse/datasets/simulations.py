@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from ..typing import Array
+from .._types import Array
 from ..validation import check_nonnegative_number, check_number_of_units, check_size, real_array
 
 __all__ = [

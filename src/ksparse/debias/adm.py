@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._types import Array, Mask
 from ..objectives.definite import EigenvalueBounds, cholesky
-from ..typing import Array, Mask
 
 __all__ = ["Adm", "adm", "pulled_in"]
 

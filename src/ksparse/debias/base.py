@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from .._types import Array, Mask
 from ..objectives.base import Objective, Point
-from ..typing import Array, Mask
 
 __all__ = ["Bounds", "Debias", "Outcome", "Solution"]
 

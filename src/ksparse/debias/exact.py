@@ -7,9 +7,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from .._types import Array
 from ..objectives.base import Objective, Point
 from ..objectives.logdet import LogDetOnSupport
-from ..typing import Array
 from ..validation import check_iterations, check_positive_number
 from .base import Bounds, Outcome, Solution
 from .lbfgs import lbfgs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
+from .._types import Array
 from ..objectives.base import Objective, Point
-from ..typing import Array
 from .base import Bounds, Outcome, Solution
 from .newton import unique
 

@@ -14,10 +14,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from .._types import Array, IntArray, Mask
 from ..objectives.base import Point
 from ..objectives.definite import EigenvalueBounds, Inverse, cholesky
 from ..objectives.logdet import LogDet, LogDetOnSupport
-from ..typing import Array, IntArray, Mask
 from .adm import adm, pulled_in
 from .base import Outcome, Solution
 from .newton import cholesky_direction, conjugate_gradient_direction, newton

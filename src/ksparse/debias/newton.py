@@ -14,8 +14,8 @@ from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.sparse.linalg import LinearOperator, cg
 
+from .._types import Array, Mask
 from ..objectives.base import Objective, Point
-from ..typing import Array, Mask
 from .base import Bounds, Outcome, Solution
 
 __all__ = [

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._types import Array
 from ..objectives.base import Objective, Point
-from ..typing import Array
 from .base import Bounds, Outcome, Solution
 from .newton import cholesky_direction, search
 

@@ -10,7 +10,7 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from ..typing import AnyArray, Array
+from .._types import AnyArray, Array
 
 __all__ = ["MarginClassifier", "check_labels"]
 

@@ -17,13 +17,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._types import AnyArray, Array, Mask, Matrix
 from ..objectives import LinearObjective
 from ..objectives.design import Design
 from ..objectives.losses import Loss
 from ..optimize import minimize
 from ..solvers import Result, Solver
 from ..sparsity import Sparsity
-from ..typing import AnyArray, Array, Mask, Matrix
 from ..validation import check_flag, check_number_of_units
 from ._parameters import keeps_parameters
 from ._solvers import LINEAR_SOLVERS, find_solver

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._types import AnyArray, Array, Matrix
 from ..objectives import LinearObjective, Logistic, Multinomial
 from ..objectives.losses import LogisticLoss, Loss, MultinomialLoss
 from ..solvers import Result, Solver
-from ..typing import AnyArray, Array, Matrix
 from ..validation import check_nonnegative_number, check_vector
 from ._docs import documented
 from ._margins import MarginClassifier, check_labels

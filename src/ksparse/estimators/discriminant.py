@@ -10,8 +10,8 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._types import AnyArray, Array, IntArray
 from ..solvers import Result, Solver
-from ..typing import AnyArray, Array, IntArray
 from ..validation import check_number_of_units, real_array
 from ._docs import documented
 from ._margins import MarginClassifier, check_labels

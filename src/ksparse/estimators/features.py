@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._types import AnyArray
 from ..sparsity import Entries, Groups, Rows, Sparsity
-from ..typing import AnyArray
 from ..validation import check_flag
 
 __all__ = ["labels_of_features", "sparsity_of_features"]

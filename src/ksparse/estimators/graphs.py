@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from .._types import AnyArray, Array, Mask
 from ..objectives import EigenvalueBounds, LogDet
 from ..objectives.definite import check_bounds
 from ..optimize import minimize
 from ..solvers import Result, Solver
 from ..sparsity import Pairs
 from ..sparsity.pairs import pair_mask
-from ..typing import AnyArray, Array, Mask
 from ..validation import check_flag
 from ._solvers import GRAPH_SOLVERS, find_solver
 

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.covariance import EmpiricalCovariance
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._types import Array
 from ..objectives import LogDet
 from ..solvers import Solver
-from ..typing import Array
 from ..validation import check_flag, check_number_of_units
 from ._docs import documented
 from ._parameters import keeps_parameters

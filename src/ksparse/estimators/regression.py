@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 
+from .._types import AnyArray, Array, Matrix
 from ..objectives import Huber, LeastSquares, LinearObjective, Poisson
 from ..objectives.losses import HuberLoss, Loss, PoissonLoss, SquaredLoss
 from ..optimize import minimize
 from ..solvers import Solver
-from ..typing import AnyArray, Array, Matrix
 from ..validation import real_array
 from ._docs import documented
 from ._parameters import keeps_parameters

@@ -11,10 +11,10 @@ from scipy.stats import ttest_ind
 from sklearn.metrics import confusion_matrix, matthews_corrcoef
 from sklearn.model_selection import StratifiedKFold
 
+from .._types import Array, IntArray
 from ..datasets import has_original_hess, load_hess, missing_hess
 from ..debias import Exact
 from ..estimators.graphs import covariance_around
-from ..typing import Array, IntArray
 from .base import Experiment, Figures, Scale, Task, TextTable
 from .breast_cancer_curves import curve_claim, curve_k, curve_picture, curve_rows
 from .breast_cancer_table import WITH_ALL, table_claims, table_texts

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._types import Array
 from ..objectives import LogDet
-from ..typing import Array
 from .base import Picture
 from .claims import Claim, Verdict, verdict
 from .drawing import finish, run_curve

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import t as t_distribution
 
-from ..typing import Array
+from .._types import Array
 from .tables import Table
 
 __all__ = [

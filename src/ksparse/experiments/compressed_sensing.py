@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .._types import Array
 from ..datasets import LinearModelData, make_compressed_sensing
 from ..datasets.simulations import Values
 from ..objectives import LeastSquares, Objective, Quadratic
 from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, RelativeChange, Result, Solver, SwapGraHTP
-from ..typing import Array
 from .base import Experiment, Figures, Picture, Scale, Settings, Task, TextTable
 from .claims import Claim, Verdict, clearly, joined, verdict
 from .drawing import curves, finish, style_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._types import Array
 from ..plots._style import ACCENT, GREY, INK, tidy
-from ..typing import Array
 from .methods import DEFAULT
 from .tables import Table
 

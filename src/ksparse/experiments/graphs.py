@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._types import Array, Mask
 from ..debias import Debias, Exact
 from ..objectives import LogDet
 from ..selection import PathSolver
 from ..solvers import FBS, GLasso, GraHTP, GraSP, Iterate, Problem, RelativeChange, Result, Solver, SwapGraHTP
 from ..sparsity import Pairs
-from ..typing import Array, Mask
 from .base import Settings
 from .methods import DEFAULT
 from .timing import solved, timed

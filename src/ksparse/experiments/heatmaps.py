@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._types import Array
 from ..datasets import make_precision, sample_precision
 from ..plots._heat import colours_of
 from ..plots._style import INK
-from ..typing import Array
 from .base import Experiment, Figures, Picture, Scale, Task
 from .claims import Claim, compared, joined
 from .graphs import GRAPH_METHODS, GREEDY, METHODS, GraphSettings, best_fit, found_pairs, graph_captions

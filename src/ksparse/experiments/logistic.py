@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._types import Array
 from ..datasets import make_logistic
 from ..objectives import Logistic
 from ..solvers import Callback, Iteration, Result, Solver
-from ..typing import Array
 from .base import Experiment, Figures, Picture, Scale, Settings, Task, TextTable
 from .claims import Claim
 from .drawing import curves, finish, step_curves

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._types import Array, Mask
 from ..datasets import make_precision
 from ..debias import Exact
 from ..estimators.graphs import covariance_around, location_of
-from ..typing import Array, Mask
 from .base import Experiment, Figures, Picture, Scale, Task
 from .claims import Claim
 from .drawing import curves, finish, step_curves

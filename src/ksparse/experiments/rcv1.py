@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .._types import Array, Matrix
 from ..datasets import has_original_rcv1, load_rcv1, missing_rcv1
 from ..objectives import Logistic
 from ..solvers import Result, Solver
-from ..typing import Array, Matrix
 from .base import Experiment, Figures, Picture, Scale, Settings, Task, TextTable
 from .claims import Claim
 from .drawing import curves, finish, run_curve, step_curves

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..typing import Array
+from .._types import Array
 
 __all__ = ["Row", "Series", "Table", "counted"]
 

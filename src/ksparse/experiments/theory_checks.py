@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from .._types import Array
 from ..datasets import make_coefficients, make_linear, make_logistic
 from ..objectives import LeastSquares, Logistic, Objective
 from ..solvers import FGraHTP, GraHTP, Iteration, RelativeChange, Result, Solver, SwapGraHTP
 from ..theory import ConditionC, restricted_eigenvalues
-from ..typing import Array
 from .base import Experiment, Figures, Scale, Settings, Task, TextTable
 from .claims import Claim, Verdict, joined, verdict
 from .methods import DEFAULT

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._types import Array
 from ..plots._style import INK
-from ..typing import Array
 from .base import Picture
 from .drawing import COLOURS, finish, style_of
 from .methods import DEFAULT

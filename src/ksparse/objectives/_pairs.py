@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._types import Array
 from ..compiling import compiled
-from ..typing import Array
 
 __all__ = ["pair_gains"]
 

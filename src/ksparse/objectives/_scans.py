@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._types import AnyArray, Array
 from ..compiling import compiled
-from ..typing import AnyArray, Array
 
 __all__ = ["cross_of_rows", "gram_of_rows", "scan_columns", "scan_rows", "scan_sparse"]
 

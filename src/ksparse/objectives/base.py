@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from .._types import Array, IntArray, Mask
 from ..sparsity import Entries, Sparsity
-from ..typing import Array, IntArray, Mask
 from ..validation import real_array
 from .design import PassCounter
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..typing import Array, IntArray
+from .._types import Array, IntArray
 from .design import Design
 
 __all__ = ["MOST_AT_ONCE", "ColumnPool"]

@@ -10,7 +10,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.sparse.linalg import eigsh
 from sklearn.utils import check_array
 
-from ..typing import Array, IntArray
+from .._types import Array, IntArray
 from ..validation import check_positive_number
 
 __all__ = ["EigenvalueBounds", "Inverse", "check_bounds", "check_covariance", "cholesky", "eigenvalue_bounds"]

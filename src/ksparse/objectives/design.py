@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from .._types import Array, IntArray, Matrix
 from ..threads import caller_threads, side_by_side, thread_count
-from ..typing import Array, IntArray, Matrix
 from .sums import ColumnSums, column_sums, is_finite, runs_of_columns
 
 __all__ = ["Design", "PassCounter"]

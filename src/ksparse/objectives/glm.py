@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..typing import AnyArray, Array
+from .._types import AnyArray, Array
 from ..validation import real_array
 from .linear import LinearObjective
 from .losses import HuberLoss, LogisticLoss, MultinomialLoss, PoissonLoss, SquaredHingeLoss, SquaredLoss

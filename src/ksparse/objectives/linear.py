@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from .._types import Array, IntArray, Mask
 from ..sparsity import Entries, Rows, Sparsity
-from ..typing import Array, IntArray, Mask
 from ..validation import check_flag, check_nonnegative_number, check_vector
 from .base import NoLipschitzConstantError, Objective, Point
 from .columns import MOST_AT_ONCE, ColumnPool

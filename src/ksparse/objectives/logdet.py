@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from .._types import Array, Mask
 from ..sparsity import Pairs, Sparsity
-from ..typing import Array, Mask
 from .base import NoLipschitzConstantError, Objective, Point
 from .definite import EigenvalueBounds, Inverse, check_bounds, check_covariance
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
-from ..typing import Array
+from .._types import Array
 from ..validation import check_positive_number
 
 __all__ = ["HuberLoss", "LogisticLoss", "Loss", "MultinomialLoss", "PoissonLoss", "SquaredHingeLoss", "SquaredLoss"]

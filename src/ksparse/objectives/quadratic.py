@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 from sklearn.utils import check_array
 
-from ..typing import Array, Mask
+from .._types import Array, Mask
 from ..validation import check_vector
 from .base import Objective, Point
 from .eigenvalues import largest_eigenvalue

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._types import AnyArray, Array, Matrix
 from ..threads import side_by_side, thread_count
-from ..typing import AnyArray, Array, Matrix
 
 __all__ = ["ColumnSums", "column_sums", "is_finite", "runs_of_columns"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from ..typing import Array, Mask
+from .._types import Array, Mask
 from .base import NotFiniteError, Objective, Point
 
 __all__ = ["Function"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..typing import Array
+from .._types import Array
 from ..validation import check_vector
 
 __all__ = ["normalized_weights", "without_zeros"]

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from .._types import AnyArray, Array
 from ..estimators import (
     SparseHuberRegression,
     SparseLinearModel,
     SparseLinearRegression,
     SparseLogisticRegression,
 )
-from ..typing import AnyArray, Array
 from .format import CLASSES, FIELDS, FORMAT, LABELS, LARGEST, VERSION
 
 __all__ = ["loads", "notes_in", "parsed"]

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import AnyArray
 from ..estimators import (
     SparseHuberRegression,
     SparseLinearModel,
     SparseLogisticRegression,
 )
-from ..typing import AnyArray
 from .format import CLASSES, FORMAT, LABELS, VERSION
 from .reading import parsed
 

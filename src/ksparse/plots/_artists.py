@@ -12,7 +12,7 @@ from matplotlib.text import Annotation, Text
 from matplotlib.ticker import Locator, MaxNLocator
 from sklearn.isotonic import isotonic_regression
 
-from ..typing import Array
+from .._types import Array
 
 __all__ = ["CountLocator", "EndLabels", "spread"]
 

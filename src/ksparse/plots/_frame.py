@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.legend import Legend
 from matplotlib.text import Annotation, Text
 
-from ..typing import Array
+from .._types import Array
 
 __all__ = ["GraphFrame"]
 

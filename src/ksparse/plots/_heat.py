@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import maximum_filter, minimum_filter
 
-from ..typing import Array
+from .._types import Array
 from ._style import NEGATIVE, POSITIVE
 
 __all__ = ["colours_of", "widened"]

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import AnyArray
 from ..estimators.graphs import GraphModel
 from ..selection import Path
 from ..solvers import Result
-from ..typing import AnyArray
 
 __all__ = ["feature_names_of", "fitted_model", "names_or_default", "unit_of"]
 

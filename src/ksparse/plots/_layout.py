@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..typing import Array, IntArray, Mask
+from .._types import Array, IntArray, Mask
 
 __all__ = ["positions_of"]
 

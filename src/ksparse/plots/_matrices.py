@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..typing import Array, IntArray
+from .._types import Array, IntArray
 from ..validation import check_vector, real_array
 from ._inputs import feature_names_of, fitted_model, names_or_default
 

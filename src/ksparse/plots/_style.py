@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..typing import AnyArray
+from .._types import AnyArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

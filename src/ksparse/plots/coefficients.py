@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..typing import Array, IntArray
+from .._types import Array, IntArray
 from ..validation import check_iterations, check_vector
 from ._inputs import feature_names_of, fitted_model, names_or_default, unit_of
 from ._style import (

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from .._types import AnyArray, Array
 from ..solvers.result import History, Result
-from ..typing import AnyArray, Array
 from ._inputs import fitted_model
 from ._style import ACCENT, BLUE, INK, axes_width, background, figure_of, font_size, keywords, leave_room, pyplot, tidy
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..typing import Array, IntArray, Mask
+from .._types import Array, IntArray, Mask
 from ..validation import check_iterations
 from ._inputs import feature_names_of, fitted_model, names_or_default
 from ._style import (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..typing import AnyArray, Array, IntArray
+from .._types import AnyArray, Array, IntArray
 from ..validation import check_flag, check_iterations, check_vector
 from ._layout import positions_of
 from ._matrices import group_codes, groups_of_nodes, names_of_nodes, partial_correlations, precision_of

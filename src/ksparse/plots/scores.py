@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from .._types import Array, IntArray
 from ..estimators.graphs import GraphModel
 from ..selection.folds import standard_errors
 from ..selection.growth import first_best
-from ..typing import Array, IntArray
 from ._inputs import fitted_model, unit_of
 from ._style import (
     ACCENT,

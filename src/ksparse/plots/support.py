@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..typing import AnyArray, Array, IntArray
+from .._types import AnyArray, Array, IntArray
 from ._heat import colours_of, widened
 from ._matrices import (
     group_codes,

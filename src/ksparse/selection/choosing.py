@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._types import Array
 from ..estimators import SparseLinearModel
 from ..solvers import Result
-from ..typing import Array
 from .growth import Growth, check_ks, first_best
 from .path import Path
 from .pathwise import PathSolver

@@ -11,6 +11,7 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
+from .._types import AnyArray, IntArray, Matrix
 from ..estimators import (
     SparseHuberRegression,
     SparseLinearModel,
@@ -21,7 +22,6 @@ from ..estimators import (
 from ..estimators._docs import documented
 from ..estimators._parameters import keeps_parameters
 from ..solvers import Result, Solver
-from ..typing import AnyArray, IntArray, Matrix
 from .choosing import ChoosesFeatures, feature_growth
 from .folds import check_rule, check_splits, cross_validate
 from .path import path_solver

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from joblib import Parallel, delayed
 
+from .._types import Array
 from ..threads import one_thread
-from ..typing import Array
 from .choosing import tried
 from .growth import Growth, first_best
 from .pathwise import PathSolver

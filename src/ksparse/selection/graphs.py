@@ -12,13 +12,13 @@ from sklearn.base import clone
 from sklearn.covariance import log_likelihood
 from sklearn.model_selection import check_cv
 
+from .._types import AnyArray, Array, IntArray
 from ..estimators import SparsePrecision
 from ..estimators._docs import documented
 from ..estimators._parameters import keeps_parameters
 from ..estimators.graphs import GraphProblem, covariance_around, location_of
 from ..estimators.precision import PrecisionModel
 from ..solvers import Result, Solver
-from ..typing import AnyArray, Array, IntArray
 from ..validation import check_nonnegative_number, check_positive_number
 from .choosing import chosen_result, least_criterion
 from .criteria import GRAPH_CRITERIA, graph_criterion

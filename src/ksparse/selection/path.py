@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from .._types import AnyArray, Array, IntArray
 from ..estimators import SparseLinearModel, SparseLinearRegression
 from ..solvers import Result
-from ..typing import AnyArray, Array, IntArray
 from .growth import check_ks
 from .pathwise import PathSolver
 

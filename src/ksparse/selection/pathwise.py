@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._types import Mask
 from ..debias import Exact
 from ..objectives import Objective
 from ..solvers import Iterate, Problem, Result, Solver, SwapGraHTP
@@ -17,7 +18,6 @@ from ..solvers.merging import LOOSE, expected_gains
 from ..solvers.swaps import SMALL
 from ..sparsity import Sparsity
 from ..threads import one_thread
-from ..typing import Mask
 
 __all__ = ["PathSolver"]
 

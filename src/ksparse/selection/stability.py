@@ -12,9 +12,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._types import AnyArray, Array, IntArray, Mask
 from ..estimators._parameters import keeps_parameters
 from ..threads import one_thread
-from ..typing import AnyArray, Array, IntArray, Mask
 from ..validation import check_iterations, check_positive_number
 
 __all__ = ["StabilitySelection", "expected_false_selections", "smallest_threshold"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._types import Array, IntArray
 from ..compiling import compiled
-from ..typing import Array, IntArray
 
 __all__ = ["chain_of_exchanges"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..typing import Array, IntArray, Mask
+from .._types import Array, IntArray, Mask
 from .base import Iterate, Problem
 from .exchange import Exchange, ExchangeModel, Forecast
 from .merging import expected_gains, leaving_costs

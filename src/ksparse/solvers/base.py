@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .._types import Array, Mask
 from ..debias import Bounds, Debias, Exact, Outcome
 from ..objectives.base import NotFiniteError, Objective, Point
 from ..sparsity import Units
-from ..typing import Array, Mask
 from ..validation import check_iterations, check_nonnegative_number
 from .result import History, Iteration, Result, Status
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from .._types import Array, IntArray, Mask
 from ..debias import Exact, Outcome
 from ..sparsity.base import top_mask
-from ..typing import Array, IntArray, Mask
 from .additive import AdditiveModel, removals
 from .base import Iterate, Problem
 from .merging import LOOSE, expected_gains

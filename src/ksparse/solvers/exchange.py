@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from ..typing import Array, IntArray, Mask
+from .._types import Array, IntArray, Mask
 
 __all__ = ["Exchange", "ExchangeModel", "Forecast", "best_positions", "inverse_of"]
 

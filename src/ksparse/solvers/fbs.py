@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from .._types import Array
 from ..debias import Debias, Exact
-from ..typing import Array
 from ..validation import check_callable
 from .base import Iterate, Problem, Solver
 

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.covariance import graphical_lasso
 from sklearn.exceptions import ConvergenceWarning
 
+from .._types import Array
 from ..objectives import EigenvalueBounds, LogDet, Point
-from ..typing import Array
 from ..validation import check_iterations, check_positive_number
 from .base import Iterate, Problem, Solver
 

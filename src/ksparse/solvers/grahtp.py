@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .._types import Array
 from ..debias import Debias, Exact, Truncate
 from ..objectives import LeastSquares
 from ..objectives.base import NotFiniteError
-from ..typing import Array
 from ..validation import check_callable
 from .base import Iterate, Problem, Solver
 from .halting import HaltingRules, RelativeChange, SameSupport, check_rules, first_reason

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._types import Array, Mask
 from ..debias import Exact
 from ..sparsity.base import top_mask
-from ..typing import Array, Mask
 from .base import Iterate, Problem
 
 __all__ = ["LOOSE", "Merging", "exchanged", "expected_gains", "grown", "leaving_costs"]

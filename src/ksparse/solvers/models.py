@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ..typing import Mask
+from .._types import Mask
 from .additive import AdditiveModel, additive_model
 from .base import Iterate, Problem
 from .exchange import Exchange, ExchangeModel

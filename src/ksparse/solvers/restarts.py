@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..typing import Mask
+from .._types import Mask
 from .additive import removals
 from .base import Iterate, Problem
 from .merging import LOOSE, expected_gains

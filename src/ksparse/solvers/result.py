@@ -9,7 +9,7 @@ from typing import overload
 
 import numpy as np
 
-from ..typing import AnyArray, Array, Mask
+from .._types import AnyArray, Array, Mask
 
 __all__ = ["History", "Iteration", "Result", "Status"]
 

@@ -10,8 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
+from .._types import Array, IntArray, Mask
 from ..objectives.base import Objective, Point
-from ..typing import Array, IntArray, Mask
 from .exchange import COLLINEAR, Exchange, ExchangeModel, Forecast, best_positions, inverse_of
 
 __all__ = ["ScreenedModel"]

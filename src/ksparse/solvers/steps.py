@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._types import Array, Mask
 from ..theory import ConditionC
-from ..typing import Array, Mask
 from ..validation import check_positive_number
 from .base import Iterate, Problem
 

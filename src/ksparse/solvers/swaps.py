@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
+from .._types import Array, Mask
 from ..debias import Exact, Outcome
 from ..objectives.base import NotFiniteError
 from ..sparsity.base import top_mask
-from ..typing import Array, Mask
 from ..validation import check_iterations
 from .additive import AdditiveModel, additive_model
 from .base import Iterate, Problem, Solver

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .._types import Array, IntArray, Mask
 from ..debias import Outcome
-from ..typing import Array, IntArray, Mask
 from .base import Iterate, Problem
 
 __all__ = ["first_of_twins"]

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..typing import AnyArray, Array, IntArray, Mask
+from .._types import AnyArray, Array, IntArray, Mask
 from ..validation import check_number_of_units, real_array
 
 __all__ = ["FREE", "NEVER", "Sparsity", "Units"]

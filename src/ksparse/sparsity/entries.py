@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..typing import AnyArray, IntArray
+from .._types import AnyArray, IntArray
 from .base import Sparsity
 
 __all__ = ["Entries", "Rows"]

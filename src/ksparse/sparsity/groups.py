@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..typing import AnyArray, IntArray
+from .._types import AnyArray, IntArray
 from .base import Sparsity
 
 __all__ = ["Groups"]

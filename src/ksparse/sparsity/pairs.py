@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..typing import AnyArray, Array, IntArray, Mask
+from .._types import AnyArray, Array, IntArray, Mask
 from .base import FREE, NEVER, Sparsity, Units
 
 __all__ = ["Pairs", "pair_mask"]

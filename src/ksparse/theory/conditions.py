@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..typing import Array
+from .._types import Array
 from ..validation import check_number_of_units, check_positive_number
 
 __all__ = ["ConditionC", "logistic_condition", "restricted_eigenvalues"]
