@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._types import Array, IntArray
-from .objectives.base import NotFiniteError, Objective
+from .objectives.base import NotFiniteError, Objective, TwiceDifferentiable, compute_hessian
 
 __all__ = ["ObjectiveReport", "check_objective"]
 
@@ -86,16 +86,16 @@ def check_objective(
         x = 0.5 * np.random.default_rng(0).standard_normal(objective.shape)
     point_x = objective.check_point(x)
     try:
-        value = objective.at(point_x).value
+        value = objective.evaluate(point_x).value
         if given is None and not np.isfinite(value):  # where f has a domain, its start is within
             point_x = 1.5 * objective.start
-            value = objective.at(point_x).value
+            value = objective.evaluate(point_x).value
     except ValueError as error:
         return ObjectiveReport([str(error)])
     if not np.isfinite(value):
         return ObjectiveReport([f"f is {value} at the point of the check; pass an x inside its domain"])
     try:
-        gradient = objective.at(point_x).gradient
+        gradient = objective.evaluate(point_x).gradient
     except (ValueError, NotFiniteError) as error:
         return ObjectiveReport([str(error)])
     index = _spread(objective.size, coordinates)
@@ -120,7 +120,7 @@ def _numeric_gradient(objective: Objective, x: Array, index: IntArray) -> tuple[
     """Central differences of f, and how much two step lengths disagree."""
 
     def difference(coordinate: int, step: float) -> float:
-        ahead, behind = (objective.at(_moved(x, coordinate, sign * step)).value for sign in (1.0, -1.0))
+        ahead, behind = (objective.evaluate(_moved(x, coordinate, sign * step)).value for sign in (1.0, -1.0))
         return (ahead - behind) / (2.0 * step)
 
     steps = DIFFERENCE * np.maximum(1.0, np.abs(x.ravel()[index]))
@@ -155,7 +155,7 @@ def _factor_problem(factor: float) -> str:
 
 def _check_hessian(objective: Objective, x: Array, index: IntArray, tol: float) -> tuple[list[str], float]:
     """Compare the Hessian with differences of the (correct) gradient."""
-    if not objective.has_hessian:
+    if not isinstance(objective, TwiceDifferentiable):
         return [], np.nan
     if index.size < objective.size:
         # The Hessian of a few coordinates, the others being zero: all of it would not fit into memory.
@@ -163,7 +163,7 @@ def _check_hessian(objective: Objective, x: Array, index: IntArray, tol: float) 
         sampled.flat[index] = True
         objective, x, index = objective.restrict(sampled), x[sampled], np.arange(index.size)
     try:
-        hessian = objective.hessian(objective.at(x))
+        hessian = compute_hessian(objective, objective.evaluate(x))
     except (ValueError, NotFiniteError) as error:
         return [str(error)], np.nan
     scale = max(float(np.abs(hessian).max(initial=0.0)), 1e-8)
@@ -186,7 +186,9 @@ def _numeric_hessian(objective: Objective, x: Array, index: IntArray) -> tuple[A
     """Central differences of the gradient, and how much two step lengths disagree."""
 
     def difference(coordinate: int, step: float) -> Array:
-        ahead, behind = (objective.at(_moved(x, coordinate, sign * step)).gradient.ravel() for sign in (1.0, -1.0))
+        ahead, behind = (
+            objective.evaluate(_moved(x, coordinate, sign * step)).gradient.ravel() for sign in (1.0, -1.0)
+        )
         return (ahead - behind) / (2.0 * step)
 
     steps = DIFFERENCE * np.maximum(1.0, np.abs(x.ravel()[index]))

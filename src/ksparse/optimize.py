@@ -9,13 +9,17 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .objectives import Objective
+from .objectives.protocols import working_form
 from .solvers import Callback, Problem, Result, Solver, SwapGraHTP
 from .solvers.effort import check_no_effort
-from .sparsity import Sparsity
+from .sparsity import Entries, Pairs, Rows, Sparsity
 from .threads import one_thread
 from .validation import check_callable
 
 __all__ = ["minimize"]
+
+#: The sparsity set that an integer k means.
+SETS = {"entries": Entries, "rows": Rows, "pairs": Pairs}
 
 
 def minimize(
@@ -74,16 +78,16 @@ def minimize(
     else:
         check_no_effort(solver, effort)
     _check_types(objective, k, sparsity, solver, callback)
-    chosen = objective.sparsity(k) if sparsity is None else sparsity  # type: ignore[arg-type]
+    chosen = SETS[objective.unit_kind](k) if sparsity is None else sparsity  # type: ignore[arg-type]
     # A step may leave the domain of f; what is not finite is found by looking, and has a status of its own.
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         start = objective.check_point(objective.start if x0 is None else x0, "x0")
         if not np.isfinite(start).all():
             raise ValueError("x0 has NaN or infinite entries; pass a finite starting point")
         units = chosen.bind(objective.shape, objective.free)
-        working = objective.working()
-        feasible = working.to_working(units.truncate(start))
-        result = solver.solve(Problem(working, units), feasible, callback)
+        form = working_form(objective)
+        feasible = form.to_working(units.truncate(start))
+        result = solver.solve(Problem(form, units), feasible, callback)
     if not result.success:
         warnings.warn(result.message, ConvergenceWarning, stacklevel=2)
     return result

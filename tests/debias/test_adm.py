@@ -109,7 +109,7 @@ def test_bounds_against_an_interior_point_method(n: int, share: float, binding: 
     assert solution.point.value == pytest.approx(value_at(sigma, omega), rel=1e-12)
     oracle = by_interior_points(sigma, support, (lower, upper))
     assert solution.point.value == pytest.approx(oracle, abs=2e-6 * max(1.0, abs(oracle)))
-    assert np.isfinite(objective.at(omega).value)
+    assert np.isfinite(objective.evaluate(omega).value)
 
 
 @pytest.mark.parametrize("n", [30, 4])
@@ -137,7 +137,7 @@ def test_equal_bounds_leave_one_matrix(value: float, method: Any) -> None:
     objective = LogDet(covariance(5, 8), bounds=(value, value))
     solution, omega = refitted(objective, random_support(5, 0.7), method)
     np.testing.assert_allclose(omega, value * np.eye(5), rtol=1e-9, atol=1e-9)
-    assert np.isfinite(objective.at(omega).value)
+    assert np.isfinite(objective.evaluate(omega).value)
     assert solution.outcome is Outcome.SOLVED
 
 

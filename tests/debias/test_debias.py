@@ -38,7 +38,7 @@ def test_bounds_against_scipy(kind: str, method: Any) -> None:
     bounds = Bounds(np.where(np.arange(size) % 2, -0.1, 0.0), np.full(size, 0.25))
     found = Exact(method=method)(restricted, np.zeros(size), bounds)
     peer = minimize(
-        lambda x: (restricted.at(x).value, restricted.at(x).gradient),
+        lambda x: (restricted.evaluate(x).value, restricted.evaluate(x).gradient),
         np.zeros(size),
         jac=True,
         method="L-BFGS-B",
@@ -68,7 +68,7 @@ def test_one_step_methods_descend(kind: str) -> None:
     objective = linear(kind)
     restricted = objective.restrict(np.ones(objective.shape, dtype=bool))
     start = np.full(restricted.shape, 0.05)
-    value = restricted.at(start).value
+    value = restricted.evaluate(start).value
     best = Exact()(restricted, start).point.value
     newton, gradient = (step(restricted, start).point.value for step in (NewtonStep(), GradientStep()))
     assert best - 1e-12 <= newton < value
@@ -78,7 +78,7 @@ def test_one_step_methods_descend(kind: str) -> None:
 
 def test_one_step_methods_take_one_step_of_the_right_length() -> None:
     objective = linear("logistic", alpha=0.5)
-    point = objective.at(np.full(P, 0.05))
+    point = objective.evaluate(np.full(P, 0.05))
     g, H = point.gradient, objective.hessian(point)
     newton = point.x - np.linalg.solve(H, g)
     gradient = point.x - (g @ g) / (g @ H @ g) * g

@@ -75,7 +75,7 @@ def test_components_are_problems_of_their_own(bounds: Any) -> None:
         np.testing.assert_allclose(omega[np.ix_(nodes, nodes)], expected, atol=1e-10)
     # Together, without being split, they give the same.
     found, _ = refitted(objective, support_of(9, edges), "adm")
-    assert found.point.value == pytest.approx(objective.at(omega).value, abs=1e-6)
+    assert found.point.value == pytest.approx(objective.evaluate(omega).value, abs=1e-6)
 
 
 def test_permuting_and_rescaling_variables() -> None:

@@ -25,7 +25,7 @@ SMOOTH = ["logistic", "poisson", "logistic with intercept"]
 
 def model(name: str) -> Objective:
     kind, _, intercept = name.partition(" with ")
-    objective = linear(kind, alpha=0.05, fit_intercept=bool(intercept)).working()
+    objective = linear(kind, alpha=0.05, fit_intercept=bool(intercept)).working_form().objective
     return objective.restrict(np.ones(objective.shape, dtype=bool))
 
 
@@ -108,7 +108,7 @@ def test_brief_refits_may_end_on_an_old_hessian(name: str, counts: Counts) -> No
 def test_slow_steps_get_a_new_hessian(counts: Counts) -> None:
     """A Hessian whose steps shrink too slowly is made again: here it is a hundred times too large."""
     objective = model("logistic")
-    at = objective.at(np.zeros(P))
+    at = objective.evaluate(np.zeros(P))
     wrong = 100.0 * objective.hessian(at)
     counts.hessians.clear()
     solution = Exact(hessian=wrong)(objective, np.zeros(P))
@@ -166,7 +166,7 @@ def test_a_wrong_hessian_leads_to_the_minimum(name: str, wrong: str, lbfgs_calls
     objective = model(name)
     start = np.full(objective.size, 0.05)
     minimum = Exact()(objective, start)
-    given = wrong_hessians(objective.hessian(objective.at(start)))[wrong]
+    given = wrong_hessians(objective.hessian(objective.evaluate(start)))[wrong]
     found = Exact(hessian=given)(objective, start)
     assert found.outcome is Outcome.SOLVED
     assert found.point.value == pytest.approx(minimum.point.value, rel=1e-11)
@@ -183,7 +183,7 @@ def test_a_singular_hessian_serves_no_step(counts: Counts) -> None:
 @pytest.mark.parametrize("wrong", wrong_hessians(np.eye(2)))
 def test_a_wrong_hessian_costs_few_steps(wrong: str, counts: Counts) -> None:
     objective = model("logistic")
-    given = wrong_hessians(objective.hessian(objective.at(np.zeros(P))))[wrong]
+    given = wrong_hessians(objective.hessian(objective.evaluate(np.zeros(P))))[wrong]
     counts.steps.clear()
     Exact()(objective, np.zeros(P))
     usual = len(counts.steps)
@@ -209,7 +209,7 @@ def test_with_bounds_a_given_hessian_is_ignored() -> None:
 
 def test_a_brief_refit_of_a_quadratic_is_one_step(counts: Counts) -> None:
     objective = model("least squares")
-    start = objective.at(np.full(P, 0.3))
+    start = objective.evaluate(np.full(P, 0.3))
     reference = newton.minimize_quadratic(objective, start)
     counts.evaluations.clear()
     brief = newton.minimize_quadratic(objective, start, refine=False)
@@ -222,8 +222,8 @@ def test_a_brief_refit_of_a_quadratic_is_one_step(counts: Counts) -> None:
 @pytest.mark.parametrize(("tol", "steps"), [(1e-3, 1), (1e-6, 1), (1e-7, 2), (1e-12, 2)])
 def test_refits_of_quadratics_are_refined_where_they_are_accurate(tol: float, steps: int, counts: Counts) -> None:
     objective = model("least squares")
-    start = objective.at(np.zeros(P))
-    _ = objective.value_at_zero
+    start = objective.evaluate(np.zeros(P))
+    _ = objective._value_at_zero_
     counts.evaluations.clear()
     Exact(tol=tol)(objective, start.x)
     assert len(counts.evaluations) == 1 + steps  # the start, and each step
@@ -237,9 +237,9 @@ def test_what_has_no_unique_minimum_is_told_in_any_case(refine: bool) -> None:
         Outcome.SOLVED: Quadratic(np.diag([1.0, 2.0]), [1.0, 1.0]),
     }
     for outcome, objective in problems.items():
-        assert newton.minimize_quadratic(objective, objective.at(np.zeros(2)), refine).outcome is outcome
+        assert newton.minimize_quadratic(objective, objective.evaluate(np.zeros(2)), refine).outcome is outcome
     falling = Quadratic(np.diag([1.0, -1.0]), [1.0, 1.0])
-    assert newton.minimize_quadratic(falling, falling.at(np.zeros(2)), refine).outcome is Outcome.NO_MINIMUM
+    assert newton.minimize_quadratic(falling, falling.evaluate(np.zeros(2)), refine).outcome is Outcome.NO_MINIMUM
 
 
 # --- refits that are given up -------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def test_the_loss_is_the_papers() -> None:
     w = np.random.default_rng(0).standard_normal(60)
     margins = data.y_train[:90] * (data.X_train[:90] @ w)
     expected = np.mean(np.log1p(np.exp(-2 * margins))) + 0.5 * SMALL.alpha * w @ w
-    assert_allclose(texts.objective.at(w).value, expected)
+    assert_allclose(texts.objective.evaluate(w).value, expected)
 
 
 def test_errors_are_those_on_the_test_documents() -> None:

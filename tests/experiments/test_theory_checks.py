@@ -98,7 +98,7 @@ def test_the_bounds_have_the_constants_of_the_theorem(table: Table) -> None:
     coef = make_coefficients(SMALL.p, SMALL.k, random_state=rng)
     X, y, _ = make_linear(SMALL.n, noise=0.5, random_state=rng, coef=coef)
     objective = LeastSquares(X, y)
-    X_gram = objective.hessian(objective.at(coef))
+    X_gram = objective.hessian(objective.evaluate(coef))
 
     def constants(size: int) -> tuple[float, float]:
         values = [np.linalg.eigvalsh(X_gram[np.ix_(F, F)]) for F in combinations(range(SMALL.p), size)]
@@ -109,7 +109,7 @@ def test_the_bounds_have_the_constants_of_the_theorem(table: Table) -> None:
     (zeta, rho), (zeta_2k, rho_2k) = constants(6), constants(4)
     eta, start = min(0.95 * zeta, 0.99 * zeta_2k / (1 + rho_2k)), np.linalg.norm(coef)
     common = 1 - eta / zeta + (2 - eta / zeta) * rho
-    largest = np.sort(np.abs(objective.at(coef).gradient))[::-1]
+    largest = np.sort(np.abs(objective.evaluate(coef).gradient))[::-1]
     mu_1, mu_2 = np.sqrt(2) * common / (1 - rho), 2 * common
     slow = mu_1**3 * start + (2 * eta + zeta) / ((1 - mu_1) * (1 - rho)) * np.linalg.norm(largest[:2])
     fast = mu_2**3 * start + 2 * eta / (1 - mu_2) * np.linalg.norm(largest[:6])

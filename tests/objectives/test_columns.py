@@ -211,11 +211,11 @@ def test_who_changes_what_was_given_changes_nothing_else(limits: str) -> None:
 
 
 def test_supports_of_one_objective_share_its_columns(gathered: list[int]) -> None:
-    objective = linear("least squares", fit_intercept=True).working()
+    objective = linear("least squares", fit_intercept=True).working_form().objective
     p = objective.size
     for chosen in ([0, 4, 6], [0, 4, 7], [4, 6, 7]):
         restricted = objective.restrict(np.isin(np.arange(p), [*chosen, p - 1]))
-        restricted.hessian(restricted.at(np.zeros(4)))
+        restricted.hessian(restricted.evaluate(np.zeros(4)))
     assert sorted(gathered) == [0, 4, 6, 7]
 
 
@@ -225,23 +225,27 @@ def test_products_are_those_of_the_restriction(weighted: bool) -> None:
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((N, 9)) + 3.0, rng.standard_normal(N)
     weight = rng.integers(0, 3, N) if weighted else None
-    objective = LeastSquares(X, y, alpha=0.1, sample_weight=weight, fit_intercept=True).working()
+    objective = LeastSquares(X, y, alpha=0.1, sample_weight=weight, fit_intercept=True).working_form().objective
     for _ in range(10):
         chosen = np.sort(rng.permutation(9)[:4])
         restricted = objective.restrict(np.isin(np.arange(10), [*chosen, 9]))
-        alone = LeastSquares(X[:, chosen], y, alpha=0.1, sample_weight=weight, fit_intercept=True).working()
+        alone = (
+            LeastSquares(X[:, chosen], y, alpha=0.1, sample_weight=weight, fit_intercept=True).working_form().objective
+        )
         expected = alone.restrict(np.ones(5, dtype=bool))
         x = rng.standard_normal(5)
-        assert_allclose(restricted.hessian(restricted.at(x)), expected.hessian(expected.at(x)), rtol=1e-12, atol=1e-12)
+        assert_allclose(
+            restricted.hessian(restricted.evaluate(x)), expected.hessian(expected.evaluate(x)), rtol=1e-12, atol=1e-12
+        )
 
 
 def test_a_centred_restriction_has_products_of_its_own() -> None:
     rng = np.random.default_rng(6)
     X, y = rng.standard_normal((N, 5)) + 3.0, rng.standard_normal(N)
     objective = LeastSquares(X, y, fit_intercept=True)
-    restricted = objective.restrict(np.array([True, False, True, True, False, True])).working()
+    restricted = objective.restrict(np.array([True, False, True, True, False, True])).working_form().objective
     C = np.column_stack([X[:, [0, 2, 3]] - X[:, [0, 2, 3]].mean(axis=0), np.ones(N)])
-    assert_allclose(restricted.hessian(restricted.at(np.zeros(4))), C.T @ C / N, atol=1e-12)
+    assert_allclose(restricted.hessian(restricted.evaluate(np.zeros(4))), C.T @ C / N, atol=1e-12)
 
 
 def test_the_same_calls_give_the_same_bytes() -> None:
@@ -274,7 +278,7 @@ def _at_most(columns: int, make_room: Any) -> Any:
 def test_each_search_gathers_columns_of_its_own(intercept: bool) -> None:
     """Otherwise searches in two threads would change them under each other, and they would outlive the search."""
     objective = linear("least squares", fit_intercept=intercept)
-    first, second = objective.working(), objective.working()
+    first, second = objective.working_form().objective, objective.working_form().objective
     everything = np.ones(objective.size, dtype=bool)
     first.restrict(everything)
     second.restrict(everything)

@@ -116,7 +116,7 @@ def objective(model: str, form: str, weighted: bool, intercept: bool) -> Any:
     kind, encode = MODELS[model]
     y = encode(X[:, [2, 8, 17]] @ [1.0, -0.7, 1.5] + rng.standard_normal(N))
     weight = rng.integers(0, 3, N) if weighted else None
-    return kind(FORMS[form](X), y, alpha=0.05, sample_weight=weight, fit_intercept=intercept).working()
+    return kind(FORMS[form](X), y, alpha=0.05, sample_weight=weight, fit_intercept=intercept).working_form().objective
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -132,8 +132,8 @@ def test_blocks_of_the_full_hessian(model: str, form: str, weighted: bool, inter
         inside = np.sort([*some, *[P] * intercept]).astype(np.intp)
         x = np.zeros(f.shape)
         x[inside] = 0.3 * rng.standard_normal(inside.size)
-        point = f.at(x)
-        full = whole.hessian(whole.at(x))
+        point = f.evaluate(x)
+        full = whole.hessian(whole.evaluate(x))
         support = np.isin(np.arange(f.size), inside)
         cross, diagonal = f.cross_hessian(point, f.lower(point, support), np.flatnonzero(support), index(others))
         assert_allclose(cross, full[np.ix_(inside, index(others))], rtol=1e-9, atol=1e-10)
@@ -144,8 +144,8 @@ def test_constant_candidates_have_the_curvature_of_the_ridge() -> None:
     X = values()
     X[:, 4], X[:, 20] = 3.0, 0.0
     for form in FORMS:
-        f = LeastSquares(FORMS[form](X), X[:, 0], alpha=0.05, fit_intercept=True).working()
-        point = f.at(np.zeros(f.shape))
+        f = LeastSquares(FORMS[form](X), X[:, 0], alpha=0.05, fit_intercept=True).working_form().objective
+        point = f.evaluate(np.zeros(f.shape))
         support = np.isin(np.arange(f.size), [1, 2, P])
         cross, diagonal = f.cross_hessian(point, f.lower(point, support), np.flatnonzero(support), index([20, 4]))
         assert_allclose(cross, 0.0, atol=1e-12)
@@ -162,7 +162,7 @@ def test_other_objectives_cut_it_out_of_their_hessian() -> None:
     root = np.random.default_rng(0).standard_normal((8, 8))
     A = root @ root.T
     f = Quadratic(A, np.ones(8))
-    point, inside, others = f.at(np.arange(8.0)), index([1, 4, 6]), index([7, 0, 5])
+    point, inside, others = f.evaluate(np.arange(8.0)), index([1, 4, 6]), index([7, 0, 5])
     solution = f.lower(point, np.isin(np.arange(8), inside))
     cross, diagonal = f.cross_hessian(point, solution, inside, others)
     assert_allclose(cross, A[np.ix_(inside, others)])
@@ -173,7 +173,7 @@ def test_other_objectives_cut_it_out_of_their_hessian() -> None:
 def test_passes_over_all_columns_are_counted(model: str, intercept: bool, passes: int, storage: str) -> None:
     """Products, sums for an intercept, and squares, which least squares knows."""
     f = objective(model, "C order", False, intercept)
-    point = f.at(np.zeros(f.shape))
+    point = f.evaluate(np.zeros(f.shape))
     f.curvature(point)
     before = f.passes
     support = np.isin(np.arange(f.size), [1, 2, *[P] * intercept])

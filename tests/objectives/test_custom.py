@@ -30,7 +30,7 @@ class LogCosh(Objective):
         return Point(self, x, float(np.sum(np.log(np.cosh(residual)))), residual)
 
     def gradient(self, point: Point) -> Any:
-        self._passes.total += 1
+        self.counters.passes += 1
         return self.matrix.T @ np.tanh(point.state)
 
     def restrict(self, support: Any) -> LogCosh:
@@ -44,7 +44,7 @@ def test_every_solver_takes_it(solver: str) -> None:
     result = ksparse.minimize(objective, k=2, solver=SOLVERS[solver]())
     assert np.isfinite(result.x).all()
     assert len(result.selected) <= 2
-    assert result.value < objective.value_at_zero
+    assert result.value < objective._value_at_zero_
     assert result.passes >= 1
 
 
@@ -55,7 +55,7 @@ def test_the_default_solver_finds_the_best_subset() -> None:
 
 def test_its_derivatives_are_checked() -> None:
     assert check_objective(LogCosh()).ok
-    point = LogCosh().at(0.1 * np.ones(4))
+    point = LogCosh().evaluate(0.1 * np.ones(4))
     exact = (A.T / np.cosh(point.state) ** 2) @ A
     np.testing.assert_allclose(LogCosh().hessian(point), exact, atol=1e-7)
     np.testing.assert_allclose(LogCosh().hessian_operator(point) @ TARGET, exact @ TARGET, atol=1e-7)
@@ -65,4 +65,4 @@ def test_steps_that_need_a_constant_say_so() -> None:
     with pytest.raises(ValueError, match=r"no known Lipschitz constant.*Backtracking"):
         ksparse.minimize(LogCosh(), k=2, solver=ksparse.GraHTP())
     named = ksparse.minimize(LogCosh(), k=2, solver=ksparse.GraHTP(step=Normalized()))
-    assert named.value < LogCosh().value_at_zero
+    assert named.value < LogCosh()._value_at_zero_

@@ -26,14 +26,14 @@ def inner_point(p: int = P, seed: int = 0) -> Any:
 def test_value_and_gradient() -> None:
     sigma, omega = covariance(P, 12), inner_point()
     objective = LogDet(sigma, bounds=None)
-    point = objective.at(omega)
+    point = objective.evaluate(omega)
     assert point.value == pytest.approx(value_at(sigma, omega), rel=1e-13)
     np.testing.assert_allclose(point.gradient, sigma - np.linalg.inv(omega), atol=1e-12)
     report = check_objective(objective, omega)
     assert report.ok, report
     assert report.checked == P * P
     skew = np.triu(np.ones((P, P)), 1)
-    assert objective.at(omega + skew - skew.T).value == pytest.approx(point.value, rel=1e-13)
+    assert objective.evaluate(omega + skew - skew.T).value == pytest.approx(point.value, rel=1e-13)
 
 
 def test_the_check_finds_a_point_of_its_own_inside_the_domain() -> None:
@@ -48,7 +48,7 @@ def test_f_is_infinite_outside_the_bounds_and_where_it_is_not_positive_definite(
 
     def value(bounds: Any, *eigenvalues: float) -> float:
         omega = (turn * np.array(eigenvalues)) @ turn.T
-        return LogDet(sigma, bounds).at(0.5 * (omega + omega.T)).value
+        return LogDet(sigma, bounds).evaluate(0.5 * (omega + omega.T)).value
 
     assert np.isfinite(value((0.5, 2.0), 0.5, 1, 1, 1, 2))
     assert value((0.5, 2.0), 0.499999, 1, 1, 1, 2) == np.inf
@@ -57,7 +57,7 @@ def test_f_is_infinite_outside_the_bounds_and_where_it_is_not_positive_definite(
     assert value(None, -1e-3, 1, 1, 1, 1) == np.inf
     assert value((0.0, 2.0), -1e-3, 1, 1, 1, 1) == np.inf
     with pytest.raises(ValueError, match="not positive definite or not within its eigenvalue bounds"):
-        _ = LogDet(sigma).at(np.zeros((P, P))).gradient
+        _ = LogDet(sigma).evaluate(np.zeros((P, P))).gradient
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -102,7 +102,7 @@ def test_the_quadratic_model_is_that_of_finite_differences() -> None:
     sigma, omega = covariance(P, 12), inner_point()
     objective = LogDet(sigma, bounds=None)
     look = random_support(P, 0.6, seed=1)
-    at, hessian, linear = objective.quadratic_model(objective.at(omega), look)
+    at, hessian, linear = objective.quadratic_model(objective.evaluate(omega), look)
     rows, columns = np.nonzero(at)
     assert (rows <= columns).all()
     assert rows.size == int(np.triu(look).sum())
@@ -110,7 +110,7 @@ def test_the_quadratic_model_is_that_of_finite_differences() -> None:
     def moved(step: Any) -> float:
         change = np.zeros((P, P))
         change[rows, columns] = change[columns, rows] = step
-        return objective.at(omega + change).value
+        return objective.evaluate(omega + change).value
 
     h, eye = 1e-4, np.eye(rows.size)
     numeric = [
@@ -124,7 +124,7 @@ def test_the_quadratic_model_is_that_of_finite_differences() -> None:
     slopes = [(moved(h * a) - moved(-h * a)) / (2 * h) for a in eye]
     np.testing.assert_allclose(hessian @ omega[rows, columns] - linear, slopes, atol=1e-6)
     # Per-coordinate curvature is half of the model's diagonal for a pair, and all of it on the diagonal.
-    curvature = objective.curvature(objective.at(omega))[rows, columns]
+    curvature = objective.curvature(objective.evaluate(omega))[rows, columns]
     np.testing.assert_allclose(curvature * np.where(rows == columns, 1, 2), hessian.diagonal(), rtol=1e-12)
 
 
@@ -133,13 +133,13 @@ def test_the_restricted_hessian_is_the_second_derivative_along_symmetric_directi
     support = random_support(P, 0.5, seed=2)
     restricted = objective.restrict(support)
     omega = np.where(support, inner_point(), 0.0) + np.eye(P)
-    point = restricted.at(omega[support])
+    point = restricted.evaluate(omega[support])
     rng = np.random.default_rng(0)
     D = rng.standard_normal((P, P))
     direction, h = (D + D.T)[support], 1e-5
-    numeric = (restricted.at(point.x + h * direction).gradient - restricted.at(point.x - h * direction).gradient) / (
-        2 * h
-    )
+    numeric = (
+        restricted.evaluate(point.x + h * direction).gradient - restricted.evaluate(point.x - h * direction).gradient
+    ) / (2 * h)
     np.testing.assert_allclose(restricted.hessian(point) @ direction, numeric, atol=1e-7)
     np.testing.assert_allclose(restricted.hessian_operator(point) @ direction, numeric, atol=1e-7)
     along = objective.curvature_along(objective.lift(point, support), np.where(support, D + D.T, 0.0))
@@ -159,7 +159,7 @@ def test_leaving_costs_are_those_of_removing_an_edge_and_refitting_its_two_varia
     objective = LogDet(sigma, bounds=None)
     # The costs are exact wherever Ω is, not only at a minimum; what lowers f costs nothing.
     omega = refitted(objective, random_support(P, 0.7, seed))[1] + 0.002 * seed * np.eye(P)
-    costs = objective.leaving_costs(objective.at(omega))
+    costs = objective.leaving_costs(objective.evaluate(omega))
     edges = np.argwhere(np.triu(omega, 1))
     assert len(edges) >= 3
     for i, j in edges:
@@ -168,12 +168,12 @@ def test_leaving_costs_are_those_of_removing_an_edge_and_refitting_its_two_varia
             changed = omega.copy()
             changed[i, j] = changed[j, i] = 0.0
             changed[i, i], changed[j, j] = diagonal
-            return objective.at(changed).value
+            return objective.evaluate(changed).value
 
         start = 2.0 * omega[[i, j], [i, j]]
         best = minimize(without, start, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-13, "maxiter": 4000})
         assert costs[i, j] == costs[j, i]
-        rise = max(best.fun - objective.at(omega).value, 0.0)
+        rise = max(best.fun - objective.evaluate(omega).value, 0.0)
         assert costs[i, j] + costs[j, i] == pytest.approx(rise, abs=1e-9)
     assert costs.max() > 0.01
     outside = omega == 0
@@ -189,7 +189,7 @@ def test_entering_gains_are_those_of_refitting_a_block(edges: list[tuple[int, in
     for i, j in edges:
         support[i, j] = support[j, i] = True
     omega = refitted(objective, support)[1]
-    point = objective.at(omega)
+    point = objective.evaluate(omega)
     gains = objective.entering_gains(point, point.gradient)
     for i, j in ((0, 4), (1, 2)):
 
@@ -198,7 +198,7 @@ def test_entering_gains_are_those_of_refitting_a_block(edges: list[tuple[int, in
             moved[i, i] += move[0]
             moved[j, j] += move[1]
             moved[i, j] = moved[j, i] = move[2]
-            value = objective.at(moved).value
+            value = objective.evaluate(moved).value
             return float(value) if np.isfinite(value) else 1e10
 
         best = minimize(changed, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14})
@@ -210,7 +210,7 @@ def test_entering_gains_are_those_of_refitting_a_block(edges: list[tuple[int, in
 def test_the_lipschitz_constant() -> None:
     objective = LogDet(covariance(P, 12), bounds=(0.5, 2.0))
     assert objective.lipschitz() == pytest.approx(4.0)
-    worst = objective.at(0.5 * np.eye(P))
+    worst = objective.evaluate(0.5 * np.eye(P))
     assert objective.curvature(worst).max() <= objective.lipschitz() * (1 + 1e-12)
     with pytest.raises(NoLipschitzConstantError, match="without a lower bound"):
         LogDet(covariance(P, 12), bounds=None).lipschitz()

@@ -76,6 +76,6 @@ def test_no_curvature_exceeds_the_bound() -> None:
 @pytest.mark.parametrize("scale", [1e3, 1e100])
 def test_f_is_finite_and_sloped_far_from_the_data(scale: float) -> None:
     objective = Logistic(np.array([[1.0], [1.0], [-1.0]]), [0, 1, 1])
-    point = objective.at(np.array([scale]))
+    point = objective.evaluate(np.array([scale]))
     assert point.value == pytest.approx(2 / 3 * scale)
     assert_allclose(point.gradient, [2 / 3])

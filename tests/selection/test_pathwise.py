@@ -201,4 +201,4 @@ def test_limits_of_the_solver_hold_for_each_k(options: dict[str, int]) -> None:
     assert path.polish(3).value <= path.results[1].value
     for k, result in path.results.items():
         assert len(result.selected) <= k
-        assert result.value == pytest.approx(LeastSquares(X, y).at(result.x).value)
+        assert result.value == pytest.approx(LeastSquares(X, y).evaluate(result.x).value)

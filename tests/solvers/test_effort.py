@@ -151,7 +151,7 @@ def test_effort_finds_what_exchanges_alone_do_not(name: str) -> None:
     for result in results:
         assert result.success
         assert len(result.selected) <= sparsity.k
-        assert result.value == pytest.approx(objective.at(result.x).value, rel=1e-9)
+        assert result.value == pytest.approx(objective.evaluate(result.x).value, rel=1e-9)
         assert (np.diff(result.history["value"]) <= 0).all()
     if name == "always":
         assert {3, 4, 5} <= set(results[-1].selected.tolist())

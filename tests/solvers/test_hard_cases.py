@@ -39,7 +39,7 @@ def test_a_constant_column_is_not_amplified(level: float, dtype: Any, as_sparse:
         result = quietly(objective, k=4, solver=solver)
         assert np.abs(result.x).max() < 10
         assert result.value < 1e-9
-        assert objective.at(result.x).value == pytest.approx(result.value, abs=1e-9)
+        assert objective.evaluate(result.x).value == pytest.approx(result.value, abs=1e-9)
     counts = np.random.default_rng(1).poisson(np.exp(X[:, 0]))
     assert quietly(Poisson(X, counts, fit_intercept=True), k=4).status in (Status.SINGULAR, Status.CONVERGED)
 
@@ -51,7 +51,7 @@ def test_a_start_on_huber_s_linear_part(method: Any, scaled: bool) -> None:
     X, y = normal(5, 4, seed=5), 3 * np.random.default_rng(6).standard_t(1, 5)
     objective = Huber(X, y, delta=0.1, alpha=0.1, fit_intercept=True)
     result = quietly(objective, k=2, solver=ksparse.GraHTP(step=Normalized(scaled=scaled), debias=Exact(method)))
-    assert result.value < objective.at(np.zeros(5)).value
+    assert result.value < objective.evaluate(np.zeros(5)).value
     assert result.value <= 1.5 * ksparse.minimize(objective, k=2).value + 1e-9
 
 
@@ -162,7 +162,9 @@ def test_sparse_data_with_repeated_entries() -> None:
     pattern = X.data.copy()
     objective, dense = (LeastSquares(form, [1.0, 2.0, 3.0]) for form in (X, X.toarray()))
     at_zero = np.zeros(3)
-    np.testing.assert_allclose(objective.curvature(objective.at(at_zero)), dense.curvature(dense.at(at_zero)))
+    np.testing.assert_allclose(
+        objective.curvature(objective.evaluate(at_zero)), dense.curvature(dense.evaluate(at_zero))
+    )
     solver = ksparse.FGraHTP(step=Constant(1.0, scaled=True))
     assert quietly(objective, k=1, solver=solver).value == pytest.approx(quietly(dense, k=1, solver=solver).value)
     np.testing.assert_array_equal(X.data, pattern)
@@ -229,7 +231,7 @@ def test_float32_data_with_large_means() -> None:
     objective = LeastSquares(X, y, fit_intercept=True)
     exact = LeastSquares(X.astype(np.float64), y, fit_intercept=True)
     result = ksparse.minimize(objective, k=10)
-    assert objective.at(result.x).value == pytest.approx(result.value, rel=1e-6)
+    assert objective.evaluate(result.x).value == pytest.approx(result.value, rel=1e-6)
     assert result.value == pytest.approx(ksparse.minimize(exact, k=10).value, rel=1e-6)
 
 
@@ -377,8 +379,8 @@ def test_cached_hessians_are_not_shared() -> None:
     X = 5.0 + normal(20, 3)
     objective = LeastSquares(X, normal(20, seed=1), fit_intercept=True)
     x = np.zeros(4)
-    before = objective.hessian(objective.at(x))
-    centred = objective.working().hessian(objective.working().at(x))
+    before = objective.hessian(objective.evaluate(x))
+    centred = objective.working_form().objective.hessian(objective.working_form().objective.evaluate(x))
     np.testing.assert_allclose(centred[:3, :3], np.cov(X.T, bias=True), atol=1e-12)
     before[:] = 0.0
-    assert objective.hessian(objective.at(x)).any()
+    assert objective.hessian(objective.evaluate(x)).any()

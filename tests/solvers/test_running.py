@@ -51,7 +51,7 @@ STEPS: dict[str, StepRule] = {
 def test_every_step_rule_lowers_f(kind: str, step: str, method: Any) -> None:
     objective = linear(kind, fit_intercept=True)
     result = ksparse.minimize(objective, k=4, solver=method(step=STEPS[step]))
-    start = objective.at(np.zeros(objective.shape)).value
+    start = objective.evaluate(np.zeros(objective.shape)).value
     assert result.value < 0.9 * start
     assert np.isfinite(result.history["step"]).all()
     assert (result.history["step"] > 0).all()
@@ -79,7 +79,7 @@ def test_a_scaled_step_is_the_plain_one_after_a_change_of_variables(step: str, m
 
 def test_constant_and_lipschitz_steps_are_what_they_say() -> None:
     objective = linear("least squares")
-    largest = np.linalg.eigvalsh(objective.hessian(objective.at(np.zeros(P))))[-1]
+    largest = np.linalg.eigvalsh(objective.hessian(objective.evaluate(np.zeros(P))))[-1]
     result = ksparse.minimize(objective, k=3, solver=ksparse.GraHTP(step=Lipschitz(factor=0.5)))
     np.testing.assert_allclose(result.history["step"], 0.5 / largest, rtol=3e-3)
     result = ksparse.minimize(objective, k=3, solver=ksparse.GraHTP(step=0.25))
@@ -89,8 +89,8 @@ def test_constant_and_lipschitz_steps_are_what_they_say() -> None:
 def test_the_normalized_step_minimizes_along_the_gradient() -> None:
     objective = linear("least squares")
     result = ksparse.minimize(objective, k=P, solver=ksparse.FGraHTP(step=Normalized(), max_iter=1000))
-    g = objective.at(np.zeros(P)).gradient
-    assert result.history[0].step == pytest.approx(g @ g / (g @ objective.hessian(objective.at(g)) @ g))
+    g = objective.evaluate(np.zeros(P)).gradient
+    assert result.history[0].step == pytest.approx(g @ g / (g @ objective.hessian(objective.evaluate(g)) @ g))
     assert (np.diff(result.history["value"]) <= 1e-15).all()
 
 
@@ -108,7 +108,7 @@ def test_the_barzilai_borwein_step_is_a_secant() -> None:
     with pytest.warns(ksparse.ConvergenceWarning):
         result = ksparse.minimize(objective, k=P, solver=solver, callback=lambda _, x: seen.append(x.copy()))
     s = seen[1] - seen[0]
-    y = objective.at(seen[1]).gradient - objective.at(seen[0]).gradient
+    y = objective.evaluate(seen[1]).gradient - objective.evaluate(seen[0]).gradient
     assert result.history[2].step == pytest.approx(s @ s / (s @ y))
 
 
@@ -175,9 +175,9 @@ def test_callbacks_see_the_users_coordinates() -> None:
     X = design() + 100.0
     objective = linear("logistic", X, fit_intercept=True)
     values: list[float] = []
-    result = ksparse.minimize(objective, k=3, callback=lambda _, x: values.append(objective.at(x).value))
+    result = ksparse.minimize(objective, k=3, callback=lambda _, x: values.append(objective.evaluate(x).value))
     np.testing.assert_allclose(values, result.history["value"], rtol=1e-9)
-    assert objective.at(result.x).value == pytest.approx(result.value, rel=1e-12)
+    assert objective.evaluate(result.x).value == pytest.approx(result.value, rel=1e-12)
 
 
 def test_the_support_change_counts_units_that_enter() -> None:
@@ -207,7 +207,7 @@ def test_history_reads_like_a_table() -> None:
 def test_the_gradient_norm_is_that_of_the_support() -> None:
     objective = linear("logistic")
     result = ksparse.minimize(objective, k=3, solver=ksparse.FGraHTP(step=0.5))
-    gradient = objective.at(result.x).gradient[result.support]
+    gradient = objective.evaluate(result.x).gradient[result.support]
     assert result.history[-1].gradient_norm == pytest.approx(np.linalg.norm(gradient), rel=1e-10)
     exact = ksparse.minimize(objective, k=3, solver=ksparse.GraHTP(step=0.5))
     assert (exact.history["gradient_norm"] < 1e-8).all()

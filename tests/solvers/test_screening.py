@@ -19,9 +19,13 @@ from ksparse.solvers.screening import ScreenedModel
 N, P = 40, 12
 OBJECTIVES: dict[str, Any] = {
     "least squares": lambda X, m: LeastSquares(X, m, alpha=0.01),
-    "with a free coordinate": lambda X, m: LeastSquares(X, m + 2.0, alpha=0.01, fit_intercept=True).working(),
+    "with a free coordinate": lambda X, m: (
+        LeastSquares(X, m + 2.0, alpha=0.01, fit_intercept=True).working_form().objective
+    ),
     "logistic": lambda X, m: Logistic(X, m > 0, alpha=0.05),
-    "logistic with a free coordinate": lambda X, m: Logistic(X, m > 0, alpha=0.05, fit_intercept=True).working(),
+    "logistic with a free coordinate": lambda X, m: (
+        Logistic(X, m > 0, alpha=0.05, fit_intercept=True).working_form().objective
+    ),
 }
 QUADRATIC = ["least squares", "with a free coordinate"]
 
@@ -70,15 +74,15 @@ def case(name: str, seed: int = 0, fixed: Any = (), refitted: bool = True, X: Ar
     x = np.where(support, 0.1, 0.0)
     if refitted:
         x[support] = Exact()(objective.restrict(support), x[support]).point.x
-    return Case(objective, objective.at(x), support, unit, np.isin(np.arange(P), fixed))
+    return Case(objective, objective.evaluate(x), support, unit, np.isin(np.arange(P), fixed))
 
 
 def without_ridge(name: str, X: Array) -> Case:
     """The case of columns X without a ridge, at the solution with one."""
     problem, (_, margins) = case(name, X=X), data(0)
     kind, y = (Logistic, margins > 0) if "logistic" in name else (LeastSquares, margins)
-    objective = kind(X, y, fit_intercept="free" in name).working()
-    return problem._replace(objective=objective, point=objective.at(problem.point.x))
+    objective = kind(X, y, fit_intercept="free" in name).working_form().objective
+    return problem._replace(objective=objective, point=objective.evaluate(problem.point.x))
 
 
 def best_value(objective: Objective, support: Mask) -> float:
@@ -181,7 +185,7 @@ def test_candidates_come_in_any_order(name: str) -> None:
             support = problem.after(chain)
             forecast = model.forecast(support, chain)
             assert forecast is not None
-            lowered = problem.objective.lower(problem.objective.at(problem.point.x), support | problem.support)
+            lowered = problem.objective.lower(problem.objective.evaluate(problem.point.x), support | problem.support)
             full = lowered.objective.hessian(lowered)
             kept = support[support | problem.support]
             assert_allclose(forecast.hessian, full[np.ix_(kept, kept)], rtol=1e-8, atol=1e-11)

@@ -41,8 +41,8 @@ def test_promises(name: str, sparsity: str, solver: str) -> None:
 
     assert np.isfinite(result.x).all()
     assert len(result.selected) <= chosen.k
-    assert result.value == pytest.approx(objective.at(result.x).value, rel=1e-9, abs=1e-12)
-    assert result.value <= objective.at(np.zeros(objective.shape)).value + 1e-12
+    assert result.value == pytest.approx(objective.evaluate(result.x).value, rel=1e-9, abs=1e-12)
+    assert result.value <= objective.evaluate(np.zeros(objective.shape)).value + 1e-12
     np.testing.assert_array_equal(result.support, (result.x != 0) & units.constrained)
     if units.lower is not None:
         assert (result.x >= units.lower).all()
@@ -52,7 +52,7 @@ def test_promises(name: str, sparsity: str, solver: str) -> None:
     assert (np.diff(result.history["seconds"]) >= 0).all()
     assert (np.diff(result.history["passes"]) >= 0).all()
     if result.status is Status.CONVERGED and solver in EXACT:
-        on_support = objective.at(result.x).gradient[result.support]
+        on_support = objective.evaluate(result.x).gradient[result.support]
         inside = np.ones(on_support.shape, dtype=bool)
         if units.lower is not None and units.upper is not None:
             x = result.x[result.support]

@@ -102,5 +102,7 @@ def test_iterates_are_those_of_the_textbook(name: str, seed: int) -> None:
     assert len(ours) >= 2 or result.n_iter >= 2
     for mine, reference, value in zip(ours, theirs, values, strict=False):
         np.testing.assert_allclose(mine, reference, atol=1e-6)
-        assert value == pytest.approx(objective.at(reference).value, rel=1e-9)
-    np.testing.assert_allclose(result.history["value"][-1], objective.at(theirs[result.n_iter - 1]).value, rtol=1e-9)
+        assert value == pytest.approx(objective.evaluate(reference).value, rel=1e-9)
+    np.testing.assert_allclose(
+        result.history["value"][-1], objective.evaluate(theirs[result.n_iter - 1]).value, rtol=1e-9
+    )

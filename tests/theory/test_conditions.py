@@ -46,7 +46,7 @@ def test_the_logistic_constants_satisfy_the_definition(seed: int) -> None:
         F = rng.choice(6, 2, replace=False)
         x, y = np.zeros(6), np.zeros(6)
         x[F], y[F] = rng.standard_normal(2), rng.standard_normal(2)
-        change = objective.at(x).gradient[F] - objective.at(y).gradient[F]
+        change = objective.evaluate(x).gradient[F] - objective.evaluate(y).gradient[F]
         assert np.linalg.norm(x[F] - y[F] - condition.zeta * change) <= condition.rho * np.linalg.norm(x - y)
 
 

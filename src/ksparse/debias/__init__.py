@@ -1,7 +1,19 @@
 """Minimizing f on a fixed support (step S3), always in the k dimensions of the support."""
 
-from .base import Bounds, Debias, Outcome, Solution
+from ..objectives.outcome import Outcome
+from .base import Bounds, Debias, Solution
 from .exact import Exact
+from .neighbourhood import minimize_precision
 from .one_step import GradientStep, NewtonStep, Truncate
 
-__all__ = ["Bounds", "Debias", "Exact", "GradientStep", "NewtonStep", "Outcome", "Solution", "Truncate"]
+__all__ = [
+    "Bounds",
+    "Debias",
+    "Exact",
+    "GradientStep",
+    "NewtonStep",
+    "Outcome",
+    "Solution",
+    "Truncate",
+    "minimize_precision",
+]

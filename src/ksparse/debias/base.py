@@ -1,27 +1,17 @@
-"""What a debiasing method takes and gives."""
+"""The interface of a debiasing method."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from .._types import Array, Mask
 from ..objectives.base import Objective, Point
+from ..objectives.outcome import Outcome
 
 __all__ = ["Bounds", "Debias", "Outcome", "Solution"]
-
-
-class Outcome(Enum):
-    """How minimizing on a support ended."""
-
-    SOLVED = "the minimum on the support was found"
-    SINGULAR = "the minimizer on the support is not unique"
-    NO_MINIMUM = "f has no minimum on the support"
-    NOT_FINITE = "f is not finite on the support"
-    UNFINISHED = "the minimum on the support was not reached"
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,36 @@
-"""Debiasing proper: the minimum on the support."""
+"""Debiasing proper: the minimum of f on a support."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import singledispatch
 from typing import Literal, get_args
 
 import numpy as np
 
 from .._types import Array
-from ..objectives.base import Objective, Point
-from ..objectives.logdet import LogDetOnSupport
+from ..objectives.base import Objective, Point, has_hessian, is_quadratic, value_at_zero
+from ..objectives.outcome import Outcome
 from ..validation import check_iterations, check_positive_number
-from .base import Bounds, Outcome, Solution
+from .base import Bounds, Solution
 from .lbfgs import lbfgs
-from .neighbourhood import STILLEST, alternating_directions, neighbourhood
-from .newton import conjugate_gradient_direction, minimize_quadratic, newton, unique
+from .newton import check_uniqueness, conjugate_gradient_direction, minimize_quadratic, newton
 
-__all__ = ["Exact", "Method"]
+__all__ = ["Exact", "Method", "TrialRefit", "minimize_on_support"]
 
 Method = Literal["auto", "newton-cholesky", "newton-cg", "lbfgs", "neighbourhood", "adm"]
 
-#: With a larger tolerance a refit is only to show whether a support is worth more.
-BRIEF = 1e-6
-#: The tolerance of a result.
-ACCURATE = 1e-12
+#: Methods that are for precision matrices only.
+PRECISION_METHODS = ("neighbourhood", "adm")
+#: Tolerance of a result.
+RESULT_TOL = 1e-12
+#: With a larger tolerance a refit only compares supports, and needs no refinement of its last step.
+COMPARISON_TOL = 1e-6
+#: Default limit of Newton iterations.
+MAX_NEWTON_STEPS = 100
+#: Largest support whose Hessian is factorized. Measured on dense and sparse linear models: beyond it conjugate
+#: gradients are faster, below it they take up to three times as long.
+MAX_CHOLESKY_SIZE = 1200
 
 
 @dataclass(frozen=True)
@@ -33,20 +40,17 @@ class Exact:
     Parameters
     ----------
     method : {"auto", "newton-cholesky", "newton-cg", "lbfgs", "neighbourhood", "adm"}, default="auto"
-        "auto" takes Newton's method where there is a Hessian, with Cholesky for supports of up to 1200 coordinates (500
-        of other functions than linear models) and conjugate gradients beyond, and L-BFGS where there is none. For
-        precision matrices it takes "neighbourhood", coordinate descent within the eigenvalue bounds; "adm" is the
-        alternating direction method of the paper's Appendix B.
+        "auto" is Newton's method where there is a Hessian, with Cholesky for supports of up to 1200 coordinates and
+        conjugate gradients beyond, and L-BFGS where there is none. For precision matrices it is "neighbourhood":
+        coordinate descent within the eigenvalue bounds; "adm" is the alternating direction method of the paper's
+        Appendix B.
     tol : float, default=1e-12
         Relative accuracy in f.
-    max_iter : int, default=100
-        Limit of Newton iterations; L-BFGS may take ten times as many.
-    target : float, optional
-        Give up once f cannot come below this value any more.
+    max_iter : int, optional
+        Limit of Newton iterations (default 100; L-BFGS may take ten times as many), or of iterations of "adm"
+        (default 5000). "neighbourhood" takes none.
     rho : float, optional
-        ρ of the alternating direction method; by default it adapts itself.
-    hessian : ndarray, optional
-        The Hessian on the support near the start, if it is known; it serves Newton's first steps.
+        ρ of "adm"; by default it is adapted.
 
     Examples
     --------
@@ -57,11 +61,9 @@ class Exact:
     """
 
     method: Method = "auto"
-    tol: float = ACCURATE
-    max_iter: int = 100
-    target: float | None = None
+    tol: float = RESULT_TOL
+    max_iter: int | None = None
     rho: float | None = None
-    hessian: Array | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         methods = get_args(Method)
@@ -70,68 +72,94 @@ class Exact:
         check_positive_number(self.tol, "tol")
         if self.rho is not None:
             check_positive_number(self.rho, "rho")
+            if self.method != "adm":
+                raise ValueError(f'rho is a parameter of method="adm", not of {self.method!r}; leave one of them out')
+        if self.max_iter is None:
+            return
         if check_iterations(self.max_iter, "max_iter") == 0:
             raise ValueError("max_iter must be at least 1; for no debiasing, use Truncate()")
+        if self.method == "neighbourhood":
+            raise ValueError('"neighbourhood" has no max_iter; leave it out, or use method="adm"')
 
     @property
-    def accurate(self) -> bool:
-        """Whether what it finds is as accurate as a result is."""
-        return self.tol <= ACCURATE and self.target is None
+    def is_accurate(self) -> bool:
+        """Whether its minimum is as accurate as a result."""
+        return self.tol <= RESULT_TOL
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
         """Minimize the restricted objective from `start`."""
-        if isinstance(objective, LogDetOnSupport):
-            return self._precision(objective, start, bounds)
-        if self.method in ("neighbourhood", "adm"):
-            raise ValueError(
-                f'"{self.method}" is for precision matrices, not for {type(objective).__name__}; use "auto"'
-            )
-        point = self._start(objective, start)
-        if not np.isfinite(point.value):
-            return Solution(point, Outcome.NOT_FINITE)
-        if start.size == 0:
-            return Solution(point, Outcome.SOLVED)
-        method = self._method_for(objective)
-        if method == "lbfgs":
-            return lbfgs(objective, point, bounds, tol=min(self.tol, 1e-8) * 1e-2, max_iter=10 * self.max_iter)
-        if method == "newton-cholesky" and objective.quadratic and bounds is None:
-            return minimize_quadratic(objective, point, refine=self.tol < BRIEF)
-        solution = newton(
-            objective,
-            point,
-            bounds,
-            solve=None if method == "newton-cholesky" else conjugate_gradient_direction,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            target=self.target,
-            hessian=self.hessian,
+        return minimize_on_support(objective, start, bounds, self)
+
+
+@dataclass(frozen=True)
+class TrialRefit(Exact):
+    """A refit that only shows whether a support is better than another; for solvers.
+
+    Parameters
+    ----------
+    target : float, optional
+        Give up once f is not expected to come below this value.
+    hessian : ndarray, optional
+        The Hessian on the support near the start, if it is known; Newton's first steps use it.
+    """
+
+    target: float | None = None
+    hessian: Array | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def is_accurate(self) -> bool:
+        return super().is_accurate and self.target is None
+
+
+@singledispatch
+def minimize_on_support(objective: Objective, start: Array, bounds: Bounds | None, settings: Exact) -> Solution:
+    """Minimize a restricted objective; kinds of objectives with a method of their own register it here."""
+    if settings.method in PRECISION_METHODS:
+        raise ValueError(
+            f'"{settings.method}" is for precision matrices, not for {type(objective).__name__}; use "auto"'
         )
-        if solution.outcome is Outcome.SOLVED and method == "newton-cg":
-            return Solution(solution.point, unique(objective, solution.point))
-        if solution.outcome is Outcome.UNFINISHED and self.target is None:
-            return lbfgs(objective, solution.point, bounds, tol=self.tol * 1e-2, max_iter=10 * self.max_iter)
-        return solution
+    target = settings.target if isinstance(settings, TrialRefit) else None
+    hessian = settings.hessian if isinstance(settings, TrialRefit) else None
+    max_iter = settings.max_iter or MAX_NEWTON_STEPS
+    point = _evaluate_start(objective, start)
+    if not np.isfinite(point.value):
+        return Solution(point, Outcome.NOT_FINITE)
+    if start.size == 0:
+        return Solution(point, Outcome.SOLVED)
+    method = _choose_method(objective, settings)
+    if method == "lbfgs":
+        return lbfgs(objective, point, bounds, tol=min(settings.tol, 1e-8) * 1e-2, max_iter=10 * max_iter)
+    if method == "newton-cholesky" and is_quadratic(objective) and bounds is None:
+        return minimize_quadratic(objective, point, refine=settings.tol < COMPARISON_TOL)
+    solution = newton(
+        objective,
+        point,
+        bounds,
+        solve=None if method == "newton-cholesky" else conjugate_gradient_direction,
+        tol=settings.tol,
+        max_iter=max_iter,
+        target=target,
+        hessian=hessian,
+    )
+    if solution.outcome is Outcome.SOLVED and method == "newton-cg":
+        return Solution(solution.point, check_uniqueness(objective, solution.point))
+    if solution.outcome is Outcome.UNFINISHED and target is None:
+        return lbfgs(objective, solution.point, bounds, tol=settings.tol * 1e-2, max_iter=10 * max_iter)
+    return solution
 
-    def _precision(self, objective: LogDetOnSupport, start: Array, bounds: Bounds | None) -> Solution:
-        """Minimize over the matrices on a support, within their eigenvalue bounds."""
-        if bounds is not None:
-            raise ValueError("entries of a precision matrix cannot be bounded; set bounds of its eigenvalues instead")
-        if self.method == "adm":
-            return alternating_directions(objective, start, tol=self.tol, rho=self.rho)
-        if self.method not in ("auto", "neighbourhood"):
-            raise ValueError(f'precision matrices are debiased by "neighbourhood" or "adm", not by "{self.method}"')
-        return neighbourhood(objective, start, tol=max(self.tol, STILLEST))
 
-    @staticmethod
-    def _start(objective: Objective, start: Array) -> Point:
-        """Where to begin: a long gradient step may have gone further from the minimum than zero is."""
-        point = objective.at(start)
-        at_zero = objective.value_at_zero
-        return objective.at(np.zeros_like(start)) if np.isfinite(at_zero) and not point.value <= at_zero else point
+def _evaluate_start(objective: Objective, start: Array) -> Point:
+    """The start, or zero where a long gradient step has left f above f(0)."""
+    point = objective.evaluate(start)
+    at_zero = value_at_zero(objective)
+    if np.isfinite(at_zero) and not point.value <= at_zero:
+        return objective.evaluate(np.zeros_like(start))
+    return point
 
-    def _method_for(self, objective: Objective) -> Method:
-        if self.method != "auto":
-            return self.method
-        if not objective.has_hessian:
-            return "lbfgs"
-        return "newton-cholesky" if objective.size <= objective.largest_factor else "newton-cg"
+
+def _choose_method(objective: Objective, settings: Exact) -> Method:
+    if settings.method != "auto":
+        return settings.method
+    if not has_hessian(objective):
+        return "lbfgs"
+    return "newton-cholesky" if objective.size <= MAX_CHOLESKY_SIZE else "newton-cg"

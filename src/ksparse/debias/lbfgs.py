@@ -7,8 +7,9 @@ from scipy.optimize import minimize
 
 from .._types import Array
 from ..objectives.base import Objective, Point
+from ..objectives.protocols import is_unbounded_below
 from .base import Bounds, Outcome, Solution
-from .newton import unique
+from .newton import check_uniqueness
 
 __all__ = ["lbfgs"]
 
@@ -28,13 +29,13 @@ def lbfgs(
     """
     best, walls = start, 0
     # SciPy's tolerances suppose gradients of about 1; a start near the minimum has none to compare with, zero has.
-    zero = objective.at(np.zeros_like(start.x))
+    zero = objective.evaluate(np.zeros_like(start.x))
     scale = max(_largest(start.gradient), _largest(zero.gradient) if np.isfinite(zero.value) else 0.0) or 1.0
     depth = -BOTTOMLESS * (1.0 + abs(start.value))
 
     def evaluate(x: Array) -> tuple[float, Array]:
         nonlocal best, walls
-        point = objective.at(x)
+        point = objective.evaluate(x)
         if not np.isfinite(point.value):
             walls += 1
             return (abs(start.value) * 1e3 + 1e3) / scale, np.zeros_like(x)
@@ -57,7 +58,7 @@ def lbfgs(
             callback=stop_if_bottomless,
             options={"maxiter": max_iter, "maxfun": 4 * max_iter, "ftol": tol, "gtol": 1e-10, "maxcor": 20},
         )
-        if best.value < depth or objective.lacks_minimum(best):
+        if best.value < depth or is_unbounded_below(objective, best):
             return Solution(best, Outcome.NO_MINIMUM)
         # The search may stop far from the minimum where f is large or its curvature changes: it must stop twice.
         if before - best.value <= 1e-10 * abs(best.value):
@@ -65,7 +66,7 @@ def lbfgs(
         if found.nit >= max_iter:
             return Solution(best, Outcome.UNFINISHED)
     solved = (found.success and not walls) or _is_flat(best, scale, bounds)
-    return Solution(best, unique(objective, best) if solved else Outcome.UNFINISHED)
+    return Solution(best, check_uniqueness(objective, best) if solved else Outcome.UNFINISHED)
 
 
 def _is_flat(point: Point, scale: float, bounds: Bounds | None) -> bool:

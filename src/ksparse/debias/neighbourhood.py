@@ -19,10 +19,11 @@ from ..objectives.base import Point
 from ..objectives.definite import EigenvalueBounds, Inverse, cholesky
 from ..objectives.logdet import LogDet, LogDetOnSupport
 from .adm import adm, pulled_in
-from .base import Outcome, Solution
+from .base import Bounds, Outcome, Solution
+from .exact import Exact, TrialRefit, minimize_on_support
 from .newton import cholesky_direction, conjugate_gradient_direction, newton
 
-__all__ = ["alternating_directions", "neighbourhood"]
+__all__ = ["alternating_directions", "minimize_precision", "neighbourhood"]
 
 #: No entry of a correlation matrix can be told to be stiller than this.
 STILLEST = 1e-10
@@ -70,6 +71,24 @@ class _Graph(NamedTuple):
         return mask
 
 
+@minimize_on_support.register
+def minimize_precision(objective: LogDetOnSupport, start: Array, bounds: Bounds | None, settings: Exact) -> Solution:
+    """Minimize over the matrices on a support, within their eigenvalue bounds."""
+    if bounds is not None:
+        raise ValueError("entries of a precision matrix cannot be bounded; set bounds of its eigenvalues instead")
+    if settings.method == "adm":
+        limit = settings.max_iter or MAX_ITERATIONS
+        return alternating_directions(objective, start, tol=settings.tol, rho=settings.rho, max_iter=limit)
+    if settings.method not in ("auto", "neighbourhood"):
+        raise ValueError(f'precision matrices are debiased by "neighbourhood" or "adm", not by "{settings.method}"')
+    if settings.max_iter is not None and not isinstance(settings, TrialRefit):
+        raise ValueError(
+            "max_iter has no effect on a precision matrix, which is refitted by neighbourhood coordinate descent; "
+            'leave it out, or use Exact("adm", max_iter=...)'
+        )
+    return neighbourhood(objective, start, tol=max(settings.tol, STILLEST))
+
+
 def neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> Solution:
     """Minimize `LogDet` on a support by neighbourhood coordinate descent wherever the bounds do not bind.
 
@@ -106,7 +125,9 @@ def neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> So
     return _solution(objective, omega, Inverse(len(omega), blocks), outcome)
 
 
-def alternating_directions(objective: LogDetOnSupport, start: Array, *, tol: float, rho: float | None) -> Solution:
+def alternating_directions(
+    objective: LogDetOnSupport, start: Array, *, tol: float, rho: float | None, max_iter: int = MAX_ITERATIONS
+) -> Solution:
     """Minimize `LogDet` on a support by the alternating direction method on the whole matrix (paper, Appendix B).
 
     Parameters
@@ -119,6 +140,8 @@ def alternating_directions(objective: LogDetOnSupport, start: Array, *, tol: flo
         How small both residuals of the method must be.
     rho : float, optional
         ρ; adapted by default.
+    max_iter : int, default=5000
+        Limit of iterations.
 
     Returns
     -------
@@ -126,7 +149,8 @@ def alternating_directions(objective: LogDetOnSupport, start: Array, *, tol: flo
         The minimum, and whether it was reached.
     """
     support = objective.matrix(np.ones(objective.size)) != 0
-    block = _bounded(objective.whole.covariance, support, objective.whole.bounds, objective.matrix(start), tol, rho)
+    whole = objective.whole
+    block = _bounded(whole.covariance, support, whole.bounds, objective.matrix(start), tol, rho, max_iter)
     inverse = Inverse(len(support), [(np.arange(len(support)), block.factor)])
     return _solution(objective, block.omega, inverse, block.outcome)
 
@@ -183,7 +207,7 @@ def _solved(
         begin, share = pulled_in(block.omega, bounds)
         if share <= NEARLY_WITHIN and tol > STILLEST:
             return _block(begin, block.outcome)  # as good a guess as a few iterations would give
-    block = _bounded(covariance, graph.support(), bounds, begin, tol, None)
+    block = _bounded(covariance, graph.support(), bounds, begin, tol)
     binding = not bounds.narrowed(MARGIN).admit(block.omega)
     return block if binding or tol > STILLEST else _polished(covariance, graph, bounds, block.omega)
 
@@ -208,10 +232,16 @@ def _swept(covariance: Array, graph: _Graph, tol: float) -> _Block | None:
 
 
 def _bounded(
-    covariance: Array, support: Mask, bounds: EigenvalueBounds, start: Array, tol: float, rho: float | None
+    covariance: Array,
+    support: Mask,
+    bounds: EigenvalueBounds,
+    start: Array,
+    tol: float,
+    rho: float | None = None,
+    max_iter: int = MAX_ITERATIONS,
 ) -> _Block:
     """The solution where a bound binds."""
-    found = adm(covariance, support, bounds, start, tol=max(tol, SMALLEST_RESIDUAL), max_iter=MAX_ITERATIONS, rho=rho)
+    found = adm(covariance, support, bounds, start, tol=max(tol, SMALLEST_RESIDUAL), max_iter=max_iter, rho=rho)
     return _block(found.omega, Outcome.SOLVED if found.converged else Outcome.UNFINISHED)
 
 
@@ -225,7 +255,7 @@ def _polished(covariance: Array, graph: _Graph, bounds: EigenvalueBounds, start:
     """Newton's method from a matrix within the bounds, which it does not leave."""
     support = graph.support()
     objective = LogDet.of_valid(covariance, bounds).restrict(support)
-    begin = objective.at(start[support])
+    begin = objective.evaluate(start[support])
     solve = cholesky_direction if objective.size <= SMALL else conjugate_gradient_direction
     solution = newton(objective, begin, None, solve=solve, tol=1e-14, max_iter=MAX_NEWTON)
     omega = objective.matrix(solution.point.x)

@@ -15,17 +15,25 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.sparse.linalg import LinearOperator, cg
 
 from .._types import Array, Mask
-from ..objectives.base import Objective, Point
+from ..objectives.base import (
+    Objective,
+    Point,
+    TwiceDifferentiable,
+    compute_hessian,
+    compute_hessian_operator,
+    is_quadratic,
+)
+from ..objectives.protocols import is_unbounded_below
 from .base import Bounds, Outcome, Solution
 
 __all__ = [
     "Direction",
+    "check_uniqueness",
     "cholesky_direction",
     "conjugate_gradient_direction",
     "minimize_quadratic",
     "newton",
     "search",
-    "unique",
 ]
 
 #: Sufficient decrease, as a share of what the slope promises.
@@ -119,10 +127,10 @@ def newton(
         decrement = -float(gradient @ step)
         hope = PROMISE * decrement
         trial = search(objective, point, gradient, step, bounds)
-        if objective.lacks_minimum(trial):
+        if is_unbounded_below(objective, trial):
             return Solution(trial, Outcome.NO_MINIMUM)
         scale = max(abs(point.value), FLOOR)
-        steady = objective.change(point, trial) <= STEADY
+        steady = objective.relative_change(point, trial) <= STEADY
         accuracy = tol * (REUSED if directions.reused else 1.0)
         if decrement <= accuracy * scale and steady:
             return Solution(trial, _solved(objective, direction.nullity))
@@ -162,7 +170,7 @@ class _Directions:
             if self.reused:
                 self._promised = promised
                 return direction
-        self._factor, self.reused = _factorize(self._objective.hessian(point)), False
+        self._factor, self.reused = _factorize(compute_hessian(self._objective, point)), False
         direction = self._factor(-gradient)
         self._promised = -float(gradient @ direction.step)
         return direction
@@ -180,7 +188,8 @@ def _off_the_plateau(direction: Direction, point: Point) -> Array:
 
 
 def _solved(objective: Objective, nullity: int) -> Outcome:
-    return Outcome.SINGULAR if nullity > objective.invariances else Outcome.SOLVED
+    expected = objective.n_invariances if isinstance(objective, TwiceDifferentiable) else 0
+    return Outcome.SINGULAR if nullity > expected else Outcome.SOLVED
 
 
 def search(objective: Objective, point: Point, gradient: Array, step: Array, bounds: Bounds | None) -> Point:
@@ -191,7 +200,7 @@ def search(objective: Objective, point: Point, gradient: Array, step: Array, bou
         x = point.x + length * step
         if bounds is not None:
             x = bounds.clip(x)
-        trial = objective.at(x)
+        trial = objective.evaluate(x)
         promised = float(gradient @ (x - point.x))
         if trial.value <= point.value + ARMIJO * promised + slack:
             return trial
@@ -201,13 +210,13 @@ def search(objective: Objective, point: Point, gradient: Array, step: Array, bou
 
 def minimize_quadratic(objective: Objective, start: Point, refine: bool = True) -> Solution:
     """Solve Hx = b on the support with one factorization, and one step of refinement where f must be accurate."""
-    hessian = objective.hessian(start)
+    hessian = compute_hessian(objective, start)
     solver = _factorize(hessian)
     first = solver(-start.gradient.ravel())
-    point = objective.at(start.x + first.step)
+    point = objective.evaluate(start.x + first.step)
     if not refine and first.nullity == 0 and first.falling is None:
         return Solution(point, Outcome.SOLVED)
-    point = objective.at(point.x + solver(-point.gradient.ravel()).step)
+    point = objective.evaluate(point.x + solver(-point.gradient.ravel()).step)
     bend = float(np.abs(hessian).max(initial=0.0))
     scale = max(bend * float(np.abs(point.x).max(initial=0.0)), float(np.abs(start.gradient).max(initial=0.0)))
     scale = max(scale, float(np.sqrt(bend * abs(start.value))))  # what a slope is where f comes down to nothing
@@ -223,19 +232,19 @@ def minimize_quadratic(objective: Objective, start: Point, refine: bool = True) 
 def _far_along(objective: Objective, point: Point, direction: Array) -> Point:
     """A point far down a direction in which f falls for ever."""
     move = FAR * (1.0 + np.linalg.norm(point.x)) * direction / np.linalg.norm(direction)
-    return min(objective.at(point.x + move), objective.at(point.x - move), key=lambda trial: trial.value)
+    return min(objective.evaluate(point.x + move), objective.evaluate(point.x - move), key=lambda trial: trial.value)
 
 
-def unique(objective: Objective, point: Point) -> Outcome:
+def check_uniqueness(objective: Objective, point: Point) -> Outcome:
     """Whether a minimizer, however it was found, is the only one."""
-    if objective.strongly_convex or not objective.has_hessian or objective.size > RANK_LIMIT:
+    if not isinstance(objective, TwiceDifferentiable) or objective.is_strongly_convex or objective.size > RANK_LIMIT:
         return Outcome.SOLVED
-    return _solved(objective, _factorize(objective.hessian(point))(-point.gradient.ravel()).nullity)
+    return _solved(objective, _factorize(compute_hessian(objective, point))(-point.gradient.ravel()).nullity)
 
 
 def cholesky_direction(objective: Objective, point: Point, gradient: Array, movable: Mask | None) -> Direction:
     """The Newton step from the k × k Hessian."""
-    hessian = objective.hessian(point)
+    hessian = compute_hessian(objective, point)
     if movable is None:
         return _factorize(hessian)(-gradient)
     kept = np.flatnonzero(movable)
@@ -289,7 +298,7 @@ def conjugate_gradient_direction(
     objective: Objective, point: Point, gradient: Array, movable: Mask | None
 ) -> Direction:
     """An inexact Newton step from products with the Hessian; superlinear as the gradient vanishes."""
-    operator = objective.hessian_operator(point)
+    operator = compute_hessian_operator(objective, point)
     if movable is not None:
         held = movable.astype(np.float64)
         inner = operator
@@ -300,6 +309,6 @@ def conjugate_gradient_direction(
         return Direction(np.zeros_like(gradient))
     scale = objective.curvature(point).ravel()
     preconditioner = LinearOperator(operator.shape, matvec=lambda v: v / scale, dtype=np.float64)
-    accuracy = 1e-12 if objective.quadratic else min(0.1, size / max(abs(point.value), FLOOR))
+    accuracy = 1e-12 if is_quadratic(objective) else min(0.1, size / max(abs(point.value), FLOOR))
     step, _ = cg(operator, -gradient, rtol=max(accuracy, 1e-12), maxiter=10 * gradient.size, M=preconditioner)
     return Direction(step if float(gradient @ step) < 0 else -gradient / scale)

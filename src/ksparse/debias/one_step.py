@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._types import Array
-from ..objectives.base import Objective, Point
+from ..objectives.base import Objective, Point, compute_hessian_operator
 from .base import Bounds, Outcome, Solution
 from .newton import cholesky_direction, search
 
@@ -28,7 +28,7 @@ class Truncate:
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
         """Evaluate at `start`."""
-        return _finite(objective.at(start))
+        return _finite(objective.evaluate(start))
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class NewtonStep:
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
         """Take the step from `start`."""
-        point = objective.at(start)
+        point = objective.evaluate(start)
         if start.size == 0 or not np.isfinite(point.value):
             return _finite(point)
         gradient = point.gradient
@@ -68,13 +68,13 @@ class GradientStep:
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
         """Take the step from `start`."""
-        point = objective.at(start)
+        point = objective.evaluate(start)
         if start.size == 0 or not np.isfinite(point.value):
             return _finite(point)
         gradient = point.gradient
         squared = float(gradient @ gradient)
-        bend = float(gradient @ (objective.hessian_operator(point) @ gradient))
-        length = squared / bend if bend > 0 else 1.0
+        curvature = float(gradient @ (compute_hessian_operator(objective, point) @ gradient))
+        length = squared / curvature if curvature > 0 else 1.0
         return _finite(search(objective, point, gradient, -length * gradient, bounds))
 
 

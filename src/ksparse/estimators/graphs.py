@@ -39,7 +39,7 @@ class GraphProblem:
 
     def covariance(self, result: Result) -> Array:
         """Ω⁻¹ in the units of the data."""
-        point = LogDet.of_valid(self.objective.covariance, EigenvalueBounds(0.0, np.inf)).at(result.x)
+        point = LogDet.of_valid(self.objective.covariance, EigenvalueBounds(0.0, np.inf)).evaluate(result.x)
         inverse: Array = point.state.matrix * np.multiply.outer(self.scale, self.scale)
         return inverse
 

@@ -13,10 +13,11 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from .._types import Array, IntArray, Matrix
+from ..counters import Counters
 from ..threads import caller_threads, side_by_side, thread_count
 from .sums import ColumnSums, column_sums, is_finite, runs_of_columns
 
-__all__ = ["Design", "PassCounter"]
+__all__ = ["Design"]
 
 #: Gathered sparse columns with a larger share of nonzeros than this are faster as a dense block,
 DENSE_SHARE = 0.2
@@ -30,13 +31,6 @@ ROUNDING = 16.0
 GATHERING = 64
 #: Rows of float32 data that are multiplied in float64 at a time.
 CHUNK = 1024
-
-
-class PassCounter:
-    """A count of passes over the data that an objective and its change of variables share."""
-
-    def __init__(self) -> None:
-        self.total = 0
 
 
 class Design:
@@ -108,14 +102,14 @@ class Design:
         """How many numbers are stored."""
         return int(self.matrix.nnz if self.is_sparse else self.matrix.size)
 
-    def dot(self, w: Array, passes: PassCounter | None = None) -> Array:
+    def dot(self, w: Array, counters: Counters | None = None) -> Array:
         """(X − 1·shiftᵀ)w, touching only the columns where w is nonzero; a pass is counted if those are most."""
         if not self.gathered:
             rows = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
             if 2 * rows.size <= self.shape[1]:
                 return self.take(rows)._product(w[rows])
-            if passes is not None:
-                passes.total += 1
+            if counters is not None:
+                counters.passes += 1
         if self.is_sparse or self.matrix.dtype == np.float64:
             with caller_threads(self.stored):
                 return self._product(w)

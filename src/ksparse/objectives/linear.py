@@ -12,25 +12,24 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from .._types import Array, IntArray, Mask
-from ..sparsity import Entries, Rows, Sparsity
+from ..counters import Counters
 from ..validation import check_flag, check_nonnegative_number, check_vector
-from .base import NoLipschitzConstantError, Objective, Point
+from .base import Point, TwiceDifferentiable, inherit_value_at_zero
 from .columns import MOST_AT_ONCE, ColumnPool
-from .design import Design, PassCounter
+from .design import Design
 from .eigenvalues import largest_eigenvalue
 from .losses import Loss
+from .outcome import Outcome
+from .protocols import NoLipschitzConstantError, WorkingForm
 from .weights import normalized_weights, without_zeros
 
 __all__ = ["LinearObjective"]
 
 #: Below this mean loss a separating point proves that the infimum 0 is not attained.
 SEPARATED = 1e-6
-#: Cholesky and quadratic models of exchanges pay for supports of this size, dense or sparse: conjugate gradients take
-#: longer, and a model of single gains and costs leads to more iterations and a higher f.
-LARGEST_FACTOR, LARGEST_MODEL = 1200, 1500
 
 
-class LinearObjective(Objective):
+class LinearObjective(TwiceDifferentiable):
     """Mean loss of a linear model with ridge penalty and optional intercept.
 
     ``f(w, b) = Σᵢ sᵢ ℓ(wᵀxᵢ + b + oᵢ, yᵢ) / Σᵢ sᵢ + (alpha/2)·‖w‖²``, with sample weights s and offsets o.
@@ -55,8 +54,6 @@ class LinearObjective(Objective):
 
     #: The pointwise loss of the margins.
     loss: Loss
-    has_hessian = True
-    largest_factor, largest_model = LARGEST_FACTOR, LARGEST_MODEL
 
     def __init__(
         self,
@@ -79,9 +76,9 @@ class LinearObjective(Objective):
         self._offset = None if offset is None else check_vector(offset, "offset", self._target.shape)
         self.alpha = check_nonnegative_number(alpha, "alpha")
         self.fit_intercept = check_flag(fit_intercept, "fit_intercept")
-        self.quadratic = self.loss.quadratic
+        self.is_quadratic = self.loss.quadratic
         # A ridge makes all but the intercept strongly convex, and any data determines an intercept.
-        self.strongly_convex = self.alpha > 0
+        self.is_strongly_convex = self.alpha > 0
         self._pattern: Mask | None = None
         self._squares: Array | None = None
         self._gram: Array | None = None
@@ -103,26 +100,22 @@ class LinearObjective(Objective):
         if self.fit_intercept:
             self.free = np.zeros(shape, dtype=bool)
             self.free[-1] = True
-        self.has_cross_hessian = len(shape) == 1
+        self.unit_kind = "entries" if len(shape) == 1 else "rows"
         if self.loss.coupled:
             unpenalized = shape[0] if self.alpha == 0 else int(self.fit_intercept)
-            self.invariances = unpenalized
+            self.n_invariances = unpenalized
 
     def __repr__(self) -> str:
         n, p = self._design.shape
         return f"{type(self).__name__}(n={n}, p={p}, alpha={self.alpha:g}, fit_intercept={self.fit_intercept})"
 
-    def sparsity(self, k: int) -> Sparsity:
-        """k features: entries of a vector, rows of a matrix of coefficients."""
-        return Entries(k) if len(self.shape) == 1 else Rows(k)
-
     # --- evaluation -------------------------------------------------------------------------------------------
 
-    def at(self, x: Array) -> Point:
+    def evaluate(self, x: Array) -> Point:
         """Evaluate f at x, touching only the columns where x is nonzero."""
         x = self.check_point(x)
         weights, intercept = self._split(x)
-        margins = self._design.dot(weights, self._passes) + intercept
+        margins = self._design.dot(weights, self.counters) + intercept
         if self._offset is not None:
             margins = margins + self._offset
         return Point(self, x, self._value(margins, weights), margins)
@@ -136,7 +129,7 @@ class LinearObjective(Objective):
 
     def gradient(self, point: Point) -> Array:
         """Xᵀr + alpha·w and the sum of r, with r the weighted slopes: one pass over X."""
-        self._passes.total += 1
+        self.counters.passes += 1
         slopes = self._weighted(self.loss.slope(point.state, self._target))
         weights, _ = self._split(point.x)
         return self._join(self._design.transposed_dot(slopes) + self.alpha * weights, slopes.sum(axis=0))
@@ -167,8 +160,8 @@ class LinearObjective(Objective):
         rows: Mask = support if support.ndim == 1 else np.any(support, axis=1)
         columns = np.flatnonzero(rows[:-1] if self.fit_intercept else rows)
         restricted = copy.copy(self)
-        restricted._value_at_zero = self.value_at_zero
-        restricted._passes = PassCounter()
+        inherit_value_at_zero(restricted, self)
+        restricted.counters = Counters()
         self._gather(columns, restricted)
         restricted._squares = restricted._gram = restricted._pool = None
         restricted.fit_intercept = self.fit_intercept and bool(rows[-1])
@@ -184,7 +177,7 @@ class LinearObjective(Objective):
         """Give a restriction its columns, and their products where these do not depend on the point."""
         restricted._design = self._columns(columns)
         restricted._products = None
-        if self.quadratic and self._pool is not None:
+        if self.is_quadratic and self._pool is not None:
             restricted._products = partial(self._pool.gram, columns)
 
     def _columns(self, columns: IntArray) -> Design:
@@ -195,7 +188,7 @@ class LinearObjective(Objective):
             self._pool = ColumnPool(self._design, self._weights)
         return self._pool.take(columns)
 
-    def working(self) -> LinearObjective:
+    def working_form(self) -> WorkingForm:
         """The same function for one search: with an intercept, b is then that of the centred columns X − 1·x̄ᵀ.
 
         Where only residuals count, y is centred too, so that its level costs no digits. What a search gathers is its
@@ -204,21 +197,15 @@ class LinearObjective(Objective):
         working = copy.copy(self)
         working._pool = None
         if not self.fit_intercept or self._design.shift is not None:
-            return working
+            return WorkingForm(working, canonical=self._canonical)
         working._design = self._design.centred(self._weights)
         working._squares = working._gram = working._products = working._value_at_zero = None
         if self.loss.of_residuals:
             working._level = self._weights @ self._target
             working._target = self._target - working._level
-        return working
-
-    def to_working(self, x: Array) -> Array:
-        """Move the intercept so that the margins stay the same with centred columns."""
-        return self._shifted(x, 1.0)
-
-    def from_working(self, x: Array) -> Array:
-        """Undo `to_working`."""
-        return self._shifted(x, -1.0)
+        return WorkingForm(
+            working, partial(working._shifted, sign=1.0), partial(working._shifted, sign=-1.0), self._canonical
+        )
 
     def _shifted(self, x: Array, sign: float) -> Array:
         shift = self._design.shift
@@ -228,7 +215,7 @@ class LinearObjective(Objective):
         moved[-1] += sign * (shift @ x[:-1] - self._level)
         return moved
 
-    def canonical(self, x: Array) -> Array:
+    def _canonical(self, x: Array) -> Array:
         """A softmax does not see a shift of all classes: unpenalized rows are made to sum to zero."""
         if not self.loss.coupled:
             return x
@@ -241,13 +228,13 @@ class LinearObjective(Objective):
 
     def hessian(self, point: Point) -> Array:
         """Xᵀ diag(c) X + alpha·I over the coefficients and the intercept, (K·r) × (K·r) for matrices."""
-        if self.quadratic and self._gram is not None:
+        if self.is_quadratic and self._gram is not None:
             return self._gram.copy()
         curvatures = self.loss.curvature(point.state, self._target)
         hessian = self._block(self._weighted(curvatures)) if curvatures.ndim == 1 else self._blocks(curvatures)
         diagonal = self._join(np.full(self._coefficient_shape(), self.alpha), np.zeros(self._intercept_shape()))
         hessian.flat[:: hessian.shape[0] + 1] += diagonal.ravel()
-        self._gram = hessian.copy() if self.quadratic else None
+        self._gram = hessian.copy() if self.is_quadratic else None
         return hessian
 
     def cross_hessian(self, point: Point, solution: Point, inside: IntArray, columns: IntArray) -> tuple[Array, Array]:
@@ -261,10 +248,10 @@ class LinearObjective(Objective):
         cross = restricted._design.cross(others, weights)
         if restricted.fit_intercept:
             cross = np.append(cross, others.transposed_dot(weights)[None], axis=0)
-        known = self._squares if everything and self.quadratic else None
+        known = self._squares if everything and self.is_quadratic else None
         squares = others.squares(weights) if known is None else known
         if everything:
-            self._passes.total += 1 + restricted.fit_intercept + (known is None)
+            self.counters.passes += 1 + restricted.fit_intercept + (known is None)
             cross, squares = cross[:, columns], squares[columns]
         return cross, squares + self.alpha
 
@@ -328,7 +315,7 @@ class LinearObjective(Objective):
         sums of squares are computed once. The pass that gave them, and the means, is counted here.
         """
         if self._squares is None:
-            self._passes.total += 1
+            self.counters.passes += 1
             self._squares = self._design.squares(self._weights)
         curvatures = self.loss.curvature(point.state, self._target)
         if self.loss.coupled:
@@ -352,7 +339,7 @@ class LinearObjective(Objective):
         penalized[p:] = 0.0
 
         def product(vector: Array) -> Array:
-            self._passes.total += 2
+            self.counters.passes += 2
             v = scale * vector.ravel()
             margins = self._weights * (self._design.dot(v[:p]) + v[p:].sum())
             curved = np.append(self._design.transposed_dot(margins), [margins.sum()] * self.fit_intercept)
@@ -360,7 +347,7 @@ class LinearObjective(Objective):
 
         return largest_eigenvalue(LinearOperator((scale.size, scale.size), matvec=product, dtype=np.float64))
 
-    def change(self, before: Point, after: Point) -> float:
+    def relative_change(self, before: Point, after: Point) -> float:
         """Relative change of the margins, which have the same units whatever those of the features.
 
         Samples without weight have no say in it, and for a softmax a shift of all classes is no change.
@@ -373,7 +360,12 @@ class LinearObjective(Objective):
             moved = moved - moved.mean(axis=1, keepdims=True)
         return float(np.abs(moved).max(initial=0.0) / (1.0 + np.abs(old).max(initial=0.0)))
 
-    def lacks_minimum(self, point: Point) -> bool:
+    def advice(self, outcome: Outcome, x: Array) -> str:
+        if outcome is Outcome.NO_MINIMUM:
+            return "Classes that are separated have no finite coefficients. Set alpha > 0, or lower k"
+        return "Set alpha > 0 for a unique one" if outcome is Outcome.SINGULAR else ""
+
+    def is_unbounded_below(self, point: Point) -> bool:
         """Separated classes without a ridge: scaling x up lowers f forever."""
         if self.alpha > 0 or point.value > SEPARATED:
             return False

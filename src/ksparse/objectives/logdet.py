@@ -9,9 +9,10 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from .._types import Array, Mask
-from ..sparsity import Pairs, Sparsity
-from .base import NoLipschitzConstantError, Objective, Point
+from .base import Objective, Point, TwiceDifferentiable
 from .definite import EigenvalueBounds, Inverse, check_bounds, check_covariance
+from .outcome import Outcome
+from .protocols import NoLipschitzConstantError, QuadraticModel, WorkingForm
 
 __all__ = ["LogDet", "LogDetOnSupport"]
 
@@ -56,11 +57,7 @@ class LogDet(Objective):
     Z. Lu, Smooth Optimization Approach for Sparse Covariance Selection, SIAM J. Optim. 19 (2009), 1807–1827.
     """
 
-    strongly_convex = True
-    largest_model = 400
-    merges = True
-    runaway = "more edges than the samples determine, or a constant variable"
-    remedy = "Set bounds of the eigenvalues"
+    unit_kind = "pairs"
 
     def __init__(self, covariance: Any, bounds: Any = "paper") -> None:
         super().__init__()
@@ -86,7 +83,7 @@ class LogDet(Objective):
         alpha = self.bounds.lower or 1.0 / max(float(self.covariance.diagonal().max()), np.finfo(float).tiny)
         return alpha * np.eye(len(self.covariance))
 
-    def at(self, x: Array) -> Point:
+    def evaluate(self, x: Array) -> Point:
         x = self.check_point(x)
         omega = 0.5 * (x + x.T)
         inverse = Inverse.of(omega)
@@ -94,12 +91,9 @@ class LogDet(Objective):
             return Point(self, x, np.inf)
         return Point(self, x, inverse.log_det + float(np.sum(self.covariance * omega)), inverse)
 
-    def light(self, point: Point) -> Point:
-        return point if point.state is None else Point(self, point.x, point.value)
-
     def gradient(self, point: Point) -> Array:
         """Σ − Ω⁻¹."""
-        self._passes.total += 1
+        self.counters.passes += 1
         return self.covariance - _inverse_at(point)
 
     def curvature(self, point: Point) -> Array:
@@ -142,9 +136,9 @@ class LogDet(Objective):
         costs[rows, columns] = costs[columns, rows] = 0.5 * np.maximum(rise, 0.0)
         return costs
 
-    def quadratic_model(self, point: Point, look: Mask) -> tuple[Mask, Array, Array]:
-        """The same in the entries on and above the diagonal, which stand for those below too."""
-        rows, columns = np.nonzero(np.triu(look))
+    def quadratic_model(self, point: Point, coordinates: Mask) -> QuadraticModel:
+        """The quadratic model in the entries on and above the diagonal, each of which moves its mirror image too."""
+        rows, columns = np.nonzero(np.triu(coordinates))
         inverse = _inverse_at(point)
         # E_a = s(e_i·e_jᵀ + e_j·e_iᵀ), with s = ½ on the diagonal, gives H_ab = tr(W·E_a·W·E_b).
         share = np.where(rows == columns, 0.5, 1.0)
@@ -152,7 +146,7 @@ class LogDet(Objective):
         hessian = inverse[np.ix_(rows, rows)] * inverse[np.ix_(columns, columns)] + crossed * crossed.T
         hessian *= 2.0 * np.multiply.outer(share, share)
         slopes = 2.0 * share * point.gradient[rows, columns]
-        return np.triu(look), hessian, hessian @ point.x[rows, columns] - slopes
+        return QuadraticModel(np.triu(coordinates), hessian, hessian @ point.x[rows, columns] - slopes)
 
     def lipschitz(self, metric: Array | None = None) -> float:
         """1/α², the largest eigenvalue of Ω⁻¹ ⊗ Ω⁻¹ within the bounds (paper, Proposition 3)."""
@@ -164,23 +158,25 @@ class LogDet(Objective):
         smallest = 1.0 if metric is None else float(metric.min())
         return 1.0 / (self.bounds.lower**2 * smallest)
 
-    def canonical(self, x: Array) -> Array:
-        """The symmetric part of x, which is all that f sees."""
-        return 0.5 * (x + x.T)
+    def working_form(self) -> WorkingForm:
+        """f itself; of all x with the same symmetric part, on which alone f depends, that part is returned."""
+        return WorkingForm(self, canonical=lambda x: 0.5 * (x + x.T))
 
-    def sparsity(self, k: int) -> Sparsity:
-        """K pairs off the diagonal."""
-        return Pairs(k)
-
-    def remark(self, x: Array) -> str:
-        """Whether a bound of the eigenvalues binds."""
+    def advice(self, outcome: Outcome, x: Array) -> str:
+        if outcome is Outcome.NO_MINIMUM:
+            return (
+                "There are more edges than the samples determine, or a constant variable. "
+                "Set bounds of the eigenvalues, or lower k"
+            )
+        if outcome is Outcome.UNFINISHED:
+            return "Widen the bounds of the eigenvalues"
         return "" if self.bounds.narrowed(BINDING).admit(x) else "a bound of the eigenvalues binds"
 
     def restrict(self, support: Mask) -> LogDetOnSupport:
         return LogDetOnSupport(self, support)
 
 
-class LogDetOnSupport(Objective):
+class LogDetOnSupport(TwiceDifferentiable):
     """`LogDet` as a function of the entries in a symmetric support, in the order of its rows.
 
     Parameters
@@ -191,12 +187,11 @@ class LogDetOnSupport(Objective):
         Symmetric, with the diagonal.
     """
 
-    has_hessian = True
-    strongly_convex = True
+    is_strongly_convex = True
 
     def __init__(self, whole: LogDet, support: Mask) -> None:
         super().__init__()
-        self._passes = whole._passes
+        self.counters = whole.counters
         self.whole = whole
         self.rows, self.columns = np.nonzero(support)
         if not (support[self.columns, self.rows].all() and support.diagonal().all()):
@@ -210,8 +205,8 @@ class LogDetOnSupport(Objective):
         omega[self.rows, self.columns] = x
         return omega
 
-    def at(self, x: Array) -> Point:
-        point = self.whole.at(self.matrix(x))
+    def evaluate(self, x: Array) -> Point:
+        point = self.whole.evaluate(self.matrix(x))
         return Point(self, x, point.value, point.state)
 
     def gradient(self, point: Point) -> Array:
@@ -237,7 +232,7 @@ class LogDetOnSupport(Objective):
     def curvature(self, point: Point) -> Array:
         return self.whole.curvature(point)[self.rows, self.columns]
 
-    def lacks_minimum(self, point: Point) -> bool:
+    def is_unbounded_below(self, point: Point) -> bool:
         """Whether a variable without an upper bound is explained by the others as well as rounding can tell."""
         if self.whole.bounds.upper < np.inf:
             return False

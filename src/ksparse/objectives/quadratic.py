@@ -11,13 +11,14 @@ from sklearn.utils import check_array
 
 from .._types import Array, Mask
 from ..validation import check_vector
-from .base import Objective, Point
+from .base import Objective, Point, TwiceDifferentiable
 from .eigenvalues import largest_eigenvalue
+from .outcome import Outcome
 
 __all__ = ["Quadratic"]
 
 
-class Quadratic(Objective):
+class Quadratic(TwiceDifferentiable):
     """f(x) = ½xᵀAx − bᵀx.
 
     Parameters
@@ -35,8 +36,7 @@ class Quadratic(Objective):
     array([1., 1., 0.])
     """
 
-    quadratic = True
-    has_hessian = True
+    is_quadratic = True
 
     def __init__(self, A: Any, b: Any) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Quadratic(Objective):
         self._b = check_vector(b, "b", (matrix.shape[0],))
         self.shape = (matrix.shape[0],)
 
-    def at(self, x: Array) -> Point:
+    def evaluate(self, x: Array) -> Point:
         x = self.check_point(x)
         support = np.flatnonzero(x)
         values = x[support]
@@ -59,7 +59,7 @@ class Quadratic(Objective):
 
     def gradient(self, point: Point) -> Array:
         """Ax − b, from the columns where x is nonzero."""
-        self._passes.total += 1
+        self.counters.passes += 1
         support = np.flatnonzero(point.x)
         return np.asarray(self._A[:, support] @ point.x[support]) - self._b
 
@@ -73,6 +73,11 @@ class Quadratic(Objective):
         restricted._value_at_zero = 0.0
         restricted.shape = (columns.size,)
         return restricted
+
+    def advice(self, outcome: Outcome, x: Array) -> str:
+        if outcome is Outcome.NO_MINIMUM:
+            return "A is not positive semidefinite on the support, or b is not in its range; lower k, or change A"
+        return "Add a multiple of the identity to A for a unique one" if outcome is Outcome.SINGULAR else ""
 
     def hessian(self, point: Point) -> Array:
         return np.array(self._A.toarray() if sparse.issparse(self._A) else self._A)
@@ -89,7 +94,7 @@ class Quadratic(Objective):
         scale = np.ones(self.shape[0]) if metric is None else 1.0 / np.sqrt(metric)
 
         def product(vector: Array) -> Array:
-            self._passes.total += 1
+            self.counters.passes += 1
             return scale * (self._A @ (scale * vector.ravel()))
 
         return largest_eigenvalue(LinearOperator(self._A.shape, matvec=product, dtype=np.float64))

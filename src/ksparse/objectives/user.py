@@ -1,4 +1,4 @@
-"""A function of the user's own, given by callables."""
+"""A user's own function, given by callables."""
 
 from __future__ import annotations
 
@@ -7,12 +7,18 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from .._types import Array, Mask
-from .base import NotFiniteError, Objective, Point
+from .base import NotFiniteError, Objective, Point, TwiceDifferentiable, inherit_value_at_zero
+from .outcome import Outcome
 
 __all__ = ["Function"]
+
+
+class _FullGradient:
+    """The gradient over all coordinates at a point, which restrictions and extensions of the point share."""
+
+    array: Array | None = None
 
 
 class Function(Objective):
@@ -45,6 +51,9 @@ class Function(Objective):
     ksparse.diagnostics.check_objective : check a gradient and Hessian against finite differences.
     """
 
+    def __new__(cls, *_: Any, hessian: Callable[[Array], Any] | None = None, **__: Any) -> Function:
+        return object.__new__(cls if hessian is None else _FunctionWithHessian)
+
     def __init__(
         self,
         value: Callable[[Array], Any],
@@ -66,7 +75,9 @@ class Function(Objective):
         self._hessian = hessian
         self._support: Mask | None = None
         self._full_shape = self.shape
-        self.has_hessian = hessian is not None
+
+    def __repr__(self) -> str:
+        return f"Function(shape={self.shape})"
 
     # A restricted Function keeps the user's callables and embeds its short iterate in the full one.
 
@@ -79,11 +90,12 @@ class Function(Objective):
         return full if self._support is None else full[self._support]
 
     def restrict(self, support: Mask) -> Function:
+        self.counters.restrictions += 1
         restricted = Function(self._value, self._gradient, shape=int(support.sum()), hessian=self._hessian)
         restricted._full_shape = self._full_shape
         restricted._support = self._embed_mask(support)
-        restricted._passes = self._passes
-        restricted._value_at_zero = self.value_at_zero
+        restricted.counters = self.counters
+        inherit_value_at_zero(restricted, self)
         return restricted
 
     def _embed_mask(self, support: Mask) -> Mask:
@@ -93,7 +105,7 @@ class Function(Objective):
         full[self._support] = support
         return full
 
-    def at(self, x: Array) -> Point:
+    def evaluate(self, x: Array) -> Point:
         x = self.check_point(x)
         value = self._value(self._embed(x))
         try:
@@ -104,16 +116,15 @@ class Function(Objective):
             ) from error
         if not x.any():
             self._value_at_zero = number
-        return Point(self, x, number)
+        return Point(self, x, number, _FullGradient())
 
     def gradient(self, point: Point) -> Array:
-        # The full gradient stays with the point, so that lifting it to more coordinates costs no evaluation.
-        if point.state is None:
-            point.state = self._full_gradient(point.x)
-        return self._extract(point.state)
+        if point.state.array is None:
+            point.state.array = self._full_gradient(point.x)
+        return self._extract(point.state.array)
 
     def _full_gradient(self, x: Array) -> Array:
-        self._passes.total += 1
+        self.counters.passes += 1
         # A copy: the user's function may fill the same array again.
         gradient = np.array(self._gradient(self._embed(x)), dtype=np.float64)
         if gradient.shape != self._full_shape:
@@ -126,10 +137,20 @@ class Function(Objective):
     def _gradient_at(self, x: Array) -> Array:
         return self._extract(self._full_gradient(x))
 
+    def advice(self, outcome: Outcome, x: Array) -> str:
+        if outcome is Outcome.NO_MINIMUM:
+            return "Lower k, or add a term to f that bounds it from below, such as a ridge"
+        if outcome is Outcome.UNFINISHED:
+            return "Check the gradient with ksparse.diagnostics.check_objective"
+        return ""
+
+
+class _FunctionWithHessian(Function, TwiceDifferentiable):
+    """A `Function` whose Hessian the user gives."""
+
     def hessian(self, point: Point) -> Array:
-        """The user's Hessian on the support, or central differences of the gradient."""
-        if self._hessian is None:
-            return super().hessian(point)
+        """The user's Hessian on the support."""
+        assert self._hessian is not None
         size = int(np.prod(self._full_shape, dtype=int))
         given = self._hessian(self._embed(point.x))
         matrix = np.asarray(given.toarray() if sparse.issparse(given) else given, dtype=np.float64)
@@ -140,13 +161,5 @@ class Function(Objective):
         kept = np.arange(size) if self._support is None else np.flatnonzero(self._support)
         return matrix[np.ix_(kept, kept)]
 
-    def hessian_operator(self, point: Point) -> LinearOperator:
-        return super().hessian_operator(point) if self._hessian is None else aslinearoperator(self.hessian(point))
-
-    def curvature(self, point: Point) -> Array:
-        """Diagonal of the user's Hessian; without one, the mean curvature along the gradient for every coordinate."""
-        if self._hessian is None:
-            return super().curvature(point)
-        diagonal = np.abs(np.diag(self.hessian(point)).reshape(self.shape))
-        largest = float(diagonal.max(initial=0.0)) or 1.0
-        return np.maximum(diagonal, 1e-6 * largest)
+    # Of the two bases, the one with the Hessian has the curvature.
+    curvature = TwiceDifferentiable.curvature

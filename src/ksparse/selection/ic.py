@@ -15,6 +15,7 @@ from ..estimators import (
 from ..estimators._docs import documented
 from ..estimators._parameters import keeps_parameters
 from ..objectives import LinearObjective
+from ..objectives.base import value_at_zero
 from ..solvers import Result, Solver
 from .choosing import ChoosesFeatures, feature_growth, least_criterion
 from .criteria import CRITERIA, information_criterion
@@ -99,7 +100,7 @@ class InformationCriterion(ChoosesFeatures):
         coefficients = result.x[:-1] if self.fit_intercept else result.x
         loss = result.value - 0.5 * objective.alpha * float(np.sum(np.square(coefficients)))
         outputs = self._free_outputs(objective)
-        return self._deviance(loss, objective.value_at_zero, objective.total_weight, outputs)
+        return self._deviance(loss, value_at_zero(objective), objective.total_weight, outputs)
 
     @staticmethod
     def _free_outputs(objective: LinearObjective) -> int:

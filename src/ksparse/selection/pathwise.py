@@ -11,7 +11,10 @@ import numpy as np
 
 from .._types import Mask
 from ..debias import Exact
-from ..objectives import Objective
+from ..debias.exact import TrialRefit
+from ..objectives import LogDet, Objective, Point
+from ..objectives.definite import Inverse
+from ..objectives.protocols import working_form
 from ..solvers import Iterate, Problem, Result, Solver, SwapGraHTP
 from ..solvers.additive import removed
 from ..solvers.merging import LOOSE, expected_gains
@@ -72,8 +75,9 @@ class PathSolver:
     def __init__(self, objective: Objective, sparsity: Sparsity, solver: Solver) -> None:
         self._solver = solver
         with one_thread():
-            self._objective = objective.working()
-        self._passes_before = self._objective.passes
+            self._form = working_form(objective)
+        self._objective = self._form.objective
+        self._passes_before = self._objective.counters.passes
         self._units = replace(sparsity, k=objective.size).bind(objective.shape, objective.free)
         self._iterates: dict[int, Iterate] = {}
         self._latest: int | None = None
@@ -83,7 +87,7 @@ class PathSolver:
     @property
     def passes(self) -> int:
         """Passes over the data so far."""
-        return self._objective.passes - self._passes_before
+        return self._objective.counters.passes - self._passes_before
 
     @property
     def fewest(self) -> int:
@@ -131,11 +135,15 @@ class PathSolver:
         return isinstance(self._solver, SwapGraHTP) and self._solver.effort > 0
 
     def _problem(self, k: int) -> Problem:
-        return Problem(self._objective, replace(self._units, k=k))
+        return Problem(self._form, replace(self._units, k=k))
 
     @property
     def _starts_from_above(self) -> bool:
-        return isinstance(self._solver, SwapGraHTP) and self._solver.exchanges != 0 and not self._objective.merges
+        return (
+            isinstance(self._solver, SwapGraHTP)
+            and self._solver.exchanges != 0
+            and not isinstance(self._objective, LogDet)
+        )
 
     def _from_the_smallest(self, ks: list[int]) -> None:
         """Solve for each k from the next smaller one, then look downwards again."""
@@ -197,7 +205,7 @@ class PathSolver:
 
     def _above(self, problem: Problem, smaller: Iterate) -> Iterate:
         """The start for more units than a solution has."""
-        if isinstance(self._solver, SwapGraHTP) and self._objective.merges and smaller.support is not None:
+        if isinstance(self._solver, SwapGraHTP) and isinstance(self._objective, LogDet) and smaller.support is not None:
             inside = problem.units.units_in(smaller.support)
             return self._solver.growing(smaller, int(inside.sum()))
         return self._prepared(problem, problem.refit(_growth(problem, smaller).support, smaller.point.x, LOOSE))
@@ -223,7 +231,7 @@ class PathSolver:
 
     def _lower(self, value: float, known: float) -> bool:
         """Whether one value of f is below another by more than rounding."""
-        return value < known - WORTHWHILE * abs(known) - ROUNDING * abs(self._objective.value_at_start)
+        return value < known - WORTHWHILE * abs(known) - ROUNDING * abs(self._form.value_at_start)
 
     def _prepared(self, problem: Problem, start: Iterate) -> Iterate:
         """The default solver goes on from an iterate; the others make one of their own from its x."""
@@ -245,7 +253,8 @@ class PathSolver:
         """Forget what can be made again for a solution: matrices for each k would fill the memory."""
         if k in self._iterates:
             iterate = self._iterates[k]
-            light = self._objective.light(iterate.point)
+            point = iterate.point
+            light = Point(self._objective, point.x, point.value) if isinstance(point.state, Inverse) else point
             self._iterates[k] = replace(iterate, point=light, proposal=None, solution=None)
 
 
@@ -285,4 +294,4 @@ def _shrunk(problem: Problem, iterate: Iterate, debias: Exact = LOOSE) -> Iterat
     inside[out] = False
     if forecast is None:
         return problem.refit(units.mask(inside), iterate.point.x, debias)
-    return problem.refit(units.mask(inside), forecast.x, replace(debias, hessian=forecast.hessian))
+    return problem.refit(units.mask(inside), forecast.x, TrialRefit(tol=debias.tol, hessian=forecast.hessian))

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import Array, IntArray, Mask
+from ..objectives import LogDet
+from ..objectives.base import Objective, Point, compute_hessian, has_hessian
+from ..objectives.protocols import HasSwapScores, QuadraticModel
 from .base import Iterate, Problem
 from .exchange import Exchange, ExchangeModel, Forecast
 from .merging import expected_gains, leaving_costs
@@ -78,6 +81,24 @@ class AdditiveModel:
         return self._entering[near[np.argsort(-gains[near], kind="stable")]][:count]
 
 
+def max_model_size(objective: Objective) -> int:
+    """With more coordinates than this, swaps are ranked by single gains and costs rather than by a Hessian."""
+    if isinstance(objective, LogDet):
+        return 400
+    return 1500 if has_hessian(objective) else 600
+
+
+def quadratic_model(point: Point, coordinates: Mask) -> QuadraticModel:
+    """The quadratic model of f at a point, in some coordinates."""
+    if isinstance(point.objective, HasSwapScores):
+        return point.objective.quadratic_model(point, coordinates)
+    restricted = point.restrict(coordinates)
+    hessian = compute_hessian(restricted.objective, restricted)
+    # Where the full gradient is not known, it is not worth a pass over the data.
+    slopes = point.gradient[coordinates] if point.has_gradient else restricted.gradient
+    return QuadraticModel(coordinates, hessian, hessian @ point.x[coordinates] - slopes.ravel())
+
+
 def additive_model(problem: Problem, iterate: Iterate) -> AdditiveModel:
     """What each unit costs or gains by itself."""
     units = problem.units
@@ -95,14 +116,14 @@ def removed(problem: Problem, iterate: Iterate, count: int) -> tuple[list[int], 
     """The same units, and where f is expected to have its minimum without them, if a quadratic model tells."""
     support, units, objective = iterate.support, problem.units, problem.objective
     assert support is not None
-    if int(support.sum()) > objective.largest_model:
+    if int(support.sum()) > max_model_size(objective):
         costs = leaving_costs(problem, iterate)
         return AdditiveModel(costs, np.zeros_like(costs), units.units_in(support), units.always).removals(count), None
-    at, hessian, linear = objective.quadratic_model(iterate.point, support)
+    at, hessian, linear = quadratic_model(iterate.point, support)
     everything = np.ones(linear.size, dtype=bool)
     model = ExchangeModel(hessian, linear, units.number[at], everything, units.always)
     out = model.removals(count)
-    if objective.merges or model.singular:
+    if isinstance(objective, LogDet) or model.singular:
         return out, None
     kept = ~np.isin(units.number[at], out)
     x = np.zeros(objective.shape)

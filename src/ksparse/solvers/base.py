@@ -16,6 +16,7 @@ import numpy as np
 from .._types import Array, Mask
 from ..debias import Bounds, Debias, Exact, Outcome
 from ..objectives.base import NotFiniteError, Objective, Point
+from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
 from ..validation import check_iterations, check_nonnegative_number
 from .result import History, Iteration, Result, Status
@@ -93,12 +94,27 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Problem:
-    """An objective with the sparsity set bound to its shape: all that a solver works on."""
+    """An objective with the sparsity set bound to its shape: all that a solver works on.
 
-    objective: Objective
+    Attributes
+    ----------
+    form : WorkingForm
+        The objective in its working coordinates.
+    units : Units
+        The sparsity set.
+    deadline : float
+        When the time limit is reached, by ``time.perf_counter()``.
+    """
+
+    form: WorkingForm
     units: Units
     deadline: float = np.inf
     _cache: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def objective(self) -> Objective:
+        """f, in its working coordinates."""
+        return self.form.objective
 
     @property
     def out_of_time(self) -> bool:
@@ -111,24 +127,21 @@ class Problem:
         units, objective = self.units, self.objective
         if not support.any():
             nothing = np.zeros(objective.shape)
-            return Iterate(objective.at(nothing), support, proposal=nothing)
+            return Iterate(objective.evaluate(nothing), support, proposal=nothing)
         bounds = None
         if units.lower is not None and units.upper is not None:
             bounds = Bounds(units.lower[support], units.upper[support])
         restricted = objective.restrict(support)
         values = start[support] if bounds is None else bounds.clip(start[support])
         solution = debias(restricted, values, bounds)
-        if solution.outcome is not Outcome.NOT_FINITE and not objective.merges:
-            # A function of the user's makes it for the whole x, which the lifted point then need not.
-            _ = solution.point.gradient
         return Iterate(
-            objective.lift(solution.point, support),
+            solution.point.extend(objective, support),
             support,
             outcome=solution.outcome,
             solution=solution.point,
             bounds=bounds,
             proposal=np.where(support, start, 0.0),
-            exact=solution.outcome is Outcome.SOLVED and isinstance(debias, Exact) and debias.accurate,
+            exact=solution.outcome is Outcome.SOLVED and isinstance(debias, Exact) and debias.is_accurate,
         )
 
     def cached(self, key: str, compute: Callable[[], T]) -> T:
@@ -164,7 +177,7 @@ class Solver(ABC):
 
     def prepare(self, problem: Problem, x: Array) -> Iterate:
         """The starting iterate x⁽⁰⁾."""
-        return Iterate(problem.objective.at(x))
+        return Iterate(problem.objective.evaluate(x))
 
     def finish(self, problem: Problem, iterate: Iterate) -> Iterate:
         """Last work on the iterate that is returned; none by default."""
@@ -198,13 +211,13 @@ class _Run:
         self.began = time.perf_counter()
         deadline = np.inf if solver.time_limit is None else self.began + solver.time_limit
         self.problem = replace(problem, deadline=deadline)
-        self.passes_before = problem.objective.passes
+        self.passes_before = problem.objective.counters.passes
 
     def from_start(self, x: Array) -> Result:
         try:
             return self.from_iterate(self.solver.prepare(self.problem, x))
         except NotFiniteError as error:
-            return self._result(Iterate(self.problem.objective.at(x)), *self._not_finite(str(error)))
+            return self._result(Iterate(self.problem.objective.evaluate(x)), *self._not_finite(str(error)))
 
     def from_iterate(self, current: Iterate) -> Result:
         if not np.isfinite(current.point.value):
@@ -220,6 +233,7 @@ class _Run:
         for _ in range(self.solver.max_iter):
             try:
                 following = self.solver.update(self.problem, current, previous)
+                _ = following.gradient_norm  # a gradient that is not finite is found here
             except NotFiniteError as error:
                 status, message = self._not_finite(str(error))
                 break
@@ -249,7 +263,7 @@ class _Run:
                 step=float(current.step),
                 gradient_norm=current.gradient_norm,
                 seconds=time.perf_counter() - self.began,
-                passes=self.problem.objective.passes - self.passes_before,
+                passes=self.problem.objective.counters.passes - self.passes_before,
             )
         )
 
@@ -302,24 +316,26 @@ class _Run:
         )
 
     def _user_x(self, iterate: Iterate) -> Array:
-        return self.problem.objective.from_working(iterate.point.x)
+        return self.problem.form.to_user(iterate.point.x)
 
     def _result(self, iterate: Iterate, status: Status, message: str) -> Result:
         if status is not Status.NOT_FINITE:
             try:
                 iterate = self.solver.finish(self.problem, iterate)
+                _ = iterate.gradient_norm
             except NotFiniteError as error:
                 status, message = self._not_finite(str(error))
         units, objective = self.problem.units, self.problem.objective
         if status is Status.CONVERGED:
-            status, message = _after_refit(objective, iterate.outcome, message)
+            status, message = _after_refit(iterate.outcome, message)
         if status.success and units.inactive:
             message += f"; the constraint is inactive, since there are only {units.count} units"
         x = np.array(self._user_x(iterate))
         if units.lower is None:
-            x = objective.canonical(x)
-        remark = objective.remark(x)
-        message += f"; {remark}" if remark else ""
+            x = self.problem.form.canonical(x)
+        advice = objective.advice(iterate.outcome, x)
+        if advice:
+            message += f"{'. ' if advice[0].isupper() else '; '}{advice}"
         support = (x != 0) & units.constrained
         return Result(
             x=x,
@@ -330,7 +346,7 @@ class _Run:
             message=message,
             n_iter=len(self.history),
             history=self.history,
-            passes=objective.passes - self.passes_before,
+            passes=objective.counters.passes - self.passes_before,
         )
 
 
@@ -338,22 +354,18 @@ def _chosen(iterate: Iterate) -> Mask:
     return iterate.point.x != 0 if iterate.support is None else iterate.support
 
 
-def _after_refit(objective: Objective, outcome: Outcome, message: str) -> tuple[Status, str]:
+def _after_refit(outcome: Outcome, message: str) -> tuple[Status, str]:
     """The status of a converged run, given how minimizing on its support ended."""
     if outcome is Outcome.NO_MINIMUM:
-        return Status.NO_MINIMUM, (
-            f"f has no minimum on the support found: it falls forever in some direction, as with {objective.runaway}; "
-            f"x is a point on the way. {objective.remedy}, or lower k"
-        )
+        return Status.NO_MINIMUM, "f is unbounded below on the selected support; the returned x is not a minimizer"
     if outcome is Outcome.SINGULAR:
         return Status.SINGULAR, (
             message + ", but the minimizer on the support is not unique (more coordinates than the data determines); "
-            "one of them is returned. Set alpha > 0 for a unique one"
+            "one of them is returned"
         )
     if outcome is Outcome.UNFINISHED:
         return Status.UNFINISHED, (
-            "the support converged, but minimizing f on it did not; raise the debiasing method's max_iter (for a "
-            "precision matrix, widen the bounds of its eigenvalues), or check the objective with "
-            "ksparse.diagnostics.check_objective"
+            "the support converged, but minimizing f on it did not; raise the debiasing method's max_iter, or check "
+            "the objective with ksparse.diagnostics.check_objective"
         )
     return Status.CONVERGED, message

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from .._types import Array, IntArray, Mask
-from ..debias import Exact, Outcome
+from ..debias import Outcome
+from ..debias.exact import TrialRefit
+from ..objectives.base import has_hessian, is_quadratic
 from ..sparsity.base import top_mask
 from .additive import AdditiveModel, removals
 from .base import Iterate, Problem
@@ -105,7 +107,7 @@ class Search:
                     return replace(found, turn=best.turn + 1)
             if self.problem.out_of_time:
                 return replace(best, turn=best.turn + 1)
-        proven = self._few(best) or (self.problem.objective.quadratic and self.problem.units.lower is None)
+        proven = self._few(best) or (is_quadratic(self.problem.objective) and self.problem.units.lower is None)
         belief = "" if proven else ", as far as its quadratic model tells"
         return replace(best, turn=best.turn + 1, done=f"converged: no exchange of two units lowers f{belief}")
 
@@ -140,7 +142,7 @@ class Search:
         units = self.problem.units
         assert best.support is not None
         inside = units.units_in(best.support)
-        debias = Exact(target=best.point.value)
+        debias = TrialRefit(target=best.point.value)
         for leaving, entering in self._all_pairs(best) if self._few(best) else self._promising_pairs(best):
             exchanged = inside.copy()
             exchanged[leaving], exchanged[entering] = False, True
@@ -157,14 +159,14 @@ class Search:
         _, entering = _movable(problem, best)
         entering = entering[np.argsort(-expected_gains(problem, best)[entering], kind="stable")]
         size = max(LOT // int(units.sizes.max(initial=1)), 1)
-        for first in range(0, entering.size if objective.has_hessian else 0, size):
+        for first in range(0, entering.size if has_hessian(objective) else 0, size):
             lot = np.zeros(units.count, dtype=bool)
             lot[entering[first : first + size]] = True
             model = exchange_model(problem, best, lot)
             if problem.out_of_time or isinstance(model, AdditiveModel):
                 return
             for pair in model.best_pairs(TRIES):
-                if pair.change < 0 or not objective.quadratic:
+                if pair.change < 0 or not is_quadratic(objective):
                     yield pair.leaving, pair.entering
 
 

@@ -100,7 +100,7 @@ class GLasso(Solver):
     def _point(problem: Problem, omega: Array) -> Point:
         """Ω with its likelihood, wherever its eigenvalues are."""
         assert isinstance(problem.objective, LogDet)
-        free = LogDet.of_valid(problem.objective.covariance, EigenvalueBounds(0.0, np.inf)).at(omega)
+        free = LogDet.of_valid(problem.objective.covariance, EigenvalueBounds(0.0, np.inf)).evaluate(omega)
         return Point(problem.objective, omega, free.value, free.state)
 
     def _fit(self, problem: Problem, penalty: float) -> Array | None:

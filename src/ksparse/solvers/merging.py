@@ -13,6 +13,7 @@ import numpy as np
 
 from .._types import Array, Mask
 from ..debias import Exact
+from ..objectives.protocols import HasSwapScores
 from ..sparsity.base import top_mask
 from .base import Iterate, Problem
 
@@ -81,12 +82,18 @@ class Merging:
 def expected_gains(problem: Problem, iterate: Iterate) -> Array:
     """How much each unit outside the support could lower f by itself."""
     units, point = problem.units, iterate.point
-    return units.total(problem.objective.entering_gains(point, units.descent(point.gradient)))
+    objective, slopes = problem.objective, units.descent(point.gradient)
+    if isinstance(objective, HasSwapScores):
+        return units.total(objective.entering_gains(point, slopes))
+    return units.total(0.5 * np.square(slopes) / objective.curvature(point))
 
 
 def leaving_costs(problem: Problem, iterate: Iterate) -> Array:
     """How much f would rise without each unit of the support, as far as it tells by itself."""
-    return problem.units.total(problem.objective.leaving_costs(iterate.point))
+    objective, point = problem.objective, iterate.point
+    if isinstance(objective, HasSwapScores):
+        return problem.units.total(objective.leaving_costs(point))
+    return problem.units.total(0.5 * np.square(point.x) * objective.curvature(point))
 
 
 def grown(problem: Problem, current: Iterate, size: int) -> Iterate:

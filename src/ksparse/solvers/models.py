@@ -7,7 +7,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from .._types import Mask
-from .additive import AdditiveModel, additive_model
+from ..objectives import LogDet
+from ..objectives.base import Objective, TwiceDifferentiable
+from ..objectives.protocols import HasCrossHessian
+from .additive import AdditiveModel, additive_model, max_model_size, quadratic_model
 from .base import Iterate, Problem
 from .exchange import Exchange, ExchangeModel
 from .screening import ScreenedModel
@@ -22,14 +25,21 @@ def exchange_model(
     units, objective, point = problem.units, problem.objective, current.point
     assert current.support is not None
     look = units.mask(units.units_in(current.support) | candidates)
-    if int(look.sum()) > objective.largest_model:
+    if int(look.sum()) > max_model_size(objective):
         return additive_model(problem, current)
-    if objective.has_cross_hessian and units.singletons:
-        solution = current.solution or objective.lower(point, current.support)
+    if isinstance(objective, HasCrossHessian) and point.x.ndim == 1 and units.singletons:
+        solution = current.solution or point.restrict(current.support)
         others = np.flatnonzero(look & ~current.support)
         return ScreenedModel(objective, point, solution, current.support, others, units.number, units.always)
-    at, hessian, linear = objective.quadratic_model(point, look)
+    at, hessian, linear = quadratic_model(point, look)
     return ExchangeModel(hessian, linear, units.number[at], current.support[at], units.always)
+
+
+def is_strongly_convex(objective: Objective) -> bool:
+    """Whether every restriction has a unique minimizer."""
+    return isinstance(objective, LogDet) or (
+        isinstance(objective, TwiceDifferentiable) and objective.is_strongly_convex
+    )
 
 
 def attempts(chain: list[Exchange], pairs: list[Exchange]) -> Iterator[list[Exchange]]:

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from .._types import Array, IntArray, Mask
-from ..objectives.base import Objective, Point
+from ..objectives.base import Objective, Point, compute_hessian
 from .exchange import COLLINEAR, Exchange, ExchangeModel, Forecast, best_positions, inverse_of
 
 __all__ = ["ScreenedModel"]
@@ -59,8 +59,8 @@ class ScreenedModel:
         self._objective, self._point = objective, point
         self._inside, self._candidates = np.flatnonzero(support), candidates
         self._unit, self._fixed = unit, fixed
-        self._own = solution.objective.hessian(solution)
-        self._cross, self._diagonal = objective.cross_hessian(point, solution, self._inside, candidates)
+        self._own = compute_hessian(solution.objective, solution)
+        self._cross, self._diagonal = objective.cross_hessian(point, solution, self._inside, candidates)  # type: ignore[attr-defined]
         self._inverse, self.singular = inverse_of(self._own)
         units = unit[self._inside]
         self._movable = np.flatnonzero((units >= 0) & ~fixed[units])
@@ -123,9 +123,9 @@ class ScreenedModel:
         hessian[k:, :k] = hessian[:k, k:].T
         entering = np.zeros(self._objective.shape, dtype=bool)
         entering[self._members[k:]] = True
-        alone = self._objective.lower(self._point, entering)
+        alone = self._point.restrict(entering)
         order = np.argsort(np.argsort(self._members[k:]))
-        hessian[k:, k:] = alone.objective.hessian(alone)[order[:, None], order]
+        hessian[k:, k:] = compute_hessian(alone.objective, alone)[order[:, None], order]
         x = self._point.x[self._inside]
         return hessian, hessian[:, :k] @ x - self._point.gradient[self._members]
 

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._types import Array, Mask
+from ..objectives.base import curvature_along
+from ..objectives.protocols import lipschitz_constant
 from ..theory import ConditionC
 from ..validation import check_positive_number
 from .base import Iterate, Problem
@@ -128,7 +130,7 @@ class Lipschitz(_FixedMetric):
         check_positive_number(self.factor, "factor")
 
     def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
-        return self.factor / problem.cached("lipschitz", lambda: problem.objective.lipschitz(metric))
+        return self.factor / problem.cached("lipschitz", lambda: lipschitz_constant(problem.objective, metric))
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,7 @@ class Normalized(StepRule):
         if np.array_equal(trial.support, step_support(problem, current, step.metric)):
             return True
         move = trial.proposal - current.point.x
-        bend = problem.objective.curvature_along(current.point, move)
+        bend = curvature_along(current.point, move)
         return step.size * bend <= (1.0 - self.c) * _squared_norm(move, step.metric)
 
     def shrink(self, step: Step) -> Step | None:
@@ -312,7 +314,7 @@ def normalized_size(problem: Problem, current: Iterate, metric: Array | None) ->
     gradient = current.point.gradient
     move = gradient if metric is None else gradient / metric
     direction = np.where(step_support(problem, current, metric), move, 0.0)
-    bend = problem.objective.curvature_along(current.point, direction)
+    bend = curvature_along(current.point, direction)
     return _squared_norm(direction, metric) / bend if bend > 0 else 1.0
 
 

@@ -9,15 +9,17 @@ import numpy as np
 
 from .._types import Array, Mask
 from ..debias import Exact, Outcome
-from ..objectives.base import NotFiniteError
+from ..debias.exact import TrialRefit
+from ..objectives import LogDet
+from ..objectives.base import NotFiniteError, has_hessian, is_quadratic
 from ..sparsity.base import top_mask
 from ..validation import check_iterations
-from .additive import AdditiveModel, additive_model
+from .additive import AdditiveModel, additive_model, max_model_size
 from .base import Iterate, Problem, Solver
 from .effort import Search, check_effort
 from .exchange import Forecast
 from .merging import LOOSE, Merging, exchanged, expected_gains, grown
-from .models import attempts, exchange_model, support_after
+from .models import attempts, exchange_model, is_strongly_convex, support_after
 from .restarts import other_starts
 from .steps import Step
 from .twins import first_of_twins
@@ -110,7 +112,7 @@ class SwapGraHTP(Solver):
 
     def prepare(self, problem: Problem, x: Array) -> Iterate:
         units = problem.units
-        start = Iterate(problem.objective.at(x))
+        start = Iterate(problem.objective.evaluate(x))
         chosen = units.units_in(x != 0) | units.always
         if np.isfinite(start.point.value) and (chosen.any() or not units.constrained.all()):
             start = problem.refit(units.mask(chosen), x, LOOSE)
@@ -159,13 +161,13 @@ class SwapGraHTP(Solver):
 
     def _descend(self, problem: Problem, current: Iterate) -> Iterate:
         """A pursuit step that lowers f, or else exchanges that do; done if there are none."""
-        merges = problem.objective.merges
+        merges = isinstance(problem.objective, LogDet)
         if merges or current.memory is None or current.memory.pursuing:
             following = self._merge(problem, current) if merges else self._pursue(problem, current)
             if following is not None:
                 return following
         if current.support is not None and self.exchanges != 0:
-            if merges and int(current.support.sum()) > problem.objective.largest_model:
+            if merges and int(current.support.sum()) > max_model_size(problem.objective):
                 return replace(current, done="converged: no exchange of the most promising units lowers f")
             return self._exchange(problem, current)
         promised = 2.0 * expected_gains(problem, current).max(initial=0.0)
@@ -247,8 +249,14 @@ class SwapGraHTP(Solver):
         """A brief refit on another support, given up once it cannot win."""
         target = current.point.value if current.support is not None else np.inf
         if forecast is None:
-            return problem.refit(support, current.point.x, replace(debias, target=target))
-        return problem.refit(support, forecast.x, replace(debias, target=target, hessian=forecast.hessian))
+            return problem.refit(
+                support, current.point.x, TrialRefit(tol=debias.tol, max_iter=debias.max_iter, target=target)
+            )
+        return problem.refit(
+            support,
+            forecast.x,
+            TrialRefit(tol=debias.tol, max_iter=debias.max_iter, target=target, hessian=forecast.hessian),
+        )
 
     # --- merging: for objectives whose units are exchanged many at a time --------------------------------------
 
@@ -295,7 +303,7 @@ class SwapGraHTP(Solver):
             memory = sketched.memory
         while True:
             model = exchange_model(problem, current, top_mask(gains, level))
-            if model.singular and not problem.objective.strongly_convex:
+            if model.singular and not is_strongly_convex(problem.objective):
                 completed = problem.refit(current.support, current.point.x)
                 if completed.point.value < MOST * current.point.value - _least_gain(problem, current):
                     # The support fits exactly, or nearly: what to exchange would be a matter of rounding.
@@ -316,7 +324,7 @@ class SwapGraHTP(Solver):
                 break
             level = wider
         which = "two units" if level == outside else f"a unit with one of the {level} most promising others"
-        proven = problem.objective.quadratic and problem.units.lower is None
+        proven = is_quadratic(problem.objective) and problem.units.lower is None
         belief = "" if proven else ", as far as its quadratic model tells"
         if isinstance(model, AdditiveModel):
             belief = ", as far as gains and costs of single units tell"
@@ -340,7 +348,7 @@ class SwapGraHTP(Solver):
         """How many candidates to look at when none of the best `level` may enter; the same number to end."""
         units = problem.units
         looked_further = level > self._number_of_candidates(problem)
-        if self.candidates is not None or looked_further or not problem.objective.has_hessian:
+        if self.candidates is not None or looked_further or not has_hessian(problem.objective):
             return level
         within_reach = min(outside, WIDEST // int(units.sizes.max(initial=1)) - units.k)
         worthwhile = within_reach == outside or within_reach >= 2 * level
@@ -356,7 +364,7 @@ class SwapGraHTP(Solver):
         if self.candidates is not None:
             return self.candidates
         width = int(units.sizes.max(initial=1))
-        most = MANY if problem.objective.has_hessian else FEW
+        most = MANY if has_hessian(problem.objective) else FEW
         return max(min(max(units.k, FEW), most // width), 5)
 
 
@@ -385,7 +393,7 @@ def _solved(iterate: Iterate) -> bool:
 
 def _least_gain(problem: Problem, current: Iterate) -> float:
     """How much f must fall to count: more than rounding, of f itself or of what it began with."""
-    start = problem.objective.value_at_start
+    start = problem.form.value_at_start
     return LEAST_GAIN * abs(current.point.value) + (ROUNDING * abs(start) if np.isfinite(start) else 0.0)
 
 

@@ -31,7 +31,7 @@ def first_of_twins(problem: Problem, searched: Iterate, final: Iterate) -> Itera
         The same after its last refit.
     """
     units = problem.units
-    known = "gradient" in vars(searched.point)  # it is not worth a pass over the data
+    known = searched.point.has_gradient  # it is not worth a pass over the data
     if not known or not units.singletons or final.support is None or final.outcome is not Outcome.SOLVED:
         return final
     inside = units.units_in(final.support)

@@ -1,0 +1,153 @@
+"""What an objective may know beyond `Objective`; each solver looks up what it can use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from .._types import Array, IntArray, Mask
+from .base import Objective, Point
+
+__all__ = [
+    "DetectsUnboundedness",
+    "HasCrossHessian",
+    "HasLipschitzConstant",
+    "HasSwapScores",
+    "HasWorkingForm",
+    "NoLipschitzConstantError",
+    "QuadraticModel",
+    "WorkingForm",
+    "is_unbounded_below",
+    "lipschitz_constant",
+    "working_form",
+]
+
+
+class NoLipschitzConstantError(ValueError):
+    """The gradient of the objective has no (known) global Lipschitz constant."""
+
+
+@runtime_checkable
+class HasLipschitzConstant(Protocol):
+    """An objective whose gradient has a known Lipschitz constant."""
+
+    def lipschitz(self, metric: Array | None = None) -> float:
+        """Lipschitz constant of the gradient, in the norm ‖d‖² = Σ metric_j d_j² (default: Euclidean)."""
+        ...
+
+
+@runtime_checkable
+class DetectsUnboundedness(Protocol):
+    """An objective that knows when a point proves that f has no minimum."""
+
+    def is_unbounded_below(self, point: Point) -> bool:
+        """Whether this point proves that f is unbounded below, or that its infimum is not attained."""
+        ...
+
+
+@dataclass(frozen=True)
+class WorkingForm:
+    """An objective in the coordinates in which solvers work, and the maps there and back.
+
+    Attributes
+    ----------
+    objective : Objective
+        The same function of the working coordinates.
+    to_working, to_user : callable
+        Working coordinates of a user's x, and back.
+    canonical : callable
+        The representative of a user's x among points with the same support and the same f.
+    """
+
+    objective: Objective
+    to_working: Callable[[Array], Array] = lambda x: x
+    to_user: Callable[[Array], Array] = lambda x: x
+    canonical: Callable[[Array], Array] = lambda x: x
+
+    @cached_property
+    def value_at_start(self) -> float:
+        """f at its default start, which bounds the rounding error of f; computed once."""
+        return self.objective.evaluate(self.objective.start).value
+
+
+@runtime_checkable
+class HasWorkingForm(Protocol):
+    """An objective that solvers should see in other coordinates, such as those of centred columns."""
+
+    def working_form(self) -> WorkingForm:
+        """The objective for one search, with the change of variables."""
+        ...
+
+
+class QuadraticModel(NamedTuple):
+    """f ≈ ½zᵀHz − bᵀz + const in some coordinates z of x, each unit's coordinates counted once.
+
+    Attributes
+    ----------
+    coordinates : mask of x's shape
+        Which coordinates z has.
+    hessian : ndarray
+        H.
+    linear : ndarray
+        b.
+    """
+
+    coordinates: Mask
+    hessian: Array
+    linear: Array
+
+
+@runtime_checkable
+class HasSwapScores(Protocol):
+    """An objective with better scores for swaps than those from its gradient and curvature."""
+
+    def entering_gains(self, point: Point, slopes: Array) -> Array:
+        """Expected decrease of f if a zero coordinate enters; summed over a unit, if the unit does.
+
+        `slopes` is the gradient without the entries that bounds block.
+        """
+        ...
+
+    def leaving_costs(self, point: Point) -> Array:
+        """Expected increase of f if a coordinate is set to zero; summed over a unit, if the unit is."""
+        ...
+
+    def quadratic_model(self, point: Point, coordinates: Mask) -> QuadraticModel:
+        """The quadratic model of f at a point."""
+        ...
+
+
+@runtime_checkable
+class HasCrossHessian(Protocol):
+    """An objective of a vector with a cheap Hessian between a support and other coordinates."""
+
+    def cross_hessian(
+        self, point: Point, restricted: Point, inside: IntArray, columns: IntArray
+    ) -> tuple[Array, Array]:
+        """The Hessian between the coordinates of a support and others, and its diagonal at the others.
+
+        `restricted` is `point` as a point of f on the support.
+        """
+        ...
+
+
+def lipschitz_constant(objective: Objective, metric: Array | None = None) -> float:
+    """The Lipschitz constant of the gradient, or an error that says what to do without one."""
+    if isinstance(objective, HasLipschitzConstant):
+        return objective.lipschitz(metric)
+    raise NoLipschitzConstantError(
+        f"the gradient of {type(objective).__name__} has no known Lipschitz constant; "
+        "give a constant step, or use Backtracking() or BarzilaiBorwein()"
+    )
+
+
+def is_unbounded_below(objective: Objective, point: Point) -> bool:
+    """Whether the objective knows that this point proves it to be unbounded below."""
+    return isinstance(objective, DetectsUnboundedness) and objective.is_unbounded_below(point)
+
+
+def working_form(objective: Objective) -> WorkingForm:
+    """The objective in its working coordinates; itself by default."""
+    return objective.working_form() if isinstance(objective, HasWorkingForm) else WorkingForm(objective)
