@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["caller_threads", "one_thread", "side_by_side", "thread_count"]
+__all__ = ["one_thread", "parallel_map", "thread_count", "use_caller_threads"]
 
 #: A product over fewer numbers than this is faster on one thread.
 LARGE = 2_000_000
@@ -65,7 +65,7 @@ def one_thread() -> Iterator[None]:
 
 
 @contextmanager
-def caller_threads(numbers: int) -> Iterator[None]:
+def use_caller_threads(numbers: int) -> Iterator[None]:
     """Give a product over `numbers` stored numbers the caller's threads, if it is large enough to gain."""
     if numbers < LARGE or _allowed.get() <= 1:
         yield
@@ -79,7 +79,7 @@ def thread_count(numbers: int) -> int:
     return 1 if numbers < LARGE else _allowed.get() or _threads_of_blas()
 
 
-def side_by_side(work: Callable[[int], T], count: int) -> list[T]:
+def parallel_map(work: Callable[[int], T], count: int) -> list[T]:
     """work(0), …, work(count − 1), each on a thread of its own."""
     if count == 1:
         return [work(0)]

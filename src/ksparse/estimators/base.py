@@ -18,9 +18,8 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import AnyArray, Array, Mask, Matrix
-from ..objectives import LinearObjective
-from ..objectives.design import Design
-from ..objectives.losses import Loss
+from ..designs import as_design
+from ..objectives import LinearObjective, Loss
 from ..optimize import minimize
 from ..solvers import Result, Solver
 from ..sparsity import Sparsity
@@ -195,4 +194,4 @@ class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 def linear(X: Matrix, coefficients: Array) -> Array:
     """X wᵀ, reading only the columns of dense X that have a coefficient."""
-    return X @ coefficients.T if sparse.issparse(X) else Design(X).dot(coefficients.T)
+    return X @ coefficients.T if sparse.issparse(X) else as_design(X).matvec(None, coefficients.T)

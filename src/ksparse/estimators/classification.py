@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._types import AnyArray, Array, Matrix
-from ..objectives import LinearObjective, Logistic, Multinomial
-from ..objectives.losses import LogisticLoss, Loss, MultinomialLoss
+from ..objectives import LinearObjective, Logistic, Loss, Multinomial
+from ..objectives.losses import LogisticLoss, MultinomialLoss
 from ..solvers import Result, Solver
 from ..validation import check_nonnegative_number, check_vector
 from ._docs import documented

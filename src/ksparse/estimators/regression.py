@@ -9,8 +9,8 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 
 from .._types import AnyArray, Array, Matrix
-from ..objectives import Huber, LeastSquares, LinearObjective, Poisson
-from ..objectives.losses import HuberLoss, Loss, PoissonLoss, SquaredLoss
+from ..objectives import Huber, LeastSquares, LinearObjective, Loss, Poisson
+from ..objectives.losses import HuberLoss, PoissonLoss, SquaredLoss
 from ..optimize import minimize
 from ..solvers import Solver
 from ..validation import real_array

@@ -2,9 +2,10 @@
 
 from .base import Objective, Point, TwiceDifferentiable
 from .definite import EigenvalueBounds, eigenvalue_bounds
-from .glm import Huber, LeastSquares, Logistic, Multinomial, Poisson, SquaredHinge
 from .linear import LinearObjective
 from .logdet import LogDet
+from .loss import JointLoss, Loss
+from .losses import Huber, LeastSquares, Logistic, Multinomial, Poisson, SquaredHinge
 from .outcome import Outcome
 from .protocols import NoLipschitzConstantError
 from .quadratic import Quadratic
@@ -14,10 +15,12 @@ __all__ = [
     "EigenvalueBounds",
     "Function",
     "Huber",
+    "JointLoss",
     "LeastSquares",
     "LinearObjective",
     "LogDet",
     "Logistic",
+    "Loss",
     "Multinomial",
     "NoLipschitzConstantError",
     "Objective",

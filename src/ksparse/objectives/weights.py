@@ -9,10 +9,10 @@ import numpy as np
 from .._types import Array
 from ..validation import check_vector
 
-__all__ = ["normalized_weights", "without_zeros"]
+__all__ = ["normalize_weights", "replace_zeros"]
 
 
-def normalized_weights(sample_weight: Any, n: int) -> tuple[float, Array]:
+def normalize_weights(sample_weight: Any, n: int) -> tuple[float, Array]:
     """The sum of the sample weights, and weights that sum to 1."""
     if sample_weight is None:
         return float(n), np.full(n, 1.0 / n)
@@ -29,7 +29,7 @@ def normalized_weights(sample_weight: Any, n: int) -> tuple[float, Array]:
     return total, weights / total
 
 
-def without_zeros(diagonal: Array) -> Array:
+def replace_zeros(diagonal: Array) -> Array:
     """Curvatures, with the largest one in place of zeros: a constant column must not get an infinite step."""
     largest = float(diagonal.max(initial=0.0)) or 1.0
     return np.where(diagonal > 0, diagonal, largest)

@@ -106,7 +106,7 @@ class InformationCriterion(ChoosesFeatures):
     def _free_outputs(objective: LinearObjective) -> int:
         """Coefficients of a feature that the data determines; a softmax does not see a shift of all classes."""
         outputs = objective.shape[1] if len(objective.shape) == 2 else 1
-        return outputs - 1 if objective.loss.coupled else outputs
+        return outputs - 1 if objective.loss.shift_invariant else outputs
 
 
 def _largest_model(n_samples: float, n_features: int) -> int:

@@ -10,8 +10,9 @@ import numpy as np
 
 from .._types import Array
 from ..debias import Debias, Exact, Truncate
-from ..objectives import LeastSquares
 from ..objectives.base import NotFiniteError
+from ..objectives.linear import LinearModel
+from ..objectives.losses import SquaredLoss
 from ..validation import check_callable
 from .base import Iterate, Problem, Solver
 from .halting import HaltingRules, RelativeChange, SameSupport, check_rules, first_reason
@@ -139,14 +140,16 @@ class _CompressedSensing(GraHTP):
     step: float | StepRule = 1.0
 
     def step_rule(self, problem: Problem) -> StepRule:
-        if not isinstance(problem.objective, LeastSquares):
+        objective = problem.objective
+        if not isinstance(objective, LinearModel) or not isinstance(objective.loss, SquaredLoss):
+            got = type(objective.loss if isinstance(objective, LinearModel) else objective).__name__
             raise TypeError(
-                f"{type(self).__name__} is a method for LeastSquares, got {type(problem.objective).__name__}; "
+                f"{type(self).__name__} is a method for LeastSquares, got {got}; "
                 "use GraHTP or FGraHTP, which are the same method for any smooth f"
             )
         rule = _as_rule(self.step)
         if isinstance(rule, Constant) and not rule.scaled:
-            return _OnSumOfSquares(rule.value * problem.objective.total_weight)
+            return _OnSumOfSquares(rule.value * objective.total_weight)
         return rule
 
 
@@ -158,7 +161,7 @@ class _OnSumOfSquares(Constant):
         objective = problem.objective
         if objective.free is None:
             return None
-        assert isinstance(objective, LeastSquares)
+        assert isinstance(objective, LinearModel)
         return np.where(objective.free, objective.total_weight, 1.0)
 
 

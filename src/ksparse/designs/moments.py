@@ -1,4 +1,4 @@
-"""Weighted sums and squares of the columns of X, and whether it is finite, from one pass over it."""
+"""Weighted sums and squares of the columns of X, and whether X is finite, from one pass."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 from scipy import sparse
 
 from .._types import AnyArray, Array, Matrix
-from ..threads import side_by_side, thread_count
+from ..threads import parallel_map, thread_count
 
-__all__ = ["ColumnSums", "column_sums", "is_finite", "runs_of_columns"]
+__all__ = ["ColumnSums", "check_finite", "column_blocks", "column_sums"]
 
-#: Fewer numbers than this are added up by NumPy sooner than Numba is imported.
-SMALL = 200_000
-#: Rows that are copied at a time where X lies in memory neither by rows nor by columns.
-CHUNK = 1024
+#: Fewer numbers than this are summed by NumPy, in less time than importing Numba takes.
+MIN_COMPILED_SIZE = 200_000
+#: Rows that are copied at a time where X is contiguous neither by rows nor by columns.
+CHUNK_ROWS = 1024
 
 
 @dataclass(frozen=True)
 class ColumnSums:
     """Σᵢ wᵢ(x_ij − c_j) and Σᵢ wᵢ(x_ij − c_j)² of each column j.
 
-    The centre c_j is one of the column's own values, so that a column far from zero loses no digits in its variance;
-    for sparse data it is zero.
+    The centre c_j is one of the column's own values, so that the variance of a column far from zero loses no
+    precision; for sparse data it is zero.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class ColumnSums:
     second: Array
 
     @property
-    def finite(self) -> bool:
+    def are_finite(self) -> bool:
         """Whether no sum is NaN or infinite; otherwise X has such values, or values whose squares overflow."""
         return bool(np.isfinite(self.first).all() and np.isfinite(self.second).all())
 
@@ -50,7 +50,7 @@ class ColumnSums:
         return self.centre + self.first / self.weights.sum()
 
     def squares(self, shift: Array | float) -> Array:
-        """Σᵢ wᵢ(x_ij − shift_j)²; of what is subtracted from `second`, at least zero is left."""
+        """Σᵢ wᵢ(x_ij − shift_j)², at least zero."""
         move = shift - self.centre
         return np.maximum(self.second - 2.0 * move * self.first + self.weights.sum() * np.square(move), 0.0)
 
@@ -69,14 +69,20 @@ def column_sums(matrix: Matrix, weights: Array) -> ColumnSums:
     return ColumnSums(weights, centre, first, second)
 
 
-def is_finite(matrix: Matrix) -> bool:
-    """Whether there is no NaN or infinity, looking at a few rows at a time."""
+def check_finite(sums: ColumnSums, matrix: Matrix) -> ColumnSums:
+    """The sums, or a ValueError if X has NaN or infinite values."""
+    if not sums.are_finite and not _is_finite(matrix):
+        raise ValueError("X has NaN or infinite values; remove or impute them")
+    return sums
+
+
+def _is_finite(matrix: Matrix) -> bool:
     values = matrix.data[:, None] if sparse.issparse(matrix) else matrix
-    return all(np.isfinite(values[i : i + CHUNK]).all() for i in range(0, values.shape[0], CHUNK))
+    return all(np.isfinite(values[i : i + CHUNK_ROWS]).all() for i in range(0, values.shape[0], CHUNK_ROWS))
 
 
 def _add_sparse(matrix: Any, weights: Array, first: Array, second: Array) -> None:
-    if matrix.nnz < SMALL:
+    if matrix.nnz < MIN_COMPILED_SIZE:
         first += matrix.T @ weights
         squared = np.square(matrix.data, dtype=float), matrix.indices, matrix.indptr
         # Without its shape, a matrix whose last rows are empty would be taken for a shorter one.
@@ -84,36 +90,36 @@ def _add_sparse(matrix: Any, weights: Array, first: Array, second: Array) -> Non
         return
     from ._scans import scan_sparse  # compiled when it is first needed
 
-    edges = _edges_of_runs(matrix, thread_count(matrix.nnz))
-    data, indices, indptr, weights = (_locked(part) for part in (matrix.data, matrix.indices, matrix.indptr, weights))
+    edges = _block_edges(matrix, thread_count(matrix.nnz))
+    data, indices, indptr, weights = (_readonly(part) for part in (matrix.data, matrix.indices, matrix.indptr, weights))
 
     def scan(part: int) -> None:
         a, b = edges[part], edges[part + 1]
         scan_sparse(data, indices, indptr[a : b + 1], weights, first[a:b], second[a:b])
 
-    side_by_side(scan, len(edges) - 1)
+    parallel_map(scan, len(edges) - 1)
 
 
-def runs_of_columns(matrix: Any, count: int) -> list[Any]:
-    """The transposed columns of a CSC matrix in `count` runs of about as many nonzeros, without a copy of them."""
-    runs = []
-    for a, b in pairwise(_edges_of_runs(matrix, count)):
+def column_blocks(matrix: Any, count: int) -> list[Any]:
+    """The transposed columns of a CSC matrix in `count` blocks with about equally many nonzeros, not copied."""
+    blocks = []
+    for a, b in pairwise(_block_edges(matrix, count)):
         start, stop = matrix.indptr[a], matrix.indptr[b]
-        run = sparse.csr_array((b - a, matrix.shape[0]), dtype=matrix.dtype)
-        # Given to the constructor, a part of an array would be copied.
-        run.data, run.indices = matrix.data[start:stop], matrix.indices[start:stop]
-        run.indptr = matrix.indptr[a : b + 1] - start
-        runs.append(run)
-    return runs
+        block = sparse.csr_array((b - a, matrix.shape[0]), dtype=matrix.dtype)
+        # The constructor would copy a part of an array.
+        block.data, block.indices = matrix.data[start:stop], matrix.indices[start:stop]
+        block.indptr = matrix.indptr[a : b + 1] - start
+        blocks.append(block)
+    return blocks
 
 
-def _edges_of_runs(matrix: Any, count: int) -> list[int]:
+def _block_edges(matrix: Any, count: int) -> list[int]:
     inner = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, count + 1)[1:-1])
     return [0, *np.minimum(inner, matrix.shape[1]).tolist(), matrix.shape[1]]
 
 
 def _add_dense(matrix: AnyArray, weights: Array, centre: Array, first: Array, second: Array) -> None:
-    if matrix.size < SMALL:
+    if matrix.size < MIN_COMPILED_SIZE:
         moved = matrix - centre
         first += weights @ moved
         second += weights @ np.square(moved)
@@ -122,9 +128,9 @@ def _add_dense(matrix: AnyArray, weights: Array, centre: Array, first: Array, se
     elif matrix.flags.f_contiguous:
         _add_columns(matrix.T, weights, centre, first, second)
     else:
-        for i in range(0, matrix.shape[0], CHUNK):
-            rows = np.ascontiguousarray(matrix[i : i + CHUNK])
-            _add_rows(rows, weights[i : i + CHUNK], centre, first, second)
+        for i in range(0, matrix.shape[0], CHUNK_ROWS):
+            rows = np.ascontiguousarray(matrix[i : i + CHUNK_ROWS])
+            _add_rows(rows, weights[i : i + CHUNK_ROWS], centre, first, second)
 
 
 def _add_rows(matrix: AnyArray, weights: Array, centre: Array, first: Array, second: Array) -> None:
@@ -132,7 +138,7 @@ def _add_rows(matrix: AnyArray, weights: Array, centre: Array, first: Array, sec
 
     count = thread_count(matrix.size)
     edges = np.linspace(0, matrix.shape[0], count + 1).astype(int)
-    matrix, weights, centre = _locked(matrix), _locked(weights), _locked(centre)
+    matrix, weights, centre = _readonly(matrix), _readonly(weights), _readonly(centre)
 
     def scan(part: int) -> tuple[Array, Array]:
         rows = slice(edges[part], edges[part + 1])
@@ -140,7 +146,7 @@ def _add_rows(matrix: AnyArray, weights: Array, centre: Array, first: Array, sec
         scan_rows(matrix[rows], weights[rows], centre, *sums)
         return sums
 
-    for sums, squares in side_by_side(scan, count):
+    for sums, squares in parallel_map(scan, count):
         first += sums
         second += squares
 
@@ -150,17 +156,17 @@ def _add_columns(columns: AnyArray, weights: Array, centre: Array, first: Array,
 
     count = thread_count(columns.size)
     edges = np.linspace(0, columns.shape[0], count + 1).astype(int)
-    columns, weights, centre = _locked(columns), _locked(weights), _locked(centre)
+    columns, weights, centre = _readonly(columns), _readonly(weights), _readonly(centre)
 
     def scan(part: int) -> None:
         some = slice(edges[part], edges[part + 1])
         scan_columns(columns[some], weights, centre[some], first[some], second[some])
 
-    side_by_side(scan, count)
+    parallel_map(scan, count)
 
 
-def _locked(array: AnyArray) -> AnyArray:
-    """The same array as one that may not be written to, so that functions are compiled only for those."""
+def _readonly(array: AnyArray) -> AnyArray:
+    """A read-only view, so that functions are compiled for one kind of array only."""
     view = array.view()
     view.flags.writeable = False
     return view

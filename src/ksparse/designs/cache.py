@@ -1,59 +1,75 @@
-"""Columns of X that supports have used, side by side in memory: a support that moves gathers only what is new."""
+"""Dense columns that supports have used, contiguous in memory: a new support gathers only what is new."""
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import numpy as np
 
 from .._types import Array, IntArray
-from .design import Design
 
-__all__ = ["MOST_AT_ONCE", "ColumnPool"]
+__all__ = ["MAX_CACHED_BATCH", "ColumnCache"]
 
-#: Columns kept, as a share of what X takes, and the bytes that are always granted.
-SHARE, GRANTED = 0.1, 2**24
-#: More columns than this at once are those of a last look around, not of a support.
-MOST_AT_ONCE = 250
+#: Memory for columns, as a fraction of what X takes, and the bytes that are always granted.
+CACHE_FRACTION, CACHE_MIN_BYTES = 0.1, 2**24
+#: More columns than this at once are candidates that are seen once, not a support: they are not kept.
+MAX_CACHED_BATCH = 250
 #: Products are remembered for no more columns than this.
-MOST_PRODUCTS = 2048
+MAX_CACHED_PRODUCTS = 2048
 
 
-class ColumnPool:
-    """Dense columns that were gathered from a design, and their products.
+class GathersColumns(Protocol):
+    """A dense design, as the cache needs it."""
 
-    Gathering k columns of a row-major X touches as many cache lines as reading much of X, and supports that follow
-    each other share most of theirs; a column that was met is copied from here. What is kept takes no more than a tenth
-    of the memory of X or 16 MB, or twice what one support needs.
+    matrix: Array
+    shape: tuple[int, int]
+
+    def gather(self, columns: IntArray, out: Array | None = None) -> Array:
+        """Some columns, centred, in float64, one in each row of the result."""
+        ...
+
+
+class ColumnCache:
+    """Columns that were gathered from a dense design, and their products.
+
+    Gathering k columns of a row-major X touches as many cache lines as reading much of X, and successive supports have
+    most columns in common; a known column is copied from here. The cache takes no more than a tenth of the memory of X
+    or 16 MB, or twice what one support needs.
 
     Parameters
     ----------
-    design : Design
-        Dense data.
-    weights : ndarray of shape (n,)
-        Weights of the samples in `gram`.
+    design : DenseDesign
+        The data.
+    weights : ndarray of shape (n,) or None
+        Row weights of the products that are kept; none are for None.
     """
 
-    def __init__(self, design: Design, weights: Array) -> None:
+    def __init__(self, design: GathersColumns, weights: Array | None) -> None:
         n, p = design.shape
         self._design = design
         self._weights = weights
-        self._most = int(max(SHARE * design.matrix.nbytes, GRANTED) / (8 * max(n, 1)))
+        self._most = int(max(CACHE_FRACTION * design.matrix.nbytes, CACHE_MIN_BYTES) / (8 * max(n, 1)))
         self._place = np.full(p, -1, dtype=np.intp)
         self._rows = np.empty((0, n))  # a row for each column, so that it lies together
         self._used = 0
         self._products = np.empty((0, 0))
 
-    def take(self, columns: IntArray) -> Design:
-        """The given columns, centred, in float64. Very many are not for keeping."""
-        if columns.size > MOST_AT_ONCE:
-            return self._design.take(columns)
-        places = self._places(columns)
-        return Design(self._rows[places].T, gathered=True)
+    def take(self, columns: IntArray) -> Array:
+        """The given columns, centred, in float64, one in each row of the result."""
+        places = self._places(columns)  # may replace the rows
+        return self._rows[places]
+
+    def keeps_products(self, weights: Array) -> bool:
+        """Whether products with these row weights are kept."""
+        return weights is self._weights
 
     def gram(self, columns: IntArray) -> Array:
-        """Weighted products of the given columns with each other; those that were met before are known."""
+        """Weighted products of the given columns with each other; only unknown ones are computed."""
+        assert self._weights is not None
         places = self._places(columns)
-        if self._rows.shape[0] > MOST_PRODUCTS:
-            return self.take(columns).gram(self._weights)
+        if self._rows.shape[0] > MAX_CACHED_PRODUCTS:
+            rows = self._rows[places]
+            return (rows * self._weights) @ rows.T
         self._make_room_for_products()
         block = self._products[places[:, None], places]
         unknown = _rows_with_unknown(block)
@@ -67,7 +83,7 @@ class ColumnPool:
         return block
 
     def _places(self, columns: IntArray) -> IntArray:
-        """Where the columns are, after those that are not here have been gathered."""
+        """Positions of the columns, after the missing ones have been gathered."""
         places = self._place[columns]
         missing = columns[places < 0]
         if missing.size:
@@ -80,7 +96,7 @@ class ColumnPool:
     def _keep_only(self, columns: IntArray) -> None:
         """Forget all other columns."""
         places = self._place[columns]
-        if self._rows.shape[0] > MOST_PRODUCTS:
+        if self._rows.shape[0] > MAX_CACHED_PRODUCTS:
             self._products = np.empty((0, 0))
         elif self._products.size:
             self._make_room_for_products()
@@ -110,9 +126,9 @@ class ColumnPool:
 
 
 def _rows_with_unknown(block: Array) -> IntArray:
-    """Rows that hold all NaN of a symmetric block, if the columns of the same numbers are counted with them."""
+    """Rows that, together with the columns of the same indices, contain all NaN of a symmetric block."""
     unknown = np.isnan(block)
     new = unknown.diagonal()
-    # Of two columns that were met, but never together, one is enough.
+    # Of two known columns whose product is unknown, one row is enough.
     apart = np.tril(unknown & ~new & ~new[:, None]).any(axis=1)
     return np.flatnonzero(new | apart)

@@ -1,0 +1,18 @@
+"""Where X is stored: dense or sparse in memory, or any storage that implements `Design`."""
+
+from .base import ColumnBlock, CrossProducts, Design, Moments, RowVector, SelectedColumns
+from .conversion import as_design
+from .dense import DenseDesign
+from .sparse import SparseDesign
+
+__all__ = [
+    "ColumnBlock",
+    "CrossProducts",
+    "DenseDesign",
+    "Design",
+    "Moments",
+    "RowVector",
+    "SelectedColumns",
+    "SparseDesign",
+    "as_design",
+]

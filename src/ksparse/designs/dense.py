@@ -1,0 +1,225 @@
+"""A dense X in memory, in any order, float64 or float32: never copied, except for the columns of supports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._types import AnyArray, Array, IntArray
+from ..counters import Counters
+from ..threads import use_caller_threads
+from .base import ColumnBlock, CrossProducts, Design, Moments
+from .cache import MAX_CACHED_BATCH, ColumnCache
+from .centering import centred_squares, subtract_shift
+from .moments import ColumnSums, check_finite, column_sums
+
+__all__ = ["DenseBlock", "DenseDesign"]
+
+#: Rows that are converted or gathered at a time, so that they stay in the processor's cache.
+CHUNK_ROWS = 1024
+#: Gathering one number takes about as long as this many multiplications.
+GATHER_COST = 64
+
+
+class DenseDesign(Design):
+    """X − 1·shiftᵀ for a dense array X.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, p)
+        float64 or float32, in any memory order; it is not copied.
+    shift : ndarray of shape (p,), optional
+        What is subtracted from each column.
+    sums : ColumnSums, optional
+        Sums of the columns that are known already.
+    counters : Counters, optional
+        Where work is counted.
+    """
+
+    def __init__(
+        self,
+        matrix: AnyArray,
+        shift: Array | None = None,
+        sums: ColumnSums | None = None,
+        counters: Counters | None = None,
+    ) -> None:
+        self.matrix = matrix
+        self.shape = (matrix.shape[0], matrix.shape[1])
+        self.shift = shift
+        self.counters = Counters() if counters is None else counters
+        self._sums = sums
+        self._cache: ColumnCache | None = None
+
+    def with_own_cache(self) -> DenseDesign:
+        return DenseDesign(self.matrix, self.shift, self._sums, self.counters)
+
+    def center(self, weights: Array) -> DenseDesign:
+        sums = self._sums_for(weights)
+        return DenseDesign(self.matrix, sums.means(), sums, self.counters)
+
+    def select_rows(self, index: IntArray) -> DenseDesign:
+        return DenseDesign(self.matrix[index], self.shift, counters=self.counters)
+
+    def moments(self, weights: Array) -> Moments:
+        self._sums = check_finite(self._sums_for(weights), self.matrix)
+        return Moments(self._sums.means() - self._shift_or_zero, self._squares(weights))
+
+    def _sums_for(self, weights: Array) -> ColumnSums:
+        """The sums for these weights, which are kept for the weights that came first."""
+        if self._sums is not None and self._sums.weights is weights:
+            return self._sums
+        sums = column_sums(self.matrix, weights)
+        if self._sums is None:
+            self._sums = sums
+        return sums
+
+    @property
+    def _shift_or_zero(self) -> Array | float:
+        return 0.0 if self.shift is None else self.shift
+
+    def _squares(self, weights: Array) -> Array:
+        return centred_squares(self._sums_for(weights), self.shift, self.matrix)
+
+    # --- products -----------------------------------------------------------------------------------------------
+
+    def matvec(self, columns: IntArray | None, w: Array) -> Array:
+        if columns is not None:
+            return self.select(columns).matvec(w)
+        used = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
+        if 2 * used.size <= self.shape[1]:
+            return self.gather_block(used).matvec(w[used])
+        self.counters.passes += 1
+        if self.matrix.dtype == np.float64:
+            with use_caller_threads(self.matrix.size):
+                product = self.matrix @ w
+            return product if self.shift is None else product - self.shift @ w
+        # Margins of float32 data are summed in float64, where large means cancel.
+        chunks = (self.matrix[i : i + CHUNK_ROWS] for i in range(0, self.shape[0], CHUNK_ROWS))
+        return np.concatenate([subtract_shift(chunk.astype(np.float64), self.shift) @ w for chunk in chunks])
+
+    def rmatvec(self, rows: Array, columns: IntArray | None = None) -> Array:
+        if columns is not None:
+            return self.select(columns).rmatvec(rows)
+        self.counters.passes += 1
+        rounded = rows.astype(self.matrix.dtype, copy=False)
+        with use_caller_threads(self.matrix.size):
+            product = (self.matrix.T @ rounded).astype(np.float64, copy=False)
+        return product if self.shift is None else product - np.multiply.outer(self.shift, rows.sum(axis=0))
+
+    def gram(self, columns: IntArray, weights: Array) -> Array:
+        return self.select(columns).gram(weights)
+
+    def cross(self, columns: IntArray, others: IntArray, weights: Array) -> CrossProducts:
+        return self.select(columns).cross(others, weights)
+
+    # --- columns ------------------------------------------------------------------------------------------------
+
+    def select(self, columns: IntArray) -> DenseBlock:
+        """Some columns, gathered from X or taken from the cache; very many are not for keeping."""
+        if columns.size > MAX_CACHED_BATCH:
+            return self.gather_block(columns)
+        return DenseBlock(self.cache.take(columns).T, self, columns)
+
+    @property
+    def cache(self) -> ColumnCache:
+        """Columns that supports have used, made on first use."""
+        if self._cache is None:
+            self._cache = ColumnCache(self, None if self._sums is None else self._sums.weights)
+        return self._cache
+
+    def gather_block(self, columns: IntArray) -> DenseBlock:
+        """Some columns, gathered and not kept."""
+        return DenseBlock(self.gather(columns).T, self, columns)
+
+    def collect_columns(self, columns: IntArray) -> Array:
+        return self.gather(columns).T
+
+    def gather(self, columns: IntArray, out: Array | None = None) -> Array:
+        """Some columns, centred, in float64, one in each row of the result."""
+        self.counters.columns += columns.size
+        values = np.empty((columns.size, self.shape[0])) if out is None else out
+        for i in range(0, self.shape[0], CHUNK_ROWS):
+            rows = self.matrix[i : i + CHUNK_ROWS]
+            picked = rows.take(columns, axis=1) if rows.flags.c_contiguous else rows[:, columns]
+            values[:, i : i + CHUNK_ROWS] = picked.T
+        subtract_shift(values.T, None if self.shift is None else self.shift[columns], self.matrix.dtype)
+        return values
+
+    def cross_with_all(self, block: DenseBlock, weights: Array) -> CrossProducts:
+        """Products of a block with all columns: passes over X, which saves gathering many of them."""
+        known = self._sums is not None and self._sums.weights is weights
+        self.counters.passes += not known
+        weighted = np.column_stack([block.values * weights[:, None], weights])
+        products = self.rmatvec(weighted)
+        return CrossProducts(products[:, :-1].T, products[:, -1], self._squares(weights))
+
+    def passes_are_cheaper(self, multiplied: int, wanted: int) -> bool:
+        """Whether products with all columns take less time than gathering the wanted ones."""
+        if self.matrix.dtype != np.float64 or wanted <= MAX_CACHED_BATCH:
+            return False
+        return (self.shape[1] - wanted) * multiplied < GATHER_COST * wanted
+
+
+def weighted_gram(values: Array, weights: Array) -> Array:
+    """Vᵀ diag(weights) V, by the fastest product that the weights allow."""
+    if (weights == weights[:1]).all():
+        return float(weights[0]) * (values.T @ values)
+    if (weights >= 0).all():
+        scaled = values * np.sqrt(weights)[:, None]
+        return scaled.T @ scaled
+    return values.T @ (values * weights[:, None])
+
+
+@dataclass(frozen=True)
+class DenseBlock(ColumnBlock):
+    """Gathered columns, centred, in float64.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, k)
+        The columns.
+    design : Design
+        Where they come from.
+    columns : ndarray of int
+        Their indices there.
+    """
+
+    values: Array
+    design: Design
+    columns: IntArray
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        """Number of columns."""
+        return self.values.shape[1]
+
+    def matvec(self, w: Array) -> Array:
+        with use_caller_threads(self.values.size):
+            return self.values @ w
+
+    def rmatvec(self, rows: Array) -> Array:
+        with use_caller_threads(self.values.size):
+            return self.values.T @ rows
+
+    def gram(self, weights: Array) -> Array:
+        self.design.counters.products += self.width**2
+        if isinstance(self.design, DenseDesign) and self.design.cache.keeps_products(weights):
+            return self.design.cache.gram(self.columns)
+        return weighted_gram(self.values, weights)
+
+    def cross(self, others: IntArray, weights: Array) -> CrossProducts:
+        self.design.counters.products += self.width * others.size
+        design = self.design
+        if isinstance(design, DenseDesign) and design.passes_are_cheaper(self.width, others.size):
+            cross, sums, squares = design.cross_with_all(self, weights)
+            return CrossProducts(cross[:, others], sums[others], squares[others])
+        block = design.select(others)
+        cross = block.rmatvec(self.values * weights[:, None]).T
+        return CrossProducts(cross, block.rmatvec(weights), block.squares(weights))
+
+    def squares(self, weights: Array) -> Array:
+        return weights @ np.square(self.values)
+
+    def collect(self) -> Array:
+        return self.values

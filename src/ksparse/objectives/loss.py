@@ -1,0 +1,98 @@
+"""What a linear model minimizes: a loss of the margins m = Xw + b + offset.
+
+A `Loss` is a weighted sum over samples, given by value, slope and curvature of one sample. A `JointLoss` is a function
+of all margins together, such as a partial likelihood with its risk sets. Margins have shape (n,), or (n, q) for q
+outputs (responses or classes). Nothing here overflows into NaN: a margin that is too large gives an infinite value,
+which every line search rejects.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._types import Array
+
+__all__ = ["AnyLoss", "JointLoss", "Loss"]
+
+
+@dataclass(frozen=True)
+class AnyLoss(ABC):  # noqa: B024 - each of the two kinds of losses has abstract methods of its own
+    """What every loss says about itself."""
+
+    #: Upper bound of the curvature of a sample, infinite where there is none.
+    curvature_bound: ClassVar[float] = np.inf
+    #: Whether the loss is quadratic in the margins.
+    is_quadratic: ClassVar[bool] = False
+    #: Whether the loss depends on the margins and y only through their difference.
+    of_residuals: ClassVar[bool] = False
+    #: Whether the Hessian of one sample couples its outputs (softmax).
+    couples_outputs: ClassVar[bool] = False
+    #: Whether adding the same number to all outputs of a sample changes nothing (softmax).
+    shift_invariant: ClassVar[bool] = False
+    #: Whether an intercept makes sense; it does not where adding a constant to all margins changes nothing.
+    allows_intercept: ClassVar[bool] = True
+
+    def output_shape(self, target: Array) -> tuple[int, ...]:
+        """Shape of the margins of one sample: () for one output, (q,) for q of them."""
+        return target.shape[1:]
+
+    def separates(self, margins: Array, y: Array) -> bool:
+        """Whether scaling these margins up lowers the loss of every sample without end."""
+        return False
+
+
+class Loss(AnyLoss):
+    """Σᵢ sᵢ ℓ(mᵢ, yᵢ) with sample weights s that sum to 1: subclasses give ℓ and its derivatives, elementwise."""
+
+    @abstractmethod
+    def value(self, margins: Array, y: Array) -> Array:
+        """ℓ of each sample, shape (n,)."""
+
+    @abstractmethod
+    def slope(self, margins: Array, y: Array) -> Array:
+        """∂ℓ/∂m, of the margins' shape."""
+
+    @abstractmethod
+    def curvature(self, margins: Array, y: Array) -> Array:
+        """What determines ∂²ℓ/∂m² of each sample, of the margins' shape: by default its diagonal."""
+
+    # How the q × q Hessian of a sample follows from `curvature`; to be overridden where outputs are coupled.
+
+    def hessian_diagonal(self, curvature: Array) -> Array:
+        """∂²ℓ/∂m_a² of each sample and output a."""
+        return curvature
+
+    def hessian_entry(self, curvature: Array, a: int, b: int) -> Array:
+        """∂²ℓ/∂m_a∂m_b of each sample."""
+        return curvature[:, a] if a == b else np.zeros(len(curvature))
+
+    def multiply_hessian(self, curvature: Array, directions: Array) -> Array:
+        """The Hessian of each sample times its direction in the margins."""
+        return curvature * directions
+
+
+class JointLoss(AnyLoss):
+    """A loss of all margins together, with sample weights that sum to 1 and mean what the loss says they mean.
+
+    Row vectors are collected in memory for it, whatever the design.
+    """
+
+    @abstractmethod
+    def total(self, margins: Array, y: Array, weights: Array) -> float:
+        """The loss."""
+
+    @abstractmethod
+    def slopes(self, margins: Array, y: Array, weights: Array) -> Array:
+        """Its gradient in the margins, of shape (n,)."""
+
+    @abstractmethod
+    def multiply_hessian(self, margins: Array, y: Array, weights: Array, directions: Array) -> Array:
+        """Its n × n Hessian in the margins times some directions, of shape (n, m)."""
+
+    @abstractmethod
+    def hessian_diagonal(self, margins: Array, y: Array, weights: Array) -> Array:
+        """The diagonal of that Hessian, or an upper bound of it, of shape (n,)."""

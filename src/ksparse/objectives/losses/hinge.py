@@ -1,0 +1,61 @@
+"""The squared hinge: a linear support vector machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._types import Array
+from .._docs import document
+from ..loss import Loss
+from ..targets import ClassifierObjective, encode_two_classes
+
+__all__ = ["SquaredHinge", "SquaredHingeLoss"]
+
+
+@dataclass(frozen=True)
+class SquaredHingeLoss(Loss):
+    """max(0, 1 − ym)², y in {−1, +1}."""
+
+    curvature_bound = 2.0
+
+    def value(self, margins: Array, y: Array) -> Array:
+        return np.square(np.maximum(0.0, 1.0 - y * margins))
+
+    def slope(self, margins: Array, y: Array) -> Array:
+        return -2.0 * y * np.maximum(0.0, 1.0 - y * margins)
+
+    def curvature(self, margins: Array, y: Array) -> Array:
+        return np.where(y * margins < 1.0, 2.0, 0.0)
+
+
+@document
+class SquaredHinge(ClassifierObjective):
+    """f(w) = (1/n)·Σᵢ max(0, 1 − yᵢ wᵀxᵢ)² + (alpha/2)·‖w‖²: a linear support vector machine.
+
+    Parameters
+    ----------
+    $X
+    y : array-like of shape (n,)
+        Labels of two classes: any two values.
+    $options
+
+    Attributes
+    ----------
+    $two_classes
+
+    Examples
+    --------
+    >>> import ksparse
+    >>> X, y = [[1.0, 0.5], [2.0, -0.5], [-1.0, 0.5], [-2.0, -0.5]], ["yes", "yes", "no", "no"]
+    >>> ksparse.minimize(ksparse.objectives.SquaredHinge(X, y), k=1).x
+    array([1., 0.])
+    """
+
+    loss = SquaredHingeLoss()
+
+    def encode_target(self, y: Any, n: int) -> Array:
+        self.classes, signs = encode_two_classes(y, n, type(self).__name__)
+        return signs

@@ -1,0 +1,71 @@
+"""Huber's robust regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._types import Array
+from ...validation import check_positive_number
+from .._docs import document
+from ..linear import LinearObjective
+from ..loss import Loss
+from ..targets import check_responses
+
+__all__ = ["Huber", "HuberLoss"]
+
+
+@dataclass(frozen=True)
+class HuberLoss(Loss):
+    """½r² for |r| ≤ δ, else δ|r| − ½δ², with r = m − y."""
+
+    curvature_bound = 1.0
+    of_residuals = True
+    delta: float = 1.35
+
+    def __post_init__(self) -> None:
+        check_positive_number(self.delta, "delta")
+
+    def value(self, margins: Array, y: Array) -> Array:
+        size = np.abs(margins - y)
+        inner = np.minimum(size, self.delta)
+        return inner * (size - 0.5 * inner)
+
+    def slope(self, margins: Array, y: Array) -> Array:
+        return np.clip(margins - y, -self.delta, self.delta)
+
+    def curvature(self, margins: Array, y: Array) -> Array:
+        return (np.abs(margins - y) <= self.delta).astype(np.float64)
+
+
+@document
+class Huber(LinearObjective):
+    """f(w) = (1/n)·Σᵢ huber(wᵀxᵢ − yᵢ) + (alpha/2)·‖w‖², with huber(r) = ½r² for |r| ≤ δ, else δ|r| − ½δ².
+
+    Parameters
+    ----------
+    $X
+    y : array-like of shape (n,)
+        The responses.
+    delta : float, default=1.35
+        Where the loss turns from quadratic to linear, in the units of y.
+    $options
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.column_stack([np.arange(6.0), np.ones(6)])
+    >>> y = 2 * np.arange(6.0)
+    >>> y[5] = 1000.0
+    >>> ksparse.minimize(ksparse.objectives.Huber(X, y), k=1).x.round(2)
+    array([2.22, 0.  ])
+    """
+
+    def __init__(self, X: Any, y: Any, *, delta: float = 1.35, **options: Any) -> None:
+        self.loss = HuberLoss(delta)
+        super().__init__(X, y, **options)
+
+    def encode_target(self, y: Any, n: int) -> Array:
+        return check_responses(y, n)

@@ -1,0 +1,63 @@
+"""Poisson regression of counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._types import Array
+from .._docs import document
+from ..linear import LinearObjective
+from ..loss import Loss
+from ..targets import check_responses
+
+__all__ = ["Poisson", "PoissonLoss"]
+
+
+@dataclass(frozen=True)
+class PoissonLoss(Loss):
+    """exp(m) − ym: the negative Poisson log-likelihood with log link, up to log y!."""
+
+    def value(self, margins: Array, y: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return np.exp(margins) - y * margins
+
+    def slope(self, margins: Array, y: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return np.exp(margins) - y
+
+    def curvature(self, margins: Array, y: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return np.exp(margins)
+
+
+@document
+class Poisson(LinearObjective):
+    """f(w) = (1/n)·Σᵢ [exp(wᵀxᵢ) − yᵢ wᵀxᵢ] + (alpha/2)·‖w‖²: counts with a log link, up to a constant in y.
+
+    Parameters
+    ----------
+    $X
+    y : array-like of shape (n,)
+        Counts.
+    $options
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    >>> result = ksparse.minimize(ksparse.objectives.Poisson(X, [1, 7, 8, 1], fit_intercept=True), k=1)
+    >>> result.x.round(4)
+    array([2.0149, 0.    , 0.    ])
+    """
+
+    loss = PoissonLoss()
+
+    def encode_target(self, y: Any, n: int) -> Array:
+        counts = check_responses(y, n)
+        if (counts < 0).any():
+            first = int(np.flatnonzero(counts < 0)[0])
+            raise ValueError(f"Poisson needs counts y >= 0; y[{first}] is {counts[first]:g}")
+        return counts

@@ -1,0 +1,64 @@
+"""Least squares, for one response or several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._types import Array
+from .._docs import document
+from ..linear import LinearObjective
+from ..loss import Loss
+from ..targets import check_responses
+
+__all__ = ["LeastSquares", "SquaredLoss"]
+
+
+@dataclass(frozen=True)
+class SquaredLoss(Loss):
+    """½(m − y)²."""
+
+    curvature_bound = 1.0
+    is_quadratic = True
+    of_residuals = True
+
+    def value(self, margins: Array, y: Array) -> Array:
+        squares = 0.5 * np.square(margins - y)
+        return squares if squares.ndim == 1 else squares.sum(axis=1)
+
+    def slope(self, margins: Array, y: Array) -> Array:
+        return margins - y
+
+    def curvature(self, margins: Array, y: Array) -> Array:
+        return np.ones_like(margins)
+
+
+@document
+class LeastSquares(LinearObjective):
+    """f(w) = (1/2n)·‖y − Xw‖² + (alpha/2)·‖w‖²: half the mean squared residual.
+
+    On it GraHTP is HTP and FGraHTP is IHT (paper, §2). Several responses, y of shape (n, q), give a matrix of
+    coefficients of shape (p, q), of which k rows are selected.
+
+    Parameters
+    ----------
+    $X
+    y : array-like of shape (n,) or (n, q)
+        The responses.
+    $options
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> from ksparse.objectives import LeastSquares
+    >>> X = np.eye(4)
+    >>> ksparse.minimize(LeastSquares(X, [0.0, 3.0, -5.0, 1.0]), k=2).x
+    array([ 0.,  3., -5.,  0.])
+    """
+
+    loss = SquaredLoss()
+
+    def encode_target(self, y: Any, n: int) -> Array:
+        return check_responses(y, n, allow_matrix=True)

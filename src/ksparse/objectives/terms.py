@@ -1,0 +1,267 @@
+"""A loss bound to the samples of a design: sums, slopes and Hessians of the margins.
+
+The two classes say the same things of the two kinds of losses, so that `LinearObjective` need not know which it has.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._types import Array, IntArray
+from ..designs import ColumnBlock, Design, RowVector
+from .loss import AnyLoss, JointLoss, Loss
+
+__all__ = ["JointTerms", "PointwiseTerms", "Samples", "Terms", "bind_loss"]
+
+
+class Samples(NamedTuple):
+    """What belongs to the rows of a design, as its row vectors.
+
+    Attributes
+    ----------
+    target : row vector
+        y as the loss wants it.
+    weights : row vector
+        Sample weights that sum to 1.
+    offset : row vector or None
+        Known part of the margins.
+    has_zero_weights : bool
+        Whether some samples do not count.
+    total_weight : float
+        The sum of the sample weights as given; the number of samples without any.
+    """
+
+    target: RowVector
+    weights: RowVector
+    offset: RowVector | None
+    has_zero_weights: bool
+    total_weight: float
+
+
+@dataclass(frozen=True)
+class Terms(ABC):
+    """A loss of the margins of some samples."""
+
+    loss: Any
+    rows: Design
+    samples: Samples
+
+    @abstractmethod
+    def total(self, margins: RowVector) -> float:
+        """The loss."""
+
+    @abstractmethod
+    def slopes(self, margins: RowVector) -> RowVector:
+        """Its gradient in the margins, sample weights included."""
+
+    @abstractmethod
+    def mean_curvature(self, margins: RowVector) -> Array:
+        """The diagonal of its Hessian in the margins, summed over the samples: one number for each output."""
+
+    @abstractmethod
+    def hessian(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array:
+        """The Hessian in the coefficients of a block (and the intercept), of shape (k, q, k, q) or (k, k)."""
+
+    @abstractmethod
+    def hessian_product(self, margins: RowVector) -> Callable[[RowVector], RowVector]:
+        """Products of the Hessian in the margins with directions."""
+
+    @abstractmethod
+    def cross_hessian(
+        self, block: ColumnBlock, others: IntArray, margins: RowVector, intercept: bool
+    ) -> tuple[Array, Array]:
+        """The Hessian between a block (and the intercept) and other columns, and its diagonal at the others."""
+
+    def center_target(self) -> tuple[Terms, Any]:
+        """The same with the weighted mean subtracted from the target, and that mean."""
+        target, weights = self.samples.target, self.samples.weights
+        mean = self.rows.reduce_rows(lambda y, s: s @ y, target, weights)
+        centred = self.rows.map_rows(lambda y: y - mean, target)
+        return replace(self, samples=self.samples._replace(target=centred)), mean
+
+    def add_offset(self, margins: RowVector, intercept: Any) -> RowVector:
+        """Xw + b + offset."""
+        if self.samples.offset is None:
+            return self.rows.map_rows(lambda m: m + intercept, margins)
+        return self.rows.map_rows(lambda m, o: m + intercept + o, margins, self.samples.offset)
+
+    def separates(self, margins: RowVector) -> bool:
+        """Whether scaling up the part of the margins that depends on x lowers the loss without end."""
+        offset = self.samples.offset
+        if offset is not None:
+            margins = self.rows.map_rows(np.subtract, margins, offset)
+
+        def separates(m: Array, y: Array, s: Array) -> Any:
+            return self.loss.separates(m[s > 0], y[s > 0])
+
+        target, weights = self.samples.target, self.samples.weights
+        return bool(self.rows.reduce_rows(separates, margins, target, weights, combine=np.minimum))
+
+    def relative_change(self, old: RowVector, new: RowVector) -> float:
+        """Largest change of a margin, relative to the largest margin; samples without weight do not count."""
+
+        def extremes(before: Array, after: Array, s: Array) -> Array:
+            if self.samples.has_zero_weights:
+                before, after = before[s > 0], after[s > 0]
+            moved = after - before
+            if self.loss.shift_invariant:
+                moved = moved - moved.mean(axis=1, keepdims=True)
+            return np.array([np.abs(moved).max(initial=0.0), np.abs(before).max(initial=0.0)])
+
+        moved, size = self.rows.reduce_rows(extremes, old, new, self.samples.weights, combine=np.maximum)
+        return float(moved / (1.0 + size))
+
+
+@dataclass(frozen=True)
+class PointwiseTerms(Terms):
+    """Σᵢ sᵢ ℓ(mᵢ, yᵢ): everything is computed row by row, where the rows are."""
+
+    loss: Loss
+
+    def total(self, margins: RowVector) -> float:
+        def total(m: Array, y: Array, s: Array) -> Any:
+            values = self.loss.value(m, y)
+            if self.samples.has_zero_weights:
+                values[s == 0] = 0.0
+            return s @ values
+
+        return float(self.rows.reduce_rows(total, margins, self.samples.target, self.samples.weights))
+
+    def slopes(self, margins: RowVector) -> RowVector:
+        def slopes(m: Array, y: Array, s: Array) -> Array:
+            return self._weigh(self.loss.slope(m, y), s)
+
+        return self.rows.map_rows(slopes, margins, self.samples.target, self.samples.weights)
+
+    def _weigh(self, values: Array, weights: Array) -> Array:
+        """Values of each sample times its weight; 0 without weight, even where a value is infinite."""
+        weighted = values * weights if values.ndim == 1 else values * weights[:, None]
+        if self.samples.has_zero_weights:
+            weighted[weights == 0] = 0.0
+        return weighted
+
+    def mean_curvature(self, margins: RowVector) -> Array:
+        def means(m: Array, y: Array, s: Array) -> Array:
+            return self._weigh(self.loss.hessian_diagonal(self.loss.curvature(m, y)), s).sum(axis=0)
+
+        return np.asarray(self.rows.reduce_rows(means, margins, self.samples.target, self.samples.weights))
+
+    def _row_weights(self, margins: RowVector) -> RowVector:
+        """Weight of each row in the Gram matrix of a model with one output."""
+        if self.loss.is_quadratic:
+            return self.samples.weights  # the same object each time: a design may keep products for it
+        return self.rows.map_rows(lambda m, y, s: self._weigh(self.loss.curvature(m, y), s), margins, *self.samples[:2])
+
+    def hessian(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array:
+        outputs = self.loss.output_shape(self.samples.target)
+        if not outputs:
+            return self._bordered_gram(block, self._row_weights(margins), intercept)
+        curvature = self.rows.map_rows(self.loss.curvature, margins, self.samples.target)
+        size, (q,) = block.width + intercept, outputs
+        full = np.zeros((size, q, size, q))
+        for a in range(q):
+            for b in range(a + 1):
+                weights = self._entry_weights(curvature, a, b)
+                if weights is not None:
+                    full[:, a, :, b] = full[:, b, :, a] = self._bordered_gram(block, weights, intercept)
+        return full
+
+    def _entry_weights(self, curvature: RowVector, a: int, b: int) -> RowVector | None:
+        """Weight of each row in the block of outputs a and b of the Hessian; None if that is zero."""
+        if a != b and not self.loss.couples_outputs:
+            return None
+        if self.loss.is_quadratic:
+            return self.samples.weights
+
+        return self.rows.map_rows(
+            lambda c, s: self._weigh(self.loss.hessian_entry(c, a, b), s), curvature, self.samples.weights
+        )
+
+    def _bordered_gram(self, block: ColumnBlock, weights: RowVector, intercept: bool) -> Array:
+        """Weighted Gram matrix of a block, with the column of ones."""
+        gram = block.gram(weights)
+        if not intercept:
+            return gram
+        bordered = np.empty((gram.shape[0] + 1, gram.shape[0] + 1))
+        bordered[:-1, :-1] = gram
+        bordered[-1, :-1] = bordered[:-1, -1] = block.rmatvec(weights)
+        bordered[-1, -1] = self.rows.reduce_rows(np.sum, weights)
+        return bordered
+
+    def hessian_product(self, margins: RowVector) -> Callable[[RowVector], RowVector]:
+        curvature = self.rows.map_rows(self.loss.curvature, margins, self.samples.target)
+
+        def product(directions: RowVector) -> RowVector:
+            return self.rows.map_rows(
+                lambda c, d, s: self._weigh(self.loss.multiply_hessian(c, d), s),
+                curvature,
+                directions,
+                self.samples.weights,
+            )
+
+        return product
+
+    def cross_hessian(
+        self, block: ColumnBlock, others: IntArray, margins: RowVector, intercept: bool
+    ) -> tuple[Array, Array]:
+        products = block.cross(others, self._row_weights(margins))
+        cross = np.append(products.cross, products.sums[None], axis=0) if intercept else products.cross
+        return cross, products.squares
+
+
+@dataclass(frozen=True)
+class JointTerms(Terms):
+    """A loss of all margins together: row vectors are collected, and columns gathered."""
+
+    loss: JointLoss
+
+    def _local(self, margins: RowVector) -> tuple[Array, Array, Array]:
+        target, weights = self.samples.target, self.samples.weights
+        return tuple(self.rows.collect_rows(rows) for rows in (margins, target, weights))  # type: ignore[return-value]
+
+    def total(self, margins: RowVector) -> float:
+        return self.loss.total(*self._local(margins))
+
+    def slopes(self, margins: RowVector) -> RowVector:
+        return self.rows.to_rows(self.loss.slopes(*self._local(margins)))
+
+    def mean_curvature(self, margins: RowVector) -> Array:
+        return np.asarray(self.loss.hessian_diagonal(*self._local(margins)).sum())
+
+    def hessian(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array:
+        columns = block.collect()
+        if intercept:
+            columns = np.append(columns, np.ones((columns.shape[0], 1)), axis=1)
+        return columns.T @ self.loss.multiply_hessian(*self._local(margins), columns)
+
+    def hessian_product(self, margins: RowVector) -> Callable[[RowVector], RowVector]:
+        local = self._local(margins)
+
+        def product(directions: RowVector) -> RowVector:
+            collected = self.rows.collect_rows(directions)
+            return self.rows.to_rows(self.loss.multiply_hessian(*local, collected[:, None])[:, 0])
+
+        return product
+
+    def cross_hessian(
+        self, block: ColumnBlock, others: IntArray, margins: RowVector, intercept: bool
+    ) -> tuple[Array, Array]:
+        columns = block.collect()
+        if intercept:
+            columns = np.append(columns, np.ones((columns.shape[0], 1)), axis=1)
+        candidates = self.rows.collect_columns(others)
+        multiplied = self.loss.multiply_hessian(*self._local(margins), candidates)
+        return columns.T @ multiplied, np.einsum("ij,ij->j", candidates, multiplied)
+
+
+def bind_loss(loss: AnyLoss, rows: Design, samples: Samples) -> Terms:
+    """The terms of a loss for some samples."""
+    if isinstance(loss, JointLoss):
+        return JointTerms(loss, rows, samples)
+    assert isinstance(loss, Loss)
+    return PointwiseTerms(loss, rows, samples)
