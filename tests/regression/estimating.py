@@ -1,0 +1,97 @@
+"""Estimators of linear models, their paths, and the choice of k."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import ksparse
+
+from .records import Record, text_of
+from .solving import (
+    GROUPS_OF_FEATURES,
+    Problem,
+    data,
+    fit,
+)
+
+MODELS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "linear": ("linear", ksparse.SparseLinearRegression),
+    "several responses": ("multiresponse", ksparse.SparseLinearRegression),
+    "logistic": ("logistic", ksparse.SparseLogisticRegression),
+    "multinomial": ("multinomial", ksparse.SparseLogisticRegression),
+    "poisson": ("poisson", ksparse.SparsePoissonRegression),
+    "huber": ("linear", ksparse.SparseHuberRegression),
+}
+#: Parameters of estimators, by what they are for.
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "no intercept": {"fit_intercept": False, "alpha": 0.1},
+    "groups": {GROUPS_OF_FEATURES: np.repeat(np.arange(5), 4), "alpha": 1e-3},
+    "always": {"always_select": [1, 3]},
+    "positive": {"positive": True},
+    **{solver: {"solver": solver, "alpha": 1e-3} for solver in ("grahtp", "fgrahtp", "grasp", "fbs")},
+    "effort 2": {"effort": 2},
+}
+
+
+#: Those whose features have several coefficients, and which take longer.
+SEVERAL_OUTPUTS = ("several responses", "multinomial")
+
+
+def estimators() -> dict[str, Problem]:
+    """Estimators with their parameters, and paths of them."""
+    table: dict[str, Problem] = {}
+    for name, (kind, model) in MODELS.items():
+        for what, parameters in PARAMETERS.items():
+            table[f"estimator: {name}, {what}"] = partial(fit, model(4, **parameters), kind)
+            table[f"path: {name}, {what}"] = partial(fit_path, model(**parameters), kind)
+        table[f"estimator: {name}, weights"] = partial(fit, model(4), kind, weighted=True)
+        table[f"estimator: {name}, float32"] = partial(fit, model(4), kind, convert=np.float32)
+    balanced = ksparse.SparseLogisticRegression(4, class_weight="balanced")
+    table["estimator: logistic, balanced classes"] = partial(fit, balanced, "logistic")
+    table["estimator: huber, delta"] = partial(fit, ksparse.SparseHuberRegression(4, delta=0.5), "linear")
+    ridged = ksparse.SparseLogisticRegression(alpha=1e-3)
+    table["path: logistic, larger"] = partial(fit_path, ridged, "logistic", n=200, p=150, ks=(1, 3, 10, 20, 40))
+    return table
+
+
+def fit_path(model: Any, kind: str, n: int = 80, p: int = 20, ks: tuple[int, ...] = (2, 3, 5)) -> Record:
+    path = ksparse.path(*data(kind, n, p), ks=ks, estimator=model)
+    return Record.of(*path.results, passes=path.passes)
+
+
+def choosing() -> dict[str, Problem]:
+    """The number of features chosen by cross-validation and by criteria, and stability selection."""
+    table: dict[str, Problem] = {}
+    for name, (kind, _) in MODELS.items():
+        suffix = {"several responses": "linear", "multinomial": "logistic"}.get(name, name).capitalize()
+        validated = getattr(ksparse, f"Sparse{suffix}RegressionCV")
+        by_criterion = getattr(ksparse, f"Sparse{suffix}RegressionIC")
+        settings: dict[str, dict[str, Any]] = {"few": {"cv": 3, "ks": [1, 2, 3]}}
+        if name not in SEVERAL_OUTPUTS:
+            settings |= {
+                "auto": {"cv": 3},
+                "1se": {"cv": 3, "rule": "1se", "ks": range(1, 8)},
+                "groups": {"cv": 3, "ks": [1, 2, 3], GROUPS_OF_FEATURES: np.repeat(np.arange(5), 4), "alpha": 1e-3},
+                "scoring": {"cv": 3, "ks": [1, 3, 5], "scoring": "roc_auc" if kind == "logistic" else "r2"},
+            }
+        for what, parameters in settings.items():
+            model = validated(**parameters)
+            table[f"cv: {name}, {what}"] = partial(fit, model, kind)
+            table[f"cv: {name}, {what}, weights"] = partial(fit, model, kind, weighted=True)
+        for criterion in ("bic",) if name in SEVERAL_OUTPUTS else ("aic", "bic", "ebic"):
+            table[f"ic: {name}, {criterion}"] = partial(fit, by_criterion(criterion=criterion), kind)
+    for name in ("linear", "logistic"):
+        table[f"stability: {name}"] = partial(fit_halves, *MODELS[name])
+    return table
+
+
+def fit_halves(kind: str, model: Callable[..., Any]) -> Record:
+    X, y = data(kind, 80, 20)
+    stable = ksparse.StabilitySelection(model(4), n_pairs=10, random_state=0).fit(X, y)
+    chosen = text_of(stable.get_support(indices=True))
+    return Record("fitted", chosen, (float(stable.threshold_), *stable.frequencies_.tolist()))
