@@ -1,4 +1,4 @@
-"""Functions compiled by Numba, which is imported only by modules that are themselves imported when first needed."""
+"""Functions compiled by Numba; modules that use it are imported only when they are needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["compiled"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: What the compiler may do to a sum so that it can use vectors; NaN and infinity stay what they are.
+#: Changes of a sum that the compiler may make to vectorize it; NaN and infinity keep their meaning.
 REASSOCIATE = {"reassoc", "nsz", "contract"}
 
 
@@ -24,9 +24,9 @@ def compiled(*, reassociate: bool) -> Callable[[F], F]: ...
 
 
 def compiled(function: F | None = None, *, reassociate: bool = False) -> Any:
-    """Compile a function when it is first called, and keep the result for other processes where that is possible.
+    """Compile a function on its first call, and cache the result for other processes where that is possible.
 
-    It runs without Python's lock. With `reassociate` it may add up the terms of a sum in another order.
+    It releases the GIL. With `reassociate` the terms of a sum may be added in another order.
     """
     if function is None:
         return lambda later: _compile(later, reassociate)
@@ -37,5 +37,5 @@ def _compile(function: F, reassociate: bool) -> Any:
     options: Any = {"nogil": True, "fastmath": REASSOCIATE if reassociate else False}
     try:
         return njit(cache=True, **options)(function)
-    except RuntimeError:  # neither the package's folder nor the user's may be written to
+    except RuntimeError:  # neither the package's folder nor the user's is writable
         return njit(**options)(function)

@@ -1,4 +1,4 @@
-"""Checks of an objective's derivatives, with words about what is wrong with them."""
+"""Checks of an objective's derivatives, with messages that say what is wrong."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .objectives.base import NotFiniteError, Objective, TwiceDifferentiable, com
 
 __all__ = ["ObjectiveReport", "check_objective"]
 
-#: Cube root of the rounding unit: the step of central differences at which rounding and truncation balance.
+#: Cube root of the machine epsilon: the step of central differences that balances rounding and truncation.
 DIFFERENCE = float(np.finfo(float).eps) ** (1 / 3)
 
 

@@ -1,4 +1,4 @@
-"""Checks of what users pass in. Each error says what was wrong, what was expected and what to do."""
+"""Checks of user input. Each error says what was wrong, what was expected and what to do."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def check_iterations(value: Any, name: str) -> int:
 
 
 def check_callable(value: Any, name: str, example: str) -> None:
-    """A function or an object that can be called; not a class, which is a forgotten pair of parentheses."""
+    """A function or a callable object; a class means that parentheses were forgotten."""
     if isinstance(value, type):
         raise TypeError(f"{name} is the class {value.__name__}; did you forget the parentheses?")
     if not callable(value):

@@ -13,10 +13,10 @@ from .newton import check_uniqueness
 
 __all__ = ["lbfgs"]
 
-#: f below minus this multiple of its start has no bottom.
-BOTTOMLESS = 1e10
-#: How often the search is begun again where it stopped.
-ROUNDS = 5
+#: f below minus this multiple of its value at the start is taken to be unbounded below.
+UNBOUNDED_BELOW = 1e10
+#: How often the search is started again where it stopped.
+MAX_ROUNDS = 5
 
 
 def lbfgs(
@@ -24,30 +24,30 @@ def lbfgs(
 ) -> Solution:
     """Minimize a restricted objective by L-BFGS-B.
 
-    A point outside f's domain (a NaN or infinite value) is shown to the line search as a high wall, so that it
+    A point outside f's domain (a NaN or infinite value) has a large finite value for the line search, so that it
     steps back; the best point seen is returned.
     """
-    best, walls = start, 0
-    # SciPy's tolerances suppose gradients of about 1; a start near the minimum has none to compare with, zero has.
+    best, outside = start, 0
+    # SciPy's tolerances suppose gradients of about 1. A start near the minimum has a small one; zero does not.
     zero = objective.evaluate(np.zeros_like(start.x))
     scale = max(_largest(start.gradient), _largest(zero.gradient) if np.isfinite(zero.value) else 0.0) or 1.0
-    depth = -BOTTOMLESS * (1.0 + abs(start.value))
+    lowest = -UNBOUNDED_BELOW * (1.0 + abs(start.value))
 
     def evaluate(x: Array) -> tuple[float, Array]:
-        nonlocal best, walls
+        nonlocal best, outside
         point = objective.evaluate(x)
         if not np.isfinite(point.value):
-            walls += 1
+            outside += 1
             return (abs(start.value) * 1e3 + 1e3) / scale, np.zeros_like(x)
         if point.value < best.value:
             best = point
         return point.value / scale, point.gradient / scale
 
-    def stop_if_bottomless(_: Array) -> None:
-        if best.value < depth:
+    def stop_if_unbounded(_: Array) -> None:
+        if best.value < lowest:
             raise StopIteration
 
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         before = best.value
         found = minimize(
             evaluate,
@@ -55,17 +55,17 @@ def lbfgs(
             jac=True,
             method="L-BFGS-B",
             bounds=None if bounds is None else np.column_stack(bounds),
-            callback=stop_if_bottomless,
+            callback=stop_if_unbounded,
             options={"maxiter": max_iter, "maxfun": 4 * max_iter, "ftol": tol, "gtol": 1e-10, "maxcor": 20},
         )
-        if best.value < depth or is_unbounded_below(objective, best):
+        if best.value < lowest or is_unbounded_below(objective, best):
             return Solution(best, Outcome.NO_MINIMUM)
         # The search may stop far from the minimum where f is large or its curvature changes: it must stop twice.
         if before - best.value <= 1e-10 * abs(best.value):
             break
         if found.nit >= max_iter:
             return Solution(best, Outcome.UNFINISHED)
-    solved = (found.success and not walls) or _is_flat(best, scale, bounds)
+    solved = (found.success and not outside) or _is_flat(best, scale, bounds)
     return Solution(best, check_uniqueness(objective, best) if solved else Outcome.UNFINISHED)
 
 

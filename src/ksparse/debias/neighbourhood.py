@@ -3,7 +3,7 @@
 A support is split into the connected components of its graph, which are independent problems, eigenvalue bounds
 included. In each, W = Ω⁻¹ is fitted column by column (Hastie, Tibshirani and Friedman, *The Elements of Statistical
 Learning*, Algorithm 17.1; Højsgaard and Lauritzen, arXiv 2112.10388). If the Ω that belongs to it is within the bounds,
-it is the constrained minimum too; if not, or if there is none, the component goes to the alternating direction method.
+it is the constrained minimum too; if not, or if there is none, the alternating direction method solves the component.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from .._types import Array, IntArray, Mask
 from ..objectives.base import Point
 from ..objectives.definite import EigenvalueBounds, Inverse, cholesky
 from ..objectives.logdet import LogDet, LogDetOnSupport
-from .adm import adm, pulled_in
+from .adm import adm, project_to_bounds
 from .base import Bounds, Outcome, Solution
 from .exact import Exact, TrialRefit, minimize_on_support
 from .newton import cholesky_direction, conjugate_gradient_direction, newton
 
 __all__ = ["alternating_directions", "minimize_precision", "neighbourhood"]
 
-#: No entry of a correlation matrix can be told to be stiller than this.
-STILLEST = 1e-10
-#: Limits of sweeps, each of O(p) for each edge, and of iterations with an eigendecomposition.
-MAX_SWEEPS, MAX_ITERATIONS, MAX_NEWTON = 2000, 5000, 100
-#: The residuals of the alternating direction method fall linearly: smaller ones are not worth waiting for.
-SMALLEST_RESIDUAL = 1e-8
-#: A solution whose eigenvalues keep this share away from their bounds would be the same without them.
-MARGIN = 1e-4
-#: While the support moves, a solution that misses the bounds by a smaller share is pulled in.
-NEARLY_WITHIN = 1e-2
-#: Largest support whose Hessian is factorized rather than multiplied with.
-SMALL = 200
+#: Smallest tolerance of the sweeps, which rounding allows.
+MIN_SWEEP_TOL = 1e-10
+#: Limits of sweeps (O(p) per edge), of iterations with an eigendecomposition, and of Newton steps.
+MAX_SWEEPS, MAX_ADM_ITERATIONS, MAX_POLISH_STEPS = 2000, 5000, 100
+#: Smallest tolerance of the alternating direction method, whose residuals fall only linearly.
+MIN_ADM_TOL = 1e-8
+#: If the eigenvalues keep this relative distance from their bounds, the bounds do not bind.
+BOUND_MARGIN = 1e-4
+#: While the support changes, a solution that violates the bounds by a smaller fraction is moved into them.
+SMALL_VIOLATION = 1e-2
+#: Largest support on which Newton steps are by Cholesky, not by conjugate gradients.
+MAX_POLISH_CHOLESKY = 200
 UNBOUNDED = EigenvalueBounds(0.0, np.inf)
 
 
@@ -77,7 +77,7 @@ def minimize_precision(objective: LogDetOnSupport, start: Array, bounds: Bounds 
     if bounds is not None:
         raise ValueError("entries of a precision matrix cannot be bounded; set bounds of its eigenvalues instead")
     if settings.method == "adm":
-        limit = settings.max_iter or MAX_ITERATIONS
+        limit = settings.max_iter or MAX_ADM_ITERATIONS
         return alternating_directions(objective, start, tol=settings.tol, rho=settings.rho, max_iter=limit)
     if settings.method not in ("auto", "neighbourhood"):
         raise ValueError(f'precision matrices are debiased by "neighbourhood" or "adm", not by "{settings.method}"')
@@ -86,7 +86,7 @@ def minimize_precision(objective: LogDetOnSupport, start: Array, bounds: Bounds 
             "max_iter has no effect on a precision matrix, which is refitted by neighbourhood coordinate descent; "
             'leave it out, or use Exact("adm", max_iter=...)'
         )
-    return neighbourhood(objective, start, tol=max(settings.tol, STILLEST))
+    return neighbourhood(objective, start, tol=max(settings.tol, MIN_SWEEP_TOL))
 
 
 def neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> Solution:
@@ -97,9 +97,9 @@ def neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> So
     objective : LogDetOnSupport
         f on the support.
     start : ndarray
-        Its entries at first; only the alternating direction method looks at them.
+        Its entries at the start; only the alternating direction method uses them.
     tol : float
-        How still the correlations of the model must be.
+        Largest change of a correlation of the model in the last sweep.
 
     Returns
     -------
@@ -108,16 +108,18 @@ def neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> So
     """
     whole = objective.whole
     covariance, variances = whole.covariance, whole.covariance.diagonal()
-    # A constant variable has no covariances: by symmetry its edges are zero at the minimum.
+    # A constant variable has no covariances, so its edges are zero at the minimum.
     real = (objective.rows != objective.columns) & (variances[objective.rows] * variances[objective.columns] > 0)
     order, sizes, graph = _components(objective.rows[real], objective.columns[real], len(covariance))
-    alone = order[: int((sizes == 1).sum())]
+    isolated = order[: int((sizes == 1).sum())]
     omega = np.zeros(whole.shape)
-    omega[alone, alone], outcome = _variances_alone(variances[alone], whole.bounds)
-    blocks, first = [(alone, np.sqrt(omega[alone, alone]))], alone.size
+    omega[isolated, isolated], outcome = _solve_isolated(variances[isolated], whole.bounds)
+    blocks, first = [(isolated, np.sqrt(omega[isolated, isolated]))], isolated.size
     for size in sizes[sizes > 1].tolist():
         nodes = order[first : first + size]
-        block = _solved(objective, start, nodes, covariance[nodes[:, None], nodes], graph.part(first, size), tol)
+        block = _solve_component(
+            objective, start, nodes, covariance[nodes[:, None], nodes], graph.part(first, size), tol
+        )
         first += size
         omega[nodes[:, None], nodes] = block.omega
         blocks.append((nodes, block.factor))
@@ -126,7 +128,7 @@ def neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> So
 
 
 def alternating_directions(
-    objective: LogDetOnSupport, start: Array, *, tol: float, rho: float | None, max_iter: int = MAX_ITERATIONS
+    objective: LogDetOnSupport, start: Array, *, tol: float, rho: float | None, max_iter: int = MAX_ADM_ITERATIONS
 ) -> Solution:
     """Minimize `LogDet` on a support by the alternating direction method on the whole matrix (paper, Appendix B).
 
@@ -137,7 +139,7 @@ def alternating_directions(
     start : ndarray
         Its entries at first.
     tol : float
-        How small both residuals of the method must be.
+        Tolerance of both residuals of the method.
     rho : float, optional
         ρ; adapted by default.
     max_iter : int, default=5000
@@ -150,7 +152,7 @@ def alternating_directions(
     """
     support = objective.matrix(np.ones(objective.size)) != 0
     whole = objective.whole
-    block = _bounded(whole.covariance, support, whole.bounds, objective.matrix(start), tol, rho, max_iter)
+    block = _solve_bounded(whole.covariance, support, whole.bounds, objective.matrix(start), tol, rho, max_iter)
     inverse = Inverse(len(support), [(np.arange(len(support)), block.factor)])
     return _solution(objective, block.omega, inverse, block.outcome)
 
@@ -179,41 +181,41 @@ def _components(rows: IntArray, columns: IntArray, size: int) -> tuple[IntArray,
     return order, np.sort(sizes), _Graph(starts, position[columns[by_component]])
 
 
-def _variances_alone(variances: Array, bounds: EigenvalueBounds) -> tuple[Array, Outcome]:
-    """The precisions of variables without edges."""
+def _solve_isolated(variances: Array, bounds: EigenvalueBounds) -> tuple[Array, Outcome]:
+    """The precisions of variables that have no edges."""
     with np.errstate(divide="ignore"):
         precisions = np.clip(1.0 / variances, bounds.lower, bounds.upper)
     if np.isfinite(precisions).all():
         return precisions, Outcome.SOLVED
-    # Without an upper bound f falls for ever as the precision of a constant variable grows.
+    # Without an upper bound f is unbounded below: the precision of a constant variable grows without end.
     return np.where(np.isfinite(precisions), precisions, 1.0 / np.finfo(float).eps), Outcome.NO_MINIMUM
 
 
-def _solved(
+def _solve_component(
     objective: LogDetOnSupport, start: Array, nodes: IntArray, covariance: Array, graph: _Graph, tol: float
 ) -> _Block:
     """The solution on one component."""
     bounds = objective.whole.bounds
-    block = _swept(covariance, graph, tol)
+    block = _sweep_component(covariance, graph, tol)
     if block is not None and bounds.admit(block.omega):
-        return block if block.outcome is Outcome.SOLVED else _polished(covariance, graph, bounds, block.omega)
+        return block if block.outcome is Outcome.SOLVED else _polish(covariance, graph, bounds, block.omega)
     if block is None and bounds.upper == np.inf:
-        # A smallest eigenvalue does not keep f from falling for ever.
-        free = _polished(covariance, graph, UNBOUNDED, np.diag(1.0 / covariance.diagonal()))
+        # A lower bound of the eigenvalues does not bound f from below.
+        free = _polish(covariance, graph, UNBOUNDED, np.diag(1.0 / covariance.diagonal()))
         if free.outcome is Outcome.NO_MINIMUM or bounds.admit(free.omega):
-            return _block(pulled_in(free.omega, bounds)[0], free.outcome)
+            return _make_block(project_to_bounds(free.omega, bounds)[0], free.outcome)
     begin = objective.matrix(start)[nodes[:, None], nodes]
     if block is not None:
-        begin, share = pulled_in(block.omega, bounds)
-        if share <= NEARLY_WITHIN and tol > STILLEST:
-            return _block(begin, block.outcome)  # as good a guess as a few iterations would give
-    block = _bounded(covariance, graph.support(), bounds, begin, tol)
-    binding = not bounds.narrowed(MARGIN).admit(block.omega)
-    return block if binding or tol > STILLEST else _polished(covariance, graph, bounds, block.omega)
+        begin, fraction = project_to_bounds(block.omega, bounds)
+        if fraction <= SMALL_VIOLATION and tol > MIN_SWEEP_TOL:
+            return _make_block(begin, block.outcome)  # as good as a few iterations would give
+    block = _solve_bounded(covariance, graph.support(), bounds, begin, tol)
+    binding = not bounds.tightened(BOUND_MARGIN).admit(block.omega)
+    return block if binding or tol > MIN_SWEEP_TOL else _polish(covariance, graph, bounds, block.omega)
 
 
-def _swept(covariance: Array, graph: _Graph, tol: float) -> _Block | None:
-    """The unbounded solution, or None if there is none that can be found in this way."""
+def _sweep_component(covariance: Array, graph: _Graph, tol: float) -> _Block | None:
+    """The solution without bounds; None if sweeping does not find one."""
     from ._sweeps import sweep  # compiled when it is first needed
 
     scale = np.sqrt(covariance.diagonal())
@@ -231,37 +233,37 @@ def _swept(covariance: Array, graph: _Graph, tol: float) -> _Block | None:
     return _Block(omega, factor, Outcome.SOLVED if change <= tol else Outcome.UNFINISHED)
 
 
-def _bounded(
+def _solve_bounded(
     covariance: Array,
     support: Mask,
     bounds: EigenvalueBounds,
     start: Array,
     tol: float,
     rho: float | None = None,
-    max_iter: int = MAX_ITERATIONS,
+    max_iter: int = MAX_ADM_ITERATIONS,
 ) -> _Block:
     """The solution where a bound binds."""
-    found = adm(covariance, support, bounds, start, tol=max(tol, SMALLEST_RESIDUAL), max_iter=max_iter, rho=rho)
-    return _block(found.omega, Outcome.SOLVED if found.converged else Outcome.UNFINISHED)
+    found = adm(covariance, support, bounds, start, tol=max(tol, MIN_ADM_TOL), max_iter=max_iter, rho=rho)
+    return _make_block(found.omega, Outcome.SOLVED if found.converged else Outcome.UNFINISHED)
 
 
-def _block(omega: Array, outcome: Outcome) -> _Block:
+def _make_block(omega: Array, outcome: Outcome) -> _Block:
     factor = cholesky(omega)
     assert factor is not None
     return _Block(omega, factor, outcome)
 
 
-def _polished(covariance: Array, graph: _Graph, bounds: EigenvalueBounds, start: Array) -> _Block:
+def _polish(covariance: Array, graph: _Graph, bounds: EigenvalueBounds, start: Array) -> _Block:
     """Newton's method from a matrix within the bounds, which it does not leave."""
     support = graph.support()
     objective = LogDet.of_valid(covariance, bounds).restrict(support)
     begin = objective.evaluate(start[support])
-    solve = cholesky_direction if objective.size <= SMALL else conjugate_gradient_direction
-    solution = newton(objective, begin, None, solve=solve, tol=1e-14, max_iter=MAX_NEWTON)
+    solve = cholesky_direction if objective.size <= MAX_POLISH_CHOLESKY else conjugate_gradient_direction
+    solution = newton(objective, begin, None, solve=solve, tol=1e-14, max_iter=MAX_POLISH_STEPS)
     omega = objective.matrix(solution.point.x)
     omega = 0.5 * (omega + omega.T)  # conjugate gradients keep symmetry up to rounding
-    # A Hessian that rounding makes singular is not: f is strictly convex.
+    # f is strictly convex: a Hessian is singular through rounding only.
     outcome = Outcome.SOLVED if solution.outcome is Outcome.SINGULAR else solution.outcome
     if outcome is Outcome.UNFINISHED and bounds == UNBOUNDED:
         outcome = Outcome.NO_MINIMUM
-    return _block(omega, outcome)
+    return _make_block(omega, outcome)

@@ -1,6 +1,6 @@
-"""Newton's method in the few dimensions of a support: by Cholesky, or by conjugate gradients for many.
+"""Newton's method on a support: by Cholesky in few dimensions, by conjugate gradients in many.
 
-Bounds are honoured by projection (D. P. Bertsekas, SIAM J. Control Optim. 20, 1982): coordinates that descent
+Bounds are enforced by projection (D. P. Bertsekas, SIAM J. Control Optim. 20, 1982): coordinates that descent
 pushes against their bound are held, and the step of the others is projected.
 """
 
@@ -31,42 +31,43 @@ __all__ = [
     "check_uniqueness",
     "cholesky_direction",
     "conjugate_gradient_direction",
+    "line_search",
     "minimize_quadratic",
     "newton",
-    "search",
 ]
 
-#: Sufficient decrease, as a share of what the slope promises.
-ARMIJO = 1e-4
-#: Halvings of a step before the search gives up.
-HALVINGS = 40
-#: A Newton step that changes the point by a larger share has not converged, however flat f is.
-STEADY = 1e-3
-#: All further steps together are expected to gain no more than this share of the last decrement.
-PROMISE = 0.5
-#: Smaller pivots of a Hessian with unit diagonal make it singular.
-SINGULAR = 1e-13
-#: Values of f below this are not told apart from zero by the stopping rule.
-FLOOR = 1e-12
-#: Where a quadratic falls for ever, the point that shows it lies this far out.
-FAR = 1e6
-#: Largest support whose Hessian is factorized only to see whether a minimizer is unique.
-RANK_LIMIT = 2000
-#: A step that promises less than this share of f does not change it.
-NEGLIGIBLE = 1e-10
-#: So many long steps in a row that do not change f lead to a minimum at infinity.
-DRIFT = 5
-#: A Hessian serves for another step if that promises no more than this share of what the step before promised, and,
-#: unless a support is only tried, more than this share of f: the last step has a Hessian of its own.
-REUSE, LAST = 0.1, 1e-8
-#: The steps of an older Hessian converge more slowly: they go on until they promise this share of the tolerance.
-REUSED = 1e-6
-#: A gradient left over that is larger than this share of its terms has no curvature to stop it.
-UNBALANCED = 1e-6
+#: Sufficient decrease, as a fraction of the predicted one (Armijo).
+SUFFICIENT_DECREASE = 1e-4
+#: Halvings of a step before the line search gives up.
+MAX_HALVINGS = 40
+#: A Newton step with a larger relative change of the point has not converged, however flat f is.
+MAX_FINAL_CHANGE = 1e-3
+#: All further steps together are expected to gain at most this fraction of the last decrement.
+REMAINING_GAIN = 0.5
+#: Smaller pivots, relative to the diagonal of the Hessian, make it singular.
+SINGULAR_PIVOT = 1e-13
+#: The stopping rule treats smaller values of f as zero.
+SMALLEST_VALUE = 1e-12
+#: Where a quadratic is unbounded below, the point that shows it is this far away.
+FAR_AWAY = 1e6
+#: Largest support whose Hessian is factorized only to check that a minimizer is unique.
+MAX_RANK_CHECK = 2000
+#: A step with a smaller predicted decrease, relative to f, does not change f.
+NEGLIGIBLE_DECREASE = 1e-10
+#: This many long steps in a row that do not change f lead to a minimum at infinity.
+MAX_DRIFT = 5
+#: A Hessian is used for another step if the predicted decrease is at most this fraction of that of the step before,
+MAX_REUSE_RATIO = 0.1
+#: and, unless a support is only compared, more than this fraction of f: the last step has a Hessian of its own.
+MIN_REUSE_DECREASE = 1e-8
+#: Steps of an older Hessian converge more slowly: they continue to this fraction of the tolerance.
+REUSED_TOL_FACTOR = 1e-6
+#: A remaining gradient larger than this fraction of its terms has no curvature to stop it.
+UNBALANCED_GRADIENT = 1e-6
 
 
 class Direction(NamedTuple):
-    """A Newton step, and what the Hessian looked like."""
+    """A Newton step, and what the Hessian showed."""
 
     step: Array
     nullity: int = 0
@@ -109,54 +110,54 @@ def newton(
     max_iter : int
         Limit of Newton steps.
     target : float, optional
-        Give up once the decrements so far leave little hope of coming below this value.
+        Give up once the decrements so far make it unlikely that f comes below this value.
     hessian : ndarray, optional
-        The Hessian near the start, if it is known; it serves the first steps.
+        The Hessian near the start, if it is known; the first steps use it.
     """
-    tried = target is not None and np.isfinite(target)
-    last = 0.0 if tried and tol > LAST else max(LAST, tol)
-    directions = _Directions(objective, solve, hessian if bounds is None else None, last)
-    point, drifting, hope = start, 0, np.inf
+    is_trial = target is not None and np.isfinite(target) and tol > MIN_REUSE_DECREASE
+    min_decrease = 0.0 if is_trial else max(MIN_REUSE_DECREASE, tol)
+    directions = _Directions(objective, solve, hessian if bounds is None else None, min_decrease)
+    point, drift, remaining_gain = start, 0, np.inf
     for _ in range(max_iter):
         gradient = point.gradient.ravel()
         movable = None if bounds is None else bounds.movable(point.x, gradient)
-        if target is not None and point.value - hope > target:
+        if target is not None and point.value - remaining_gain > target:
             return Solution(point, Outcome.UNFINISHED)
-        direction = directions.at(point, gradient, movable)
-        step = _off_the_plateau(direction, point)
+        direction = directions.compute(point, gradient, movable)
+        step = _leave_plateau(direction, point)
         decrement = -float(gradient @ step)
-        hope = PROMISE * decrement
-        trial = search(objective, point, gradient, step, bounds)
+        remaining_gain = REMAINING_GAIN * decrement
+        trial = line_search(objective, point, gradient, step, bounds)
         if is_unbounded_below(objective, trial):
             return Solution(trial, Outcome.NO_MINIMUM)
-        scale = max(abs(point.value), FLOOR)
-        steady = objective.relative_change(point, trial) <= STEADY
-        accuracy = tol * (REUSED if directions.reused else 1.0)
+        scale = max(abs(point.value), SMALLEST_VALUE)
+        steady = objective.relative_change(point, trial) <= MAX_FINAL_CHANGE
+        accuracy = tol * (REUSED_TOL_FACTOR if directions.is_reused else 1.0)
         if decrement <= accuracy * scale and steady:
-            return Solution(trial, _solved(objective, direction.nullity))
-        drifting = drifting + 1 if decrement <= NEGLIGIBLE * scale and not steady else 0
-        if drifting == DRIFT:
+            return Solution(trial, _outcome_for(objective, direction.nullity))
+        drift = drift + 1 if decrement <= NEGLIGIBLE_DECREASE * scale and not steady else 0
+        if drift == MAX_DRIFT:
             return Solution(trial, Outcome.NO_MINIMUM)
-        if trial is point and not directions.reused:
+        if trial is point and not directions.is_reused:
             break
         point = trial
     return Solution(point, Outcome.UNFINISHED)
 
 
 class _Directions:
-    """Newton steps; a Hessian that was factorized serves as long as its steps shrink fast (V. E. Shamanskii, 1967).
+    """Newton steps; a factorized Hessian is reused as long as its steps shrink fast (V. E. Shamanskii, 1967).
 
-    Such a step costs O(k²) beside the O(nk²) of a Hessian. Where one did not lower f, the next promises as much, and
-    thus has a Hessian of its own.
+    Such a step costs O(k²), a Hessian O(nk²). Where a step did not lower f, the next has the same predicted decrease,
+    and so a Hessian of its own.
     """
 
-    def __init__(self, objective: Objective, solve: Solve | None, hessian: Array | None, last: float) -> None:
-        self._objective, self._solve, self._last = objective, solve, last
+    def __init__(self, objective: Objective, solve: Solve | None, hessian: Array | None, min_decrease: float) -> None:
+        self._objective, self._solve, self._min_decrease = objective, solve, min_decrease
         self._factor = None if hessian is None else _factorize(hessian)
-        self._promised = np.inf
-        self.reused = False
+        self._last_decrease = np.inf
+        self.is_reused = False
 
-    def at(self, point: Point, gradient: Array, movable: Mask | None) -> Direction:
+    def compute(self, point: Point, gradient: Array, movable: Mask | None) -> Direction:
         """The step from a point."""
         if self._solve is not None:
             return self._solve(self._objective, point, gradient, movable)
@@ -164,45 +165,46 @@ class _Directions:
             return cholesky_direction(self._objective, point, gradient, movable)
         if self._factor is not None:
             direction = self._factor(-gradient)
-            promised = -float(gradient @ direction.step)
-            least = self._last * abs(point.value)
-            self.reused = direction.nullity == 0 and least < promised <= REUSE * self._promised
-            if self.reused:
-                self._promised = promised
+            decrease = -float(gradient @ direction.step)
+            is_enough = decrease > self._min_decrease * abs(point.value)
+            shrinks = decrease <= MAX_REUSE_RATIO * self._last_decrease
+            self.is_reused = direction.nullity == 0 and is_enough and shrinks
+            if self.is_reused:
+                self._last_decrease = decrease
                 return direction
-        self._factor, self.reused = _factorize(compute_hessian(self._objective, point)), False
+        self._factor, self.is_reused = _factorize(compute_hessian(self._objective, point)), False
         direction = self._factor(-gradient)
-        self._promised = -float(gradient @ direction.step)
+        self._last_decrease = -float(gradient @ direction.step)
         return direction
 
 
-def _off_the_plateau(direction: Direction, point: Point) -> Array:
+def _leave_plateau(direction: Direction, point: Point) -> Array:
     """The Newton step, with a gradient step where f has a slope but no curvature (Huber's linear part)."""
     if direction.flat is None:
         return direction.step
     reach = 1.0 + float(np.linalg.norm(point.x))
     size = float(np.linalg.norm(direction.flat))
-    if size * reach <= NEGLIGIBLE * max(abs(point.value), FLOOR):
+    if size * reach <= NEGLIGIBLE_DECREASE * max(abs(point.value), SMALLEST_VALUE):
         return direction.step
     return direction.step + direction.flat * (reach / size)
 
 
-def _solved(objective: Objective, nullity: int) -> Outcome:
+def _outcome_for(objective: Objective, nullity: int) -> Outcome:
     expected = objective.n_invariances if isinstance(objective, TwiceDifferentiable) else 0
     return Outcome.SINGULAR if nullity > expected else Outcome.SOLVED
 
 
-def search(objective: Objective, point: Point, gradient: Array, step: Array, bounds: Bounds | None) -> Point:
+def line_search(objective: Objective, point: Point, gradient: Array, step: Array, bounds: Bounds | None) -> Point:
     """The first of x + step, x + step/2, … that lowers f enough; `point` itself if none does."""
     length = 1.0
     slack = 4.0 * np.finfo(float).eps * abs(point.value)
-    for _ in range(HALVINGS):
+    for _ in range(MAX_HALVINGS):
         x = point.x + length * step
         if bounds is not None:
             x = bounds.clip(x)
         trial = objective.evaluate(x)
-        promised = float(gradient @ (x - point.x))
-        if trial.value <= point.value + ARMIJO * promised + slack:
+        predicted = float(gradient @ (x - point.x))
+        if trial.value <= point.value + SUFFICIENT_DECREASE * predicted + slack:
             return trial
         length *= 0.5
     return point
@@ -217,29 +219,33 @@ def minimize_quadratic(objective: Objective, start: Point, refine: bool = True) 
     if not refine and first.nullity == 0 and first.falling is None:
         return Solution(point, Outcome.SOLVED)
     point = objective.evaluate(point.x + solver(-point.gradient.ravel()).step)
-    bend = float(np.abs(hessian).max(initial=0.0))
-    scale = max(bend * float(np.abs(point.x).max(initial=0.0)), float(np.abs(start.gradient).max(initial=0.0)))
-    scale = max(scale, float(np.sqrt(bend * abs(start.value))))  # what a slope is where f comes down to nothing
+    curvature = float(np.abs(hessian).max(initial=0.0))
+    scale = max(curvature * float(np.abs(point.x).max(initial=0.0)), float(np.abs(start.gradient).max(initial=0.0)))
+    scale = max(scale, float(np.sqrt(curvature * abs(start.value))))  # the size of a slope where f vanishes
     direction = solver(-point.gradient.ravel())
     if direction.falling is not None:
-        return Solution(_far_along(objective, start, direction.falling), Outcome.NO_MINIMUM)
-    unbalanced = float(np.abs(point.gradient).max(initial=0.0)) > UNBALANCED * scale
+        return Solution(_move_far(objective, start, direction.falling), Outcome.NO_MINIMUM)
+    unbalanced = float(np.abs(point.gradient).max(initial=0.0)) > UNBALANCED_GRADIENT * scale
     if unbalanced and direction.flat is not None and direction.flat.any():
-        return Solution(_far_along(objective, point, direction.flat), Outcome.NO_MINIMUM)
-    return Solution(point, _solved(objective, direction.nullity))
+        return Solution(_move_far(objective, point, direction.flat), Outcome.NO_MINIMUM)
+    return Solution(point, _outcome_for(objective, direction.nullity))
 
 
-def _far_along(objective: Objective, point: Point, direction: Array) -> Point:
-    """A point far down a direction in which f falls for ever."""
-    move = FAR * (1.0 + np.linalg.norm(point.x)) * direction / np.linalg.norm(direction)
+def _move_far(objective: Objective, point: Point, direction: Array) -> Point:
+    """A point far along a direction in which f is unbounded below."""
+    move = FAR_AWAY * (1.0 + np.linalg.norm(point.x)) * direction / np.linalg.norm(direction)
     return min(objective.evaluate(point.x + move), objective.evaluate(point.x - move), key=lambda trial: trial.value)
 
 
 def check_uniqueness(objective: Objective, point: Point) -> Outcome:
-    """Whether a minimizer, however it was found, is the only one."""
-    if not isinstance(objective, TwiceDifferentiable) or objective.is_strongly_convex or objective.size > RANK_LIMIT:
+    """SOLVED if a minimizer, however it was found, is the only one, otherwise SINGULAR."""
+    if (
+        not isinstance(objective, TwiceDifferentiable)
+        or objective.is_strongly_convex
+        or objective.size > MAX_RANK_CHECK
+    ):
         return Outcome.SOLVED
-    return _solved(objective, _factorize(compute_hessian(objective, point))(-point.gradient.ravel()).nullity)
+    return _outcome_for(objective, _factorize(compute_hessian(objective, point))(-point.gradient.ravel()).nullity)
 
 
 def cholesky_direction(objective: Objective, point: Point, gradient: Array, movable: Mask | None) -> Direction:
@@ -270,9 +276,9 @@ def _factorize(hessian: Array) -> Factor:
     if hessian.shape[0] == 0:
         return Direction
     diagonal = np.abs(hessian.diagonal())
-    # LAPACK wants columns, and a symmetric matrix is its own transpose.
+    # LAPACK reads columns; the transpose avoids a copy, and a symmetric matrix is its own transpose.
     factor, failed = dpotrf(hessian.T, lower=1, clean=0)
-    if not failed and (np.square(factor.diagonal()) > SINGULAR * diagonal).all():
+    if not failed and (np.square(factor.diagonal()) > SINGULAR_PIVOT * diagonal).all():
         return lambda right: Direction(dpotrs(factor, right, lower=1)[0])
     scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     scaled = hessian * scale * scale[:, None]
@@ -287,7 +293,7 @@ def _factorize(hessian: Array) -> Factor:
         right = scale * right
         flat = scale * (null @ (null.T @ right)) if nullity else None
         step = scale * (curved @ ((curved.T @ right) / sizes))
-        # A constant column has neither curvature nor slope, and gets no rounding for a coefficient.
+        # A constant column has neither curvature nor slope: its coefficient must not be rounding error.
         step[(diagonal == 0) & (right == 0)] = 0.0
         return Direction(step, nullity, flat, falling)
 
@@ -309,6 +315,6 @@ def conjugate_gradient_direction(
         return Direction(np.zeros_like(gradient))
     scale = objective.curvature(point).ravel()
     preconditioner = LinearOperator(operator.shape, matvec=lambda v: v / scale, dtype=np.float64)
-    accuracy = 1e-12 if is_quadratic(objective) else min(0.1, size / max(abs(point.value), FLOOR))
+    accuracy = 1e-12 if is_quadratic(objective) else min(0.1, size / max(abs(point.value), SMALLEST_VALUE))
     step, _ = cg(operator, -gradient, rtol=max(accuracy, 1e-12), maxiter=10 * gradient.size, M=preconditioner)
     return Direction(step if float(gradient @ step) < 0 else -gradient / scale)

@@ -9,7 +9,7 @@ import numpy as np
 from .._types import Array
 from ..objectives.base import Objective, Point, compute_hessian_operator
 from .base import Bounds, Outcome, Solution
-from .newton import cholesky_direction, search
+from .newton import cholesky_direction, line_search
 
 __all__ = ["GradientStep", "NewtonStep", "Truncate"]
 
@@ -51,7 +51,7 @@ class NewtonStep:
         gradient = point.gradient
         movable = None if bounds is None else bounds.movable(point.x, gradient)
         step = cholesky_direction(objective, point, gradient, movable).step
-        return _finite(search(objective, point, gradient, step, bounds))
+        return _finite(line_search(objective, point, gradient, step, bounds))
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class GradientStep:
         squared = float(gradient @ gradient)
         curvature = float(gradient @ (compute_hessian_operator(objective, point) @ gradient))
         length = squared / curvature if curvature > 0 else 1.0
-        return _finite(search(objective, point, gradient, -length * gradient, bounds))
+        return _finite(line_search(objective, point, gradient, -length * gradient, bounds))
 
 
 def _finite(point: Point) -> Solution:

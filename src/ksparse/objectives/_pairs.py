@@ -1,4 +1,4 @@
-"""What each pair of variables gains from an edge, compiled: a few operations on each of very many pairs."""
+"""Gains of edges, compiled: a few operations on each of very many pairs of variables."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def pair_gains(covariance: Array, inverse: Array, least: float) -> Array:  # pra
     covariance, inverse : ndarray of shape (p, p)
         Σ and W.
     least : float
-        det Σ_B is at least this share of Σ_ii·Σ_jj: of two variables that are the same, the gain would be infinite.
+        Lower bound of det Σ_B relative to Σ_ii·Σ_jj: two equal variables would have an infinite gain.
 
     Returns
     -------
     ndarray of shape (p, p)
-        The gains; 0 on the diagonal, and for constant variables, which have nothing to gain.
+        The gains; 0 on the diagonal and for constant variables.
     """
     size = covariance.shape[0]
     gains = np.zeros((size, size))
@@ -37,7 +37,7 @@ def pair_gains(covariance: Array, inverse: Array, least: float) -> Array:  # pra
                 before = u * v - w * w
                 after = max(a * b - s * s, least * a * b)
                 gains[i, j] = 0.5 * (np.log(before / after) + (a * v + b * u - 2.0 * s * w) / before) - 1.0
-    for i in range(size):  # apart from the rows, whose entries lie side by side
+    for i in range(size):  # a second loop, so that the first writes contiguous rows
         for j in range(i):
             gains[j, i] = gains[i, j]
     return gains

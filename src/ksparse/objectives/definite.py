@@ -1,4 +1,4 @@
-"""Positive definite matrices: eigenvalue bounds, inverses from factors, and what a covariance must be."""
+"""Positive definite matrices: eigenvalue bounds, inverses from factors, and checks of a covariance."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..validation import check_positive_number
 
 __all__ = ["EigenvalueBounds", "Inverse", "check_bounds", "check_covariance", "cholesky", "eigenvalue_bounds"]
 
-#: Share by which a matrix may miss symmetry or positive semidefiniteness through rounding.
-ROUNDING = 1e-8
-#: A covariance whose eigenvalues are all a larger share of its largest variance is regular.
-SINGULAR = 1e-8
-#: Share by which eigenvalues may miss their bounds through rounding.
-SLACK = 1e-10
-#: Largest size for which all eigenvalues are found faster than one by Lanczos' method.
-SMALL = 100
+#: Relative deviation from symmetry or positive semidefiniteness that is taken for rounding.
+MAX_ASYMMETRY = 1e-8
+#: A covariance is regular if all its eigenvalues are a larger fraction of its largest variance.
+MIN_REGULAR_EIGENVALUE = 1e-8
+#: Relative violation of eigenvalue bounds that is taken for rounding.
+BOUND_SLACK = 1e-10
+#: Largest size for which all eigenvalues take less time than one by Lanczos' method.
+MAX_FULL_EIGENVALUES = 100
 
 
 class EigenvalueBounds(NamedTuple):
@@ -39,17 +39,17 @@ class EigenvalueBounds(NamedTuple):
     lower: float
     upper: float
 
-    def narrowed(self, share: float) -> EigenvalueBounds:
-        """Bounds that are by a share tighter."""
-        return EigenvalueBounds(self.lower * (1.0 + share), self.upper * (1.0 - share))
+    def tightened(self, fraction: float) -> EigenvalueBounds:
+        """Bounds that are tighter by a fraction."""
+        return EigenvalueBounds(self.lower * (1.0 + fraction), self.upper * (1.0 - fraction))
 
     def admit(self, omega: Array) -> bool:
         """Whether a symmetric matrix is within the bounds, by Cholesky's factorization of Ω − αI and βI − Ω."""
-        # Gershgorin's discs often tell without a factorization.
+        # Gershgorin's discs often decide without a factorization.
         radius = np.abs(omega).sum(axis=1) - np.abs(omega.diagonal())
         lowest, highest = (omega.diagonal() - radius).min(), (omega.diagonal() + radius).max()
-        below = lowest >= self.lower or cholesky(omega, -self.lower * (1.0 - SLACK)) is not None
-        return below and (highest <= self.upper or cholesky(-omega, self.upper * (1.0 + SLACK)) is not None)
+        below = lowest >= self.lower or cholesky(omega, -self.lower * (1.0 - BOUND_SLACK)) is not None
+        return below and (highest <= self.upper or cholesky(-omega, self.upper * (1.0 + BOUND_SLACK)) is not None)
 
 
 def cholesky(matrix: Array, shift: float = 0.0) -> Array | None:
@@ -73,7 +73,7 @@ def eigenvalue_bounds(covariance: Any, xi: float = 1e-2, size: float | None = No
     xi : float, default=1e-2
         ξ; the smaller, the wider the bounds.
     size : float, optional
-        m: by default p, the size of the matrix, which it is in Lu's proposition. The paper writes n for it.
+        m: by default p, the size of the matrix, as in Lu's proposition. The paper writes n for it.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def eigenvalue_bounds(covariance: Any, xi: float = 1e-2, size: float | None = No
     alpha = 1.0 / (_norm(matrix) + m * xi)
     beta = (m - alpha * float(np.trace(matrix))) / xi
     if size is None:
-        beta = max(beta, alpha)  # what rounding takes from p = 1, where they are equal
+        beta = max(beta, alpha)  # for p = 1 they are equal up to rounding
     if beta < alpha:
         raise ValueError(
             f"size = {m:g} gives the bounds {alpha:.3g} and {beta:.3g}, which no matrix is within; raise it"
@@ -104,14 +104,14 @@ def eigenvalue_bounds(covariance: Any, xi: float = 1e-2, size: float | None = No
 
 def _norm(matrix: Array) -> float:
     """‖Σ‖₂ of a positive semidefinite matrix."""
-    if len(matrix) <= SMALL or not matrix.any():
+    if len(matrix) <= MAX_FULL_EIGENVALUES or not matrix.any():
         return max(float(np.linalg.eigvalsh(matrix)[-1]), 0.0)
     start = np.cos(np.arange(1.0, len(matrix) + 1.0))  # a fixed start: the same matrix has the same bounds
     return float(eigsh(matrix, k=1, which="LA", v0=start, tol=1e-9, return_eigenvectors=False)[0])
 
 
 class Inverse:
-    """Ω⁻¹, made when it is asked for from the factors of Ω's connected blocks.
+    """Ω⁻¹, computed on first use from the factors of Ω's connected blocks.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class Inverse:
 
 
 def check_covariance(covariance: Any) -> Array:
-    """A covariance matrix as a user gives it: symmetric and positive semidefinite, but for rounding."""
+    """A user's covariance matrix, checked to be symmetric and positive semidefinite up to rounding."""
     matrix = check_array(covariance, dtype=np.float64, input_name="covariance", estimator="LogDet")
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
@@ -160,12 +160,12 @@ def check_covariance(covariance: Any) -> Array:
         )
     scale = float(np.abs(matrix).max())
     asymmetry = float(np.abs(matrix - matrix.T).max())
-    if asymmetry > ROUNDING * scale:
+    if asymmetry > MAX_ASYMMETRY * scale:
         raise ValueError(
             f"covariance is not symmetric: it and its transpose differ by {asymmetry:.3g}; pass (A + A.T) / 2"
         )
     symmetric = 0.5 * (matrix + matrix.T)
-    slack = ROUNDING * max(float(np.trace(symmetric)), np.finfo(float).tiny)
+    slack = MAX_ASYMMETRY * max(float(np.trace(symmetric)), np.finfo(float).tiny)
     if symmetric.diagonal().min() < 0 or cholesky(symmetric, slack) is None:
         lowest = float(np.linalg.eigvalsh(symmetric)[0])
         raise ValueError(
@@ -176,14 +176,17 @@ def check_covariance(covariance: Any) -> Array:
 
 
 def check_bounds(bounds: Any, covariance: Array, xi: float = 1e-2) -> EigenvalueBounds:
-    """Bounds as a user gives them, for a covariance."""
+    """A user's bounds, checked, or the bounds that a name means for a covariance."""
     check_positive_number(xi, "xi")
     if bounds is None:
         return EigenvalueBounds(0.0, np.inf)
     if isinstance(bounds, str):
         if bounds not in ("auto", "paper"):
             raise ValueError(f'bounds must be "auto", "paper", a pair (alpha, beta) or None, got {bounds!r}')
-        regular = bounds == "auto" and cholesky(covariance, -SINGULAR * float(covariance.diagonal().max())) is not None
+        regular = (
+            bounds == "auto"
+            and cholesky(covariance, -MIN_REGULAR_EIGENVALUE * float(covariance.diagonal().max())) is not None
+        )
         return EigenvalueBounds(0.0, np.inf) if regular else eigenvalue_bounds(covariance, xi)
     try:
         lower, upper = (float(value) for value in bounds)

@@ -7,7 +7,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 __all__ = ["largest_eigenvalue"]
 
-#: Lanczos underestimates the largest eigenvalue by no more than this share.
+#: Relative tolerance of Lanczos, which underestimates the largest eigenvalue by no more.
 LANCZOS_TOLERANCE = 1e-3
 
 

@@ -16,12 +16,12 @@ from .protocols import NoLipschitzConstantError, QuadraticModel, WorkingForm
 
 __all__ = ["LogDet", "LogDetOnSupport"]
 
-#: A bound binds if an eigenvalue comes so close to it, as a share.
-BINDING = 1e-6
-#: Two variables are the same if the determinant of their correlations is smaller.
-SAME = 1e-12
-#: Inflation of a variance, Σ_ii·Ω_ii, at which nothing of it is left.
-EXPLAINED = 1e10
+#: A bound binds if an eigenvalue is within this relative distance of it.
+BINDING_DISTANCE = 1e-6
+#: Two variables are equal if the determinant of their correlation matrix is smaller.
+MIN_PAIR_DETERMINANT = 1e-12
+#: Variance inflation Σ_ii·Ω_ii at which a variable is a linear function of the others.
+MAX_INFLATION = 1e10
 
 
 class LogDet(Objective):
@@ -66,7 +66,7 @@ class LogDet(Objective):
 
     @classmethod
     def of_valid(cls, covariance: Array, bounds: EigenvalueBounds) -> LogDet:
-        """The same of a matrix that is known to be a covariance, without checking it again."""
+        """The objective of a matrix that is known to be a covariance, without checking it again."""
         objective = object.__new__(cls)
         Objective.__init__(objective)
         objective._set(covariance, bounds)
@@ -106,16 +106,16 @@ class LogDet(Objective):
         return curvature
 
     def entering_gains(self, point: Point, slopes: Array) -> Array:
-        """By how much f falls if a pair and its two diagonal entries are refitted, half for each entry of the pair.
+        """The decrease of f if a pair and its two diagonal entries are refitted, half for each entry of the pair.
 
         With B = {i, j} and W = Ω⁻¹ it is log(det W_B/det Σ_B) + ⟨Σ_B, W_B⁻¹⟩ − 2.
         """
         from ._pairs import pair_gains  # compiled when it is first needed
 
-        return pair_gains(self.covariance, _inverse_at(point), SAME)
+        return pair_gains(self.covariance, _inverse_at(point), MIN_PAIR_DETERMINANT)
 
     def leaving_costs(self, point: Point) -> Array:
-        """By how much f rises if a pair is set to zero and its two diagonal entries refitted, half for each entry.
+        """The increase of f if a pair is set to zero and its two diagonal entries refitted, half for each entry.
 
         With B = {i, j} and V = (Ω⁻¹)_B⁻¹, removing the pair sets V_ij to c = V_ij − Ω_ij, and the best diagonal has
         det V = D with Σ_iiΣ_jj·D² = D + c².
@@ -141,11 +141,11 @@ class LogDet(Objective):
         rows, columns = np.nonzero(np.triu(coordinates))
         inverse = _inverse_at(point)
         # E_a = s(e_i·e_jᵀ + e_j·e_iᵀ), with s = ½ on the diagonal, gives H_ab = tr(W·E_a·W·E_b).
-        share = np.where(rows == columns, 0.5, 1.0)
+        scale = np.where(rows == columns, 0.5, 1.0)
         crossed = inverse[np.ix_(rows, columns)]
         hessian = inverse[np.ix_(rows, rows)] * inverse[np.ix_(columns, columns)] + crossed * crossed.T
-        hessian *= 2.0 * np.multiply.outer(share, share)
-        slopes = 2.0 * share * point.gradient[rows, columns]
+        hessian *= 2.0 * np.multiply.outer(scale, scale)
+        slopes = 2.0 * scale * point.gradient[rows, columns]
         return QuadraticModel(np.triu(coordinates), hessian, hessian @ point.x[rows, columns] - slopes)
 
     def lipschitz(self, metric: Array | None = None) -> float:
@@ -170,7 +170,7 @@ class LogDet(Objective):
             )
         if outcome is Outcome.UNFINISHED:
             return "Widen the bounds of the eigenvalues"
-        return "" if self.bounds.narrowed(BINDING).admit(x) else "a bound of the eigenvalues binds"
+        return "" if self.bounds.tightened(BINDING_DISTANCE).admit(x) else "a bound of the eigenvalues binds"
 
     def restrict(self, support: Mask) -> LogDetOnSupport:
         return LogDetOnSupport(self, support)
@@ -233,11 +233,11 @@ class LogDetOnSupport(TwiceDifferentiable):
         return self.whole.curvature(point)[self.rows, self.columns]
 
     def is_unbounded_below(self, point: Point) -> bool:
-        """Whether a variable without an upper bound is explained by the others as well as rounding can tell."""
+        """Whether, without an upper bound, a variable is a linear function of the others up to rounding."""
         if self.whole.bounds.upper < np.inf:
             return False
         diagonal = self.rows == self.columns
-        return bool((point.x[diagonal] * self.whole.covariance.diagonal()).max() > EXPLAINED)
+        return bool((point.x[diagonal] * self.whole.covariance.diagonal()).max() > MAX_INFLATION)
 
 
 def _inverse_at(point: Point) -> Array:

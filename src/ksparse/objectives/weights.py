@@ -1,4 +1,4 @@
-"""Weights of samples, and curvatures that steps can be divided by."""
+"""Weights of samples, and curvatures that a step can be divided by."""
 
 from __future__ import annotations
 
