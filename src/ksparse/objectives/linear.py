@@ -16,7 +16,14 @@ from .base import Point, TwiceDifferentiable, inherit_value_at_zero
 from .eigenvalues import largest_eigenvalue
 from .loss import AnyLoss
 from .outcome import Outcome
-from .protocols import NoLipschitzConstantError, WorkingForm
+from .protocols import (
+    DetectsUnboundedness,
+    HasCrossHessian,
+    HasLipschitzConstant,
+    HasWorkingForm,
+    NoLipschitzConstantError,
+    WorkingForm,
+)
 from .terms import Samples, Terms, bind_loss
 from .weights import normalize_weights, replace_zeros
 
@@ -26,7 +33,7 @@ __all__ = ["LinearModel", "LinearObjective"]
 SEPARATED_LOSS = 1e-6
 
 
-class LinearModel(TwiceDifferentiable):
+class LinearModel(TwiceDifferentiable, HasCrossHessian, HasLipschitzConstant, HasWorkingForm, DetectsUnboundedness):
     """A loss of the margins of some columns of a design, with ridge and optional intercept.
 
     The coordinates are the coefficients of the columns, then the intercept if there is one; rows of a matrix where

@@ -12,7 +12,15 @@ from .._types import Array, Mask
 from .base import Objective, Point, TwiceDifferentiable
 from .definite import EigenvalueBounds, Inverse, check_bounds, check_covariance
 from .outcome import Outcome
-from .protocols import NoLipschitzConstantError, QuadraticModel, WorkingForm
+from .protocols import (
+    DetectsUnboundedness,
+    HasLipschitzConstant,
+    HasSwapScores,
+    HasWorkingForm,
+    NoLipschitzConstantError,
+    QuadraticModel,
+    WorkingForm,
+)
 
 __all__ = ["LogDet", "LogDetOnSupport"]
 
@@ -24,7 +32,7 @@ MIN_PAIR_DETERMINANT = 1e-12
 MAX_INFLATION = 1e10
 
 
-class LogDet(Objective):
+class LogDet(Objective, HasSwapScores, HasLipschitzConstant, HasWorkingForm):
     """f(Ω) = −log det Ω + ⟨Σ, Ω⟩ for αI ⪯ Ω ⪯ βI, infinite elsewhere (paper, §4.2): twice the Gaussian −log-likelihood.
 
     Its gradient is Σ − Ω⁻¹. Sparsity is counted in pairs: k edges of the graph of Ω, with its diagonal always in. Where
@@ -176,7 +184,7 @@ class LogDet(Objective):
         return LogDetOnSupport(self, support)
 
 
-class LogDetOnSupport(TwiceDifferentiable):
+class LogDetOnSupport(TwiceDifferentiable, DetectsUnboundedness):
     """`LogDet` as a function of the entries in a symmetric support, in the order of its rows.
 
     Parameters

@@ -1,11 +1,12 @@
-"""What an objective may know beyond `Objective`; each solver looks up what it can use."""
+"""What an objective may know beyond `Objective`: it inherits what it implements, and solvers look it up."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 from .._types import Array, IntArray, Mask
 from .base import Objective, Point
@@ -29,22 +30,20 @@ class NoLipschitzConstantError(ValueError):
     """The gradient of the objective has no (known) global Lipschitz constant."""
 
 
-@runtime_checkable
-class HasLipschitzConstant(Protocol):
+class HasLipschitzConstant(ABC):
     """An objective whose gradient has a known Lipschitz constant."""
 
+    @abstractmethod
     def lipschitz(self, metric: Array | None = None) -> float:
         """Lipschitz constant of the gradient, in the norm ‖d‖² = Σ metric_j d_j² (default: Euclidean)."""
-        ...
 
 
-@runtime_checkable
-class DetectsUnboundedness(Protocol):
+class DetectsUnboundedness(ABC):
     """An objective that knows when a point proves that f has no minimum."""
 
+    @abstractmethod
     def is_unbounded_below(self, point: Point) -> bool:
         """Whether this point proves that f is unbounded below, or that its infimum is not attained."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -72,13 +71,12 @@ class WorkingForm:
         return self.objective.evaluate(self.objective.start).value
 
 
-@runtime_checkable
-class HasWorkingForm(Protocol):
+class HasWorkingForm(ABC):
     """An objective that solvers should see in other coordinates, such as those of centred columns."""
 
+    @abstractmethod
     def working_form(self) -> WorkingForm:
         """The objective for one search, with the change of variables."""
-        ...
 
 
 class QuadraticModel(NamedTuple):
@@ -99,30 +97,29 @@ class QuadraticModel(NamedTuple):
     linear: Array
 
 
-@runtime_checkable
-class HasSwapScores(Protocol):
+class HasSwapScores(ABC):
     """An objective with better scores for swaps than those from its gradient and curvature."""
 
+    @abstractmethod
     def entering_gains(self, point: Point, slopes: Array) -> Array:
         """Expected decrease of f if a zero coordinate enters; summed over a unit, if the unit does.
 
         `slopes` is the gradient without the entries that bounds block.
         """
-        ...
 
+    @abstractmethod
     def leaving_costs(self, point: Point) -> Array:
         """Expected increase of f if a coordinate is set to zero; summed over a unit, if the unit is."""
-        ...
 
+    @abstractmethod
     def quadratic_model(self, point: Point, coordinates: Mask) -> QuadraticModel:
         """The quadratic model of f at a point."""
-        ...
 
 
-@runtime_checkable
-class HasCrossHessian(Protocol):
+class HasCrossHessian(ABC):
     """An objective of a vector with a cheap Hessian between a support and other coordinates."""
 
+    @abstractmethod
     def cross_hessian(
         self, point: Point, restricted: Point, inside: IntArray, columns: IntArray
     ) -> tuple[Array, Array]:
@@ -130,7 +127,6 @@ class HasCrossHessian(Protocol):
 
         `restricted` is `point` as a point of f on the support.
         """
-        ...
 
 
 def lipschitz_constant(objective: Objective, metric: Array | None = None) -> float:

@@ -14,11 +14,12 @@ from ..validation import check_vector
 from .base import Objective, Point, TwiceDifferentiable
 from .eigenvalues import largest_eigenvalue
 from .outcome import Outcome
+from .protocols import HasLipschitzConstant
 
 __all__ = ["Quadratic"]
 
 
-class Quadratic(TwiceDifferentiable):
+class Quadratic(TwiceDifferentiable, HasLipschitzConstant):
     """f(x) = ½xᵀAx − bᵀx.
 
     Parameters
