@@ -24,7 +24,7 @@ from .protocols import (
     NoLipschitzConstantError,
     WorkingForm,
 )
-from .terms import Samples, Terms, bind_loss
+from .terms import RowData, Terms, bind_loss
 from .weights import normalize_weights, replace_zeros
 
 __all__ = ["LinearModel", "LinearObjective"]
@@ -338,7 +338,7 @@ class LinearObjective(LinearModel):
         if offset is not None:
             offset = design.to_rows(check_vector(offset, "offset", (n, *self.loss.output_shape(target))))
         has_zeros = bool((weights == 0).any())
-        samples = Samples(design.to_rows(target), design.to_rows(weights), offset, has_zeros, total)
+        samples = RowData(design.to_rows(target), design.to_rows(weights), offset, has_zeros, total)
         design.moments(samples.weights)  # refuses NaN and infinity; a design may keep the sums
         alpha = check_nonnegative_number(alpha, "alpha")
         terms = bind_loss(self.loss, design, samples)

@@ -16,10 +16,10 @@ from .._types import Array, IntArray
 from ..designs import ColumnBlock, Design, RowVector
 from .loss import AnyLoss, JointLoss, Loss
 
-__all__ = ["JointTerms", "PointwiseTerms", "Samples", "Terms", "bind_loss"]
+__all__ = ["JointTerms", "PointwiseTerms", "RowData", "Terms", "bind_loss"]
 
 
-class Samples(NamedTuple):
+class RowData(NamedTuple):
     """What belongs to the rows of a design, as its row vectors.
 
     Attributes
@@ -49,7 +49,7 @@ class Terms(ABC):
 
     loss: Any
     rows: Design
-    samples: Samples
+    samples: RowData
 
     @abstractmethod
     def total(self, margins: RowVector) -> float:
@@ -259,7 +259,7 @@ class JointTerms(Terms):
         return columns.T @ multiplied, np.einsum("ij,ij->j", candidates, multiplied)
 
 
-def bind_loss(loss: AnyLoss, rows: Design, samples: Samples) -> Terms:
+def bind_loss(loss: AnyLoss, rows: Design, samples: RowData) -> Terms:
     """The terms of a loss for some samples."""
     if isinstance(loss, JointLoss):
         return JointTerms(loss, rows, samples)
