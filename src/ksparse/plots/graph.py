@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import AnyArray, Array, IntArray
 from ..validation import check_flag, check_iterations, check_vector
-from ._layout import positions_of
+from ._layout import node_positions
 from ._matrices import group_codes, groups_of_nodes, names_of_nodes, partial_correlations, precision_of
 from ._style import (
     INK,
@@ -273,7 +273,7 @@ class GraphDisplay:
             order = np.argsort(groups[shown], kind="stable")
             left = 0.7 if self.groups is not None and self._is_wide() else 1.0  # a legend takes about a third
             aspect = left * axes_width(self.ax_) / axes_height(self.ax_)
-            self.positions_[shown] = positions_of(
+            self.positions_[shown] = node_positions(
                 layout, np.searchsorted(shown, edges), order, seed=seed, aspect=aspect
             )
         else:
