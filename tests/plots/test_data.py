@@ -143,7 +143,7 @@ def test_a_criterion_has_no_error_bars() -> None:
     np.testing.assert_array_equal(display.line_.get_ydata(), model.criterion_)
     assert display.errorbar_ is None
     assert display.threshold_line_ is None
-    assert display.ax_.get_legend() is None
+    assert display.legend_ is None
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_names_of_scores(scoring: Any, name: str) -> None:
 
 
 def test_groups_are_counted_as_groups() -> None:
-    model = made_up.cross_validated([1, 2], k=1, groups=[0, 0, 1])
+    model = made_up.cross_validated([1, 2], k=1, feature_groups=[0, 0, 1])
     assert ScorePathDisplay.from_estimator(model).ax_.get_xlabel() == "number of groups k"
 
 

@@ -196,9 +196,9 @@ def test_matrices_that_are_no_precision(precision: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"names": ["a"]}, ValueError, "there are 1 names but 12 nodes; give one name for each"),
-        ({"groups": [0, 1]}, ValueError, "there are 2 groups but 12 nodes; give one label for each"),
-        ({"groups": "a"}, TypeError, "groups must be a sequence with one label for each of the 12 nodes; got 'a'"),
+        ({"names": ["a"]}, ValueError, "there are 1 names but 12 nodes; give one for each node"),
+        ({"groups": [0, 1]}, ValueError, "there are 2 groups but 12 nodes; give one for each node"),
+        ({"groups": "a"}, TypeError, "groups must be a sequence, one entry for each of the 12 nodes; got 'a'"),
         ({"names": 3}, TypeError, "names must be a sequence"),
         ({"layout": "grid"}, ValueError, "layout must be 'spring', 'circle' or an array of positions; got 'grid'"),
         ({"layout": np.zeros((3, 2))}, ValueError, r"layout has shape \(3, 2\), expected \(12, 2\)"),

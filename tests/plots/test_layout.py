@@ -148,7 +148,7 @@ def test_the_legend_covers_no_data(case: str, size: str) -> None:
     figure, ax = plt.subplots(figsize=SIZES[size], layout="constrained")
     display = OTHERS[case](ax)
     figure.canvas.draw()
-    legend = ax.get_legend()
+    legend = display.legend_
     assert legend is not None
     bars = np.concatenate(display.errorbar_.lines[2][0].get_segments())
     assert ax.transData.transform(bars)[:, 1].min() > legend.get_window_extent().y1 - 1

@@ -13,7 +13,7 @@ from sklearn.covariance import GraphicalLasso
 
 from ksparse._types import Array
 from ksparse.plots import GraphDisplay, SupportDisplay
-from ksparse.plots._heat import widened
+from ksparse.plots._heat import widen
 from tests.plots import made_up
 from tests.plots.test_layout import SIZES, assert_nothing_is_cut_off
 
@@ -100,14 +100,14 @@ def test_without_edges_it_says_so(what: str) -> None:
         assert display.ax_.get_xlabel() == "no edges"
 
 
-def test_entries_too_small_to_be_seen_are_widened() -> None:
+def test_entries_too_small_to_be_visible_are_widened() -> None:
     values = np.zeros((7, 7))
     values[1, 2], values[3, 3], values[6, 6] = 0.5, -0.7, 0.1
-    wide = widened(values, 1)
+    wide = widen(values, 1)
     assert (wide[2:5, 2:5] == -0.7).all()
     assert (wide[0, 1:4] == 0.5).all()
     assert np.count_nonzero(wide) == 9 + 9 + 4 - 2
-    np.testing.assert_array_equal(widened(values, 0), values)
+    np.testing.assert_array_equal(widen(values, 0), values)
     large = np.eye(1000)
     large[[10, 900], [900, 10]] = 0.5
     figure, ax = plt.subplots(figsize=(4.0, 4.0))

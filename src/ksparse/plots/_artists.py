@@ -85,15 +85,10 @@ def move_label(label: Annotation, offset: Any) -> None:
 
 
 class EndLabels(Arrangement):
-    """Labels to the right of the ends of lines, kept apart from each other and inside the axes.
+    """Keeps labels to the right of lines, which end at x = last, apart from each other and inside the axes.
 
-    Parameters
-    ----------
-    labels : list of Annotation
-        Labels with offsets in points from the ends of their lines, the most important one first. If not all of them
-        fit into the height of the axes, the last ones are hidden.
-    last : float
-        The x coordinate where the lines end.
+    Labels have offsets in points from the ends of their lines. The most important one is the first; those that do not
+    fit into the height of the axes are hidden.
     """
 
     def __init__(self, labels: list[Annotation], last: float) -> None:

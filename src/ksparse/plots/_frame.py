@@ -33,19 +33,9 @@ MAX_MARGIN = 0.3
 class GraphFrame(Arrangement):
     """Keeps nodes, their names and the legends of a graph inside the axes, and apart.
 
-    Parameters
-    ----------
-    nodes : ndarray of shape (n_nodes, 2)
-        Positions of the nodes that are shown; a unit has the same length along x and y.
-    segments : ndarray of shape (n_edges, 2, 2)
-        Both ends of each edge.
-    radius : float
-        Radius of nodes in points.
-    labels : dict of int to Annotation
-        Names, with offsets in points from their nodes, by the row of the node; the most important one first. A name
-        that has no room inside the axes without covering an earlier name is hidden.
-    legends : dict of str to Legend
-        Legends by the side ("top", "bottom" or "right") that is reserved for them.
+    Nodes are rows of positions, drawn with a radius in points; segments are the ends of edges. Labels are the names,
+    by the row of their node and the most important one first; a name that has no room inside the axes without covering
+    an earlier one is hidden. Legends are given by the side ("top", "bottom" or "right") that is reserved for them.
     """
 
     def __init__(

@@ -24,34 +24,16 @@ MIN_DISTANCE = 0.6
 
 
 def node_positions(layout: str, edges: IntArray, order: IntArray, *, seed: int, aspect: float) -> Array:
-    """Positions of all nodes, an array of shape (n_nodes, 2).
+    """Positions of nodes, connected by pairs of nodes: neighbours close to each other, or in that order on a circle.
 
-    Parameters
-    ----------
-    layout : {"spring", "circle"}
-        The kind of layout.
-    edges : ndarray of shape (n_edges, 2)
-        Pairs of nodes.
-    order : ndarray of shape (n_nodes,)
-        The nodes in their order on a circle.
-    seed : int
-        Seed of the spring layout.
-    aspect : float
-        Width over height of the area for a spring layout.
+    A spring layout, which depends on the seed, has about that aspect, its width over its height.
     """
     if layout == "circle":
-        return _circle(order)
+        clockwise = 2 * np.pi * np.argsort(order) / len(order)
+        return np.column_stack([np.sin(clockwise), np.cos(clockwise)])
     if layout == "spring":
         return _spring(edges, len(order), seed, aspect)
     raise ValueError(f"layout must be 'spring', 'circle' or an array of positions; got {layout!r}")
-
-
-def _circle(order: IntArray) -> Array:
-    """Clockwise from the top."""
-    positions = np.empty((len(order), 2))
-    angles = 2 * np.pi * np.arange(len(order)) / len(order)
-    positions[order] = np.column_stack([np.sin(angles), np.cos(angles)])
-    return positions
 
 
 def _spring(edges: IntArray, n_nodes: int, seed: int, aspect: float) -> Array:
