@@ -32,8 +32,9 @@ class CountLocator(MaxNLocator):
         max_ticks = self._max_ticks(low, high)
         if self.wide:
             decades = 10.0 ** np.arange(np.floor(np.log10(high)) + 1)
-            digits = next((digits for digits in ((1, 2, 5), (1, 3)) if len(digits) * len(decades) <= max_ticks), (1,))
-            ticks = np.append(0.0, np.outer(decades, digits))
+            choices = [np.outer(decades, digits).ravel() for digits in ((1, 2, 5), (1, 3), (1,))]
+            ticks = next((ticks for ticks in choices if np.sum(ticks <= high) <= max_ticks), choices[-1])
+            ticks = np.append(0.0, ticks)
         else:
             self.set_params(nbins=max_ticks)
             ticks = np.asarray(super().tick_values(low, high))
