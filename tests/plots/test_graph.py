@@ -78,7 +78,7 @@ def test_the_weakest_edges_are_hairlines() -> None:
     assert widths.tolist() == [4.0, 0.25]
 
 
-def test_the_legend_tells_signs_and_the_scale_of_widths() -> None:
+def test_the_legend_shows_signs_and_the_scale_of_widths() -> None:
     precision = np.eye(3)
     precision[[0, 1], [1, 0]] = -0.5
     precision[[1, 2], [2, 1]] = 0.25

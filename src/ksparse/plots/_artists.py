@@ -66,7 +66,7 @@ class Arrangement(Artist):
         """Move the labels and set the limits."""
 
     def _limits_are_ours(self, ax: Axes) -> bool:
-        """Whether nobody else has changed the limits since they were set here."""
+        """Whether the limits are still those that were set here."""
         return self._limits in (None, (*ax.get_xlim(), *ax.get_ylim()))
 
     def _set_limits(self, ax: Axes, xlim: Array, ylim: Array) -> None:
