@@ -64,7 +64,7 @@ def test_given_axes_are_drawn_in(name: str) -> None:
 def test_given_axes_are_divided() -> None:
     figure, (left, right) = plt.subplots(1, 2)
     display = DISPLAYS["convergence"].plot(right)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert display.figure_ is figure
     assert plt.get_fignums() == [figure.number]
     assert not left.has_data()

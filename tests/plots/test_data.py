@@ -84,7 +84,7 @@ def test_names_of_features() -> None:
     labels = CoefficientPathDisplay.from_path(path).labels_
     assert {label.get_text() for label in labels.values()} == {"x0", "x1"}
     display = CoefficientPathDisplay.from_path(path, feature_names=["$a^{$", "$b$"])  # no formulas
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert {label.get_text() for label in display.labels_.values()} == {"$a^{$", "$b$"}
     with pytest.raises(ValueError, match="3 feature_names but 2 features"):
         CoefficientPathDisplay.from_path(path, feature_names=["a", "b", "c"])
@@ -168,7 +168,7 @@ def test_groups_are_counted_as_groups() -> None:
 @pytest.mark.parametrize(("last", "scale"), [(30, "linear"), (31, "log"), (200, "log")])
 def test_wide_ranges_of_k_are_logarithmic_with_plain_numbers(last: int, scale: str) -> None:
     display = ScorePathDisplay.from_estimator(made_up.cross_validated([1, 3, 10, last], k=3))
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert display.ax_.get_xscale() == scale
     ticks = display.ax_.get_xticks()
     assert len(ticks) >= 3
@@ -217,7 +217,7 @@ def test_both_panels_have_letters_of_one_size() -> None:
 def test_histories_of_any_length() -> None:
     for count in (0, 1, 1000):
         display = ConvergenceDisplay(made_up.history(count), value=0.5, status="max_iter").plot()
-        display.figure_.canvas.draw()
+        display.figure_.draw_without_rendering()
         assert np.size(display.line_.get_xdata()) == count
     assert len(ConvergenceDisplay(History()).plot().bars_.get_segments()) == 0
 
@@ -227,7 +227,7 @@ def test_values_that_are_not_finite() -> None:
     rows = list(result.history)
     object.__setattr__(rows[-1], "value", np.nan)
     display = ConvergenceDisplay(History(rows), value=result.value).plot()
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
 
 
 def test_x_must_be_known() -> None:
@@ -261,7 +261,7 @@ def test_features_that_were_never_selected_have_no_bar() -> None:
     model = made_up.stability([0.0, 0.5, 0.0, 1.0], feature_names_in_=np.array(["a", "$b^{$", "c", "d"], dtype=object))
     display = SelectionFrequencyDisplay.from_estimator(model)
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["d", "$b^{$"]
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert len(SelectionFrequencyDisplay.from_estimator(model, top=1).bars_) == 1
     assert len(SelectionFrequencyDisplay.from_estimator(made_up.stability([0.0, 0.0])).bars_) == 0
 

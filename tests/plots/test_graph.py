@@ -129,7 +129,7 @@ def test_isolated_nodes_are_hidden_and_counted() -> None:
 @pytest.mark.parametrize("n_nodes", [1, 5])
 def test_without_edges_all_nodes_are_drawn(isolated: bool, n_nodes: int) -> None:
     display = GraphDisplay.from_precision(np.eye(n_nodes), isolated=isolated)
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert np.shape(display.nodes_.get_offsets()) == (n_nodes, 2)
     assert len(display.edges_.get_segments()) == 0
     assert display.ax_.get_xlabel() == "no edges"
@@ -146,7 +146,7 @@ def test_names_are_those_of_the_nodes_with_most_edges() -> None:
         (2, "n2$^"),
         (3, "n3$^"),
     ]
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert len(GraphDisplay.from_precision(star, isolated=False).labels_) == 4
 
 
@@ -270,7 +270,7 @@ def test_nodes_names_and_legends_are_apart(size: str, layout: str) -> None:
     figure, ax = plt.subplots(figsize=SIZES[size], layout="constrained")
     names = made_up.long_names(12)
     display = GraphDisplay.from_precision(SMALL, names=names, groups=list("abc") * 4, layout=layout, ax=ax)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert_nothing_is_cut_off(figure)
     boxes = [Text.get_window_extent(label) for label in display.labels_.values() if label.get_visible()]
     assert len(boxes) >= (2 if size == "flat" else 4)
@@ -292,7 +292,7 @@ def test_legends_cover_no_nodes(size: str) -> None:
     frame = ax.bbox.width / ax.bbox.height
     places = np.stack(np.meshgrid(np.linspace(0, frame, 20), np.linspace(0, 1, 20)), axis=-1).reshape(-1, 2)
     display = GraphDisplay.from_precision(made_up.precision(400, 90), groups=[0, 1] * 200, layout=places, ax=ax)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     for legend in (display.sign_legend_, display.group_legend_):
         assert legend is not None
         assert not any(legend.get_window_extent().contains(x, y) for x, y in pixels_of_nodes(display))
@@ -300,7 +300,7 @@ def test_legends_cover_no_nodes(size: str) -> None:
 
 def test_short_names_of_a_small_graph_are_all_shown() -> None:
     display = GraphDisplay.from_precision(made_up.precision(30, 35))
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert all(label.get_visible() for label in display.labels_.values())
     assert len(display.labels_) == 30
 
@@ -310,7 +310,7 @@ def test_the_picture_follows_the_figure_and_keeps_a_circle_round() -> None:
     display = GraphDisplay.from_precision(SMALL, layout="circle", ax=axes[0])
     for size in ((9.0, 4.0), (5.0, 5.0), (12.0, 3.0)):
         figure.set_size_inches(*size)
-        figure.canvas.draw()
+        figure.draw_without_rendering()
         width, height = np.ptp(pixels_of_nodes(display), axis=0)
         assert width == pytest.approx(height, rel=1e-3)
         assert (pixels_of_nodes(display) > display.ax_.bbox.min).all()
@@ -320,13 +320,13 @@ def test_the_picture_follows_the_figure_and_keeps_a_circle_round() -> None:
 def test_limits_set_by_others_stay() -> None:
     display = GraphDisplay.from_precision(SMALL)
     display.ax_.set_xlim(0, 0.5)
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert display.ax_.get_xlim() == (0, 0.5)
 
 
 def test_a_drawn_figure_does_not_ask_to_be_drawn_again() -> None:
     display = GraphDisplay.from_precision(SMALL, names=made_up.long_names(12))
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     (frame,) = (artist for artist in display.ax_.get_children() if isinstance(artist, GraphFrame))
     frame.arrange()
     assert not display.figure_.stale

@@ -72,7 +72,7 @@ def assert_nothing_is_cut_off(figure: Any) -> None:
 def test_labels_do_not_overlap(case: str, size: str) -> None:
     figure, ax = plt.subplots(figsize=SIZES[size], layout="constrained")
     display = PATHS[case](ax)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert_labels_are_apart_and_inside(display)
     assert_nothing_is_cut_off(figure)
     if size == "normal":
@@ -84,7 +84,7 @@ def test_labels_do_not_overlap(case: str, size: str) -> None:
 def test_everything_is_inside_the_figure(case: str, size: str) -> None:
     figure, ax = plt.subplots(figsize=SIZES[size], layout="constrained")
     OTHERS[case](ax)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert_nothing_is_cut_off(figure)
 
 
@@ -92,13 +92,13 @@ def test_everything_is_inside_the_figure(case: str, size: str) -> None:
 def test_labels_follow_the_figure(case: str) -> None:
     figure, axes = plt.subplots(1, 2, figsize=(9.0, 4.0))  # no layout engine, and a neighbour
     display = PATHS[case](axes[0])
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert_labels_are_apart_and_inside(display)
     figure.set_size_inches(5.0, 2.5)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert_labels_are_apart_and_inside(display)
     figure.set_size_inches(10.0, 8.0)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert_labels_are_apart_and_inside(display)
     assert len(label_boxes(display)) == 12
 
@@ -106,13 +106,13 @@ def test_labels_follow_the_figure(case: str) -> None:
 def test_limits_set_by_others_stay() -> None:
     display = PATHS["k up to 200"](None)
     display.ax_.set_xlim(1, 50)
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert display.ax_.get_xlim() == (1, 50)
 
 
 def test_a_drawn_figure_does_not_ask_to_be_drawn_again() -> None:
     display = PATHS["long names"](None)
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     (labels,) = (artist for artist in display.ax_.get_children() if isinstance(artist, EndLabels))
     labels.arrange()
     assert not display.figure_.stale
@@ -121,7 +121,7 @@ def test_a_drawn_figure_does_not_ask_to_be_drawn_again() -> None:
 def test_labels_without_room_are_hidden_the_least_important_first() -> None:
     figure, ax = plt.subplots(figsize=(6.0, 1.4), layout="constrained")
     display = PATHS["long names"](ax)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert_labels_are_apart_and_inside(display)
     shown = [label.get_visible() for label in display.labels_.values()]
     assert shown == sorted(shown, reverse=True)
@@ -147,7 +147,7 @@ def test_spread_is_the_closest_arrangement() -> None:
 def test_the_legend_covers_no_data(case: str, size: str) -> None:
     figure, ax = plt.subplots(figsize=SIZES[size], layout="constrained")
     display = OTHERS[case](ax)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     legend = display.legend_
     assert legend is not None
     bars = np.concatenate(display.errorbar_.lines[2][0].get_segments())
@@ -160,7 +160,7 @@ def test_names_of_bars_do_not_overlap() -> None:
     for size in ("normal", "small"):
         figure, ax = plt.subplots(figsize=SIZES[size], layout="constrained")
         OTHERS["60 frequencies"](ax)
-        figure.canvas.draw()
+        figure.draw_without_rendering()
         boxes = sorted((label.get_window_extent() for label in ax.get_yticklabels()), key=lambda box: box.y0)
         assert len(boxes) >= 12
         assert all(upper.y0 >= lower.y1 - 1.5 for lower, upper in pairwise(boxes))

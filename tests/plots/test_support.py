@@ -96,7 +96,7 @@ def test_frequencies_are_drawn_from_0_to_1() -> None:
 def test_without_edges_it_says_so(what: str) -> None:
     for n_nodes in (1, 4):
         display = SupportDisplay.from_precision(2 * np.eye(n_nodes), what=what)
-        display.figure_.canvas.draw()
+        display.figure_.draw_without_rendering()
         assert display.ax_.get_xlabel() == "no edges"
 
 
@@ -157,7 +157,7 @@ def test_names_only_where_they_fit() -> None:
 def test_names_of_small_groups_are_moved_apart() -> None:
     labels = ["large"] * 94 + [f"small {number}" for number in range(6)]
     display = SupportDisplay.from_precision(made_up.precision(100, 100), groups=labels)
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     boxes = sorted((label.get_window_extent() for label in display.ax_.get_yticklabels()), key=lambda box: box.y0)
     assert len(boxes) == 7
     assert all(upper.y0 >= lower.y1 - 1.5 for lower, upper in pairwise(boxes))
@@ -177,7 +177,7 @@ def test_of_too_many_groups_the_largest_are_named() -> None:
 def test_everything_is_inside_the_figure(size: str, groups: Any) -> None:
     figure, ax = plt.subplots(figsize=SIZES[size], layout="compressed")
     SupportDisplay.from_precision(SMALL, names=made_up.long_names(12), groups=groups, ax=ax)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert_nothing_is_cut_off(figure)
 
 
@@ -187,7 +187,7 @@ def test_everything_is_inside_the_figure(size: str, groups: Any) -> None:
 def test_new_figures_have_room_for_names(n_nodes: int, what: str, name: str) -> None:
     names = [f"{name}{node}" for node in range(n_nodes)]
     display = SupportDisplay.from_precision(made_up.precision(n_nodes, 3), names=names, what=what)
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert_nothing_is_cut_off(display.figure_)
     assert display.ax_.bbox.width == pytest.approx(display.ax_.bbox.height)
     assert display.ax_.bbox.height > 0.55 * display.figure_.bbox.height
@@ -196,7 +196,7 @@ def test_new_figures_have_room_for_names(n_nodes: int, what: str, name: str) -> 
 def test_without_a_layout_engine_the_scale_takes_its_room_from_the_axes() -> None:
     figure, axes = plt.subplots(1, 2, figsize=(9.0, 4.0))
     display = SupportDisplay.from_precision(SMALL, ax=axes[0])
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert display.colorbar_ is not None
     assert display.colorbar_.ax.yaxis.label.get_window_extent().x1 < axes[1].bbox.x0
 
