@@ -110,6 +110,16 @@ def test_limits_set_by_others_stay() -> None:
     assert display.ax_.get_xlim() == (1, 50)
 
 
+def test_y_still_follows_the_data() -> None:
+    display = PATHS["k up to 200"](None)
+    display.figure_.draw_without_rendering()
+    display.ax_.plot([1, 200], [-50.0, 50.0])
+    low, high = display.ax_.get_ylim()
+    assert low < -50 < 50 < high
+    display.figure_.draw_without_rendering()
+    assert_labels_are_apart_and_inside(display)
+
+
 def test_a_drawn_figure_does_not_ask_to_be_drawn_again() -> None:
     display = PATHS["long names"](None)
     display.figure_.draw_without_rendering()

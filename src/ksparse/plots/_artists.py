@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -51,11 +51,14 @@ class CountLocator(MaxNLocator):
 class Arrangement(Artist):
     """An invisible artist that moves labels and sets limits before the rest of its axes is drawn."""
 
+    #: The axes whose limits are set: "x" or "xy".
+    limited: ClassVar[str]
+
     def __init__(self) -> None:
         super().__init__()
         self.set_zorder(-1000)  # drawn first
         self.set_in_layout(False)
-        self._limits: tuple[float, ...] | None = None
+        self._limits: Array | None = None
 
     def draw(self, renderer: Any) -> None:
         self.arrange(renderer)
@@ -65,16 +68,19 @@ class Arrangement(Artist):
     def arrange(self, renderer: Any = None) -> None:
         """Move the labels and set the limits."""
 
+    def _get_limits(self, ax: Axes) -> Array:
+        return np.array([getattr(ax, f"get_{axis}lim")() for axis in self.limited])
+
     def _limits_are_ours(self, ax: Axes) -> bool:
         """Whether the limits are still those that were set here."""
-        return self._limits in (None, (*ax.get_xlim(), *ax.get_ylim()))
+        return self._limits is None or np.array_equal(self._limits, self._get_limits(ax))
 
-    def _set_limits(self, ax: Axes, xlim: Array, ylim: Array) -> None:
-        """Set the limits, unless they are so already: a change would ask for another drawing."""
-        before, after = np.array([ax.get_xlim(), ax.get_ylim()]), np.array([xlim, ylim])
-        if (np.abs(after - before) > 1e-6 * np.abs(np.diff(after))).any():
-            ax.set(xlim=xlim, ylim=ylim)
-        self._limits = (*ax.get_xlim(), *ax.get_ylim())
+    def _set_limits(self, ax: Axes, limits: Array) -> None:
+        """Set the limits, one row per axis, if they differ: any change would ask for another drawing."""
+        if (np.abs(limits - self._get_limits(ax)) > 1e-6 * np.abs(np.diff(limits))).any():
+            for axis, (low, high) in zip(self.limited, limits.tolist(), strict=True):
+                getattr(ax, f"set_{axis}lim")(low, high)
+        self._limits = self._get_limits(ax)
 
 
 def move_label(label: Annotation, offset: Any) -> None:
@@ -91,6 +97,8 @@ class EndLabels(Arrangement):
     Labels have offsets in points from the ends of their lines. The most important one is the first; those that do not
     fit into the height of the axes are hidden.
     """
+
+    limited = "x"
 
     def __init__(self, labels: list[Annotation], last: float) -> None:
         super().__init__()
@@ -118,7 +126,7 @@ class EndLabels(Arrangement):
         scale = ax.xaxis.get_transform()
         left, end = scale.transform(np.array([ax.get_xlim()[0], self.last]))
         right = float(scale.inverted().transform(np.array([left + (end - left) / (1 - fraction)]))[0])
-        self._set_limits(ax, np.array([ax.get_xlim()[0], right]), np.array(ax.get_ylim()))
+        self._set_limits(ax, np.array([[ax.get_xlim()[0], right]]))
 
 
 def spread(positions: Array, gap: float, low: float, high: float) -> Array:

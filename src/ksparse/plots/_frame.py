@@ -38,6 +38,8 @@ class GraphFrame(Arrangement):
     an earlier one is hidden. Legends are given by the side ("top", "bottom" or "right") that is reserved for them.
     """
 
+    limited = "xy"
+
     def __init__(
         self, nodes: Array, segments: Array, radius: float, labels: dict[int, Annotation], legends: dict[str, Legend]
     ) -> None:
@@ -61,7 +63,7 @@ class GraphFrame(Arrangement):
         for node, label in self.labels.items():
             move_label(label, offsets.get(node))
         opposite = corner + np.array([ax.bbox.width, ax.bbox.height]) / point / unit
-        self._set_limits(ax, *np.column_stack([corner, opposite]))
+        self._set_limits(ax, np.column_stack([corner, opposite]))
 
     def _measure(self, renderer: Any, point: float) -> None:
         """Sizes of names in points; matplotlib measures only those that are visible, the others keep their sizes."""
