@@ -22,12 +22,12 @@ from ksparse.plots import (
     SelectionFrequencyDisplay,
     SupportDisplay,
 )
-from tests.plots import made_up
+from tests.plots import fakes
 
 DISPLAYS: dict[str, Any] = {
     "coefficients": CoefficientPathDisplay(np.array([1, 2]), np.eye(2), ["a", "b"], k=1),
     "scores": ScorePathDisplay(np.array([1, 2]), np.eye(2), k=1),
-    "convergence": ConvergenceDisplay(made_up.history(3)),
+    "convergence": ConvergenceDisplay(fakes.history(3)),
     "frequencies": SelectionFrequencyDisplay(np.array([0.5, 1.0]), np.array([False, True]), ["a", "b"], threshold=0.6),
     "graph": GraphDisplay(np.array([[1.0, 0.5], [0.5, 1.0]]), ["a", "b"], groups=[0, 1]),
     "support": SupportDisplay(np.array([[1.0, 0.5], [0.5, 1.0]]), ["a", "b"], groups=[0, 1]),
@@ -91,7 +91,7 @@ def test_importing_does_not_import_matplotlib_or_networkx() -> None:
 
 
 @pytest.mark.parametrize("display", CLASSES)
-@pytest.mark.parametrize("estimator", [made_up.Fitted(), make_pipeline(StandardScaler(), made_up.Fitted())])
+@pytest.mark.parametrize("estimator", [fakes.Fitted(), make_pipeline(StandardScaler(), fakes.Fitted())])
 def test_estimators_must_be_fitted(display: Any, estimator: Any) -> None:
     with pytest.raises(NotFittedError):
         display.from_estimator(estimator)
@@ -120,4 +120,4 @@ def test_paths_and_results_of_another_kind_are_refused() -> None:
     with pytest.raises(
         TypeError, match=r"expected a Result, as ksparse.minimize returns; got an object of type History"
     ):
-        ConvergenceDisplay.from_result(made_up.history(3))  # type: ignore[arg-type]
+        ConvergenceDisplay.from_result(fakes.history(3))  # type: ignore[arg-type]

@@ -21,12 +21,12 @@ from ksparse._types import Array
 from ksparse.plots import GraphDisplay
 from ksparse.plots._frame import GraphFrame
 from ksparse.plots._style import NEGATIVE, POSITIVE
-from tests.plots import made_up
+from tests.plots import fakes
 from tests.plots.test_layout import SIZES, assert_nothing_is_cut_off
 
 pd: Any = import_module("pandas")  # it has no types
 
-SMALL = made_up.precision(12, 18)
+SMALL = fakes.precision(12, 18)
 
 
 def texts_of(legend: Legend | None) -> list[str]:
@@ -99,7 +99,7 @@ def test_the_legend_shows_signs_and_the_scale_of_widths() -> None:
 @pytest.mark.parametrize("n_groups", [3, 25])
 def test_groups_have_colours_and_a_legend(n_groups: int) -> None:
     labels = np.arange(50) % n_groups
-    display = GraphDisplay.from_precision(made_up.precision(50, 60), groups=labels)
+    display = GraphDisplay.from_precision(fakes.precision(50, 60), groups=labels)
     assert texts_of(display.group_legend_) == [str(label) for label in range(n_groups)]
     colours = [to_hex(colour) for colour in np.asarray(display.nodes_.get_facecolor())]
     assert display.group_legend_ is not None
@@ -216,7 +216,7 @@ def test_wrong_arguments(arguments: dict[str, Any], error: Any, message: str) ->
 
 @pytest.mark.parametrize("n_nodes", [12, 90])
 def test_the_same_seed_gives_the_same_picture(n_nodes: int) -> None:
-    precision = made_up.precision(n_nodes, 2 * n_nodes)
+    precision = fakes.precision(n_nodes, 2 * n_nodes)
     first, again, other = (GraphDisplay.from_precision(precision, seed=seed).positions_ for seed in (3, 3, 4))
     np.testing.assert_array_equal(first, again)
     assert np.array_equal(first, other) == (n_nodes == 12)  # small components have one layout
@@ -233,7 +233,7 @@ def test_given_positions_and_a_circle() -> None:
 
 
 def test_components_do_not_overlap_and_stay_together() -> None:
-    precision = np.kron(np.eye(9), made_up.clusters([8])[0])
+    precision = np.kron(np.eye(9), fakes.clusters([8])[0])
     precision = np.pad(precision, (0, 40))
     np.fill_diagonal(precision, 2.0)
     positions = GraphDisplay.from_precision(precision).positions_
@@ -245,7 +245,7 @@ def test_components_do_not_overlap_and_stay_together() -> None:
 
 
 def test_dense_clusters_do_not_shrink_to_a_point() -> None:
-    precision, labels = made_up.clusters([40, 40, 40, 5])
+    precision, labels = fakes.clusters([40, 40, 40, 5])
     positions = GraphDisplay.from_precision(precision, groups=labels).positions_
     distances = np.hypot(*(positions[:, None] - positions).transpose(2, 0, 1)) + 1e9 * np.eye(125)
     even = np.sqrt(np.prod(np.ptp(positions, axis=0)) / 125)
@@ -268,7 +268,7 @@ def test_without_networkx_the_error_says_what_to_install(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("size", SIZES)
 def test_nodes_names_and_legends_are_apart(size: str, layout: str) -> None:
     figure, ax = plt.subplots(figsize=SIZES[size], layout="constrained")
-    names = made_up.long_names(12)
+    names = fakes.long_names(12)
     display = GraphDisplay.from_precision(SMALL, names=names, groups=list("abc") * 4, layout=layout, ax=ax)
     figure.draw_without_rendering()
     assert_nothing_is_cut_off(figure)
@@ -291,7 +291,7 @@ def test_legends_cover_no_nodes(size: str) -> None:
     figure, ax = plt.subplots(figsize=SIZES[size], layout="constrained")
     frame = ax.bbox.width / ax.bbox.height
     places = np.stack(np.meshgrid(np.linspace(0, frame, 20), np.linspace(0, 1, 20)), axis=-1).reshape(-1, 2)
-    display = GraphDisplay.from_precision(made_up.precision(400, 90), groups=[0, 1] * 200, layout=places, ax=ax)
+    display = GraphDisplay.from_precision(fakes.precision(400, 90), groups=[0, 1] * 200, layout=places, ax=ax)
     figure.draw_without_rendering()
     for legend in (display.sign_legend_, display.group_legend_):
         assert legend is not None
@@ -299,7 +299,7 @@ def test_legends_cover_no_nodes(size: str) -> None:
 
 
 def test_short_names_of_a_small_graph_are_all_shown() -> None:
-    display = GraphDisplay.from_precision(made_up.precision(30, 35))
+    display = GraphDisplay.from_precision(fakes.precision(30, 35))
     display.figure_.draw_without_rendering()
     assert all(label.get_visible() for label in display.labels_.values())
     assert len(display.labels_) == 30
@@ -325,7 +325,7 @@ def test_limits_set_by_others_stay() -> None:
 
 
 def test_a_drawn_figure_does_not_ask_to_be_drawn_again() -> None:
-    display = GraphDisplay.from_precision(SMALL, names=made_up.long_names(12))
+    display = GraphDisplay.from_precision(SMALL, names=fakes.long_names(12))
     display.figure_.draw_without_rendering()
     (frame,) = (artist for artist in display.ax_.get_children() if isinstance(artist, GraphFrame))
     frame.arrange()

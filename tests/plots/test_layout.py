@@ -13,33 +13,33 @@ from matplotlib.text import Text
 
 from ksparse.plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay, SelectionFrequencyDisplay
 from ksparse.plots._artists import EndLabels, spread
-from tests.plots import made_up
+from tests.plots import fakes
 
 WIDE = [1, 2, 3, 5, 8, 12, 18, 27, 40, 60, 90, 135, 200]
 SIZES = {"normal": (7.0, 4.2), "small": (3.2, 2.4), "tall": (3.0, 6.0), "flat": (8.0, 1.8)}
-NAMES = made_up.long_names(60)
+NAMES = fakes.long_names(60)
 
 PATHS: dict[str, Callable[[Any], CoefficientPathDisplay]] = {
-    "two features": lambda ax: CoefficientPathDisplay.from_path(made_up.path([1, 2], 2), k=1, ax=ax),
-    "long names": lambda ax: CoefficientPathDisplay.from_path(made_up.path(range(1, 41), 60, names=NAMES), k=15, ax=ax),
-    "k up to 200": lambda ax: CoefficientPathDisplay.from_path(made_up.path(WIDE, 300), k=90, ax=ax),
-    "from k = 0": lambda ax: CoefficientPathDisplay.from_path(made_up.path([0, *WIDE], 300), k=0, ax=ax),
-    "several classes": lambda ax: CoefficientPathDisplay.from_path(made_up.path(range(1, 9), 20, 3), output=2, ax=ax),
-    "one k": lambda ax: CoefficientPathDisplay.from_path(made_up.path([5], 20), k=5, ax=ax),
+    "two features": lambda ax: CoefficientPathDisplay.from_path(fakes.path([1, 2], 2), k=1, ax=ax),
+    "long names": lambda ax: CoefficientPathDisplay.from_path(fakes.path(range(1, 41), 60, names=NAMES), k=15, ax=ax),
+    "k up to 200": lambda ax: CoefficientPathDisplay.from_path(fakes.path(WIDE, 300), k=90, ax=ax),
+    "from k = 0": lambda ax: CoefficientPathDisplay.from_path(fakes.path([0, *WIDE], 300), k=0, ax=ax),
+    "several classes": lambda ax: CoefficientPathDisplay.from_path(fakes.path(range(1, 9), 20, 3), output=2, ax=ax),
+    "one k": lambda ax: CoefficientPathDisplay.from_path(fakes.path([5], 20), k=5, ax=ax),
 }
 OTHERS: dict[str, Callable[[Any], Any]] = {
     "negative scores": lambda ax: ScorePathDisplay.from_estimator(
-        made_up.cross_validated(range(1, 21), k=9, rule="1se"), ax=ax
+        fakes.cross_validated(range(1, 21), k=9, rule="1se"), ax=ax
     ),
-    "scores of one k": lambda ax: ScorePathDisplay.from_estimator(made_up.cross_validated([4], k=4), ax=ax),
-    "scores up to 200": lambda ax: ScorePathDisplay.from_estimator(made_up.cross_validated(WIDE, k=200), ax=ax),
-    "criterion": lambda ax: ScorePathDisplay.from_estimator(made_up.by_criterion(range(1, 101), k=9), ax=ax),
-    "one iteration": lambda ax: ConvergenceDisplay(made_up.history(1), value=1.0, status="time_limit").plot(ax),
-    "1000 iterations": lambda ax: ConvergenceDisplay(made_up.history(1000, rate=0.01), value=0.1).plot(ax, x="seconds"),
+    "scores of one k": lambda ax: ScorePathDisplay.from_estimator(fakes.cross_validated([4], k=4), ax=ax),
+    "scores up to 200": lambda ax: ScorePathDisplay.from_estimator(fakes.cross_validated(WIDE, k=200), ax=ax),
+    "criterion": lambda ax: ScorePathDisplay.from_estimator(fakes.by_criterion(range(1, 101), k=9), ax=ax),
+    "one iteration": lambda ax: ConvergenceDisplay(fakes.history(1), value=1.0, status="time_limit").plot(ax),
+    "1000 iterations": lambda ax: ConvergenceDisplay(fakes.history(1000, rate=0.01), value=0.1).plot(ax, x="seconds"),
     "60 frequencies": lambda ax: SelectionFrequencyDisplay.from_estimator(
-        made_up.stability(np.linspace(0.01, 1.0, 60), feature_names_in_=NAMES), ax=ax
+        fakes.stability(np.linspace(0.01, 1.0, 60), feature_names_in_=NAMES), ax=ax
     ),
-    "2 frequencies": lambda ax: SelectionFrequencyDisplay.from_estimator(made_up.stability([0.2, 0.9]), ax=ax),
+    "2 frequencies": lambda ax: SelectionFrequencyDisplay.from_estimator(fakes.stability([0.2, 0.9]), ax=ax),
 }
 
 

@@ -14,12 +14,12 @@ from sklearn.covariance import GraphicalLasso
 from ksparse._types import Array
 from ksparse.plots import GraphDisplay, SupportDisplay
 from ksparse.plots._heat import widen
-from tests.plots import made_up
+from tests.plots import fakes
 from tests.plots.test_layout import SIZES, assert_nothing_is_cut_off
 
 pd: Any = import_module("pandas")  # it has no types
 
-SMALL = made_up.precision(12, 18)
+SMALL = fakes.precision(12, 18)
 LABELS = ["b", "a", "c"] * 4
 BY_GROUP = [1, 4, 7, 10, 0, 3, 6, 9, 2, 5, 8, 11]
 
@@ -148,7 +148,7 @@ def test_a_given_order() -> None:
 
 
 def test_names_only_where_they_fit() -> None:
-    display = SupportDisplay.from_precision(made_up.precision(200, 300))
+    display = SupportDisplay.from_precision(fakes.precision(200, 300))
     names = names_on(display.ax_.yaxis)
     assert 8 <= len(names) <= 12
     assert names == [f"x{place:.0f}" for place in display.ax_.get_yticks()]
@@ -156,7 +156,7 @@ def test_names_only_where_they_fit() -> None:
 
 def test_names_of_small_groups_are_moved_apart() -> None:
     labels = ["large"] * 94 + [f"small {number}" for number in range(6)]
-    display = SupportDisplay.from_precision(made_up.precision(100, 100), groups=labels)
+    display = SupportDisplay.from_precision(fakes.precision(100, 100), groups=labels)
     display.figure_.draw_without_rendering()
     boxes = sorted((label.get_window_extent() for label in display.ax_.get_yticklabels()), key=lambda box: box.y0)
     assert len(boxes) == 7
@@ -176,7 +176,7 @@ def test_of_too_many_groups_the_largest_are_named() -> None:
 @pytest.mark.parametrize("groups", [None, LABELS])
 def test_everything_is_inside_the_figure(size: str, groups: Any) -> None:
     figure, ax = plt.subplots(figsize=SIZES[size], layout="compressed")
-    SupportDisplay.from_precision(SMALL, names=made_up.long_names(12), groups=groups, ax=ax)
+    SupportDisplay.from_precision(SMALL, names=fakes.long_names(12), groups=groups, ax=ax)
     figure.draw_without_rendering()
     assert_nothing_is_cut_off(figure)
 
@@ -186,7 +186,7 @@ def test_everything_is_inside_the_figure(size: str, groups: Any) -> None:
 @pytest.mark.parametrize("name", ["x", "the name of a node"])
 def test_new_figures_have_room_for_names(n_nodes: int, what: str, name: str) -> None:
     names = [f"{name}{node}" for node in range(n_nodes)]
-    display = SupportDisplay.from_precision(made_up.precision(n_nodes, 3), names=names, what=what)
+    display = SupportDisplay.from_precision(fakes.precision(n_nodes, 3), names=names, what=what)
     display.figure_.draw_without_rendering()
     assert_nothing_is_cut_off(display.figure_)
     assert display.ax_.bbox.width == pytest.approx(display.ax_.bbox.height)

@@ -57,7 +57,8 @@ class GraphFrame(Arrangement):
         largest = np.max(list(self._sizes.values()), axis=0, initial=0.0)
         margin = np.minimum(largest, MAX_MARGIN * (high - low)) + self.radius + NAME_DISTANCE + 1.0
         room = np.maximum(high - low - 2 * margin, 1.0)
-        unit = float(np.min(room / np.maximum(np.ptp(self.nodes, axis=0), 1e-9)))  # in points
+        extent = np.ptp(self.nodes, axis=0)
+        unit = float(np.min(room / np.maximum(extent, 1e-9 * extent.max() or 1.0)))  # in points
         corner = (self.nodes.min(axis=0) + self.nodes.max(axis=0)) / 2 - (low + high) / 2 / unit
         offsets = self._place_names(unit * (self.nodes - corner), unit * (self.segments - corner), low, high)
         for node, label in self.labels.items():
