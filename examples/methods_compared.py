@@ -1,9 +1,9 @@
-"""How far each method gets on the paper's logistic simulation, and at what cost.
+"""Compare the methods on the paper's logistic simulation: objective, cost and status.
 
     python examples/methods_compared.py [--samples 500] [--figure methods.png]
 
-Prints the objective, iterations, passes over the data and seconds of each method; with --figure, draws the objective
-against time (needs matplotlib).
+Prints the objective, iterations, passes over the data and seconds of each method. With --figure, draws the objective
+against time.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def run(samples: int, features: int, k: int) -> dict[str, Result]:
     results = {}
     print(f"{'method':20s} {'objective':>10s} {'iterations':>11s} {'passes':>7s} {'seconds':>8s}  status")
     for name, solver in METHODS.items():
-        began = time.perf_counter()
+        start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ksparse.ConvergenceWarning)  # the table shows the status
             result = ksparse.minimize(Logistic(X, y, alpha=1e-4), k=k, solver=solver)
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - start
         print(
             f"{name:20s} {result.value:10.5f} {result.n_iter:11d} {result.passes:7d} {seconds:8.3f}  {result.status}",
             flush=True,
@@ -76,7 +76,7 @@ def draw(results: dict[str, Result], title: str, path: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="The methods of the paper side by side")
+    parser = argparse.ArgumentParser(description="Compare the methods of the paper")
     parser.add_argument("--samples", type=int, default=500)
     parser.add_argument("--features", type=int, default=1000)
     parser.add_argument("--k", type=int, default=100)

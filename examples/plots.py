@@ -1,9 +1,9 @@
-"""The four pictures of `ksparse.plots`, on scikit-learn's built-in data.
+"""Draw the displays of `ksparse.plots` for linear models on scikit-learn's built-in data.
 
     python examples/plots.py [--out DIR]
 
 Writes coefficients.png, scores.png, frequencies.png and convergence.png, and choosing_k.png with the first two side by
-side (needs matplotlib).
+side.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ def new_axes(name: str, title: str) -> Axes:
 
 def draw_breast_cancer() -> None:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    chooses_k = ksparse.SparseLogisticRegressionCV(ks=range(1, 16), alpha=1e-2, rule="1se")
-    chosen = make_pipeline(StandardScaler(), chooses_k).fit(X, y)
+    selector = ksparse.SparseLogisticRegressionCV(ks=range(1, 16), alpha=1e-2, rule="1se")
+    model = make_pipeline(StandardScaler(), selector).fit(X, y)
     ax = new_axes("coefficients", "Breast cancer: coefficients of standardized features")
-    CoefficientPathDisplay.from_estimator(chosen, ax=ax)
+    CoefficientPathDisplay.from_estimator(model, ax=ax)
     ax = new_axes("scores", "Breast cancer: how many features?")
-    ScorePathDisplay.from_estimator(chosen, ax=ax)
+    ScorePathDisplay.from_estimator(model, ax=ax)
 
     axes = plt.subplots(1, 2, num="choosing_k", figsize=(12.0, 4.4), layout="constrained")[1]
     axes[0].set_title("How many features? Held-out score", fontsize=11, loc="left")
-    ScorePathDisplay.from_estimator(chosen, ax=axes[0])
+    ScorePathDisplay.from_estimator(model, ax=axes[0])
     axes[1].set_title("Which ones? Coefficients of standardized features", fontsize=11, loc="left")
-    CoefficientPathDisplay.from_estimator(chosen, ax=axes[1])
+    CoefficientPathDisplay.from_estimator(model, ax=axes[1])
 
     stability = ksparse.StabilitySelection(ksparse.SparseLogisticRegression(k=8, alpha=1e-2), random_state=0)
-    stable = make_pipeline(StandardScaler(), stability).fit(X, y)
-    ax = new_axes("frequencies", "Breast cancer: which features are selected again and again?")
-    SelectionFrequencyDisplay.from_estimator(stable, ax=ax)
+    model = make_pipeline(StandardScaler(), stability).fit(X, y)
+    ax = new_axes("frequencies", "Breast cancer: which features are stable?")
+    SelectionFrequencyDisplay.from_estimator(model, ax=ax)
 
 
 def draw_digits() -> None:
     X, y = load_digits(return_X_y=True)
     model = ksparse.SparseLogisticRegression(k=10, alpha=1e-3).fit(X / 16, y)
-    ax = new_axes("convergence", "Digits: ten pixels that tell them apart")
+    ax = new_axes("convergence", "Digits: classification by ten pixels")
     ConvergenceDisplay.from_estimator(model, ax=ax)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="The pictures of ksparse.plots")
+    parser = argparse.ArgumentParser(description="Draw the displays of ksparse.plots")
     parser.add_argument("--out", type=Path, default=Path(), help="folder to write them to")
     folder = parser.parse_args(arguments).out
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,15 +1,15 @@
-"""Which stocks move together, given all others? A graph with k edges of the S&P 500, beside the graphical lasso.
+"""Which stocks are conditionally dependent? A graph of the S&P 500 with k edges, compared with the graphical lasso.
 
     KSPARSE_DATA=… python examples/stocks.py [--edges 1000] [--raw] [--held-out] [--out DIR]
 
 Daily log-returns of 452 stocks. Their prices are not adjusted for splits: two stocks that split on the same day seem to
-move together, whatever they do otherwise. Hence returns are replaced by normal scores of their ranks (the nonparanormal
-of Liu, Lafferty and Wasserman, JMLR 10, 2009); with --raw they are not.
+be dependent. Hence returns are replaced by normal scores of their ranks (the nonparanormal
+of Liu, Lafferty and Wasserman, JMLR 10, 2009), unless --raw is given.
 
-Prints, of each method, the objective −log det Ω + ⟨Σ, Ω⟩, the share of edges within a sector, beside what chance would
-give, and how many stocks have no edge; of the graphical lasso also with its edges refitted, since the penalty shrinks
-them. With --held-out, the objective on the last third of the days, of models fitted to the days before. With --out,
-writes stocks_graph.png and stocks_support.png (needs matplotlib and networkx).
+Prints, for each method, the objective −log det Ω + ⟨Σ, Ω⟩, the fraction of edges within a sector, compared with random
+edges, and the number of stocks without edges. The edges of the graphical lasso are also refitted, since its penalty
+shrinks them. With --held-out, prints the objective on the last third of the days for models fitted to the other days.
+With --out, writes stocks_graph.png and stocks_support.png (needs networkx).
 """
 
 from __future__ import annotations
@@ -43,29 +43,29 @@ def normal_scores(returns: Array) -> Array:
     return np.asarray(ndtri(rankdata(returns, axis=0) / (len(returns) + 1)))
 
 
-def fitted(covariance: Array, edges: int, solver: Solver | None = None) -> tuple[Array, float]:
-    """A precision matrix with so many edges, and the seconds it took."""
-    began = time.perf_counter()
+def fit(covariance: Array, edges: int, solver: Solver | None = None) -> tuple[Array, float]:
+    """The precision matrix with at most that many edges, and the time of the fit in seconds."""
+    start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ksparse.ConvergenceWarning)  # the graphical lasso may end a few edges short
         result = ksparse.minimize(LogDet(covariance), k=edges, solver=solver)
-    return result.x, time.perf_counter() - began
+    return result.x, time.perf_counter() - start
 
 
-def refitted(covariance: Array, support: Mask) -> Array:
-    """The likeliest precision matrix on a support."""
+def refit(covariance: Array, support: Mask) -> Array:
+    """The maximum-likelihood precision matrix with a given support."""
     f = LogDet(covariance)
     on_support = f.restrict(support)
     return on_support.matrix(ksparse.debias.Exact()(on_support, f.start[support]).point.x)
 
 
-def all_fits(covariance: Array, edges: int) -> dict[str, tuple[Array, float]]:
-    """Each method's precision matrix and seconds."""
-    lasso, seconds = fitted(covariance, edges, GLasso())
+def fit_all(covariance: Array, edges: int) -> dict[str, tuple[Array, float]]:
+    """Precision matrix and seconds of each method."""
+    lasso, seconds = fit(covariance, edges, GLasso())
     return {
-        "ksparse": fitted(covariance, edges),
+        "ksparse": fit(covariance, edges),
         "graphical lasso": (lasso, seconds),
-        "its edges refitted": (refitted(covariance, lasso != 0), np.nan),
+        "its edges refitted": (refit(covariance, lasso != 0), np.nan),
     }
 
 
@@ -73,16 +73,16 @@ def objective(precision: Array, covariance: Array) -> float:
     return float(-np.linalg.slogdet(precision)[1] + np.sum(covariance * precision))
 
 
-def within(precision: Array, sectors: AnyArray) -> float:
-    """Share of the edges whose two stocks are of the same sector."""
+def fraction_within(precision: Array, sectors: AnyArray) -> float:
+    """Fraction of the edges between stocks of the same sector."""
     rows, columns = np.nonzero(np.triu(precision, 1))
     return float(np.mean(sectors[rows] == sectors[columns]))
 
 
-def table(data: StockData, what: str, edges: int) -> Array:
-    """Print the comparison, and give back our precision matrix."""
+def print_table(data: StockData, what: str, edges: int) -> Array:
+    """Print the comparison, and return the precision matrix of ksparse."""
     covariance = correlations(data.returns)
-    fits = all_fits(covariance, edges)
+    fits = fit_all(covariance, edges)
     n, p = data.returns.shape
     print(f"{p} stocks, {n} days, {what}, at most {edges} edges")
     print(f"{'':20s} {'objective':>10s} {'edges':>6s} {'within sectors':>15s} {'without edges':>14s} {'seconds':>8s}")
@@ -91,23 +91,23 @@ def table(data: StockData, what: str, edges: int) -> Array:
         shown = f"{seconds:8.1f}" if np.isfinite(seconds) else f"{'':8s}"
         print(
             f"{name:20s} {objective(precision, covariance):10.3f} {degrees.sum() // 2:6d} "
-            f"{within(precision, data.sectors):15.1%} {np.sum(degrees == 0):14d} {shown}"
+            f"{fraction_within(precision, data.sectors):15.1%} {np.sum(degrees == 0):14d} {shown}"
         )
-    print(f"{'chance':20s} {'':10s} {'':6s} {within(np.ones((p, p)), data.sectors):15.1%}")
+    print(f"{'random edges':20s} {'':10s} {'':6s} {fraction_within(np.ones((p, p)), data.sectors):15.1%}")
     return fits["ksparse"][0]
 
 
-def held_out(returns: Array, prepared: Callable[[Array], Array], edges: int) -> None:
-    """Print the objective on the last third of the days, which are prepared by themselves."""
+def print_held_out(returns: Array, prepare: Callable[[Array], Array], edges: int) -> None:
+    """Print the objective on the last third of the days, which are prepared separately."""
     cut = 2 * len(returns) // 3
-    train, test = prepared(returns[:cut]), prepared(returns[cut:])
+    train, test = prepare(returns[:cut]), prepare(returns[cut:])
     standardized = (test - train.mean(axis=0)) / train.std(axis=0)
-    later = standardized.T @ standardized / len(test)
-    print(f"\nFitted to the first {cut} days: the objective on the {len(test)} days after")
-    for name, (precision, _) in all_fits(correlations(train), edges).items():
-        print(f"{name:20s} {objective(precision, later):10.3f}", flush=True)
-    alone = np.eye(len(later))
-    print(f"{'no edges':20s} {objective(alone, later):10.3f}")
+    test_covariance = standardized.T @ standardized / len(test)
+    print(f"\nFitted to the first {cut} days: objective on the {len(test)} days after them")
+    for name, (precision, _) in fit_all(correlations(train), edges).items():
+        print(f"{name:20s} {objective(precision, test_covariance):10.3f}", flush=True)
+    identity = np.eye(len(test_covariance))
+    print(f"{'no edges':20s} {objective(identity, test_covariance):10.3f}")
 
 
 def draw(precision: Array, data: StockData, folder: Path) -> None:
@@ -131,7 +131,7 @@ def draw(precision: Array, data: StockData, folder: Path) -> None:
         display.ax_.set_title(title, fontsize=11, loc="left")
         file = folder / f"{name}.png"
         display.figure_.savefig(file, dpi=110)
-        # An octree keeps the colours of groups apart, and takes a quarter of the size.
+        # 256 colours from an octree keep the groups distinct, at a quarter of the file size.
         Image.open(file).convert("RGB").quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(file)
         print(f"wrote {file}")
 
@@ -139,7 +139,7 @@ def draw(precision: Array, data: StockData, folder: Path) -> None:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="A sparse graph of the S&P 500")
     parser.add_argument("--edges", type=int, default=1000)
-    parser.add_argument("--raw", action="store_true", help="the returns themselves, not their normal scores")
+    parser.add_argument("--raw", action="store_true", help="use the returns, not their normal scores")
     parser.add_argument("--held-out", action="store_true", help="also compare on days that were not fitted")
     parser.add_argument("--out", type=Path, help="folder to write the pictures to")
     options = parser.parse_args(arguments)
@@ -147,12 +147,12 @@ def main(arguments: list[str] | None = None) -> None:
         data = load_stocks()
     except FileNotFoundError as error:
         sys.exit(str(error))
-    prepared: Callable[[Array], Array] = np.asarray if options.raw else normal_scores
+    prepare: Callable[[Array], Array] = np.asarray if options.raw else normal_scores
     with threadpool_limits(1):
-        shown = data._replace(returns=prepared(data.returns))
-        precision = table(shown, "returns" if options.raw else "normal scores", options.edges)
+        prepared = data._replace(returns=prepare(data.returns))
+        precision = print_table(prepared, "returns" if options.raw else "normal scores", options.edges)
         if options.held_out:
-            held_out(data.returns, prepared, options.edges)
+            print_held_out(data.returns, prepare, options.edges)
     if options.out:
         draw(precision, data, options.out)
 

@@ -74,7 +74,7 @@ def test_the_real_stocks() -> None:
 def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="name must be one of 'golub'"):
         load_real("iris")
-    with pytest.raises(ValueError, match="colon has no names of its features; those that do: golub, reuters, hess"):
+    with pytest.raises(ValueError, match="colon has no feature names; data sets that have them: golub, reuters, hess"):
         load_feature_names("colon")
     monkeypatch.delenv("KSPARSE_DATA", raising=False)
     for load in (lambda: load_real("golub"), lambda: load_feature_names("golub"), load_stocks):

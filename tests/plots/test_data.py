@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import ksparse
 from ksparse.plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay, SelectionFrequencyDisplay
 from ksparse.solvers import History
-from tests.plots import made_up
+from tests.plots import fakes
 
 # --- coefficients ---------------------------------------------------------------------------------------------------
 
@@ -69,7 +69,7 @@ def test_each_class_has_its_coefficients() -> None:
 
 
 def test_scales_make_coefficients_comparable() -> None:
-    path = made_up.path(range(1, 6), 5)
+    path = fakes.path(range(1, 6), 5)
     scales = np.array([1.0, 100.0, 1.0, 1.0, 0.01])
     display = CoefficientPathDisplay.from_path(path, standardize_by=scales)
     assert_lines_show(display, path.ks, path.coef * scales)
@@ -80,11 +80,11 @@ def test_scales_make_coefficients_comparable() -> None:
 
 
 def test_names_of_features() -> None:
-    path = made_up.path([1, 2], 2)
+    path = fakes.path([1, 2], 2)
     labels = CoefficientPathDisplay.from_path(path).labels_
     assert {label.get_text() for label in labels.values()} == {"x0", "x1"}
     display = CoefficientPathDisplay.from_path(path, feature_names=["$a^{$", "$b$"])  # no formulas
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert {label.get_text() for label in display.labels_.values()} == {"$a^{$", "$b$"}
     with pytest.raises(ValueError, match="3 feature_names but 2 features"):
         CoefficientPathDisplay.from_path(path, feature_names=["a", "b", "c"])
@@ -92,8 +92,8 @@ def test_names_of_features() -> None:
 
 def test_long_names_are_shortened_and_still_differ() -> None:
     same_ends = np.array([f"the first part of it {index} and the last part of it" for index in range(8)], dtype=object)
-    for names in (made_up.long_names(8), same_ends):
-        labels = CoefficientPathDisplay.from_path(made_up.path(range(1, 9), 8, names=names)).labels_
+    for names in (fakes.long_names(8), same_ends):
+        labels = CoefficientPathDisplay.from_path(fakes.path(range(1, 9), 8, names=names)).labels_
         texts = [label.get_text() for label in labels.values()]
         assert len(set(texts)) == 8
         assert all(len(text) <= 24 and "…" in text for text in texts)
@@ -112,7 +112,7 @@ def test_the_last_step_of_a_pipeline_knows_the_names() -> None:
 
 
 def test_scores_with_standard_errors() -> None:
-    model = made_up.cross_validated(range(1, 21), k=7, rule="1se")
+    model = fakes.cross_validated(range(1, 21), k=7, rule="1se")
     display = ScorePathDisplay.from_estimator(model)
     means = model.scores_.mean(axis=1)
     errors = model.scores_.std(axis=1, ddof=1) / np.sqrt(5)
@@ -138,12 +138,12 @@ def test_the_threshold_is_that_of_the_estimator() -> None:
 
 
 def test_a_criterion_has_no_error_bars() -> None:
-    model = made_up.by_criterion(range(1, 11), k=4)
+    model = fakes.by_criterion(range(1, 11), k=4)
     display = ScorePathDisplay.from_estimator(model)
     np.testing.assert_array_equal(display.line_.get_ydata(), model.criterion_)
     assert display.errorbar_ is None
     assert display.threshold_line_ is None
-    assert display.ax_.get_legend() is None
+    assert display.legend_ is None
 
 
 @pytest.mark.parametrize(
@@ -156,19 +156,19 @@ def test_a_criterion_has_no_error_bars() -> None:
     ],
 )
 def test_names_of_scores(scoring: Any, name: str) -> None:
-    model = made_up.cross_validated([1, 2], k=1, scoring=scoring)
+    model = fakes.cross_validated([1, 2], k=1, scoring=scoring)
     assert ScorePathDisplay.from_estimator(model).ax_.get_ylabel() == name
 
 
 def test_groups_are_counted_as_groups() -> None:
-    model = made_up.cross_validated([1, 2], k=1, groups=[0, 0, 1])
+    model = fakes.cross_validated([1, 2], k=1, feature_groups=[0, 0, 1])
     assert ScorePathDisplay.from_estimator(model).ax_.get_xlabel() == "number of groups k"
 
 
 @pytest.mark.parametrize(("last", "scale"), [(30, "linear"), (31, "log"), (200, "log")])
 def test_wide_ranges_of_k_are_logarithmic_with_plain_numbers(last: int, scale: str) -> None:
-    display = ScorePathDisplay.from_estimator(made_up.cross_validated([1, 3, 10, last], k=3))
-    display.figure_.canvas.draw()
+    display = ScorePathDisplay.from_estimator(fakes.cross_validated([1, 3, 10, last], k=3))
+    display.figure_.draw_without_rendering()
     assert display.ax_.get_xscale() == scale
     ticks = display.ax_.get_xticks()
     assert len(ticks) >= 3
@@ -178,7 +178,7 @@ def test_wide_ranges_of_k_are_logarithmic_with_plain_numbers(last: int, scale: s
 
 
 def test_k_of_zero_on_a_wide_range() -> None:
-    display = ScorePathDisplay.from_estimator(made_up.cross_validated([0, 1, 10, 100], k=10))
+    display = ScorePathDisplay.from_estimator(fakes.cross_validated([0, 1, 10, 100], k=10))
     assert display.ax_.get_xscale() == "symlog"
     assert {0.0, 1.0, 10.0, 100.0} <= set(display.ax_.get_xticks())
 
@@ -204,20 +204,20 @@ def test_history_of_a_fit(x: str) -> None:
 
 
 def test_f_is_logarithmic_where_it_spans_a_wide_range() -> None:
-    assert ConvergenceDisplay(made_up.history(30)).plot().ax_.get_yscale() == "log"
-    assert ConvergenceDisplay(made_up.history(30, floor=0.1)).plot().ax_.get_yscale() == "linear"
-    assert ConvergenceDisplay(made_up.history(30, floor=-0.1)).plot().ax_.get_yscale() == "linear"
+    assert ConvergenceDisplay(fakes.history(30)).plot().ax_.get_yscale() == "log"
+    assert ConvergenceDisplay(fakes.history(30, floor=0.1)).plot().ax_.get_yscale() == "linear"
+    assert ConvergenceDisplay(fakes.history(30, floor=-0.1)).plot().ax_.get_yscale() == "linear"
 
 
 def test_both_panels_have_letters_of_one_size() -> None:
-    upper, lower = ConvergenceDisplay(made_up.history(3)).plot().axes_
+    upper, lower = ConvergenceDisplay(fakes.history(3)).plot().axes_
     assert upper.yaxis.label.get_size() == lower.yaxis.label.get_size()
 
 
 def test_histories_of_any_length() -> None:
     for count in (0, 1, 1000):
-        display = ConvergenceDisplay(made_up.history(count), value=0.5, status="max_iter").plot()
-        display.figure_.canvas.draw()
+        display = ConvergenceDisplay(fakes.history(count), value=0.5, status="max_iter").plot()
+        display.figure_.draw_without_rendering()
         assert np.size(display.line_.get_xdata()) == count
     assert len(ConvergenceDisplay(History()).plot().bars_.get_segments()) == 0
 
@@ -227,12 +227,12 @@ def test_values_that_are_not_finite() -> None:
     rows = list(result.history)
     object.__setattr__(rows[-1], "value", np.nan)
     display = ConvergenceDisplay(History(rows), value=result.value).plot()
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
 
 
 def test_x_must_be_known() -> None:
     with pytest.raises(ValueError, match="x must be one of 'iteration', 'seconds', 'passes'; got 'time'"):
-        ConvergenceDisplay(made_up.history(3)).plot(x="time")
+        ConvergenceDisplay(fakes.history(3)).plot(x="time")
 
 
 # --- frequencies ----------------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ def test_x_must_be_known() -> None:
 
 def test_bars_are_the_largest_frequencies() -> None:
     frequencies = np.random.default_rng(0).random(60)
-    model = made_up.stability(frequencies, threshold=0.7)
+    model = fakes.stability(frequencies, threshold=0.7)
     display = SelectionFrequencyDisplay.from_estimator(model)
     order = np.argsort(-frequencies)[:25]
     np.testing.assert_array_equal(display.features_, order)
@@ -258,24 +258,24 @@ def test_bars_are_the_largest_frequencies() -> None:
 
 
 def test_features_that_were_never_selected_have_no_bar() -> None:
-    model = made_up.stability([0.0, 0.5, 0.0, 1.0], feature_names_in_=np.array(["a", "$b^{$", "c", "d"], dtype=object))
+    model = fakes.stability([0.0, 0.5, 0.0, 1.0], feature_names_in_=np.array(["a", "$b^{$", "c", "d"], dtype=object))
     display = SelectionFrequencyDisplay.from_estimator(model)
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["d", "$b^{$"]
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert len(SelectionFrequencyDisplay.from_estimator(model, top=1).bars_) == 1
-    assert len(SelectionFrequencyDisplay.from_estimator(made_up.stability([0.0, 0.0])).bars_) == 0
+    assert len(SelectionFrequencyDisplay.from_estimator(fakes.stability([0.0, 0.0])).bars_) == 0
 
 
 def test_keywords_of_artists() -> None:
     _, ax = plt.subplots()
-    model = made_up.cross_validated(range(1, 5), k=2)
+    model = fakes.cross_validated(range(1, 5), k=2)
     assert ScorePathDisplay.from_estimator(model, ax=ax, line_kw={"c": "k", "lw": 3}).line_.get_linewidth() == 3
     lines = CoefficientPathDisplay.from_estimator(model, line_kw={"ls": ":"}, n_labels=1)
     assert {line.get_linestyle() for line in lines.lines_.values()} == {":"}
     assert len(lines.labels_) == 1
-    bars = SelectionFrequencyDisplay.from_estimator(made_up.stability([0.5, 1.0]), bar_kw={"height": 0.2}).bars_
+    bars = SelectionFrequencyDisplay.from_estimator(fakes.stability([0.5, 1.0]), bar_kw={"height": 0.2}).bars_
     assert bars[0].get_height() == pytest.approx(0.2)
-    assert ConvergenceDisplay(made_up.history(3)).plot(line_kw={"color": "k"}).line_.get_color() == "k"
+    assert ConvergenceDisplay(fakes.history(3)).plot(line_kw={"color": "k"}).line_.get_color() == "k"
 
 
 def test_scores_of_graphs_count_edges() -> None:

@@ -21,12 +21,12 @@ from ksparse._types import Array
 from ksparse.plots import GraphDisplay
 from ksparse.plots._frame import GraphFrame
 from ksparse.plots._style import NEGATIVE, POSITIVE
-from tests.plots import made_up
+from tests.plots import fakes
 from tests.plots.test_layout import SIZES, assert_nothing_is_cut_off
 
 pd: Any = import_module("pandas")  # it has no types
 
-SMALL = made_up.precision(12, 18)
+SMALL = fakes.precision(12, 18)
 
 
 def texts_of(legend: Legend | None) -> list[str]:
@@ -78,7 +78,7 @@ def test_the_weakest_edges_are_hairlines() -> None:
     assert widths.tolist() == [4.0, 0.25]
 
 
-def test_the_legend_tells_signs_and_the_scale_of_widths() -> None:
+def test_the_legend_shows_signs_and_the_scale_of_widths() -> None:
     precision = np.eye(3)
     precision[[0, 1], [1, 0]] = -0.5
     precision[[1, 2], [2, 1]] = 0.25
@@ -99,7 +99,7 @@ def test_the_legend_tells_signs_and_the_scale_of_widths() -> None:
 @pytest.mark.parametrize("n_groups", [3, 25])
 def test_groups_have_colours_and_a_legend(n_groups: int) -> None:
     labels = np.arange(50) % n_groups
-    display = GraphDisplay.from_precision(made_up.precision(50, 60), groups=labels)
+    display = GraphDisplay.from_precision(fakes.precision(50, 60), groups=labels)
     assert texts_of(display.group_legend_) == [str(label) for label in range(n_groups)]
     colours = [to_hex(colour) for colour in np.asarray(display.nodes_.get_facecolor())]
     assert display.group_legend_ is not None
@@ -129,7 +129,7 @@ def test_isolated_nodes_are_hidden_and_counted() -> None:
 @pytest.mark.parametrize("n_nodes", [1, 5])
 def test_without_edges_all_nodes_are_drawn(isolated: bool, n_nodes: int) -> None:
     display = GraphDisplay.from_precision(np.eye(n_nodes), isolated=isolated)
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert np.shape(display.nodes_.get_offsets()) == (n_nodes, 2)
     assert len(display.edges_.get_segments()) == 0
     assert display.ax_.get_xlabel() == "no edges"
@@ -146,7 +146,7 @@ def test_names_are_those_of_the_nodes_with_most_edges() -> None:
         (2, "n2$^"),
         (3, "n3$^"),
     ]
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert len(GraphDisplay.from_precision(star, isolated=False).labels_) == 4
 
 
@@ -196,9 +196,9 @@ def test_matrices_that_are_no_precision(precision: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"names": ["a"]}, ValueError, "there are 1 names but 12 nodes; give one name for each"),
-        ({"groups": [0, 1]}, ValueError, "there are 2 groups but 12 nodes; give one label for each"),
-        ({"groups": "a"}, TypeError, "groups must be a sequence with one label for each of the 12 nodes; got 'a'"),
+        ({"names": ["a"]}, ValueError, "there are 1 names but 12 nodes; give one for each node"),
+        ({"groups": [0, 1]}, ValueError, "there are 2 groups but 12 nodes; give one for each node"),
+        ({"groups": "a"}, TypeError, "groups must be a sequence, one entry for each of the 12 nodes; got 'a'"),
         ({"names": 3}, TypeError, "names must be a sequence"),
         ({"layout": "grid"}, ValueError, "layout must be 'spring', 'circle' or an array of positions; got 'grid'"),
         ({"layout": np.zeros((3, 2))}, ValueError, r"layout has shape \(3, 2\), expected \(12, 2\)"),
@@ -216,7 +216,7 @@ def test_wrong_arguments(arguments: dict[str, Any], error: Any, message: str) ->
 
 @pytest.mark.parametrize("n_nodes", [12, 90])
 def test_the_same_seed_gives_the_same_picture(n_nodes: int) -> None:
-    precision = made_up.precision(n_nodes, 2 * n_nodes)
+    precision = fakes.precision(n_nodes, 2 * n_nodes)
     first, again, other = (GraphDisplay.from_precision(precision, seed=seed).positions_ for seed in (3, 3, 4))
     np.testing.assert_array_equal(first, again)
     assert np.array_equal(first, other) == (n_nodes == 12)  # small components have one layout
@@ -233,7 +233,7 @@ def test_given_positions_and_a_circle() -> None:
 
 
 def test_components_do_not_overlap_and_stay_together() -> None:
-    precision = np.kron(np.eye(9), made_up.clusters([8])[0])
+    precision = np.kron(np.eye(9), fakes.clusters([8])[0])
     precision = np.pad(precision, (0, 40))
     np.fill_diagonal(precision, 2.0)
     positions = GraphDisplay.from_precision(precision).positions_
@@ -245,7 +245,7 @@ def test_components_do_not_overlap_and_stay_together() -> None:
 
 
 def test_dense_clusters_do_not_shrink_to_a_point() -> None:
-    precision, labels = made_up.clusters([40, 40, 40, 5])
+    precision, labels = fakes.clusters([40, 40, 40, 5])
     positions = GraphDisplay.from_precision(precision, groups=labels).positions_
     distances = np.hypot(*(positions[:, None] - positions).transpose(2, 0, 1)) + 1e9 * np.eye(125)
     even = np.sqrt(np.prod(np.ptp(positions, axis=0)) / 125)
@@ -256,7 +256,7 @@ def test_dense_clusters_do_not_shrink_to_a_point() -> None:
 
 def test_without_networkx_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(ImportError, match=r'needs networkx; install it with: pip install "ksparse\[plots\]"'):
+    with pytest.raises(ImportError, match=r'needs networkx; install it with: pip install "ksparse\[graphs\]"'):
         GraphDisplay.from_precision(SMALL)
     GraphDisplay.from_precision(SMALL, layout="circle")
 
@@ -268,9 +268,9 @@ def test_without_networkx_the_error_says_what_to_install(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("size", SIZES)
 def test_nodes_names_and_legends_are_apart(size: str, layout: str) -> None:
     figure, ax = plt.subplots(figsize=SIZES[size], layout="constrained")
-    names = made_up.long_names(12)
+    names = fakes.long_names(12)
     display = GraphDisplay.from_precision(SMALL, names=names, groups=list("abc") * 4, layout=layout, ax=ax)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert_nothing_is_cut_off(figure)
     boxes = [Text.get_window_extent(label) for label in display.labels_.values() if label.get_visible()]
     assert len(boxes) >= (2 if size == "flat" else 4)
@@ -291,16 +291,16 @@ def test_legends_cover_no_nodes(size: str) -> None:
     figure, ax = plt.subplots(figsize=SIZES[size], layout="constrained")
     frame = ax.bbox.width / ax.bbox.height
     places = np.stack(np.meshgrid(np.linspace(0, frame, 20), np.linspace(0, 1, 20)), axis=-1).reshape(-1, 2)
-    display = GraphDisplay.from_precision(made_up.precision(400, 90), groups=[0, 1] * 200, layout=places, ax=ax)
-    figure.canvas.draw()
+    display = GraphDisplay.from_precision(fakes.precision(400, 90), groups=[0, 1] * 200, layout=places, ax=ax)
+    figure.draw_without_rendering()
     for legend in (display.sign_legend_, display.group_legend_):
         assert legend is not None
         assert not any(legend.get_window_extent().contains(x, y) for x, y in pixels_of_nodes(display))
 
 
 def test_short_names_of_a_small_graph_are_all_shown() -> None:
-    display = GraphDisplay.from_precision(made_up.precision(30, 35))
-    display.figure_.canvas.draw()
+    display = GraphDisplay.from_precision(fakes.precision(30, 35))
+    display.figure_.draw_without_rendering()
     assert all(label.get_visible() for label in display.labels_.values())
     assert len(display.labels_) == 30
 
@@ -310,7 +310,7 @@ def test_the_picture_follows_the_figure_and_keeps_a_circle_round() -> None:
     display = GraphDisplay.from_precision(SMALL, layout="circle", ax=axes[0])
     for size in ((9.0, 4.0), (5.0, 5.0), (12.0, 3.0)):
         figure.set_size_inches(*size)
-        figure.canvas.draw()
+        figure.draw_without_rendering()
         width, height = np.ptp(pixels_of_nodes(display), axis=0)
         assert width == pytest.approx(height, rel=1e-3)
         assert (pixels_of_nodes(display) > display.ax_.bbox.min).all()
@@ -320,13 +320,13 @@ def test_the_picture_follows_the_figure_and_keeps_a_circle_round() -> None:
 def test_limits_set_by_others_stay() -> None:
     display = GraphDisplay.from_precision(SMALL)
     display.ax_.set_xlim(0, 0.5)
-    display.figure_.canvas.draw()
+    display.figure_.draw_without_rendering()
     assert display.ax_.get_xlim() == (0, 0.5)
 
 
 def test_a_drawn_figure_does_not_ask_to_be_drawn_again() -> None:
-    display = GraphDisplay.from_precision(SMALL, names=made_up.long_names(12))
-    display.figure_.canvas.draw()
+    display = GraphDisplay.from_precision(SMALL, names=fakes.long_names(12))
+    display.figure_.draw_without_rendering()
     (frame,) = (artist for artist in display.ax_.get_children() if isinstance(artist, GraphFrame))
     frame.arrange()
     assert not display.figure_.stale

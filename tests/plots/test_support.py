@@ -13,13 +13,13 @@ from sklearn.covariance import GraphicalLasso
 
 from ksparse._types import Array
 from ksparse.plots import GraphDisplay, SupportDisplay
-from ksparse.plots._heat import widened
-from tests.plots import made_up
+from ksparse.plots._heat import widen
+from tests.plots import fakes
 from tests.plots.test_layout import SIZES, assert_nothing_is_cut_off
 
 pd: Any = import_module("pandas")  # it has no types
 
-SMALL = made_up.precision(12, 18)
+SMALL = fakes.precision(12, 18)
 LABELS = ["b", "a", "c"] * 4
 BY_GROUP = [1, 4, 7, 10, 0, 3, 6, 9, 2, 5, 8, 11]
 
@@ -96,18 +96,18 @@ def test_frequencies_are_drawn_from_0_to_1() -> None:
 def test_without_edges_it_says_so(what: str) -> None:
     for n_nodes in (1, 4):
         display = SupportDisplay.from_precision(2 * np.eye(n_nodes), what=what)
-        display.figure_.canvas.draw()
+        display.figure_.draw_without_rendering()
         assert display.ax_.get_xlabel() == "no edges"
 
 
-def test_entries_too_small_to_be_seen_are_widened() -> None:
+def test_entries_too_small_to_be_visible_are_widened() -> None:
     values = np.zeros((7, 7))
     values[1, 2], values[3, 3], values[6, 6] = 0.5, -0.7, 0.1
-    wide = widened(values, 1)
+    wide = widen(values, 1)
     assert (wide[2:5, 2:5] == -0.7).all()
     assert (wide[0, 1:4] == 0.5).all()
     assert np.count_nonzero(wide) == 9 + 9 + 4 - 2
-    np.testing.assert_array_equal(widened(values, 0), values)
+    np.testing.assert_array_equal(widen(values, 0), values)
     large = np.eye(1000)
     large[[10, 900], [900, 10]] = 0.5
     figure, ax = plt.subplots(figsize=(4.0, 4.0))
@@ -148,7 +148,7 @@ def test_a_given_order() -> None:
 
 
 def test_names_only_where_they_fit() -> None:
-    display = SupportDisplay.from_precision(made_up.precision(200, 300))
+    display = SupportDisplay.from_precision(fakes.precision(200, 300))
     names = names_on(display.ax_.yaxis)
     assert 8 <= len(names) <= 12
     assert names == [f"x{place:.0f}" for place in display.ax_.get_yticks()]
@@ -156,8 +156,8 @@ def test_names_only_where_they_fit() -> None:
 
 def test_names_of_small_groups_are_moved_apart() -> None:
     labels = ["large"] * 94 + [f"small {number}" for number in range(6)]
-    display = SupportDisplay.from_precision(made_up.precision(100, 100), groups=labels)
-    display.figure_.canvas.draw()
+    display = SupportDisplay.from_precision(fakes.precision(100, 100), groups=labels)
+    display.figure_.draw_without_rendering()
     boxes = sorted((label.get_window_extent() for label in display.ax_.get_yticklabels()), key=lambda box: box.y0)
     assert len(boxes) == 7
     assert all(upper.y0 >= lower.y1 - 1.5 for lower, upper in pairwise(boxes))
@@ -176,8 +176,8 @@ def test_of_too_many_groups_the_largest_are_named() -> None:
 @pytest.mark.parametrize("groups", [None, LABELS])
 def test_everything_is_inside_the_figure(size: str, groups: Any) -> None:
     figure, ax = plt.subplots(figsize=SIZES[size], layout="compressed")
-    SupportDisplay.from_precision(SMALL, names=made_up.long_names(12), groups=groups, ax=ax)
-    figure.canvas.draw()
+    SupportDisplay.from_precision(SMALL, names=fakes.long_names(12), groups=groups, ax=ax)
+    figure.draw_without_rendering()
     assert_nothing_is_cut_off(figure)
 
 
@@ -186,8 +186,8 @@ def test_everything_is_inside_the_figure(size: str, groups: Any) -> None:
 @pytest.mark.parametrize("name", ["x", "the name of a node"])
 def test_new_figures_have_room_for_names(n_nodes: int, what: str, name: str) -> None:
     names = [f"{name}{node}" for node in range(n_nodes)]
-    display = SupportDisplay.from_precision(made_up.precision(n_nodes, 3), names=names, what=what)
-    display.figure_.canvas.draw()
+    display = SupportDisplay.from_precision(fakes.precision(n_nodes, 3), names=names, what=what)
+    display.figure_.draw_without_rendering()
     assert_nothing_is_cut_off(display.figure_)
     assert display.ax_.bbox.width == pytest.approx(display.ax_.bbox.height)
     assert display.ax_.bbox.height > 0.55 * display.figure_.bbox.height
@@ -196,7 +196,7 @@ def test_new_figures_have_room_for_names(n_nodes: int, what: str, name: str) -> 
 def test_without_a_layout_engine_the_scale_takes_its_room_from_the_axes() -> None:
     figure, axes = plt.subplots(1, 2, figsize=(9.0, 4.0))
     display = SupportDisplay.from_precision(SMALL, ax=axes[0])
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert display.colorbar_ is not None
     assert display.colorbar_.ax.yaxis.label.get_window_extent().x1 < axes[1].bbox.x0
 

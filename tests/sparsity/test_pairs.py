@@ -90,7 +90,7 @@ def test_operators_agree_with_those_of_groups() -> None:
         ({"always": [0, 1]}, r"always must hold pairs of indices such as \[\(0, 1\), \(2, 5\)\]"),
         ({"always": [(0.0, 1.0)]}, "always must hold pairs of indices"),
         ({"always": np.ones((2, 2), dtype=bool)}, r"always is a mask of shape \(2, 2\) for a matrix of shape \(3, 3\)"),
-        ({"always": [(0, 1)], "never": [(1, 0)]}, r"the pair \(0, 1\) is both always and never selected"),
+        ({"always": [(0, 1)], "never": [(1, 0)]}, r"the pair \(0, 1\) is both in always and in never"),
         ({"always": [(0, 1), (1, 2)]}, "2 units are always selected, but k = 1"),
         ({"lower": 1.0}, "lower must satisfy lower <= 0 <= upper"),
     ],
@@ -108,7 +108,7 @@ def test_pairs_are_of_square_matrices() -> None:
 
 @pytest.mark.parametrize("sparsity", [Entries(3), Rows(2), Groups(1, [0, 0, 1, 1])])
 def test_other_units_of_a_precision_matrix_are_refused(sparsity: Any) -> None:
-    with pytest.raises(ValueError, match="the diagonal of a precision matrix is; use Pairs"):
+    with pytest.raises(ValueError, match="the diagonal of a precision matrix; use Pairs"):
         ksparse.minimize(LogDet(covariance(4, 20)), sparsity=sparsity)
 
 

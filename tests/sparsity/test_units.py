@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import combinations
 from typing import Any
 
@@ -67,7 +68,7 @@ def test_groups_of_one_are_entries_whatever_their_labels() -> None:
     np.testing.assert_array_equal(Groups(3, labels).bind((8,)).select(z), Entries(3).bind((8,)).select(z))
 
 
-def test_rows_share_their_fate() -> None:
+def test_rows_are_selected_as_a_whole() -> None:
     Z = np.array([[1.0, 1.0], [0.0, 1.6], [1.2, -1.2]])
     np.testing.assert_array_equal(Rows(1).bind((3, 2)).select(Z), [[False] * 2, [False] * 2, [True] * 2])
     np.testing.assert_array_equal(Rows(2).bind((3, 2)).select(Z), [[False] * 2, [True] * 2, [True] * 2])
@@ -78,6 +79,25 @@ def test_always_selected_units_count_in_k() -> None:
     assert np.flatnonzero(Entries(2, always=[0]).bind((4,)).select(z)).tolist() == [0, 1]
     groups = Groups(2, ["a", "b", "b", "c"], always=["c"]).bind((4,))
     assert np.flatnonzero(groups.select(z)).tolist() == [1, 2, 3]
+
+
+def test_names_of_always_selected_units_are_compared_by_value_and_type() -> None:
+    assert Entries(3, always=[2.0, 2]).bind((4,)).always.tolist() == [False, False, True, False]
+    mixed = np.array(["b", "a", "c"], dtype=object)
+    assert Groups(2, mixed, always=["c", "a"]).bind((3,)).always.tolist() == [True, False, True]
+    with pytest.raises(ValueError, match=r"always names \['2'\], but the 4 units are named 0, 1, 2, …"):
+        Entries(3, always=["2"]).bind((4,))
+
+
+@pytest.mark.parametrize("always", [(), [3, 5]])
+def test_binding_takes_little_more_memory_than_its_arrays(always: Any) -> None:
+    size = 200_000
+    tracemalloc.start()
+    units = Entries(10, always=always).bind((size,))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.flatnonzero(units.always).tolist() == list(always)
+    assert peak < 64 * size  # a Python object for each unit would take more
 
 
 def test_free_coordinates_are_always_in() -> None:

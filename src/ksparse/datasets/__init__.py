@@ -1,4 +1,4 @@
-"""Data to try things on: the paper's simulations, and real data where they are at hand."""
+"""The paper's simulations, and loaders of real data sets."""
 
 from .graphs import PrecisionData, make_precision, sample_precision
 from .originals import (

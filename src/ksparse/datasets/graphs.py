@@ -15,7 +15,7 @@ __all__ = ["PrecisionData", "make_precision", "sample_precision"]
 
 
 class PrecisionData(NamedTuple):
-    """Samples, and the precision matrix that made them."""
+    """Samples, and the precision matrix of their distribution."""
 
     X: Array
     precision: Array
@@ -31,23 +31,22 @@ def make_precision(
 ) -> PrecisionData:
     """Simulate the paper's sparse precision model (§5.2.1): samples of N(0, Ω⁻¹) whose graph is random.
 
-    Ω = B + σI, where B is symmetric with a zero diagonal, each pair off it equals 1 with a probability and 0 otherwise,
-    and σ is such that the condition number of Ω is p, or what `condition` says. If no pair happens to be 1, Ω is the
-    identity, whose condition number is 1.
+    Ω = B + σI, where B is symmetric with a zero diagonal. Its entries above the diagonal are independent, 1 with the
+    given probability and 0 otherwise. σ is chosen such that Ω has the given condition number; if B is zero, Ω is the
+    identity.
 
     Parameters
     ----------
     n, p : int, default=100, 60
-        Samples and variables. The paper has n = 100 and p = 30, 60, 120 and 200.
+        Numbers of samples and variables. The paper has n = 100 and p = 30, 60, 120 and 200.
     probability : float, default=0.1
-        P, that a pair is an edge.
+        P, the probability of each edge.
     degree : float, optional
-        Average number of neighbours, in place of `probability`, which is degree/(p − 1) then: the graph stays as
-        sparse when p grows.
+        Expected number of neighbours of a node, in place of `probability`, which is then degree/(p − 1).
     condition : float, optional
         Condition number of Ω, above 1; p by default.
     random_state : int, sequence of int or numpy.random.Generator, default=0
-        Seed, or the generator to go on with.
+        Seed, or a generator to draw from.
 
     Returns
     -------
@@ -66,14 +65,14 @@ def make_precision(
     """
     check_size(n, "n")
     check_size(p, "p")
-    chance = _chance_of_an_edge(p, probability, degree)
-    wanted = float(p) if condition is None else check_positive_number(condition, "condition")
-    if wanted <= 1 and p > 1:
+    edge_probability = _edge_probability(p, probability, degree)
+    condition_number = float(p) if condition is None else check_positive_number(condition, "condition")
+    if condition_number <= 1 and p > 1:
         raise ValueError(f"condition must be above 1, which only multiples of the identity have; got {condition!r}")
     rng = np.random.default_rng(random_state)
-    B = np.triu(rng.random((p, p)) < chance, 1).astype(np.float64)
+    B = np.triu(rng.random((p, p)) < edge_probability, 1).astype(np.float64)
     B += B.T
-    precision = _conditioned(B, wanted)
+    precision = _shift_diagonal(B, condition_number)
     return PrecisionData(sample_precision(precision, n, rng), precision)
 
 
@@ -85,9 +84,9 @@ def sample_precision(precision: Any, n: int = 100, random_state: Seed = 0) -> Ar
     precision : array-like of shape (p, p)
         Ω, symmetric and positive definite.
     n : int, default=100
-        Samples.
+        Number of samples.
     random_state : int, sequence of int or numpy.random.Generator, default=0
-        Seed, or the generator to go on with.
+        Seed, or a generator to draw from.
 
     Returns
     -------
@@ -109,13 +108,13 @@ def sample_precision(precision: Any, n: int = 100, random_state: Seed = 0) -> Ar
     try:
         factor = np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError as error:
-        raise ValueError("precision must be positive definite, so that it has an inverse as covariance") from error
+        raise ValueError("precision must be positive definite, the inverse of a covariance matrix") from error
     noise = np.random.default_rng(random_state).standard_normal((len(matrix), check_size(n, "n")))
     # Ω = LLᵀ, and L⁻ᵀ times standard normal columns have the covariance Ω⁻¹.
     return np.ascontiguousarray(solve_triangular(factor, noise, trans="T", lower=True).T)
 
 
-def _chance_of_an_edge(p: int, probability: float, degree: float | None) -> float:
+def _edge_probability(p: int, probability: float, degree: float | None) -> float:
     if degree is not None:
         if not 0 <= degree <= p - 1:
             raise ValueError(
@@ -127,12 +126,12 @@ def _chance_of_an_edge(p: int, probability: float, degree: float | None) -> floa
     return probability
 
 
-def _conditioned(B: Array, condition: float) -> Array:
+def _shift_diagonal(B: Array, condition: float) -> Array:
     """B + σI with (λ_max(B) + σ) = condition·(λ_min(B) + σ); the identity if B = 0."""
     if not B.any():
         return np.eye(len(B))
     values = np.linalg.eigvalsh(B)
     precision = B.copy()
-    # The trace of B is zero, so that λ_min < 0 < λ_max, and σ is positive.
+    # The trace of B is zero, hence λ_min < 0 < λ_max and σ > 0.
     np.fill_diagonal(precision, (values[-1] - condition * values[0]) / (condition - 1))
     return precision

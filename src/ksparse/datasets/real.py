@@ -1,4 +1,4 @@
-"""Real data, where a folder of it is at hand: the environment variable KSPARSE_DATA names it."""
+"""Loaders of real data sets from the folder that the environment variable KSPARSE_DATA names."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ REAL_DATA = {
     "rcv1": "text/rcv1_binary_subsets.npz",
     "hess": "hess_mda133/mda133_top1400.npz",
 }
-#: What the files call the names of their features.
-FEATURE_NAMES = {"golub": "features", "reuters": "vocab", "hess": "probe_id"}
+#: Keys of the feature names in the files.
+FEATURE_NAME_KEYS = {"golub": "features", "reuters": "vocab", "hess": "probe_id"}
 STOCKS = "graphical/sp500_stockdata_1258x452.npz"
 
 
@@ -43,7 +43,7 @@ class RealData(NamedTuple):
 
 
 class StockData(NamedTuple):
-    """Daily log-returns of stocks, one column for each, with their tickers and sectors."""
+    """Daily log-returns of stocks, one column per stock, with their tickers and sectors."""
 
     returns: Array
     tickers: AnyArray
@@ -53,16 +53,15 @@ class StockData(NamedTuple):
 def load_real(name: str) -> RealData:
     """Load a real data set from the folder that KSPARSE_DATA names.
 
-    "golub" (leukemia), "colon" and "prostate" are gene expressions, of which rows are samples; so is "hess" (breast
-    cancer; Hess et al., Journal of Clinical Oncology 2006), as log₂(expression + 1), where y = 1 is a pathologic
-    complete response to chemotherapy. Its 1400 probes were preselected with all labels, so that accuracies are mildly
-    optimistic. "reuters" (counts of terms) and "rcv1" (weights of terms) are sparse texts. They are not part of the
-    package.
+    "golub" (leukemia), "colon" and "prostate" are gene expressions; so is "hess" (breast cancer; Hess et al., Journal
+    of Clinical Oncology 2006), as log₂(expression + 1), where y = 1 is a pathologic complete response to chemotherapy.
+    Its 1400 probes were preselected with all labels, which makes accuracies mildly optimistic. "reuters" (counts of
+    terms) and "rcv1" (weights of terms) are sparse texts. The data are not part of the package.
 
     Parameters
     ----------
     name : {"golub", "colon", "prostate", "reuters", "rcv1", "hess"}
-        Which one.
+        The data set.
 
     Returns
     -------
@@ -72,7 +71,7 @@ def load_real(name: str) -> RealData:
     Raises
     ------
     FileNotFoundError
-        If the folder or the file is not there; the message says what to do.
+        If the folder or the file does not exist; the message says what to do.
 
     Examples
     --------
@@ -95,7 +94,7 @@ def load_feature_names(name: str) -> AnyArray:
     Parameters
     ----------
     name : {"golub", "reuters", "hess"}
-        Which one, as of `load_real`.
+        The data set, as in `load_real`.
 
     Returns
     -------
@@ -108,17 +107,17 @@ def load_feature_names(name: str) -> AnyArray:
     >>> load_feature_names("hess")[:2]  # doctest: +SKIP
     array(['214164_x_at', '210147_at'], dtype='<U11')
     """
-    if _check_name(name) not in FEATURE_NAMES:
-        raise ValueError(f"{name} has no names of its features; those that do: {', '.join(FEATURE_NAMES)}")
+    if _check_name(name) not in FEATURE_NAME_KEYS:
+        raise ValueError(f"{name} has no feature names; data sets that have them: {', '.join(FEATURE_NAME_KEYS)}")
     with np.load(_path_of(name, REAL_DATA[name]), allow_pickle=False) as arrays:
-        return arrays[FEATURE_NAMES[name]]
+        return arrays[FEATURE_NAME_KEYS[name]]
 
 
 def load_stocks() -> StockData:
     """Load the daily log-returns of 452 stocks of the S&P 500 from the folder that KSPARSE_DATA names.
 
-    The closing prices of 1258 days, from 2003 to the beginning of 2008, become the 1257 logarithms of the ratios of
-    successive days. The prices are not adjusted for splits, which leave outliers. The data are not part of the package.
+    Logarithms of the ratios of the closing prices of successive days, from 2003 to the beginning of 2008. The prices
+    are not adjusted for splits, which cause outliers. The data are not part of the package.
 
     Returns
     -------
@@ -128,7 +127,7 @@ def load_stocks() -> StockData:
     Raises
     ------
     FileNotFoundError
-        If the folder or the file is not there; the message says what to do.
+        If the folder or the file does not exist; the message says what to do.
 
     Examples
     --------
@@ -149,18 +148,19 @@ def _path_of(name: str, file: str) -> Path:
     folder = os.environ.get("KSPARSE_DATA")
     if not folder:
         raise FileNotFoundError(
-            f"{name} is not part of the package; set the environment variable KSPARSE_DATA to a folder that has {file}"
+            f"{name} is not part of the package; "
+            f"set the environment variable KSPARSE_DATA to a folder that contains {file}"
         )
     path = Path(folder) / file
     if not path.is_file():
-        raise FileNotFoundError(f"{path} does not exist; KSPARSE_DATA must name a folder that has {file}")
+        raise FileNotFoundError(f"{path} does not exist; KSPARSE_DATA must name a folder that contains {file}")
     return path
 
 
 def term_weights(train: Matrix, *others: Matrix) -> list[Matrix]:
     """Counts of terms as (1 + log count)·log(n/number of documents with it), rows of unit length.
 
-    The numbers of documents are those of the first matrix; the weights of the others follow from them.
+    Numbers of documents are counted in the first matrix, also for the weights of the others.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Generators of linear models with k relevant features: the paper's §5.1, its special case, and its theory."""
+"""Generators of linear models with k relevant features: those of the paper's §5.1, and compressed sensing."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = [
     "make_logistic",
 ]
 
-#: What makes random numbers: a seed, several that count together, or a generator that goes on from where it is.
+#: A seed, a sequence of integers that together are a seed, or a generator.
 Seed = int | Sequence[int] | np.random.Generator
-#: Nonzero coefficients: standard normal, or −1 and +1 with the same probability.
+#: Distribution of nonzero coefficients: standard normal, or −1 and +1 with the same probability.
 Values = Literal["normal", "signs"]
 
 
 class LinearModelData(NamedTuple):
-    """Features, responses (of logistic models: labels in {−1, +1}), and the coefficients that made them."""
+    """Features, responses (of logistic models: labels in {−1, +1}), and the true coefficients."""
 
     X: Array
     y: Array
@@ -37,16 +37,16 @@ class LinearModelData(NamedTuple):
 
 
 def make_coefficients(p: int = 1000, k: int = 100, values: Values = "normal", random_state: Seed = 0) -> Array:
-    """Draw p coefficients of which k, at random places, are not zero.
+    """Draw p coefficients, k of them nonzero, at random positions.
 
     Parameters
     ----------
     p, k : int
-        Coefficients, and how many of them are not zero.
+        Numbers of coefficients and of nonzero coefficients.
     values : {"normal", "signs"}, default="normal"
         Standard normal, or −1 and +1 with the same probability.
     random_state : int, sequence of int or numpy.random.Generator, default=0
-        Seed, or the generator to go on with.
+        Seed, or a generator to draw from.
 
     Returns
     -------
@@ -65,9 +65,9 @@ def make_coefficients(p: int = 1000, k: int = 100, values: Values = "normal", ra
     if values not in ("normal", "signs"):
         raise ValueError(f"values must be 'normal' or 'signs', got {values!r}")
     rng = np.random.default_rng(random_state)
-    drawn = rng.choice((-1.0, 1.0), k) if values == "signs" else rng.standard_normal(k)
+    nonzero = rng.choice((-1.0, 1.0), k) if values == "signs" else rng.standard_normal(k)
     coef = np.zeros(p)
-    coef[rng.choice(p, k, replace=False)] = drawn
+    coef[rng.choice(p, k, replace=False)] = nonzero
     return coef
 
 
@@ -88,13 +88,13 @@ def make_logistic(
     Parameters
     ----------
     n, p, k : int
-        Samples, features, and relevant features.
+        Numbers of samples, of features, and of relevant features.
     correlation : float, default=0.5
-        ρ, between neighbouring features.
+        ρ, the correlation of neighbouring features.
     random_state : int, sequence of int or numpy.random.Generator, default=0
-        Seed, or the generator to go on with.
+        Seed, or a generator to draw from.
     coef : array-like of shape (n_features,), optional
-        w̄; p and k then have no meaning.
+        w̄; p and k are then ignored.
 
     Returns
     -------
@@ -123,22 +123,22 @@ def make_linear(
     random_state: Seed = 0,
     coef: Any = None,
 ) -> LinearModelData:
-    """Simulate a sparse linear model: y = Xw̄ + σε, with k coefficients w̄ and ε that are standard normal.
+    """Simulate a sparse linear model: y = Xw̄ + σε, where ε and k of the coefficients w̄ are standard normal.
 
     Rows of X are autoregressive as in `make_logistic`, with unit variances: cov(x_i, x_j) = ρ^|i−j|.
 
     Parameters
     ----------
     n, p, k : int
-        Samples, features, and relevant features.
+        Numbers of samples, of features, and of relevant features.
     correlation : float, default=0
-        ρ, between neighbouring features.
+        ρ, the correlation of neighbouring features.
     noise : float, default=1
         σ, the standard deviation of the noise.
     random_state : int, sequence of int or numpy.random.Generator, default=0
-        Seed, or the generator to go on with.
+        Seed, or a generator to draw from.
     coef : array-like of shape (n_features,), optional
-        w̄; p and k then have no meaning.
+        w̄; p and k are then ignored.
 
     Returns
     -------
@@ -154,27 +154,27 @@ def make_linear(
     >>> bool((minimize(LeastSquares(X, y), k=5).support == (coef != 0)).all())
     True
     """
-    size = check_nonnegative_number(noise, "noise")
+    noise = check_nonnegative_number(noise, "noise")
     rng = np.random.default_rng(random_state)
     X, true = _features_and_coefficients(n, p, k, correlation, rng, coef)
-    return LinearModelData(X, X @ true + size * rng.standard_normal(n), true)
+    return LinearModelData(X, X @ true + noise * rng.standard_normal(n), true)
 
 
 def make_compressed_sensing(
     n: int = 100, p: int = 256, k: int = 20, values: Values = "normal", random_state: Seed = 0
 ) -> LinearModelData:
-    """Simulate compressed sensing, the paper's special case (§2): y = Ax̄ without noise, k entries of x̄ not zero.
+    """Simulate compressed sensing, the paper's special case (§2): y = Ax̄ without noise, with k nonzero entries of x̄.
 
-    Entries of A are standard normal, and its columns are then given length 1.
+    Entries of A are standard normal; its columns are then scaled to unit norm.
 
     Parameters
     ----------
     n, p, k : int
-        Measurements, entries of x̄, and how many of them are not zero.
+        Numbers of measurements, of entries of x̄, and of its nonzero entries.
     values : {"normal", "signs"}, default="normal"
-        The entries that are not zero: standard normal, or −1 and +1 with the same probability.
+        The nonzero entries: standard normal, or −1 and +1 with the same probability.
     random_state : int, sequence of int or numpy.random.Generator, default=0
-        Seed, or the generator to go on with.
+        Seed, or a generator to draw from.
 
     Returns
     -------
@@ -211,11 +211,11 @@ def _autoregressive(n: int, p: int, correlation: float, rng: np.random.Generator
 def _features_and_coefficients(
     n: int, p: int, k: int, correlation: float, rng: np.random.Generator, coef: Any
 ) -> tuple[Array, Array]:
-    """Autoregressive features, and k of p coefficients or those that the caller has."""
+    """Autoregressive features, and the given coefficients or p random ones, k of them nonzero."""
     if coef is None:
         u = _autoregressive(n, p, correlation, rng)
         return u, make_coefficients(p, k, random_state=rng)
-    known = real_array(coef, "coef").copy()
-    if known.ndim != 1 or not known.size or not np.isfinite(known).all():
+    given = real_array(coef, "coef").copy()
+    if given.ndim != 1 or not given.size or not np.isfinite(given).all():
         raise ValueError(f"coef must be a vector of finite numbers, got {coef!r}")
-    return _autoregressive(n, known.size, correlation, rng), known
+    return _autoregressive(n, given.size, correlation, rng), given

@@ -1,4 +1,4 @@
-"""Pictures of models with k features, as scikit-learn's displays. They need matplotlib: pip install ksparse[plots]."""
+"""Plots of sparse models as scikit-learn displays, drawn with matplotlib, which is imported when something is drawn."""
 
 from .coefficients import CoefficientPathDisplay
 from .convergence import ConvergenceDisplay

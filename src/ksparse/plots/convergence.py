@@ -1,38 +1,39 @@
-"""What happened during a fit."""
+"""The objective during a fit."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._types import AnyArray, Array
 from ..solvers.result import History, Result
+from . import _style as style
+from ._docs import documented
 from ._inputs import fitted_model
-from ._style import ACCENT, BLUE, INK, axes_width, background, figure_of, font_size, keywords, leave_room, pyplot, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+    from typing_extensions import Self
 
 __all__ = ["ConvergenceDisplay"]
 
-D = TypeVar("D", bound="ConvergenceDisplay")
-
-#: Histories with more iterations have no markers.
-MANY = 60
-#: Positive values that span more than this factor are drawn on a logarithmic axis.
-WIDE_SPAN = 100.0
+#: Positive values are drawn on a logarithmic axis if the largest is more than this many times the smallest.
+MAX_LINEAR_VALUE_RATIO = 100.0
 #: What may be on the x axis, and its label.
 X_LABELS = {"iteration": "iteration", "seconds": "seconds", "passes": "passes over the data"}
 
 
+@documented
+@dataclass(eq=False, repr=False)
 class ConvergenceDisplay:
-    """Value of f during a fit, and below it how many units entered the support.
+    """Value of f during a fit, and in a panel below it the number of units that entered the support.
 
-    Use `from_result` or `from_estimator` to make one; the parameters below are kept as attributes.
+    Use `from_result` or `from_estimator` to create one; the parameters are stored as attributes.
 
     Parameters
     ----------
@@ -50,13 +51,13 @@ class ConvergenceDisplay:
     axes_ : ndarray of two Axes
         The upper and the lower panel.
     figure_ : Figure
-        The figure of them.
+        Their figure.
     line_ : Line2D
         Values of f.
     bars_ : LineCollection
         Changes of the support.
     best_point_ : Line2D or None
-        The iteration that reached the value returned.
+        The iteration that reached the returned value.
 
     Examples
     --------
@@ -70,165 +71,130 @@ class ConvergenceDisplay:
     True
     """
 
-    def __init__(self, history: History, *, value: float | None = None, status: str | None = None) -> None:
-        self.history = history
-        self.value = value
-        self.status = status
+    history: History
+    _: KW_ONLY
+    value: float | None = None
+    status: str | None = None
 
     @classmethod
     def from_result(
-        cls: type[D], result: Result, *, x: str = "iteration", ax: Any = None, line_kw: dict[str, Any] | None = None
-    ) -> D:
+        cls, result: Result, *, x: str = "iteration", ax: Any = None, line_kw: dict[str, Any] | None = None
+    ) -> Self:
         """Draw the history of a result.
 
         Parameters
         ----------
         result : Result
-            What `ksparse.minimize` gave back.
-        x : {"iteration", "seconds", "passes"}, default="iteration"
-            What to draw it against.
-        ax : Axes or two Axes, optional
-            Where to draw: axes that are divided into two panels, or two axes; by default a new figure.
-        line_kw : dict, optional
-            Keywords for the line, as of `matplotlib.axes.Axes.plot`.
+            The result of `ksparse.minimize`.
+        $convergence_style
+        $line_kw
 
-        Returns
-        -------
-        ConvergenceDisplay
-            The display.
+        $returns
         """
         if not isinstance(result, Result):
             raise TypeError(
-                f"expected a Result, as ksparse.minimize gives; got an object of type {type(result).__name__} "
+                f"expected a Result, as ksparse.minimize returns; got an object of type {type(result).__name__} "
                 "(from_estimator draws a fitted estimator)"
             )
         return cls(result.history, value=result.value, status=str(result.status)).plot(ax, x=x, line_kw=line_kw)
 
     @classmethod
     def from_estimator(
-        cls: type[D], estimator: Any, *, x: str = "iteration", ax: Any = None, line_kw: dict[str, Any] | None = None
-    ) -> D:
+        cls, estimator: Any, *, x: str = "iteration", ax: Any = None, line_kw: dict[str, Any] | None = None
+    ) -> Self:
         """Draw the history of a fitted estimator's solver.
 
         Parameters
         ----------
         estimator : fitted estimator or pipeline
-            An estimator of `ksparse`, or a pipeline with one at its end.
-        x : {"iteration", "seconds", "passes"}, default="iteration"
-            What to draw it against.
-        ax : Axes or two Axes, optional
-            Where to draw: axes that are divided into two panels, or two axes; by default a new figure.
-        line_kw : dict, optional
-            Keywords for the line, as of `matplotlib.axes.Axes.plot`.
+            An estimator of `ksparse`, or a pipeline that ends with one.
+        $convergence_style
+        $line_kw
 
-        Returns
-        -------
-        ConvergenceDisplay
-            The display.
+        $returns
         """
         model = fitted_model(estimator, ["result_"], "a ksparse estimator, such as SparseLogisticRegression")
         return cls.from_result(model.result_, x=x, ax=ax, line_kw=line_kw)
 
-    def plot(self: D, ax: Any = None, *, x: str = "iteration", line_kw: dict[str, Any] | None = None) -> D:
-        """Draw it.
+    def plot(self, ax: Any = None, *, x: str = "iteration", line_kw: dict[str, Any] | None = None) -> Self:
+        """Draw the history.
 
         Parameters
         ----------
-        ax : Axes or two Axes, optional
-            Where to draw: axes that are divided into two panels, or two axes; by default a new figure.
-        x : {"iteration", "seconds", "passes"}, default="iteration"
-            What to draw it against.
-        line_kw : dict, optional
-            Keywords for the line, as of `matplotlib.axes.Axes.plot`.
+        $convergence_style
+        $line_kw
 
-        Returns
-        -------
-        ConvergenceDisplay
-            The display.
+        $returns
         """
         if x not in X_LABELS:
             raise ValueError(f"x must be one of {', '.join(map(repr, X_LABELS))}; got {x!r}")
-        self.axes_: AnyArray = _panels(ax)
+        self.axes_: AnyArray = _make_panels(ax)
         upper, lower = self.axes_
         self.ax_: Axes = upper
-        self.figure_: Figure = figure_of(upper)
+        self.figure_: Figure = style.figure_of(upper)
         upper.set_ylabel("f(x)")
         lower.set_ylabel("entered")
         lower.set_xlabel(X_LABELS[x])
         upper.tick_params(labelbottom=False)
         for panel in self.axes_:
-            tidy(panel, grid="y", size=font_size(upper))
+            style.tidy(panel, grid="y", size=style.font_size(upper))
         at = self.history[x].astype(np.float64)
         self._draw_values(upper, at, line_kw)
         self._draw_changes(lower, at)
-        self._limit_x(lower, at, whole=x != "seconds")
+        self._limit_x(lower, at, integers=x != "seconds")
         self.figure_.align_ylabels(list(self.axes_))
         return self
 
     def _draw_values(self, ax: Axes, at: Array, line_kw: dict[str, Any] | None) -> None:
         values = self.history["value"].astype(np.float64)
-        marker = "o" if len(at) <= MANY else ""
-        style = keywords(line_kw, color=BLUE, linewidth=1.6, marker=marker, markersize=3.5, zorder=2.2)
-        self.line_: Line2D
-        (self.line_,) = ax.plot(at, values, **style)
+        self.line_: Line2D = style.draw_line(ax, at, values, line_kw)
         finite = values[np.isfinite(values)]
-        if len(finite) and finite.min() > 0 and finite.max() > WIDE_SPAN * finite.min():
+        if len(finite) and finite.min() > 0 and finite.max() > MAX_LINEAR_VALUE_RATIO * finite.min():
             ax.set_yscale("log")
         self.best_point_: Line2D | None = None
         if self.value is None or not len(finite):
             return
         best = int(np.nanargmin(np.abs(np.where(np.isfinite(values), values, np.nan) - self.value)))
-        (self.best_point_,) = ax.plot(at[[best]], values[[best]], color=ACCENT, marker="o", markersize=6, zorder=3)
-        leave_room(ax)
+        self.best_point_ = style.draw_point(ax, at[[best]], values[[best]])
+        style.leave_room(ax)
         status = "" if self.status is None else f"{self.status.replace('_', ' ')}, "
         text = f"{status}f = {self.value:.4g}"
-        ax.annotate(
-            text,
-            (1, 1),
-            xycoords="axes fraction",
-            ha="right",
-            va="top",
-            color=ACCENT,
-            fontsize=font_size(ax),
-            bbox=background(ax),
-        )
+        style.write_at_top(ax, text, (1, 1), right=False, xycoords="axes fraction", xytext=(0, 0))
 
     def _draw_changes(self, ax: Axes, at: Array) -> None:
-        """Bars as thick lines, which do not vanish where iterations are many or unevenly spaced."""
+        """Bars as thick lines, which stay visible if iterations are many or unevenly spaced."""
         from matplotlib.ticker import MaxNLocator
 
         changes = self.history["support_change"].astype(np.float64)
-        width = float(np.clip(0.6 * axes_width(ax) / max(len(at), 1), 0.8, 7.0))
-        self.bars_: LineCollection = ax.vlines(at, 0.0, changes, color=INK, alpha=0.75, linewidth=width)
+        width = float(np.clip(0.6 * style.axes_size(ax)[0] / max(len(at), 1), 0.8, 7.0))
+        self.bars_: LineCollection = ax.vlines(at, 0.0, changes, color=style.INK, alpha=0.75, linewidth=width)
         ax.set_ylim(0.0, 1.15 * max(float(changes.max(initial=0.0)), 1.0))
         ax.yaxis.set_major_locator(MaxNLocator(3, integer=True, steps=[1, 2, 5, 10]))
 
     @staticmethod
-    def _limit_x(ax: Axes, at: Array, *, whole: bool) -> None:
+    def _limit_x(ax: Axes, at: Array, *, integers: bool) -> None:
         from matplotlib.ticker import MaxNLocator
 
         if len(at):
-            margin = 0.03 * float(at[-1] - at[0]) or (0.5 if whole else 0.5 * float(at[0]) or 0.5)
+            margin = 0.03 * float(at[-1] - at[0]) or (0.5 if integers else 0.5 * float(at[0]) or 0.5)
             ax.set_xlim(float(at[0]) - margin, float(at[-1]) + margin)
-        if whole:
+        if integers:
             ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
 
 
-def _panels(ax: Any) -> AnyArray:
-    """An upper and a lower panel with the same x axis: in a new figure, inside of given axes, or given as two axes."""
-    plt = pyplot()
+def _make_panels(ax: Any) -> AnyArray:
+    """An upper and a lower panel with the same x axis: two given axes, or parts of given axes or of a new figure."""
+    import matplotlib.pyplot as plt
+
     if ax is None:
         return plt.subplots(2, 1, sharex=True, height_ratios=[3, 1], layout="constrained")[1]
     if np.size(ax) not in (1, 2):
         raise ValueError(f"ax must be one or two axes, got {np.size(ax)}")
-    panels: AnyArray = np.array(_divided(ax) if np.size(ax) == 1 else np.ravel(ax), dtype=object)
     if np.size(ax) == 2:
-        panels[1].sharex(panels[0])
-    return panels
-
-
-def _divided(ax: Axes) -> tuple[Axes, Axes]:
-    """Two panels inside of the axes, which themselves become invisible but for a title."""
-    ax.set_axis_off()
-    upper = ax.inset_axes((0.0, 0.33, 1.0, 0.67))
-    return upper, ax.inset_axes((0.0, 0.0, 1.0, 0.25), sharex=upper)
+        upper, lower = np.ravel(ax)
+        lower.sharex(upper)
+    else:
+        ax.set_axis_off()  # only its title stays visible
+        upper = ax.inset_axes((0.0, 0.33, 1.0, 0.67))
+        lower = ax.inset_axes((0.0, 0.0, 1.0, 0.25), sharex=upper)
+    return np.array([upper, lower], dtype=object)

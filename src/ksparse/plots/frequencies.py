@@ -1,69 +1,54 @@
-"""How often features are selected."""
+"""Selection frequencies of features."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._types import Array, IntArray, Mask
 from ..validation import check_iterations
-from ._inputs import feature_names_of, fitted_model, names_or_default
-from ._style import (
-    BLUE,
-    GREY,
-    axes_height,
-    axes_to_draw_in,
-    axes_width,
-    figure_of,
-    font_size,
-    mark,
-    short_names,
-    tidy,
-)
+from . import _style as style
+from ._docs import documented
+from ._inputs import check_names, feature_names_of, fitted_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+    from typing_extensions import Self
 
 __all__ = ["SelectionFrequencyDisplay"]
 
-D = TypeVar("D", bound="SelectionFrequencyDisplay")
-
-#: How many features are shown by default.
-TOP = 25
-#: Smallest letters in points.
-SMALLEST = 5.5
-#: Distance of names that can be read, in sizes of their letters.
-PITCH = 1.2
-#: Thickest bar in points.
-THICKEST = 22.0
+#: Number of features that are shown by default.
+DEFAULT_TOP = 25
+#: Largest height of a bar in points.
+MAX_BAR_HEIGHT = 22.0
 
 
+@documented
+@dataclass(eq=False, repr=False)
 class SelectionFrequencyDisplay:
     """Bars of the most frequently selected features of a stability selection, and its threshold.
 
-    Use `from_estimator` to make one; the parameters below are kept as attributes.
+    Use `from_estimator` to create one; the parameters are stored as attributes.
 
     Parameters
     ----------
     frequencies : ndarray of shape (n_features,)
-        Share of the subsamples in which each feature was selected.
+        Fraction of the subsamples in which each feature was selected.
     support : ndarray of bool, shape (n_features,)
-        Which features are selected in the end.
+        Which features are finally selected.
     feature_names : list of str
         Names of the features.
     threshold : float, optional
-        The frequency from which on features are selected.
+        The smallest frequency of a selected feature.
 
     Attributes
     ----------
-    ax_ : Axes
-        Where it is drawn.
-    figure_ : Figure
-        The figure of it.
+    $axes_
     bars_ : BarContainer
         One bar for each feature shown.
     features_ : ndarray of int
@@ -82,101 +67,74 @@ class SelectionFrequencyDisplay:
     array([1, 3, 0])
     """
 
-    def __init__(
-        self, frequencies: Array, support: Mask, feature_names: list[str], *, threshold: float | None = None
-    ) -> None:
-        self.frequencies = frequencies
-        self.support = support
-        self.feature_names = feature_names
-        self.threshold = threshold
+    frequencies: Array
+    support: Mask
+    feature_names: list[str]
+    _: KW_ONLY
+    threshold: float | None = None
 
     @classmethod
     def from_estimator(
-        cls: type[D],
+        cls,
         estimator: Any,
         *,
         feature_names: Any = None,
         ax: Axes | None = None,
         top: int | None = None,
         bar_kw: dict[str, Any] | None = None,
-    ) -> D:
+    ) -> Self:
         """Draw the frequencies of a stability selection.
 
         Parameters
         ----------
         estimator : fitted StabilitySelection or pipeline
-            The selection, or a pipeline with one at its end.
-        feature_names : sequence of str, optional
-            Names of the features; those that the estimator has seen by default, otherwise x0, x1, …
-        ax : Axes, optional
-            Where to draw; by default a new figure, as high as the bars need.
-        top : int, optional
-            How many features to show at most; by default 25, or as many as can be read on small axes.
-        bar_kw : dict, optional
-            Keywords for the bars, as of `matplotlib.axes.Axes.barh`.
+            The stability selection, or a pipeline that ends with one.
+        $feature_names
+        $ax
+        $frequency_style
 
-        Returns
-        -------
-        SelectionFrequencyDisplay
-            The display.
+        $returns
         """
         model = fitted_model(estimator, ["frequencies_"], "a StabilitySelection")
-        names = feature_names_of(estimator) if feature_names is None else feature_names
-        names = names_or_default(names, len(model.frequencies_))
+        given = feature_names_of(estimator) if feature_names is None else feature_names
+        names = check_names(given, len(model.frequencies_), "feature_names", "feature")
         display = cls(model.frequencies_, model.support_, names, threshold=float(model.threshold_))
         return display.plot(ax, top=top, bar_kw=bar_kw)
 
-    def plot(self: D, ax: Axes | None = None, *, top: int | None = None, bar_kw: dict[str, Any] | None = None) -> D:
-        """Draw it.
+    def plot(self, ax: Axes | None = None, *, top: int | None = None, bar_kw: dict[str, Any] | None = None) -> Self:
+        """Draw the frequencies.
 
         Parameters
         ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure, as high as the bars need.
-        top : int, optional
-            How many features to show at most; by default 25, or as many as can be read on small axes.
-        bar_kw : dict, optional
-            Keywords for the bars, as of `matplotlib.axes.Axes.barh`.
+        $ax
+        $frequency_style
 
-        Returns
-        -------
-        SelectionFrequencyDisplay
-            The display.
+        $returns
         """
-        most = TOP if top is None else check_iterations(top, "top")
-        features = self._most_frequent(most)
-        self.ax_: Axes = axes_to_draw_in(ax, (6.4, 1.3 + 0.2 * max(len(features), 4)))
-        self.figure_: Figure = figure_of(self.ax_)
+        features = np.argsort(-self.frequencies, kind="stable")
+        features = features[: DEFAULT_TOP if top is None else check_iterations(top, "top")]
+        features = features[self.frequencies[features] > 0]
+        self.ax_: Axes = style.get_axes(ax, (6.4, 1.3 + 0.2 * max(len(features), 4)))
+        self.figure_: Figure = style.figure_of(self.ax_)
+        width, height = style.axes_size(self.ax_)
+        size = style.font_size(self.ax_)
         if ax is not None and top is None:
-            features = features[: int((axes_height(ax) - 2 * font_size(ax)) / (PITCH * SMALLEST))]
+            features = features[: int((height - 2 * size) / (style.LINE_SPACING * style.MIN_FONT_SIZE))]
         self.features_: IntArray = features
         self.ax_.set_xlabel("selection frequency")
-        tidy(self.ax_, grid="x")
-        head = 0.0 if self.threshold is None else 1.7 * font_size(self.ax_)
-        pitch = (axes_height(self.ax_) - head) / (len(features) + 0.2)
-        self._draw_bars(pitch, bar_kw)
-        self._name_bars(pitch)
-        self.ax_.set_xlim(0.0, 1.0)
-        self.ax_.set_ylim(len(features) - 0.4, -0.6 - head / pitch)
-        self.threshold_line_: Line2D | None = None
-        if self.threshold is not None:
-            self.threshold_line_, _ = mark(self.ax_, self.threshold, f"threshold {self.threshold:.3g}", middle=0.5)
-        return self
-
-    def _most_frequent(self, most: int) -> IntArray:
-        order = np.argsort(-self.frequencies, kind="stable")[:most]
-        return order[self.frequencies[order] > 0]
-
-    def _draw_bars(self, pitch: float, bar_kw: dict[str, Any] | None) -> None:
-        colours = [BLUE if self.support[feature] else GREY for feature in self.features_]
-        style: dict[str, Any] = {"color": colours, "height": min(0.72, THICKEST / pitch), **(bar_kw or {})}
-        self.bars_: BarContainer = self.ax_.barh(
-            np.arange(len(self.features_)), self.frequencies[self.features_], **style
-        )
-
-    def _name_bars(self, pitch: float) -> None:
-        """Names in letters that fit between their neighbours, so many points apart."""
-        size = float(np.clip(pitch / PITCH, SMALLEST, font_size(self.ax_) - 0.5))
-        names = short_names(self.feature_names, self.features_.tolist(), 0.4 * axes_width(self.ax_), size)
+        style.tidy(self.ax_, grid="x")
+        head = 0.0 if self.threshold is None else 1.7 * size
+        spacing = (height - head) / (len(features) + 0.2)  # of bars, in points
+        colours = [style.BLUE if self.support[feature] else style.GREY for feature in features]
+        bars: dict[str, Any] = {"color": colours, "height": min(0.72, MAX_BAR_HEIGHT / spacing), **(bar_kw or {})}
+        self.bars_: BarContainer = self.ax_.barh(np.arange(len(features)), self.frequencies[features], **bars)
+        size = float(np.clip(spacing / style.LINE_SPACING, style.MIN_FONT_SIZE, size - 0.5))
+        names = style.shorten_names(self.feature_names, features.tolist(), 0.4 * width, size)
         self.ax_.set_yticks(np.arange(len(names)), names, parse_math=False)
         self.ax_.tick_params(axis="y", length=0, labelsize=size)
+        self.ax_.set_xlim(0.0, 1.0)
+        self.ax_.set_ylim(len(features) - 0.4, -0.6 - head / spacing)
+        self.threshold_line_: Line2D | None = None
+        if self.threshold is not None:
+            self.threshold_line_ = style.mark(self.ax_, self.threshold, f"threshold {self.threshold:.3g}", middle=0.5)
+        return self

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from .._types import AnyArray, Array, IntArray
 from ..validation import check_flag, check_iterations, check_vector
-from ._layout import positions_of
-from ._matrices import group_codes, groups_of_nodes, names_of_nodes, partial_correlations, precision_of
-from ._style import (
-    INK,
-    LONGEST_GROUP,
-    NEGATIVE,
-    POSITIVE,
-    axes_height,
-    axes_to_draw_in,
-    axes_width,
-    figure_of,
-    font_size,
-    keywords,
-    legend,
-    shorten,
-)
+from . import _style as style
+from ._docs import documented
+from ._inputs import check_labels, check_names, feature_names_of, group_codes, partial_correlations, precision_of
+from ._layout import node_positions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,44 +20,47 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
     from matplotlib.text import Annotation
+    from typing_extensions import Self, Unpack
 
 __all__ = ["GraphDisplay"]
 
-D = TypeVar("D", bound="GraphDisplay")
-
 #: Graphs with more nodes have no names by default.
-NAMED = 60
-#: Thinnest edge in points: weaker ones would not be seen.
-HAIRLINE = 0.25
-#: Thinnest line of a legend in points: the colour of thinner ones could not be told.
-VISIBLE = 0.8
-#: Colours of up to ten groups, which people with any colour vision tell apart: Paul Tol's muted scheme, and grey.
-GROUPS = (
-    "#cc6677",
-    "#332288",
-    "#ddcc77",
-    "#117733",
-    "#88ccee",
-    "#882255",
-    "#44aa99",
-    "#999933",
-    "#aa4499",
-    "#777777",
+MAX_NAMED_NODES = 60
+#: Smallest widths of edges and of lines in the legend, in points: the colour of thinner ones is not visible.
+MIN_EDGE_WIDTH, MIN_LEGEND_WIDTH = 0.25, 0.8
+#: Colours of up to ten groups, distinct for all kinds of colour vision: Paul Tol's muted scheme, and grey.
+GROUP_COLOURS = (
+    *("#cc6677", "#332288", "#ddcc77", "#117733", "#88ccee"),
+    *("#882255", "#44aa99", "#999933", "#aa4499", "#777777"),
 )
 
 
+class GraphStyle(TypedDict, total=False):
+    """Keywords of `GraphDisplay.plot`."""
+
+    layout: Any
+    seed: int
+    isolated: bool
+    n_labels: int | None
+    ax: Axes | None
+    node_kw: dict[str, Any] | None
+    edge_kw: dict[str, Any] | None
+
+
+@documented
+@dataclass(eq=False, repr=False)
 class GraphDisplay:
-    """Graph of a sparse precision matrix Ω: an edge where Ωᵢⱼ ≠ 0, as wide as the partial correlation is large.
+    """Graph of a sparse precision matrix Ω: an edge where Ωᵢⱼ ≠ 0, its width proportional to the partial correlation.
 
-    The partial correlation of i and j given all others is ρᵢⱼ = −Ωᵢⱼ/√(Ωᵢᵢ Ωⱼⱼ). Widths of edges are proportional to
-    its size, down to a hairline; colours are its sign.
+    The partial correlation of i and j given all other variables is ρᵢⱼ = −Ωᵢⱼ/√(Ωᵢᵢ Ωⱼⱼ). Edges have widths
+    proportional to |ρᵢⱼ|, with a small minimum, and the colour of its sign.
 
-    Use `from_estimator` or `from_precision` to make one; the parameters below are kept as attributes.
+    Use `from_estimator` or `from_precision` to create one; the parameters are stored as attributes.
 
     Parameters
     ----------
     partial_correlations : ndarray of shape (n_nodes, n_nodes)
-        Symmetric; zero where there is no edge. The diagonal is not looked at.
+        Symmetric; zero where there is no edge. The diagonal is ignored.
     names : list of str
         Names of the nodes.
     groups : list, optional
@@ -76,21 +68,18 @@ class GraphDisplay:
 
     Attributes
     ----------
-    ax_ : Axes
-        Where it is drawn.
-    figure_ : Figure
-        The figure of it.
+    $axes_
     positions_ : ndarray of shape (n_nodes, 2)
-        Where the nodes are; NaN for those that are hidden.
+        Positions of the nodes; NaN for those that are hidden.
     edges_ : LineCollection
         The edges i < j, row by row of the upper triangle.
     nodes_ : PathCollection
         The nodes that are shown, in their order.
     labels_ : dict of int to Annotation
-        Names of nodes, by their index, the node with most edges first. Where two names would cover each other, the
-        second one is not visible.
+        Names of nodes, by their index, the node with most edges first. A name that has no room without covering an
+        earlier one is not visible.
     sign_legend_, group_legend_ : Legend or None
-        What the colours of edges and nodes mean, if there are any.
+        Legends of the colours of edges and of nodes, if there are any.
 
     See Also
     --------
@@ -111,100 +100,54 @@ class GraphDisplay:
     ['positive partial correlation, up to 0.5', 'negative, down to −0.25']
     """
 
-    def __init__(self, partial_correlations: Array, names: list[str], *, groups: list[Any] | None = None) -> None:
-        self.partial_correlations = partial_correlations
-        self.names = names
-        self.groups = groups
+    partial_correlations: Array
+    names: list[str]
+    _: KW_ONLY
+    groups: list[Any] | None = None
 
     @classmethod
     def from_estimator(
-        cls: type[D],
-        estimator: Any,
-        *,
-        names: Any = None,
-        groups: Any = None,
-        layout: Any = "spring",
-        seed: int = 0,
-        isolated: bool = True,
-        n_labels: int | None = None,
-        ax: Axes | None = None,
-        node_kw: dict[str, Any] | None = None,
-        edge_kw: dict[str, Any] | None = None,
-    ) -> D:
-        """Draw the graph that an estimator has found.
+        cls, estimator: Any, *, names: Any = None, groups: Any = None, **plot_style: Unpack[GraphStyle]
+    ) -> Self:
+        """Draw the graph of an estimator.
 
         Parameters
         ----------
-        estimator : fitted estimator or pipeline
-            One with a ``precision_``, such as SparsePrecision or scikit-learn's GraphicalLasso, or a pipeline with one
-            at its end.
-        names : sequence of str, optional
-            Names of the nodes; those that the estimator has seen by default, otherwise x0, x1, …
-        groups : sequence, optional
-            Label of the group of each node; nodes have the colour of their group.
-        layout, seed, isolated, n_labels, ax, node_kw, edge_kw
-            As of `plot`.
+        $precision_estimator
+        $names
+        $node_groups
+        $ax
+        $graph_style
 
-        Returns
-        -------
-        GraphDisplay
-            The display.
+        $returns
         """
-        precision = precision_of(estimator)
-        return cls.from_precision(
-            precision,
-            names=names_of_nodes(names, len(precision), estimator),
-            groups=groups,
-            layout=layout,
-            seed=seed,
-            isolated=isolated,
-            n_labels=n_labels,
-            ax=ax,
-            node_kw=node_kw,
-            edge_kw=edge_kw,
-        )
+        given = feature_names_of(estimator) if names is None else names
+        return cls.from_precision(precision_of(estimator), names=given, groups=groups, **plot_style)
 
     @classmethod
     def from_precision(
-        cls: type[D],
-        precision: Any,
-        *,
-        names: Any = None,
-        groups: Any = None,
-        layout: Any = "spring",
-        seed: int = 0,
-        isolated: bool = True,
-        n_labels: int | None = None,
-        ax: Axes | None = None,
-        node_kw: dict[str, Any] | None = None,
-        edge_kw: dict[str, Any] | None = None,
-    ) -> D:
+        cls, precision: Any, *, names: Any = None, groups: Any = None, **plot_style: Unpack[GraphStyle]
+    ) -> Self:
         """Draw the graph of a precision matrix.
 
         Parameters
         ----------
-        precision : array-like of shape (n_nodes, n_nodes)
-            A symmetric matrix with a positive diagonal.
+        $precision
         names : sequence of str, optional
             Names of the nodes; x0, x1, … by default.
-        groups : sequence, optional
-            Label of the group of each node; nodes have the colour of their group.
-        layout, seed, isolated, n_labels, ax, node_kw, edge_kw
-            As of `plot`.
+        $node_groups
+        $ax
+        $graph_style
 
-        Returns
-        -------
-        GraphDisplay
-            The display.
+        $returns
         """
         partial = partial_correlations(precision)
-        display = cls(partial, names_of_nodes(names, len(partial)), groups=groups_of_nodes(groups, len(partial)))
-        return display.plot(
-            ax, layout=layout, seed=seed, isolated=isolated, n_labels=n_labels, node_kw=node_kw, edge_kw=edge_kw
-        )
+        names = check_names(names, len(partial), "names", "node")
+        groups = None if groups is None else check_labels(groups, len(partial), "groups", "node")
+        return cls(partial, names, groups=groups).plot(**plot_style)
 
     def plot(
-        self: D,
+        self,
         ax: Axes | None = None,
         *,
         layout: Any = "spring",
@@ -213,69 +156,52 @@ class GraphDisplay:
         n_labels: int | None = None,
         node_kw: dict[str, Any] | None = None,
         edge_kw: dict[str, Any] | None = None,
-    ) -> D:
-        """Draw it.
+    ) -> Self:
+        """Draw the graph.
 
         Parameters
         ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure.
-        layout : {"spring", "circle"} or array-like of shape (n_nodes, 2), default="spring"
-            Where the nodes are: neighbours close to each other (needs networkx), on a circle in the order of nodes and
-            groups, or at given positions.
-        seed : int, default=0
-            Seed of the spring layout; the same seed gives the same picture.
-        isolated : bool, default=True
-            Whether to show nodes without edges. If not, the picture says how many there are.
-        n_labels : int, optional
-            How many nodes to name at most, those with most edges first; by default all if there are at most 60,
-            otherwise none.
-        node_kw : dict, optional
-            Keywords for the nodes, as of `matplotlib.axes.Axes.scatter`.
-        edge_kw : dict, optional
-            Keywords for the edges, as of `matplotlib.collections.LineCollection`.
+        $ax
+        $graph_style
 
-        Returns
-        -------
-        GraphDisplay
-            The display.
+        $returns
         """
-        most = NAMED if n_labels is None else check_iterations(n_labels, "n_labels")
+        max_labels = MAX_NAMED_NODES if n_labels is None else check_iterations(n_labels, "n_labels")
         edges = np.argwhere(np.triu(self.partial_correlations, 1))
         degrees = np.bincount(edges.ravel(), minlength=len(self.names))
-        everyone = check_flag(isolated, "isolated") or not len(edges)
-        shown = np.flatnonzero((degrees > 0) | everyone)
-        self.ax_: Axes = axes_to_draw_in(ax, (7.0, 5.4))
-        self.figure_: Figure = figure_of(self.ax_)
+        show_all = check_flag(isolated, "isolated") or not len(edges)
+        shown = np.flatnonzero((degrees > 0) | show_all)
+        self.ax_: Axes = style.get_axes(ax, (7.0, 5.4))
+        self.figure_: Figure = style.figure_of(self.ax_)
         self._clear_axes(len(edges), len(self.names) - len(shown))
-        self._place(layout, seed, shown, edges)
+        self._place_nodes(layout, seed, shown, edges)
         self._draw_edges(edges, edge_kw)
         self._draw_nodes(shown, node_kw)
         by_degree = shown[np.argsort(-degrees[shown], kind="stable")]
-        self._name(by_degree[:most] if n_labels is not None or len(shown) <= NAMED else by_degree[:0])
-        self._frame(shown)
+        self._draw_names(by_degree[: 0 if n_labels is None and len(shown) > MAX_NAMED_NODES else max_labels])
+        self._add_frame(shown)
         return self
 
     def _clear_axes(self, n_edges: int, n_hidden: int) -> None:
-        """No frame and no ticks, and below it what is not seen."""
+        """Remove frame and ticks, and write below what is not shown."""
         self.ax_.spines[:].set_visible(False)
         self.ax_.set(xticks=[], yticks=[])
         note = "no edges" if not n_edges else ""
         if n_hidden:
             note = f"{n_hidden} {'node' if n_hidden == 1 else 'nodes'} without edges not shown"
-        self.ax_.set_xlabel(note, fontsize=font_size(self.ax_) - 0.5, color=INK)
+        self.ax_.set_xlabel(note, fontsize=style.font_size(self.ax_) - 0.5, color=style.INK)
 
-    def _place(self, layout: Any, seed: int, shown: IntArray, edges: IntArray) -> None:
-        """Positions of all nodes; those that are hidden have none, unless they are given."""
+    def _place_nodes(self, layout: Any, seed: int, shown: IntArray, edges: IntArray) -> None:
+        """Positions of the nodes that are shown."""
         groups = np.zeros(len(self.names)) if self.groups is None else group_codes(self.groups)[1]
         self.positions_: Array = np.full((len(self.names), 2), np.nan)
         if isinstance(layout, str):
             order = np.argsort(groups[shown], kind="stable")
-            left = 0.7 if self.groups is not None and self._is_wide() else 1.0  # a legend takes about a third
-            aspect = left * axes_width(self.ax_) / axes_height(self.ax_)
-            self.positions_[shown] = positions_of(
-                layout, np.searchsorted(shown, edges), order, seed=seed, aspect=aspect
-            )
+            width, height = style.axes_size(self.ax_)
+            if self.groups is not None and self._is_wide():
+                width *= 0.7  # the legend takes about a third
+            edges = np.searchsorted(shown, edges)
+            self.positions_[shown] = node_positions(layout, edges, order, seed=seed, aspect=width / height)
         else:
             self.positions_[shown] = check_vector(layout, "layout", self.positions_.shape)[shown]
 
@@ -285,21 +211,21 @@ class GraphDisplay:
         partial = self.partial_correlations[edges[:, 0], edges[:, 1]]
         size = np.abs(partial)
         widest = float(np.clip(30 / np.sqrt(len(edges) + 1), 1.6, 4.0))
-        style = keywords(
+        edge_style = style.merge_keywords(
             edge_kw,
             LineCollection,
-            linewidth=np.maximum(widest * size / size.max(initial=0.0), HAIRLINE) if len(edges) else 1.0,
-            color=np.where(partial > 0, POSITIVE, NEGATIVE) if len(edges) else POSITIVE,
+            linewidth=np.maximum(widest * size / size.max(initial=0.0), MIN_EDGE_WIDTH) if len(edges) else 1.0,
+            color=np.where(partial > 0, style.POSITIVE, style.NEGATIVE) if len(edges) else style.POSITIVE,
             alpha=float(np.clip(10 / np.sqrt(len(edges) + 1), 0.5, 0.85)),
             capstyle="round",
             zorder=1.5,
         )
-        self.edges_: LineCollection = LineCollection(list(self.positions_[edges]), **style)
+        self.edges_: LineCollection = LineCollection(list(self.positions_[edges]), **edge_style)
         self.ax_.add_collection(self.edges_, autolim=False)
-        self.sign_legend_: Legend | None = self._legend_of_signs(partial)
+        self.sign_legend_: Legend | None = self._add_sign_legend(partial)
 
-    def _legend_of_signs(self, partial: Array) -> Legend | None:
-        """The widest edge of each sign and its partial correlation, which is a scale of widths too."""
+    def _add_sign_legend(self, partial: Array) -> Legend | None:
+        """The widest edge of each sign and its partial correlation, which also explains the widths."""
         from matplotlib.lines import Line2D
 
         widths, colours = np.atleast_1d(self.edges_.get_linewidth()), self.edges_.get_colors()
@@ -309,28 +235,28 @@ class GraphDisplay:
             if strongest is not None:
                 what = f"{text} partial correlation" if not handles else text
                 value = f"{'up' if sign > 0 else 'down'} to {partial[strongest]:.2g}".replace("-", "−")
-                width = max(widths[strongest % len(widths)], VISIBLE)
-                style = {"color": colours[strongest % len(colours)], "linewidth": width}
-                handles.append(Line2D([], [], label=f"{what}, {value}", **style))
-        wide = axes_width(self.ax_) > 38 * font_size(self.ax_)
-        return legend(self.ax_, handles, loc="lower left", ncols=2 if wide else 1)
+                width = max(widths[strongest % len(widths)], MIN_LEGEND_WIDTH)
+                colour: Any = colours[strongest % len(colours)]
+                handles.append(Line2D([], [], label=f"{what}, {value}", color=colour, linewidth=width))
+        wide = style.axes_size(self.ax_)[0] > 38 * style.font_size(self.ax_)
+        return style.add_legend(self.ax_, handles, loc="lower left", ncols=2 if wide else 1)
 
     def _draw_nodes(self, shown: IntArray, node_kw: dict[str, Any] | None) -> None:
-        share = np.sqrt(axes_width(self.ax_) * axes_height(self.ax_) / max(len(shown), 1))
-        colours = self._colours(shown)
-        style: dict[str, Any] = {
-            "s": float(np.clip(0.25 * share, 3.5, 10.0)) ** 2,
+        spacing = np.sqrt(np.prod(style.axes_size(self.ax_)) / max(len(shown), 1))  # of evenly spread nodes
+        colours = self._group_colours(shown)
+        node_style: dict[str, Any] = {
+            "s": float(np.clip(0.25 * spacing, 3.5, 10.0)) ** 2,
             "edgecolors": self.ax_.get_facecolor(),
             "linewidths": 0.5,
             "zorder": 2.0,
             **(node_kw or {}),
         }
-        if style.keys().isdisjoint(("c", "color")):
-            style = {"facecolors": INK if colours is None else colours, **style}
-        self.nodes_: PathCollection = self.ax_.scatter(*self.positions_[shown].T, **style)
+        if node_style.keys().isdisjoint(("c", "color")):
+            node_style.setdefault("facecolors", style.INK if colours is None else colours)
+        self.nodes_: PathCollection = self.ax_.scatter(*self.positions_[shown].T, **node_style)
 
-    def _colours(self, shown: IntArray) -> AnyArray | None:
-        """The colours of nodes, and a legend of them, if there are groups."""
+    def _group_colours(self, shown: IntArray) -> AnyArray | None:
+        """Colours of the nodes, and a legend of them, if there are groups."""
         from matplotlib import colormaps
         from matplotlib.colors import to_rgba_array
         from matplotlib.lines import Line2D
@@ -339,52 +265,54 @@ class GraphDisplay:
         if self.groups is None:
             return None
         names, codes = group_codes(self.groups)
-        many = len(names) > len(GROUPS)
-        palette = colormaps["turbo"](np.linspace(0.03, 0.97, len(names))) if many else to_rgba_array(GROUPS)
+        many = len(names) > len(GROUP_COLOURS)
+        palette = colormaps["turbo"](np.linspace(0.03, 0.97, len(names))) if many else to_rgba_array(GROUP_COLOURS)
         dot: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 5.5}
         present = np.unique(codes[shown]).tolist()
-        names = [shorten(names[group], LONGEST_GROUP) for group in present]
+        names = [style.shorten(names[group], style.MAX_GROUP_LENGTH) for group in present]
         handles = [
             Line2D([], [], color=palette[group], label=name, **dot) for group, name in zip(present, names, strict=True)
         ]
-        size = font_size(self.ax_) - 1
+        size = style.font_size(self.ax_) - 1
+        width, height = style.axes_size(self.ax_)
         if self._is_wide():
-            rows = max(int(axes_height(self.ax_) / (1.5 * size)) - 2, 1)
+            rows = max(int(height / (1.5 * size)) - 2, 1)
             place = {"loc": "upper right", "ncols": -(-len(names) // rows)}
         else:
             longest = max(map(len, names))
-            place = {"loc": "upper left", "ncols": max(int(axes_width(self.ax_) / (size * (0.55 * longest + 3))), 1)}
-        self.group_legend_ = legend(self.ax_, handles, **place)
+            place = {"loc": "upper left", "ncols": max(int(width / (size * (0.55 * longest + 3))), 1)}
+        self.group_legend_ = style.add_legend(self.ax_, handles, **place)
         return palette[codes[shown]]
 
     def _is_wide(self) -> bool:
         """Whether there is more room for a legend on the right than at the top."""
-        return axes_width(self.ax_) > 1.1 * axes_height(self.ax_)
+        width, height = style.axes_size(self.ax_)
+        return width > 1.1 * height
 
-    def _name(self, named: IntArray) -> None:
-        """Names with a margin that hides the edges below them."""
+    def _draw_names(self, named: IntArray) -> None:
+        """Names with an outline that hides the edges below them; `_add_frame` places them."""
         from matplotlib.patheffects import withStroke
 
-        size = float(np.clip(font_size(self.ax_) - max(len(named) - 15, 0) / 18, 6.0, None))
+        size = float(np.clip(style.font_size(self.ax_) - max(len(named) - 15, 0) / 18, 6.0, None))
         self.labels_: dict[int, Annotation] = {}
         for node in named.tolist():
             x, y = self.positions_[node]
             self.labels_[node] = self.ax_.annotate(
-                shorten(self.names[node]),
+                style.shorten(self.names[node]),
                 (x, y),
                 xytext=(0.0, 0.0),
                 textcoords="offset points",
                 ha="center",
                 va="center",
                 fontsize=size,
-                color=INK,
+                color=style.INK,
                 parse_math=False,
                 in_layout=False,
                 path_effects=[withStroke(linewidth=2.0, foreground=self.ax_.get_facecolor())],
             )
 
-    def _frame(self, shown: IntArray) -> None:
-        """Fit nodes and names between the legends, now and whenever the figure changes."""
+    def _add_frame(self, shown: IntArray) -> None:
+        """Fit nodes and names between the legends, now and whenever the figure is drawn."""
         from ._frame import GraphFrame
 
         sides = {"bottom": self.sign_legend_, "right" if self._is_wide() else "top": self.group_legend_}

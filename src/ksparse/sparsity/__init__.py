@@ -1,4 +1,4 @@
-"""Where x may be nonzero: entries, groups, rows, pairs; and the hard-thresholding operators (step S2)."""
+"""Sparsity sets of entries, groups, rows or pairs, and their hard-thresholding operators (step S2)."""
 
 from .base import Sparsity, Units
 from .entries import Entries, Rows

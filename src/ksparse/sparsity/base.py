@@ -14,23 +14,23 @@ from ..validation import check_number_of_units, real_array
 
 __all__ = ["FREE", "NEVER", "Sparsity", "Units"]
 
-#: Numbers of coordinates that belong to no unit: always selected, or never.
+#: Unit numbers of coordinates that belong to no unit: those that are always selected, and never.
 FREE, NEVER = -1, -2
 
 
 @dataclass(frozen=True)
 class Sparsity(ABC):
-    """What may be nonzero. Subclasses say what a unit is.
+    """A constraint on the support of x: at most k units are nonzero. Subclasses define what a unit is.
 
     Parameters
     ----------
     k : int
-        Number of units that may be nonzero. If there are no more than k units, the constraint is inactive.
+        Number of units that may be nonzero. If there are at most k units, the constraint is inactive.
     always : sequence, default=()
         Units that are always selected, by name or as a mask over the units. They count in k.
     lower, upper : float or array of x's shape, default=-inf, inf
         Bounds of the coefficients, with lower ≤ 0 ≤ upper. ``lower=0`` asks for nonnegative coefficients.
-        They do not apply to an intercept.
+        They do not apply to the intercept.
     """
 
     k: int
@@ -45,7 +45,7 @@ class Sparsity(ABC):
     def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
         """Unit number of each constrained coordinate (flat order), and the names of the units.
 
-        `shape` is that of the constrained coordinates; `n_free` coordinates of x beside them (an intercept)
+        `shape` is that of the constrained coordinates. The other `n_free` coordinates of x, such as an intercept,
         belong to no unit.
         """
 
@@ -55,8 +55,8 @@ class Sparsity(ABC):
         inner = shape if free is None else _inner_shape(constrained)
         if np.prod(inner, dtype=int) != constrained.sum():
             raise ValueError(
-                f"{type(self).__name__} cannot count entries beside single ones that are always in, "
-                "as the diagonal of a precision matrix is; use Pairs"
+                f"{type(self).__name__} does not support single free entries of a matrix, "
+                "such as the diagonal of a precision matrix; use Pairs"
             )
         labels, names = self.units_of(inner, int(constrained.size - constrained.sum()))
         number = np.full(shape, FREE, dtype=np.intp)
@@ -70,21 +70,27 @@ class Sparsity(ABC):
         if always.sum() > self.k:
             raise ValueError(
                 f"{always.sum()} units are always selected, but k = {self.k}; "
-                "always-selected units count in k, so raise k or name fewer of them"
+                "always-selected units count in k: increase k or name fewer of them"
             )
 
     def _find_always(self, names: AnyArray) -> Mask:
+        """Which units are always selected."""
         wanted = np.atleast_1d(np.asarray(self.always))
         if wanted.dtype == bool:
             if wanted.shape != names.shape:
-                raise ValueError(f"always is a mask of {wanted.size} values for {len(names)} units; give one for each")
+                raise ValueError(
+                    f"always is a mask of {wanted.size} values for {len(names)} units; give one value per unit"
+                )
             return wanted
-        known = set(names.tolist())
-        missing = [unit for unit in wanted.tolist() if unit not in known]
+        if not wanted.size:
+            return np.zeros(len(names), dtype=bool)
+        always = np.isin(names, wanted)
+        found = set(names[always].tolist())  # a text such as "1" is not the number 1, which isin takes for the same
+        missing = [unit for unit in wanted.tolist() if unit not in found]
         if missing:
-            shown = ", ".join(map(repr, names[:3].tolist())) + (", …" if len(names) > 3 else "")
-            raise ValueError(f"always names {missing}, but the {len(names)} units are named {shown}")
-        return np.isin(names, wanted) if wanted.size else np.zeros(len(names), dtype=bool)
+            examples = ", ".join(map(repr, names[:3].tolist())) + (", …" if len(names) > 3 else "")
+            raise ValueError(f"always names {missing}, but the {len(names)} units are named {examples}")
+        return always
 
     def _bounds(self, shape: tuple[int, ...], constrained: Mask) -> tuple[Array | None, Array | None]:
         lower, upper = real_array(self.lower, "lower"), real_array(self.upper, "upper")
@@ -95,11 +101,11 @@ class Sparsity(ABC):
             if values.ndim and values.size != constrained.sum():
                 raise ValueError(
                     f"{name} has {values.size} values for {constrained.sum()} coefficients; "
-                    "pass one number or one for each coefficient"
+                    "pass one number or one per coefficient"
                 )
             if np.isnan(values).any() or (values * np.sign(unbounded) < 0).any():
                 raise ValueError(
-                    f"{name} must satisfy lower <= 0 <= upper, so that a coefficient can be zero; got {values}"
+                    f"{name} must satisfy lower <= 0 <= upper, since coefficients may be zero; got {values}"
                 )
             array = np.full(shape, unbounded)
             array[constrained] = values.ravel() if values.ndim else values
@@ -116,7 +122,7 @@ def _inner_shape(constrained: Mask) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """A sparsity set bound to a shape: the thresholding operators.
+    """A sparsity set for iterates of one shape, with its hard-thresholding operators.
 
     Attributes
     ----------
@@ -162,7 +168,7 @@ class Units:
 
     @property
     def count(self) -> int:
-        """Number of units there are."""
+        """Number of units."""
         return len(self.names)
 
     @property
@@ -171,7 +177,7 @@ class Units:
         return self.k >= self.count
 
     def clip(self, x: Array) -> Array:
-        """x moved into its bounds."""
+        """x clipped to its bounds."""
         if self.lower is None:
             return x
         return np.clip(x, self.lower, self.upper)
@@ -185,24 +191,24 @@ class Units:
         return sums
 
     def scores(self, z: Array, metric: Array | None = None) -> Array:
-        """What keeping each unit of z is worth: the drop in squared distance, per coordinate of the unit.
+        """By how much keeping each unit of z reduces the squared distance to z, per coordinate of the unit.
 
-        Without bounds this is ‖z_G‖²/|G|; a clipped entry is worth less. With a metric D, distances are
-        those of ‖d‖² = Σ D_j d_j².
+        Without bounds this is ‖z_G‖²/|G|; it is less where z is clipped. With a metric D, the squared length of d is
+        Σ D_j d_j².
         """
-        worth = np.square(z)
+        reduction = np.square(z)
         if self.lower is not None:
-            worth -= np.square(z - self.clip(z))
+            reduction -= np.square(z - self.clip(z))
         if metric is not None:
-            worth *= metric
-        return self.total(worth) / self.sizes
+            reduction *= metric
+        return self.total(reduction) / self.sizes
 
     def mean_squares(self, values: Array) -> Array:
         """‖values_G‖²/|G| for each unit G."""
         return self.total(np.square(values)) / self.sizes
 
     def descent(self, gradient: Array) -> Array:
-        """The gradient without the entries that a zero coefficient cannot follow downhill within its bounds."""
+        """The gradient, zero where a zero coefficient cannot move in the descent direction within its bounds."""
         if self.lower is None or self.upper is None:
             return gradient
         blocked = ((gradient > 0) & (self.lower == 0)) | ((gradient < 0) & (self.upper == 0))
@@ -211,12 +217,12 @@ class Units:
     def select(self, z: Array, metric: Array | None = None, k: int | None = None) -> Mask:
         """Mask of the top-k units of z, with the always-selected units and the free coordinates.
 
-        Ties go to the unit that comes first.
+        Ties are broken in favour of the first unit.
         """
         return self.mask(self.top(self.scores(z, metric), k))
 
     def top(self, scores: Array, k: int | None = None) -> Mask:
-        """Which units have the k largest scores, the always-selected ones first; ties by position."""
+        """Which units are selected: the always-selected ones, then those with the largest scores, k in all."""
         k = self.k if k is None else min(k, self.count)
         chosen = self.always.copy()
         remaining = k - int(chosen.sum())
@@ -233,12 +239,12 @@ class Units:
         return self.total(support.astype(np.float64)) > 0
 
     def truncate(self, z: Array, metric: Array | None = None) -> Array:
-        """z with only its top-k units kept, moved into the bounds."""
+        """z with all but its top-k units set to zero, clipped to the bounds."""
         return np.where(self.select(z, metric), self.clip(z), 0.0)
 
 
 def top_mask(scores: Array, k: int) -> Mask:
-    """Mask of the k largest scores, ties going to the lower index; O(p)."""
+    """Mask of the k largest scores; ties are broken in favour of the lower index. It takes O(p) time."""
     if k <= 0 or k >= scores.size:
         return np.full(scores.size, k > 0)
     threshold = np.partition(scores, scores.size - k)[scores.size - k]

@@ -25,7 +25,7 @@ class Entries(Sparsity):
     always : array-like, default=()
         Indices (or a mask) of entries that are always selected; they count in k.
     lower, upper : float or array of x's shape, default=-inf, inf
-        Bounds of the coefficients, with lower ≤ 0 ≤ upper; not of an intercept.
+        Bounds of the coefficients, with lower ≤ 0 ≤ upper; not for the intercept.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Rows(Sparsity):
     always : array-like, default=()
         Indices (or a mask) of rows that are always selected; they count in k.
     lower, upper : float or array of x's shape, default=-inf, inf
-        Bounds of the coefficients, with lower ≤ 0 ≤ upper; not of an intercept.
+        Bounds of the coefficients, with lower ≤ 0 ≤ upper; not for the intercept.
 
     Examples
     --------

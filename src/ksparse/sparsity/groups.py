@@ -17,7 +17,7 @@ __all__ = ["Groups"]
 class Groups(Sparsity):
     """At most k groups of entries are nonzero; k counts groups.
 
-    Groups are compared by ‖z_G‖²/|G|, so that a large group is not preferred for its size. Units are named
+    Groups are ranked by ‖z_G‖²/|G|, which does not prefer large groups. Units are named
     by their label, in sorted order.
 
     Parameters
@@ -25,8 +25,8 @@ class Groups(Sparsity):
     k : int
         Number of groups.
     labels : array-like
-        Group of each feature, in any order: integers or strings. For a matrix iterate, one label for each row
-        or one for each entry. No label for an intercept.
+        Group of each feature, in any order: integers or strings. For a matrix iterate, one label per row or per
+        entry. An intercept has no label.
     always, lower, upper
         See `Sparsity`; `always` holds labels.
 

@@ -16,7 +16,7 @@ __all__ = ["Pairs", "pair_mask"]
 
 @dataclass(frozen=True)
 class Pairs(Sparsity):
-    """At most k pairs x_ij = x_ji of a symmetric matrix are nonzero, the diagonal always being in.
+    """At most k pairs x_ij = x_ji of a symmetric matrix are nonzero, in addition to the diagonal.
 
     The S2 of the paper's Algorithm 2: ‖Ω⁻‖₀ ≤ 2k off the diagonal, k being the number of edges of the graph. Units are
     named by their pair (i, j) with i < j.
@@ -65,7 +65,9 @@ class Pairs(Sparsity):
         known = pair_mask(self.always, size, "always")
         both = np.argwhere(np.triu(known & forbidden, 1))
         if both.size:
-            raise ValueError(f"the pair {tuple(both[0].tolist())} is both always and never selected; name it once")
+            raise ValueError(
+                f"the pair {tuple(both[0].tolist())} is both in always and in never; name it in one of them"
+            )
         always = known[rows, columns]
         self._check_always(always)
         lower, upper = self._bounds(shape, number >= 0)
@@ -76,7 +78,7 @@ class Pairs(Sparsity):
 
 @dataclass(frozen=True, eq=False)
 class _PairUnits(Units):
-    """Units of two entries each, whose flat positions are known: gathering them is faster than counting by number."""
+    """Units of two entries each: sums by their flat indices are faster than by unit number."""
 
     above: IntArray
     below: IntArray

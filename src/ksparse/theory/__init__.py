@@ -1,4 +1,4 @@
-"""The paper's Condition C, and what its theorems promise from its constants."""
+"""The paper's Condition C, and the rates and bounds of its theorems."""
 
 from .conditions import ConditionC, logistic_condition, restricted_eigenvalues
 

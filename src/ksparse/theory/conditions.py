@@ -14,8 +14,8 @@ from ..validation import check_number_of_units, check_positive_number
 
 __all__ = ["ConditionC", "logistic_condition", "restricted_eigenvalues"]
 
-#: More supports than this are not enumerated.
-MOST_SUPPORTS = 2_000_000
+#: Largest number of supports that are enumerated.
+MAX_SUPPORTS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class ConditionC:
     def from_quadratic(cls, m: float, M: float) -> ConditionC:
         """The best constants of a quadratic whose s × s Hessian blocks have eigenvalues in [m, M].
 
-        There the condition reads ‖I − ζ∇²_F f‖ ≤ ρ, so that ζ = 2/(m + M) gives ρ = (M − m)/(M + m).
+        The condition is ‖I − ζ∇²_F f‖ ≤ ρ for a quadratic, and ζ = 2/(m + M) gives ρ = (M − m)/(M + m).
         """
         return cls(2.0 / (m + M), (M - m) / (M + m))
 
@@ -79,20 +79,22 @@ class ConditionC:
 
     def grahtp_bound(self, step: float, t: Any, initial_error: float, gradient_norm: float) -> Any:
         """Theorem 2(a): bound of ‖x⁽ᵗ⁾ − x̄‖ from ‖x⁽⁰⁾ − x̄‖ and ‖∇_k f(x̄)‖."""
-        rate = self._rate(self.grahtp_rate(step), step)
+        rate = self._check_rate(self.grahtp_rate(step), step)
         floor = (2 * step + self.zeta) / ((1 - rate) * (1 - self.rho)) * gradient_norm
         return rate ** np.asarray(t) * initial_error + floor
 
     def fgrahtp_bound(self, step: float, t: Any, initial_error: float, gradient_norm: float) -> Any:
         """Theorem 2(b): bound of ‖x⁽ᵗ⁾ − x̄‖ from ‖x⁽⁰⁾ − x̄‖ and ‖∇_s f(x̄)‖."""
-        rate = self._rate(self.fgrahtp_rate(step), step)
+        rate = self._check_rate(self.fgrahtp_rate(step), step)
         return rate ** np.asarray(t) * initial_error + 2 * step / (1 - rate) * gradient_norm
 
-    def _rate(self, rate: float, step: float) -> float:
+    def _check_rate(self, rate: float, step: float) -> float:
         if not 0 < step < self.zeta:
             raise ValueError(f"Theorem 2 needs 0 < step < zeta = {self.zeta:.4g}, got {step!r}")
         if rate >= 1:
-            raise ValueError(f"Theorem 2 needs a rate below 1; here it is {rate:.4g}. A smaller rho is needed")
+            raise ValueError(
+                f"Theorem 2 needs a rate below 1, but it is {rate:.4g}; the condition must hold with a smaller rho"
+            )
         return rate
 
 
@@ -114,9 +116,11 @@ def restricted_eigenvalues(hessian: Any, s: int) -> tuple[float, float]:
     """
     matrix = np.asarray(hessian, dtype=np.float64)
     s = min(check_number_of_units(s), matrix.shape[0])
-    supports = comb(matrix.shape[0], s)
-    if supports > MOST_SUPPORTS:
-        raise ValueError(f"there are {supports} supports of size {s}; at most {MOST_SUPPORTS} are enumerated")
+    n_supports = comb(matrix.shape[0], s)
+    if n_supports > MAX_SUPPORTS:
+        raise ValueError(
+            f"there are {n_supports} supports of size {s}; at most {MAX_SUPPORTS} are enumerated; choose a smaller s"
+        )
     smallest, largest = np.inf, 0.0
     chunk: list[tuple[int, ...]] = []
     for support in combinations(range(matrix.shape[0]), s):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from ksparse._types import AnyArray, Array
-from ksparse.selection import Path
 from ksparse.solvers import History, Iteration
 
 
@@ -28,9 +28,9 @@ def coefficients(ks: Iterable[int], n_features: int, n_outputs: int | None = Non
     return coef[:, 0] if n_outputs is None else coef
 
 
-def path(ks: Iterable[int], n_features: int, n_outputs: int | None = None, names: AnyArray | None = None) -> Path:
-    coef = coefficients(ks, n_features, n_outputs)
-    return Path(np.array(list(ks)), coef, np.zeros(coef.shape[:-1]), results=(), passes=0, feature_names=names)
+def path(ks: Iterable[int], n_features: int, n_outputs: int | None = None, names: AnyArray | None = None) -> Any:
+    """What displays read of a path."""
+    return SimpleNamespace(ks=np.array(list(ks)), coef=coefficients(ks, n_features, n_outputs), feature_names=names)
 
 
 def history(count: int, *, rate: float = 0.3, floor: float = 1e-5) -> History:
@@ -78,8 +78,8 @@ def by_criterion(ks: Iterable[int], n_features: int = 10, *, k: int) -> Fitted:
 
 
 def stability(frequencies: Iterable[float], threshold: float = 0.6, **more: Any) -> Fitted:
-    shares = np.array(list(frequencies))
-    return Fitted().fit(frequencies_=shares, threshold_=threshold, support_=shares >= threshold, **more)
+    values = np.array(list(frequencies))
+    return Fitted().fit(frequencies_=values, threshold_=threshold, support_=values >= threshold, **more)
 
 
 def precision(n_nodes: int, n_edges: int, seed: int = 0) -> Array:
