@@ -14,7 +14,7 @@ import numpy as np
 
 from .._types import AnyArray, Matrix
 from ..estimators import SparseLinearModel
-from ..persistence import load, notes
+from ..persistence import load, load_notes as notes
 from .data import features_of_model
 from .errors import InputError
 from .output import write_file
