@@ -21,47 +21,19 @@ __all__ = ["Data", "load_features", "load_training_data", "split_names"]
 
 @dataclass(frozen=True)
 class Data:
-    """Features and a target.
-
-    Attributes
-    ----------
-    source : str
-        The file or the data set.
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-        The features.
-    names : list of str
-        Their names; numbers of features for svmlight.
-    target : str
-        The target's name.
-    y : ndarray
-        Numbers, booleans or text.
-    notes : tuple of str
-        What the user should know about how the data was read.
-    first_index : int or None
-        The smallest number of a feature, for svmlight.
-    """
+    """Features and a target; text, numbers or booleans."""
 
     source: str
     X: Matrix
-    names: list[str]
+    names: list[str]  # numbers of features for svmlight
     target: str
     y: AnyArray
     notes: tuple[str, ...] = ()
-    first_index: int | None = None
+    first_index: int | None = None  # the smallest number of a feature, for svmlight
 
 
 def load_training_data(name: str, target: str | None, drop: list[str]) -> Data:
-    """The data to fit a model to.
-
-    Parameters
-    ----------
-    name : str
-        A file, or a built-in data set.
-    target : str, optional
-        The target's column; svmlight files and built-in data sets have a default.
-    drop : list of str
-        What the user wrote after each ``--drop``.
-    """
+    """The data to fit a model to; `drop` is what the user wrote after each ``--drop``."""
     if find_suffix(Path(name)) in SVMLIGHT:
         return _load_svmlight_data(Path(name), target, drop)
     table = open_table(name)
@@ -86,21 +58,7 @@ def load_training_data(name: str, target: str | None, drop: list[str]) -> Data:
 def load_features(
     name: str, n_features: int, names: list[str] | None, selected: list[int], first_index: int | None
 ) -> Matrix:
-    """The columns that a model needs, in the order of `selected`.
-
-    Parameters
-    ----------
-    name : str
-        A file, or a built-in data set.
-    n_features : int
-        Number of features of the model.
-    names : list of str, optional
-        Their names; without names, columns are taken by their position.
-    selected : list of int
-        The features that are needed.
-    first_index : int, optional
-        The smallest number of a feature, if the model was fitted to an svmlight file.
-    """
+    """The columns that a model needs, in the order of `selected`; without names, columns are taken by position."""
     if find_suffix(Path(name)) in SVMLIGHT:
         if names is not None:
             raise InputError(

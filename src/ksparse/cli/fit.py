@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,61 +15,36 @@ from .printing import print_model
 from .progress import show_progress
 from .report import render_report
 
-__all__ = ["FitCommand"]
+__all__ = ["run_fit"]
 
 
-@dataclass(frozen=True)
-class FitCommand:
-    """``ksparse fit`` with its arguments.
-
-    Attributes
-    ----------
-    data : str
-        A file or a built-in data set.
-    target : str or None
-        The column to predict.
-    drop : tuple of str
-        Columns to leave out, as the user wrote them.
-    settings : Settings
-        How to fit.
-    out : Path or None
-        The folder for a report and the model.
-    """
-
-    data: str
-    target: str | None
-    drop: tuple[str, ...]
-    settings: Settings
-    out: Path | None
-
-    def run(self) -> None:
-        """Run the command; raises `InputError` for errors that the user can fix."""
-        if self.out is not None:
-            check_folder(self.out)
-        with show_progress(f"Reading {self.data}"):
-            data = load_training_data(self.data, self.target, list(self.drop))
-        with show_progress("Fitting"):
-            fitted = fit_model(data, self.settings)
-        try:
-            written = self._write(fitted)
-        except BaseException:
-            print_model(fitted)  # a full disk must not lose the result of a long fit
-            raise
-        print_model(fitted, written)
-
-    def _write(self, fitted: FittedModel) -> list[str]:
-        if self.out is None:
-            return []
-        with show_progress("Writing the report"):
-            files = {"report.html": render_report(fitted), "model.json": write_model(fitted)}
-            write_files(self.out, files)
-        return [f"Wrote {escape_control(self.out / name)}" for name in files]
+def run_fit(source: str, target: str | None, drop: list[str], settings: Settings, out: Path | None) -> None:
+    """Fit a model to a file or a built-in data set; raises `InputError` for errors that the user can fix."""
+    if out is not None:
+        check_folder(out)
+    with show_progress(f"Reading {source}"):
+        data = load_training_data(source, target, drop)
+    with show_progress("Fitting"):
+        fitted = fit_model(data, settings)
+    try:
+        written = [] if out is None else _write(fitted, out)
+    except BaseException:
+        print_model(fitted)  # a full disk must not lose the result of a long fit
+        raise
+    print_model(fitted, written)
 
 
-def write_model(fitted: FittedModel) -> str:
-    """The model as the text of a file, with what ``ksparse predict`` must know about its data."""
-    data, about = fitted.data, dict[str, object]()
-    about |= {"data": Path(data.source).name, "target": data.target, "task": fitted.task.name}
+def _write(fitted: FittedModel, folder: Path) -> list[str]:
+    with show_progress("Writing the report"):
+        files = {"report.html": render_report(fitted), "model.json": _write_model(fitted)}
+        write_files(folder, files)
+    return [f"Wrote {escape_control(folder / name)}" for name in files]
+
+
+def _write_model(fitted: FittedModel) -> str:
+    """The text of the model's file, with what ``ksparse predict`` must know about the data."""
+    data = fitted.data
+    about: dict[str, object] = {"data": Path(data.source).name, "target": data.target, "task": fitted.task.name}
     if data.first_index is None:
         fitted.model.feature_names_in_ = np.array(data.names, dtype=object)
     else:

@@ -17,7 +17,7 @@ from ..estimators import SparseLinearModel
 from .data import Data, split_names
 from .errors import InputError, quote, quote_path
 from .scores import compute_scores
-from .standardized import standardized
+from .standardized import make_standardized
 from .tasks import Task, choose_task
 
 __all__ = ["FOLDS", "FittedModel", "Settings", "fit_model"]
@@ -45,45 +45,19 @@ class Settings:
 
 @dataclass(frozen=True)
 class FittedModel:
-    """A fitted model with all that is reported about it.
-
-    Attributes
-    ----------
-    data : Data
-        The data.
-    settings : Settings
-        What the user asked for.
-    task : Task
-        The kind of model.
-    reason : str
-        Why this kind.
-    model : SparseLinearModel
-        The model, for features in the units of the data.
-    means, scales : ndarray of shape (n_features,)
-        Mean and standard deviation of each feature in the training rows.
-    train, test : ndarray of int
-        Rows of each part; no test rows if the user wants none.
-    y : ndarray
-        The target as the model takes it.
-    scores : dict of str to (float, float or None)
-        Scores on training and on test rows.
-    seconds : float
-        Time of the fit.
-    notes : tuple of str
-        What the user should know.
-    """
+    """A fitted model, for features in the units of the data, with all that is reported about it."""
 
     data: Data
     settings: Settings
     task: Task
-    reason: str
+    reason: str  # why this task
     model: SparseLinearModel
-    means: Array
-    scales: Array
+    means: Array  # of each feature in the training rows
+    scales: Array  # standard deviations of each feature in the training rows
     train: IntArray
-    test: IntArray
-    y: AnyArray
-    scores: dict[str, tuple[float, float | None]]
+    test: IntArray  # empty if the user wants no test
+    y: AnyArray  # the target as the model takes it
+    scores: dict[str, tuple[float, float | None]]  # on training and on test rows
     seconds: float
     notes: tuple[str, ...]
 
@@ -189,12 +163,12 @@ def _make_estimator(data: Data, task: Task, settings: Settings, y: AnyArray) -> 
             raise InputError(
                 f"--k {settings.k} is less than the {len(set(always))} features of --always; use a larger k"
             )
-        return standardized(task.find_class())(k=settings.k, **common)
+        return make_standardized(task.find_class())(k=settings.k, **common)
     if settings.criterion != "cv":
-        return standardized(task.find_class("IC"))(criterion=settings.criterion, **common)
+        return make_standardized(task.find_class("IC"))(criterion=settings.criterion, **common)
     _check_folds(y, task)
     folds = (StratifiedKFold if task.has_classes else KFold)(FOLDS, shuffle=True, random_state=settings.seed)
-    return standardized(task.find_class("CV"))(cv=folds, rule=settings.rule, n_jobs=settings.jobs, **common)
+    return make_standardized(task.find_class("CV"))(cv=folds, rule=settings.rule, n_jobs=settings.jobs, **common)
 
 
 def _check_folds(y: AnyArray, task: Task) -> None:
@@ -214,6 +188,7 @@ def _as_public_class(estimator: Any) -> SparseLinearModel:
     """The same model as an estimator of ksparse: its coefficients are in the units of the data already."""
     *_, kind = type(estimator).__bases__
     model: SparseLinearModel = kind(**estimator.get_params(deep=False))
-    fitted = {name: value for name, value in vars(estimator).items() if name.endswith("_") and name != "scaler_"}
-    vars(model).update(fitted)
+    for name, value in vars(estimator).items():
+        if name.endswith("_") and name != "scaler_":
+            setattr(model, name, value)
     return model

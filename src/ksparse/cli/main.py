@@ -7,16 +7,17 @@ import inspect
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from .. import __version__
 from ..selection.criteria import CRITERIA
 from ..solvers.effort import HIGHEST
 from .errors import InputError, escape_control
-from .fit import FitCommand
+from .fit import run_fit
 from .fitting import FOLDS, Settings
-from .predict import PredictCommand
+from .predict import run_predict
 from .reading import BUILT_IN
 from .tasks import TASKS
 
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names may have letters that the terminal lacks
     try:
-        _parse(arguments).run()
+        _parse(arguments)()
         sys.stdout.flush()
     except InputError as error:
         print(f"ksparse: {escape_control(error)}", file=sys.stderr)
@@ -74,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parse(arguments: Sequence[str] | None) -> FitCommand | PredictCommand:
+def _parse(arguments: Sequence[str] | None) -> Callable[[], None]:
     parser = argparse.ArgumentParser(
         prog="ksparse", description="Sparse models: select k features, fit, report and predict."
     )
@@ -95,7 +96,7 @@ def _parse(arguments: Sequence[str] | None) -> FitCommand | PredictCommand:
         # The usage of the command says more than that of all commands.
         commands.choices[options.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.command == "predict":
-        return PredictCommand(options.model, options.data, options.out)
+        return partial(run_predict, options.model, options.data, options.out)
     return _make_fit_command(fit, options)
 
 
@@ -166,7 +167,7 @@ def _folder(text: str) -> Path:
     return Path(text)
 
 
-def _make_fit_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> FitCommand:
+def _make_fit_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Callable[[], None]:
     if options.k is not None and (options.criterion or options.rule):
         parser.error("--criterion and --rule are for choosing k; use them with --k auto")
     if options.rule and options.criterion not in (None, "cv"):
@@ -183,7 +184,7 @@ def _make_fit_command(parser: argparse.ArgumentParser, options: argparse.Namespa
         jobs=options.jobs,
         effort=options.effort,
     )
-    return FitCommand(options.data, options.target, tuple(options.drop), settings, options.out)
+    return partial(run_fit, options.data, options.target, options.drop, settings, options.out)
 
 
 def _k(text: str) -> int | None:

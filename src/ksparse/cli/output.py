@@ -33,15 +33,7 @@ def write_file(path: Path, text: str) -> None:
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Write texts to a folder, which is created if it does not exist: first aside, then each is moved to its place.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    files : mapping of str to str
-        Texts by the names of their files.
-    """
+    """Write texts to a folder, which is created if needed: first aside, then each is moved to its place."""
     try:
         # Aside in a folder that exists, so that a full disk leaves nothing behind.
         with tempfile.TemporaryDirectory(prefix=".ksparse-", dir=_find_existing(folder)) as aside:

@@ -6,7 +6,6 @@ import csv
 import io
 import sys
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,38 +20,20 @@ from .errors import InputError, explain_read_errors, quote_path
 from .output import write_file
 from .progress import show_progress
 
-__all__ = ["PredictCommand", "predict_rows"]
+__all__ = ["run_predict"]
 
 
-@dataclass(frozen=True)
-class PredictCommand:
-    """``ksparse predict`` with its arguments.
-
-    Attributes
-    ----------
-    model : Path
-        A file that ``ksparse fit --out`` or `ksparse.save` wrote.
-    data : str
-        New rows: a file or a built-in data set.
-    out : Path or None
-        The file for the predictions; standard output without one.
-    """
-
-    model: Path
-    data: str
-    out: Path | None
-
-    def run(self) -> None:
-        """Run the command; raises `InputError` for errors that the user can fix."""
-        with show_progress(f"Predicting {self.data}"):
-            text = predict_rows(self.model, self.data)
-        if self.out is None:
-            sys.stdout.write(text)
-        else:
-            write_file(self.out, text)
+def run_predict(model: Path, source: str, out: Path | None) -> None:
+    """Predict the rows of a file; raises `InputError` for errors that the user can fix."""
+    with show_progress(f"Predicting {source}"):
+        text = _predict(model, source)
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        write_file(out, text)
 
 
-def predict_rows(path: Path, data: str) -> str:
+def _predict(path: Path, source: str) -> str:
     """Predictions as CSV; for a classifier with a column of probabilities for each class."""
     with explain_read_errors(path):
         try:
@@ -65,7 +46,7 @@ def predict_rows(path: Path, data: str) -> str:
         raise InputError(f"{quote_path(path)} has the first_index {first_index!r}, expected 0 or 1")
     names = getattr(model, "feature_names_in_", None)
     needed = _find_needed(model)
-    X = load_features(data, model.n_features_in_, None if names is None else list(names), needed, first_index)
+    X = load_features(source, model.n_features_in_, None if names is None else list(names), needed, first_index)
     if len(needed) < model.n_features_in_:
         X = _place_columns(X, needed, model.n_features_in_)
     with warnings.catch_warnings():

@@ -6,6 +6,7 @@ import bz2
 import csv
 import gzip
 import io
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
@@ -46,15 +47,15 @@ def open_table(name: str) -> Table:
     """The table in a file, or a built-in data set."""
     path, known = Path(name), name.replace("_", "-")
     if known in BUILT_IN and not path.exists():
-        return BuiltInTable(known)
+        return _load_built_in(known)
     if path.is_dir():
         raise InputError(f"{quote_path(name)} is a folder; give a file in it")
     if not path.exists():
         raise InputError(f"there is no file {quote_path(name)}; check the path, or try one of {', '.join(BUILT_IN)}")
     if path.suffix.lower() in PARQUET:
-        return ParquetTable(path)
+        return _open_parquet(path)
     if find_suffix(path) in TEXT:
-        return TextTable(path)
+        return TextFile(path)
     raise InputError(
         f"the format of {quote_path(name)} is unknown; expected a name that ends with"
         f" {', '.join((*TEXT, *PARQUET, *SVMLIGHT))}, for text files also with .gz or .bz2"
@@ -70,33 +71,28 @@ def find_suffix(path: Path) -> str:
 
 
 class Table:
-    """A table with columns ``names``; ``target`` is the default one to predict."""
+    """A table of named columns with a default target or none."""
 
-    source: str
-    names: list[str]
-    target: str | None = None
+    def __init__(self, source: str, names: list[str], frame: Any = None, target: str | None = None) -> None:
+        self.source, self.names, self._frame, self.target = source, names, frame, target
+        for name, count in Counter(filter(None, names)).items():
+            if count > 1:
+                raise InputError(f"{quote_path(source)} has two columns called {quote(name)}; rename one of them")
 
     def read(self, target: int | None) -> DataFrame:
         """All columns, in their order; the target of a text file as text."""
-        raise NotImplementedError
+        return self._frame
 
     def locate(self, row: int) -> str:
         """Where to find a row, counted from 0."""
         return f"row {row + 1}"
 
-    def _check_names(self) -> None:
-        seen: set[str] = set()
-        for name in filter(None, self.names):
-            if name in seen:
-                raise InputError(f"{quote_path(self.source)} has two columns called {quote(name)}; rename one of them")
-            seen.add(name)
 
-
-class TextTable(Table):
+class TextFile(Table):
     """A text file with a header and a separator: comma, tab or semicolon."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self.source = path, str(path)
+        self._path = path
         with explain_read_errors(path):
             self._check_text()
             self._separator = self._find_separator()
@@ -105,7 +101,7 @@ class TextTable(Table):
                     (row, cells) for row, cells in enumerate(self._reader(file)) if not _is_blank(cells)
                 )
         self._header_rows = header_row + 1
-        self.names = [cell.strip() for cell in header]
+        super().__init__(str(path), [cell.strip() for cell in header])
         self._check_header()
 
     def _open(self) -> TextIO:
@@ -130,9 +126,8 @@ class TextTable(Table):
         """The most frequent separator of the header among those that are as frequent in the next line, if any is."""
         with self._open() as file:
             lines = list(islice((line for line in file if line.strip()), 2))
-        counts = [
-            {mark: sum(part.count(mark) for part in line.split('"')[::2]) for mark in SEPARATORS} for line in lines
-        ]
+        unquoted = ["".join(line.split('"')[::2]) for line in lines]
+        counts = [{mark: line.count(mark) for mark in SEPARATORS} for line in unquoted]
         alike = [mark for mark in SEPARATORS if all(count[mark] == counts[0][mark] > 0 for count in counts)]
         return max(alike or SEPARATORS, key=lambda mark: (counts[0][mark], mark != ","))
 
@@ -144,7 +139,6 @@ class TextTable(Table):
                 f"the first row of {quote_path(self._path)} is all numbers ({quote_list(self.names, 3)}); add a line"
                 " with the names of the columns above it"
             )
-        self._check_names()
 
     def read(self, target: int | None) -> DataFrame:
         import pandas as pd
@@ -182,16 +176,13 @@ class TextTable(Table):
 
     def _find_lines(self) -> list[int]:
         """The line on which each row starts; raises for a row that is too long or too short."""
-        lines = []
+        lines: list[int] = []
         with self._open() as file:
             for line, cells in islice(_number_rows(self._reader(file)), 1, None):
                 if len(cells) != len(self.names):
-                    first = not lines and len(cells) == len(self.names) + 1
-                    advice = (
-                        "if the first cells are names of rows, give this column a name too"
-                        if first
-                        else "check the separators and quotes of this line"
-                    )
+                    advice = "check the separators and quotes of this line"
+                    if not lines and len(cells) == len(self.names) + 1:
+                        advice = "if the first cells are names of rows, give this column a name too"
                     raise InputError(
                         f"line {line} of {quote_path(self._path)} has {len(cells)} cells, but the header has"
                         f" {len(self.names)}; {advice}"
@@ -200,48 +191,36 @@ class TextTable(Table):
         return lines
 
 
-class ParquetTable(Table):
-    """A Parquet file."""
+def _open_parquet(path: Path) -> Table:
+    import pandas as pd
 
-    def __init__(self, path: Path) -> None:
-        import pandas as pd
-
-        self.source, name = str(path), quote_path(path)
-        with explain_read_errors(path):
-            path.open("rb").close()  # reports a file that cannot be opened better than pyarrow does
-            try:
-                self._frame = pd.read_parquet(path, engine="pyarrow")
-            except ImportError as error:
-                advice = 'install it with: pip install "ksparse[parquet]"'
-                raise InputError(f"Parquet files need pyarrow; {advice}") from error
-            except MemoryError:
-                raise
-            except Exception as error:  # damaged files raise many kinds, some of them without a common base
-                raise InputError(f"{name} is not a Parquet file or is damaged; make or download it again") from error
-        if any(level is not None for level in self._frame.index.names):
-            self._frame = self._frame.reset_index()
-        self.names = [str(column) for column in self._frame.columns]
-        self._check_names()
-        if not len(self._frame):
-            raise InputError(f"{name} has columns but no rows; add rows of data")
-
-    def read(self, target: int | None) -> DataFrame:
-        return self._frame
+    name = quote_path(path)
+    with explain_read_errors(path):
+        path.open("rb").close()  # reports a file that cannot be opened better than pyarrow does
+        try:
+            frame = pd.read_parquet(path, engine="pyarrow")
+        except ImportError as error:
+            advice = 'install it with: pip install "ksparse[parquet]"'
+            raise InputError(f"Parquet files need pyarrow; {advice}") from error
+        except MemoryError:
+            raise
+        except Exception as error:  # damaged files raise many kinds, without a common base
+            raise InputError(f"{name} is not a Parquet file or is damaged; make or download it again") from error
+    if any(level is not None for level in frame.index.names):
+        frame = frame.reset_index()
+    if not len(frame):
+        raise InputError(f"{name} has columns but no rows; add rows of data")
+    return Table(str(path), [str(column) for column in frame.columns], frame)
 
 
-class BuiltInTable(Table):
-    """A data set of scikit-learn with its columns in their own units."""
-
-    def __init__(self, name: str) -> None:
-        load, self.target, _ = BUILT_IN[name]
-        bunch = load(as_frame=True, **({"scaled": False} if load is load_diabetes else {}))
-        self.source, self._frame = name, bunch.frame.copy()
-        if "target_names" in bunch:
-            self._frame["target"] = bunch.target_names[bunch.target]
-        self.names = [*map(str, bunch.feature_names), self.target]
-
-    def read(self, target: int | None) -> DataFrame:
-        return self._frame
+def _load_built_in(name: str) -> Table:
+    """A data set of scikit-learn, with its columns in their own units."""
+    load, target, _ = BUILT_IN[name]
+    bunch = load(as_frame=True, **({"scaled": False} if load is load_diabetes else {}))
+    frame = bunch.frame
+    if "target_names" in bunch:
+        frame = frame.assign(target=bunch.target_names[bunch.target])
+    return Table(name, [*map(str, bunch.feature_names), target], frame, target)
 
 
 def _number_rows(reader: Any) -> Iterator[tuple[int, list[str]]]:
@@ -270,19 +249,7 @@ def parse_numbers(column: Series) -> Array:
 
 
 def read_numbers(table: Table, frame: DataFrame, columns: list[int], *, advise_drop: bool) -> Array:
-    """Columns as a matrix of finite numbers; true is 1, false is 0.
-
-    Parameters
-    ----------
-    table : Table
-        Where the columns come from.
-    frame : DataFrame
-        What ``table.read`` gave.
-    columns : list of int
-        The columns.
-    advise_drop : bool
-        Whether a column that is not numeric could be left out with ``--drop``.
-    """
+    """Columns as a matrix of finite numbers; true is 1, false is 0. Reports all problems at once."""
     X = np.empty((len(frame), len(columns)), order="F")
     problems: dict[str, list[str]] = {}
     decimals = False

@@ -15,19 +15,7 @@ __all__ = ["compute_scores"]
 
 
 def compute_scores(task: Task, model: Any, X: Matrix, y: AnyArray, y_train: AnyArray) -> dict[str, float]:
-    """Scores by their names.
-
-    Parameters
-    ----------
-    task : Task
-        The kind of model.
-    model : SparseLinearModel
-        A fitted model.
-    X, y
-        The rows to score it on.
-    y_train : ndarray
-        The target of the training rows, whose most frequent class is the baseline of a classifier.
-    """
+    """Scores on some rows, by name; the baseline of a classifier is the most frequent class of the training rows."""
     prediction = model.predict(X)
     if task.has_classes:
         return _score_classes(model.classes_, prediction, model.predict_proba(X), y, y_train)

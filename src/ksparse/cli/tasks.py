@@ -22,17 +22,7 @@ ROWS_OF_A_CLASS = 5
 
 @dataclass(frozen=True)
 class Task:
-    """A kind of model.
-
-    Attributes
-    ----------
-    name : str
-        The value of ``--task``.
-    model : str
-        The name in statistics.
-    estimator : str
-        The class; the ones that choose k have CV or IC after it.
-    """
+    """A kind of model; the estimators that choose k have CV or IC after their name."""
 
     name: str
     model: str
@@ -60,15 +50,7 @@ TASKS = {
 
 
 def choose_task(data: Data, option: str) -> tuple[Task, AnyArray, str]:
-    """The task, the target as its model takes it, and why this task was chosen.
-
-    Parameters
-    ----------
-    data : Data
-        The data.
-    option : str
-        A key of `TASKS`, or ``auto``.
-    """
+    """The task, the target as its model takes it, and why this task was chosen."""
     numbers = _find_numbers(data, option)
     name, reason = (option, "set by --task") if option != "auto" else _guess(numbers)
     task = TASKS[name]

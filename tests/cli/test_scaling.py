@@ -1,0 +1,98 @@
+"""Features are scaled inside folds, by training rows only; the ridge penalty has one default."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import ksparse
+from ksparse import SparseHuberRegression, SparseLinearRegression, SparseLinearRegressionCV, SparseLogisticRegression
+from ksparse.cli.data import Data
+from ksparse.cli.fitting import FittedModel, Settings, fit_model
+from ksparse.cli.standardized import make_standardized
+from ksparse.cli.tasks import TASKS
+
+from .helpers import NAMES, accepted, numbers, response
+
+
+def data_of(X: Any, y: Any) -> Data:
+    return Data("a.csv", X, NAMES, "outcome", np.asarray(y, dtype=np.float64))
+
+
+def fit(X: Any, y: Any, **settings: Any) -> FittedModel:
+    return fit_model(data_of(X, y), Settings(**{"test": 0.0, "task": "regression", **settings}))
+
+
+def test_each_fold_is_scaled_by_its_own_training_rows() -> None:
+    """Scores of cross-validation are those of a pipeline with a scaler, which is fitted in each fold."""
+    X = numbers()
+    X[::7] *= 3.0  # what a fold leaves out changes its scales
+    y = response(X)
+    fitted = fit(X, y, k=None, alpha=0.5, seed=3)
+    model: Any = fitted.model
+    assert isinstance(model, SparseLinearRegressionCV)
+    for place, (train, held_out) in enumerate(KFold(5, shuffle=True, random_state=3).split(X)):
+        for row, k in enumerate(model.ks_.tolist()):
+            pipeline = make_pipeline(StandardScaler(), SparseLinearRegression(k=k, alpha=0.5)).fit(X[train], y[train])
+            loss = 0.5 * np.mean((y[held_out] - pipeline.predict(X[held_out])) ** 2)
+            assert model.scores_[row, place] == pytest.approx(-loss, rel=1e-6)
+
+
+def test_a_row_outside_a_fold_has_no_influence_on_its_scales() -> None:
+    X, y = numbers(), response(numbers())
+    changed = X.copy()
+    changed[0] *= 1e6
+    folds = [(np.arange(20, 60), np.arange(1, 20))]
+    model = make_standardized(SparseLinearRegressionCV)(ks=[1, 2, 3], alpha=0.5, cv=folds)
+    before, after = (model.fit(data, y).scores_ for data in (X, changed))
+    np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize("kind", [SparseLinearRegression, SparseHuberRegression, SparseLogisticRegression])
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_coefficients_are_those_of_standardized_features_in_the_units_of_the_data(kind: Any, storage: Any) -> None:
+    X = np.abs(numbers())
+    y = response(X) if kind is not SparseLogisticRegression else response(X) > 1.4
+    scaler = StandardScaler().fit(X)
+    direct = kind(k=2, alpha=0.1).fit(scaler.transform(X), y)
+    model = make_standardized(kind)(k=2, alpha=0.1).fit(storage(X), y)
+    np.testing.assert_allclose(model.coef_ * scaler.scale_, direct.coef_, rtol=1e-6)
+    np.testing.assert_allclose(model.intercept_ + model.coef_ @ scaler.mean_, direct.intercept_, rtol=1e-6, atol=1e-9)
+
+
+def test_standardized_coefficients_and_intercepts() -> None:
+    X, y = numbers(), response(numbers())
+    fitted = fit(X, y, k=2)
+    direct = SparseLinearRegression(k=2).fit(StandardScaler().fit_transform(X), y)
+    np.testing.assert_allclose(fitted.coefficients(standardize=True)[0], direct.coef_, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(fitted.intercepts(standardize=True), direct.intercept_, rtol=1e-8)
+    np.testing.assert_allclose(
+        fitted.model.predict(X), X @ fitted.coefficients(standardize=False)[0] + fitted.intercepts(standardize=False)
+    )
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("suffix", ["", "CV", "IC"])
+def test_the_ridge_of_the_command_is_that_of_the_estimator(task: str, suffix: str) -> None:
+    kind = getattr(ksparse, f"{TASKS[task].estimator}{suffix}")
+    default = inspect.signature(kind).parameters["alpha"].default
+    y = np.arange(60) % 2 if task == "classification" else np.arange(60) % 13
+    criterion = "cv" if suffix == "CV" else "ebic"
+    fitted = fit(numbers(), y, task=task, k=None if suffix else 2, criterion=criterion)
+    assert type(fitted.model) is kind
+    assert fitted.model.alpha == default
+    assert fit(numbers(), y, task=task, k=1, alpha=0.25).model.alpha == 0.25
+
+
+def test_the_help_names_the_default_ridge(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        accepted(capsys, "fit", "--help")
+    alpha = inspect.signature(SparseLogisticRegression).parameters["alpha"].default
+    assert f"{alpha:g} for classification" in " ".join(capsys.readouterr().out.split())
