@@ -287,6 +287,7 @@ def inherited() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
 
 
+@pytest.mark.slow
 def test_pipes_get_plain_text_and_may_close() -> None:
     done = run("ksparse fit", COLUMNS="20", FORCE_COLOR="", TERM="xterm-256color")
     assert done.returncode == 0
@@ -300,6 +301,7 @@ def test_pipes_get_plain_text_and_may_close() -> None:
     assert done.stderr == b""
 
 
+@pytest.mark.slow
 def test_letters_that_a_terminal_lacks_do_not_stop_it() -> None:
     done = run("ksparse fit diabetes", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
@@ -327,6 +329,7 @@ def in_a_terminal(columns: int, *arguments: str) -> bytes:
     return shown
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_progress_and_then_the_result() -> None:
     shown = in_a_terminal(60, "fit", "diabetes", "--k", "auto")
     assert b"Fitting" in shown

@@ -16,7 +16,7 @@ import ksparse
 from ksparse import SparseHuberRegression, SparseLinearRegression, SparseLinearRegressionCV, SparseLogisticRegression
 from ksparse.cli.data import Data
 from ksparse.cli.fitting import FittedModel, Settings, fit_model
-from ksparse.cli.standardized import make_standardized
+from ksparse.cli.standardized import fit_standardized
 from ksparse.cli.tasks import TASKS
 
 from .helpers import NAMES, accepted, numbers, response
@@ -50,8 +50,8 @@ def test_a_row_outside_a_fold_has_no_influence_on_its_scales() -> None:
     changed = X.copy()
     changed[0] *= 1e6
     folds = [(np.arange(20, 60), np.arange(1, 20))]
-    model = make_standardized(SparseLinearRegressionCV)(ks=[1, 2, 3], alpha=0.5, cv=folds)
-    before, after = (model.fit(data, y).scores_ for data in (X, changed))
+    parameters = {"ks": [1, 2, 3], "alpha": 0.5, "cv": folds}
+    before, after = (fit_standardized(SparseLinearRegressionCV, parameters, data, y).scores_ for data in (X, changed))
     np.testing.assert_array_equal(before, after)
 
 
@@ -62,7 +62,7 @@ def test_coefficients_are_those_of_standardized_features_in_the_units_of_the_dat
     y = response(X) if kind is not SparseLogisticRegression else response(X) > 1.4
     scaler = StandardScaler().fit(X)
     direct = kind(k=2, alpha=0.1).fit(scaler.transform(X), y)
-    model = make_standardized(kind)(k=2, alpha=0.1).fit(storage(X), y)
+    model = fit_standardized(kind, {"k": 2, "alpha": 0.1}, storage(X), y)
     np.testing.assert_allclose(model.coef_ * scaler.scale_, direct.coef_, rtol=1e-6)
     np.testing.assert_allclose(model.intercept_ + model.coef_ @ scaler.mean_, direct.intercept_, rtol=1e-6, atol=1e-9)
 

@@ -11,13 +11,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.preprocessing import StandardScaler
 
 from .._types import AnyArray, Array, IntArray
 from ..estimators import SparseLinearModel
 from .data import Data, split_names
 from .errors import InputError, quote, quote_path
 from .scores import compute_scores
-from .standardized import make_standardized
+from .standardized import fit_standardized
 from .tasks import Task, choose_task
 
 __all__ = ["FOLDS", "FittedModel", "Settings", "fit_model"]
@@ -87,25 +88,25 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     task, y, reason = choose_task(data, settings.task)
     train, test = _split(y, task, settings)
     _check_size(data, y)
-    estimator = _make_estimator(data, task, settings, y[train])
+    kind, parameters = _choose_estimator(data, task, settings, y[train])
     began = time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the solver's message is shown
-            estimator.fit(data.X[train], y[train])
+            model = fit_standardized(kind, parameters, data.X[train], y[train])
     except (ValueError, TypeError) as error:
         raise InputError(f"cannot fit {quote_path(data.source)}: {error}") from error
     except MemoryError as error:
         raise InputError(f"{quote_path(data.source)} does not fit into memory; use fewer rows or columns") from error
     seconds = time.perf_counter() - began
-    model = _as_public_class(estimator)
     on_train = compute_scores(task, model, data.X[train], y[train], y[train])
     on_test = compute_scores(task, model, data.X[test], y[test], y[train]) if len(test) else {}
     scores = {name: (value, on_test.get(name)) for name, value in on_train.items()}
     notes, features = list(data.notes), data.X.shape[1]
     if settings.k is not None and settings.k > features:
         notes.append(f"--k {settings.k} is more than the {features} features, so all of them may be selected")
-    means, scales = np.asarray(estimator.scaler_.mean_), np.asarray(estimator.scaler_.scale_)
+    scaler = StandardScaler(with_mean=False).fit(data.X[train])
+    means, scales = np.asarray(scaler.mean_), np.asarray(scaler.scale_)
     return FittedModel(
         data, settings, task, reason, model, means, scales, train, test, y, scores, seconds, tuple(notes)
     )
@@ -146,7 +147,8 @@ def _check_size(data: Data, y: AnyArray) -> None:
         )
 
 
-def _make_estimator(data: Data, task: Task, settings: Settings, y: AnyArray) -> Any:
+def _choose_estimator(data: Data, task: Task, settings: Settings, y: AnyArray) -> tuple[type[Any], dict[str, Any]]:
+    """The class of the estimator, and its parameters; the ridge is the default of the class unless it is given."""
     position = {name: index for index, name in enumerate(data.names)}
     always = split_names(list(settings.always), data.names)
     for name in always:
@@ -163,12 +165,12 @@ def _make_estimator(data: Data, task: Task, settings: Settings, y: AnyArray) -> 
             raise InputError(
                 f"--k {settings.k} is less than the {len(set(always))} features of --always; use a larger k"
             )
-        return make_standardized(task.find_class())(k=settings.k, **common)
+        return task.find_class(), {"k": settings.k, **common}
     if settings.criterion != "cv":
-        return make_standardized(task.find_class("IC"))(criterion=settings.criterion, **common)
+        return task.find_class("IC"), {"criterion": settings.criterion, **common}
     _check_folds(y, task)
     folds = (StratifiedKFold if task.has_classes else KFold)(FOLDS, shuffle=True, random_state=settings.seed)
-    return make_standardized(task.find_class("CV"))(cv=folds, rule=settings.rule, n_jobs=settings.jobs, **common)
+    return task.find_class("CV"), {"cv": folds, "rule": settings.rule, "n_jobs": settings.jobs, **common}
 
 
 def _check_folds(y: AnyArray, task: Task) -> None:
@@ -182,13 +184,3 @@ def _check_folds(y: AnyArray, task: Task) -> None:
                 f"class {quote(classes[counts.argmin()])} has {counts.min()} training rows, too few for {FOLDS}-fold"
                 f" cross-validation; {advice}"
             )
-
-
-def _as_public_class(estimator: Any) -> SparseLinearModel:
-    """The same model as an estimator of ksparse: its coefficients are in the units of the data already."""
-    *_, kind = type(estimator).__bases__
-    model: SparseLinearModel = kind(**estimator.get_params(deep=False))
-    for name, value in vars(estimator).items():
-        if name.endswith("_") and name != "scaler_":
-            setattr(model, name, value)
-    return model

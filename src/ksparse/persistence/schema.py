@@ -192,9 +192,10 @@ def _build(known: type, parts: dict[str, Any]) -> Any:
     """An object of a known class: an estimator gets its state, others are constructed."""
     if not issubclass(known, BaseEstimator):
         return known(**parts)
-    missing = sorted(inspect.signature(known).parameters.keys() - parts.keys())
+    parameters = inspect.signature(known).parameters
+    missing = sorted(parameters.keys() - parts.keys())
     require(not missing, f"{known.__name__} lacks the parameter {', '.join(missing)}")
-    for name in parts:
+    for name in parts.keys() - parameters.keys():
         free = name.isidentifier() and not name.startswith("__") and not hasattr(known, name)
         require(free, f"{known.__name__} cannot have the attribute {shorten(name)}")
     estimator: Any = object.__new__(known)
