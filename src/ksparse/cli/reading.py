@@ -39,6 +39,12 @@ MISSING = ["", "NA", "na", "Na", "N/A", "n/a", "NaN", "nan", "NAN", "Nan", "null
 SEPARATORS = "\t;,"
 #: Number of bytes that show whether a file is text.
 FIRST_BYTES = 4096
+#: What may be wrong with a column, and what to do.
+ADVICE = {
+    "text": "encode text as numbers",
+    "missing values": "fill in missing values, or remove their rows",
+    "infinite values": "correct infinite values",
+}
 #: Number of problems that a message lists.
 MOST_PROBLEMS = 8
 
@@ -273,17 +279,12 @@ def read_numbers(table: Table, frame: DataFrame, columns: list[int], *, advise_d
 def _describe_problems(table: Table, cells: Series, numbers: Array) -> list[str]:
     """What is wrong with a column: text, missing and infinite values, each with its count and the first place."""
     missing = cells.isna().to_numpy(dtype=bool)
-    kinds = (
-        ("has text", np.isnan(numbers) & ~missing),
-        ("has missing values", missing),
-        ("has infinite values", np.isinf(numbers)),
-    )
     found = []
-    for what, rows in kinds:
+    for what, rows in zip(ADVICE, (np.isnan(numbers) & ~missing, missing, np.isinf(numbers)), strict=True):
         if rows.any():
-            first, count = int(np.argmax(rows)), int(rows.sum())
-            value = "" if rows is kinds[1][1] else f"{quote(str(cells.iloc[first]).strip())} "
-            found.append(f"{what} in {_count_rows(count)} (first {value}on {table.locate(first)})")
+            first = int(np.argmax(rows))
+            value = "" if missing[first] else f"{quote(str(cells.iloc[first]).strip())} "
+            found.append(f"has {what} in {_count_rows(int(rows.sum()))} (first {value}on {table.locate(first)})")
     return found
 
 
@@ -294,7 +295,10 @@ def _count_rows(count: int) -> str:
 def _not_numeric(table: Table, problems: dict[str, list[str]], *, decimals: bool, advise_drop: bool) -> InputError:
     described = [f"{quote(name)} {' and '.join(found)}" for name, found in problems.items()]
     more = f"; and {len(described) - MOST_PROBLEMS} more columns" if len(described) > MOST_PROBLEMS else ""
-    advice = "write decimals with a point" if decimals else "encode text as numbers; fill in or remove missing values"
+    joined = "; ".join(described)
+    advice = "; ".join(text for what, text in ADVICE.items() if f" has {what} in " in joined)
+    if decimals:
+        advice = "write decimals with a point"
     if advise_drop:
         names = list(problems)
         advice += f"; or leave columns out with --drop {_quote_for_shell(names[:MOST_PROBLEMS])}"

@@ -42,7 +42,7 @@ def describe_data(fitted: FittedModel) -> list[str]:
     rows, features = data.X.shape
     target = f"target {quote(data.target)}" if data.first_index is None else "target: the label of each line"
     lines = [
-        f"Data: {escape_control(data.source)}, {rows} rows, {features} features, {target}",
+        f"Data: {escape_control(data.source)}, {rows} rows, {features} feature{'s' * (features != 1)}, {target}",
         f"Task: {fitted.task.name} ({fitted.reason})",
     ]
     if fitted.task.has_classes:
