@@ -184,6 +184,7 @@ def test_no_file_and_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         ["fit", "--test", "nan"],
         ["fit", "--seed", "-1"],
         ["fit", "--jobs", "0"],
+        ["fit", "--out", ""],
         ["fit", "--task", "iris"],
         ["fit", "--rule", "1se"],
         ["fit", "--criterion", "bic"],

@@ -259,6 +259,14 @@ def test_a_failure_leaves_nothing_behind(
     assert not existing or (folder / "report.html").read_text() == "old"
 
 
+def test_the_current_folder_may_be_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    accepted(capsys, "fit", "diabetes", "--out", ".")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.json", "report.html"]
+
+
 def test_places_that_cannot_be_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("x")
     assert "is a file" in refused(capsys, "fit", "--out", tmp_path / "file")

@@ -8,8 +8,10 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from .. import __version__
 from ..selection.criteria import CRITERIA
@@ -49,6 +51,32 @@ examples
 
 ALPHA = """ridge penalty A/2·‖w‖² on standardized features (default: that of the estimator, {classes:g} for
 classification, where coefficients could grow without bound if features separate the classes, {other:g} otherwise)"""
+
+
+def _make_type(read: Callable[[str], Any], accepts: Callable[[Any], bool], expected: str) -> Callable[[str], Any]:
+    """A type of arguments for argparse, whose error says what was expected."""
+
+    def convert(text: str) -> Any:
+        with suppress(ValueError):
+            value = read(text)
+            if accepts(value):
+                return value
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
+
+    return convert
+
+
+K = _make_type(
+    lambda text: None if text == "auto" else int(text),
+    lambda k: k is None or k >= 0,
+    "a number of features (an integer ≥ 0), or auto",
+)
+SEED = _make_type(int, lambda seed: 0 <= seed < 2**32, "an integer ≥ 0 and below 2³²")
+EFFORT = _make_type(int, lambda effort: 0 <= effort <= HIGHEST, f"an integer from 0 to {HIGHEST}")
+JOBS = _make_type(int, lambda jobs: jobs == -1 or jobs >= 1, "an integer ≥ 1, or -1")
+FRACTION = _make_type(float, lambda value: 0 <= value < 1, "a fraction from 0 (no test rows) to below 1")
+PENALTY = _make_type(float, lambda value: 0 <= value < float("inf"), "a finite number ≥ 0")
+FOLDER = _make_type(lambda text: Path(text) if text else None, bool, "the name of a folder (. is the current one)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -114,7 +142,7 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
         "data", metavar="DATA", nargs="?", default="breast-cancer", help="a file, or a built-in data set (see below)"
     )
     fit.add_argument("--target", metavar="COL", help="the column to predict: numbers, or text for classes")
-    fit.add_argument("-k", "--k", type=_k, default=5, metavar="K|auto", help="number of features, or auto (default 5)")
+    fit.add_argument("-k", "--k", type=K, default=5, metavar="K|auto", help="number of features, or auto (default 5)")
     fit.add_argument(
         "--task",
         choices=["auto", *TASKS],
@@ -123,11 +151,11 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
         " few distinct integers; regression otherwise)",
     )
     fit.add_argument(
-        "--test", type=_fraction, default=0.25, metavar="F", help="fraction of rows held out for testing (default 0.25)"
+        "--test", type=FRACTION, default=0.25, metavar="F", help="fraction of rows held out for testing (default 0.25)"
     )
     fit.add_argument(
         "--alpha",
-        type=_penalty,
+        type=PENALTY,
         metavar="A",
         help=ALPHA.format(classes=alphas["classification"], other=alphas["regression"]),
     )
@@ -149,22 +177,16 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
         fit.add_argument(name, metavar="COL,COL", action="append", default=[], help=what)
     fit.add_argument(
         "--effort",
-        type=_effort,
+        type=EFFORT,
         default=0,
         metavar="E",
         help=f"effort of the search for a better set of k features, from 0 to {HIGHEST} (default 0); each level takes"
         " two to three times as long as the one below",
     )
-    fit.add_argument("--seed", type=_seed, default=0, help="seed of the test split and the folds (default 0)")
-    fit.add_argument("--jobs", type=_jobs, metavar="N", help="number of folds to fit in parallel; -1 uses all cores")
-    fit.add_argument("--out", metavar="DIR", type=_folder, help="write report.html and model.json to this folder")
+    fit.add_argument("--seed", type=SEED, default=0, help="seed of the test split and the folds (default 0)")
+    fit.add_argument("--jobs", type=JOBS, metavar="N", help="number of folds to fit in parallel; -1 uses all cores")
+    fit.add_argument("--out", metavar="DIR", type=FOLDER, help="write report.html and model.json to this folder")
     return fit
-
-
-def _folder(text: str) -> Path:
-    if not text:
-        raise argparse.ArgumentTypeError("expected the name of a folder, got ''; use . for the current one")
-    return Path(text)
 
 
 def _make_fit_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Callable[[], None]:
@@ -185,53 +207,3 @@ def _make_fit_command(parser: argparse.ArgumentParser, options: argparse.Namespa
         effort=options.effort,
     )
     return partial(run_fit, options.data, options.target, options.drop, settings, options.out)
-
-
-def _k(text: str) -> int | None:
-    return None if text == "auto" else _integer(text, 0, "a number of features (an integer ≥ 0), or auto")
-
-
-def _seed(text: str) -> int:
-    return _integer(text, 0, "an integer ≥ 0", most=2**32 - 1)
-
-
-def _effort(text: str) -> int:
-    return _integer(text, 0, f"an integer from 0 to {HIGHEST}", most=HIGHEST)
-
-
-def _jobs(text: str) -> int:
-    jobs = _integer(text, -1, "an integer ≥ 1, or -1")
-    if jobs == 0:
-        raise argparse.ArgumentTypeError("expected an integer ≥ 1, or -1, got '0'")
-    return jobs
-
-
-def _integer(text: str, least: int, expected: str, most: int = 2**62) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if not least <= value <= most:
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
-    return value
-
-
-def _fraction(text: str) -> float:
-    value = _real(text)
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"expected a fraction from 0 (no test rows) to below 1, got {text!r}")
-    return value
-
-
-def _penalty(text: str) -> float:
-    value = _real(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a finite number ≥ 0, got {text!r}")
-    return value
-
-
-def _real(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}") from error
