@@ -13,10 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ksparse
-from ksparse import SparseHuberRegression, SparseLinearRegression, SparseLinearRegressionCV, SparseLogisticRegression
+from ksparse import SparseLinearRegression, SparseLinearRegressionCV, SparseLogisticRegression
 from ksparse.cli.data import Data
 from ksparse.cli.fitting import FittedModel, Settings, fit_model
-from ksparse.cli.standardized import fit_standardized
 from ksparse.cli.tasks import TASKS
 
 from .helpers import NAMES, accepted, numbers, response
@@ -30,8 +29,8 @@ def fit(X: Any, y: Any, **settings: Any) -> FittedModel:
     return fit_model(data_of(X, y), Settings(**{"test": 0.0, "task": "regression", **settings}))
 
 
-def test_each_fold_is_scaled_by_its_own_training_rows() -> None:
-    """Scores of cross-validation are those of a pipeline with a scaler, which is fitted in each fold."""
+def test_held_out_rows_have_no_influence_on_the_scales_of_their_fold() -> None:
+    """Scores of cross-validation are those of a pipeline whose scaler sees only the training rows of each fold."""
     X = numbers()
     X[::7] *= 3.0  # what a fold leaves out changes its scales
     y = response(X)
@@ -45,37 +44,18 @@ def test_each_fold_is_scaled_by_its_own_training_rows() -> None:
             assert model.scores_[row, place] == pytest.approx(-loss, rel=1e-6)
 
 
-def test_a_row_outside_a_fold_has_no_influence_on_its_scales() -> None:
-    X, y = numbers(), response(numbers())
-    changed = X.copy()
-    changed[0] *= 1e6
-    folds = [(np.arange(20, 60), np.arange(1, 20))]
-    parameters = {"ks": [1, 2, 3], "alpha": 0.5, "cv": folds}
-    before, after = (fit_standardized(SparseLinearRegressionCV, parameters, data, y).scores_ for data in (X, changed))
-    np.testing.assert_array_equal(before, after)
-
-
-@pytest.mark.parametrize("kind", [SparseLinearRegression, SparseHuberRegression, SparseLogisticRegression])
+@pytest.mark.parametrize("task", ["regression", "huber", "classification"])
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
-def test_coefficients_are_those_of_standardized_features_in_the_units_of_the_data(kind: Any, storage: Any) -> None:
+def test_coefficients_are_those_of_standardized_features_in_the_units_of_the_data(task: str, storage: Any) -> None:
     X = np.abs(numbers())
-    y = response(X) if kind is not SparseLogisticRegression else response(X) > 1.4
+    y = response(X) if task != "classification" else response(X) > 1.4
     scaler = StandardScaler().fit(X)
-    direct = kind(k=2, alpha=0.1).fit(scaler.transform(X), y)
-    model = fit_standardized(kind, {"k": 2, "alpha": 0.1}, storage(X), y)
-    np.testing.assert_allclose(model.coef_ * scaler.scale_, direct.coef_, rtol=1e-6)
-    np.testing.assert_allclose(model.intercept_ + model.coef_ @ scaler.mean_, direct.intercept_, rtol=1e-6, atol=1e-9)
-
-
-def test_standardized_coefficients_and_intercepts() -> None:
-    X, y = numbers(), response(numbers())
-    fitted = fit(X, y, k=2)
-    direct = SparseLinearRegression(k=2).fit(StandardScaler().fit_transform(X), y)
-    np.testing.assert_allclose(fitted.coefficients(standardize=True)[0], direct.coef_, rtol=1e-8, atol=1e-12)
-    np.testing.assert_allclose(fitted.intercepts(standardize=True), direct.intercept_, rtol=1e-8)
-    np.testing.assert_allclose(
-        fitted.model.predict(X), X @ fitted.coefficients(standardize=False)[0] + fitted.intercepts(standardize=False)
-    )
+    direct = TASKS[task].find_class()(k=2, alpha=0.1).fit(scaler.transform(X), y)
+    fitted = fit(storage(X), y, task=task, k=2, alpha=0.1)
+    np.testing.assert_allclose(np.ravel(fitted.model.coef_) * scaler.scale_, np.ravel(direct.coef_), rtol=1e-6)
+    np.testing.assert_allclose(fitted.coefficients(standardize=True)[0], np.ravel(direct.coef_), rtol=1e-6)
+    np.testing.assert_allclose(fitted.intercepts(standardize=True), direct.intercept_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(fitted.model.predict(X), direct.predict(scaler.transform(X)), rtol=1e-6)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -10,7 +10,7 @@ import base64
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import Any
@@ -43,7 +43,13 @@ def known_classes() -> dict[str, type]:
         (preprocessing, ("MaxAbsScaler", "MinMaxScaler", "RobustScaler", "StandardScaler")),
     ]
     found = {name: getattr(module, name) for module, exported in names for name in exported}
-    return {name: value for name, value in found.items() if isinstance(value, type)}
+    return {name: value for name, value in found.items() if isinstance(value, type) and _is_data(value)}
+
+
+def _is_data(known: type) -> bool:
+    """Whether the objects of a class are data: not solvers of paths, for example, which hold the samples."""
+    ours = is_dataclass(known) or issubclass(known, (BaseEstimator, Enum, tuple, solvers.History))
+    return ours or known.__module__.startswith("sklearn.")
 
 
 @dataclass(frozen=True)
