@@ -28,7 +28,9 @@ def test_predict_does_not_advise_to_drop_what_the_model_needs(
     capsys.readouterr()
     assert main(["predict", str(tmp_path / "out" / "model.json"), str(tmp_path / "new.csv")]) == 2
     message = capsys.readouterr().err
-    assert "column 'b' is empty" in message
+    assert "column 'b' has missing values in 1 row (first on line 2)" in message
+    assert "fill in missing values" in message
+    assert "text" not in message
     assert "--drop" not in message
     (tmp_path / "train.csv").write_text("a,b,y\n1,,3\n2,3,4\n")
     assert main(["fit", str(tmp_path / "train.csv"), "--target", "y"]) == 2

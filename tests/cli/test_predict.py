@@ -109,9 +109,9 @@ def test_bad_models_and_data(classes: Path, tmp_path: Path, capsys: pytest.Captu
     assert "not a model saved by ksparse" in refused(capsys, "predict", tmp_path / "m.json", data)
     assert "there is no file" in refused(capsys, "predict", classes, tmp_path / "none.csv")
     (tmp_path / "s.svm").write_text("1 1:2\n")
-    assert "by name" in refused(capsys, "predict", classes, tmp_path / "s.svm")
+    assert "named features" in refused(capsys, "predict", classes, tmp_path / "s.svm")
     data.write_text("dose,weight\n1,2\n1,heavy\n")
-    assert "'weight' has the text 'heavy' on line 3" in refused(capsys, "predict", classes, data)
+    assert "'weight' has text in 1 row (first 'heavy' on line 3)" in refused(capsys, "predict", classes, data)
     (tmp_path / "m.json").write_text(classes.read_text().replace('"about": {', '"about": {\n  "first_index": 7,'))
     assert "first_index" in refused(capsys, "predict", tmp_path / "m.json", data)
 

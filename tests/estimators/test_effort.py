@@ -64,4 +64,4 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     for bad in ("6", "-1", "high"):
         with pytest.raises(SystemExit):
             main([*options, "--effort", bad])
-        assert f"expected a whole number from 0 to 5, got '{bad}'" in capsys.readouterr().err
+        assert f"expected an integer from 0 to 5, got '{bad}'" in capsys.readouterr().err

@@ -13,128 +13,79 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from .._types import AnyArray, Matrix
-from .delimited import Delimited
-from .embedded import EMBEDDED, Embedded
-from .errors import InputError, listed, quoted, whole
-from .parquet import Parquet
-from .source import Source, reading, unpacked_suffix
+from .errors import InputError, explain_read_errors, quote, quote_list, quote_path
+from .reading import SVMLIGHT, Table, find_suffix, open_table, read_numbers, read_target
 
-__all__ = ["Data", "column_list", "features_of_model", "training_data"]
-
-TEXT = (".csv", ".tsv", ".txt")
-PARQUET = (".parquet", ".pq")
-SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+__all__ = ["Data", "load_features", "load_training_data", "split_names"]
 
 
 @dataclass(frozen=True)
 class Data:
-    """Features and a target.
-
-    Attributes
-    ----------
-    source : str
-        The file or the data set.
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-        The features.
-    names : list of str
-        Their names; numbers of features for svmlight.
-    target : str
-        The target's name.
-    y : ndarray
-        Numbers, booleans or text.
-    notes : tuple of str
-        What the user should know about how the data was read.
-    first_index : int or None
-        The smallest number of a feature, for svmlight.
-    """
+    """Features and a target; text, numbers or booleans."""
 
     source: str
     X: Matrix
-    names: list[str]
+    names: list[str]  # numbers of features for svmlight
     target: str
     y: AnyArray
     notes: tuple[str, ...] = ()
-    first_index: int | None = None
+    first_index: int | None = None  # the smallest number of a feature, for svmlight
 
 
-def training_data(name: str, target: str | None, drop: list[str]) -> Data:
-    """The data to fit a model to.
-
-    Parameters
-    ----------
-    name : str
-        A file, or a data set of `EMBEDDED`.
-    target : str, optional
-        The target's column; svmlight and embedded data know theirs.
-    drop : list of str
-        What the user wrote after each ``--drop``.
-    """
-    path = Path(name)
-    if _is_svmlight(path):
-        return _svmlight_training(path, target, drop)
-    source = _source(name)
+def load_training_data(name: str, target: str | None, drop: list[str]) -> Data:
+    """The data to fit a model to; `drop` is what the user wrote after each ``--drop``."""
+    if find_suffix(Path(name)) in SVMLIGHT:
+        return _load_svmlight_data(Path(name), target, drop)
+    table = open_table(name)
+    target = table.target if target is None else target
     if target is None:
-        target = getattr(source, "target", None)
-    if target is None:
-        raise InputError(f"--target COL is needed: say which column to predict; there are {listed(source.names)}")
-    aim = _position(source, target, "--target")
-    dropped = {_position(source, column, "--drop") for column in column_list(drop, source.names)}
-    if aim in dropped:
-        raise InputError(f"{quoted(target)} is both --target and --drop; leave one of them out")
-    unnamed = [j + 1 for j, column in enumerate(source.names) if not column]
-    features = [j for j, column in enumerate(source.names) if column and j != aim and j not in dropped]
+        raise InputError(f"--target COL is needed: name the column to predict; there are {quote_list(table.names)}")
+    target_column = _find_column(table, target, "--target")
+    dropped = {_find_column(table, column, "--drop") for column in split_names(drop, table.names)}
+    if target_column in dropped:
+        raise InputError(f"{quote(target)} is both --target and --drop; leave one of them out")
+    unnamed = [j + 1 for j, column in enumerate(table.names) if not column]
+    features = [j for j, column in enumerate(table.names) if column and j != target_column and j not in dropped]
     if not features:
-        raise InputError(f"{whole(source.name)} has no column besides the target; expected at least one feature")
-    X, y = source.read(features, aim)
-    assert y is not None
+        raise InputError(f"{quote_path(table.source)} has no column besides the target; expected at least one feature")
+    frame = table.read(target_column)
+    X = read_numbers(table, frame, features, advise_drop=True)
+    y = read_target(table, frame, target_column)
     notes = (f"Column {', '.join(map(str, unnamed))} has no name and was left out",) if unnamed else ()
-    return Data(source.name, X, [source.names[j] for j in features], target, y, notes)
+    return Data(table.source, X, [table.names[j] for j in features], target, y, notes)
 
 
-def features_of_model(
-    name: str, n_features: int, names: list[str] | None, selected: list[int], first: int | None
+def load_features(
+    name: str, n_features: int, names: list[str] | None, selected: list[int], first_index: int | None
 ) -> Matrix:
-    """The columns that a model needs, in the order of `selected`.
-
-    Parameters
-    ----------
-    name : str
-        A file, or a data set of `EMBEDDED`.
-    n_features : int
-        Number of features of the model.
-    names : list of str, optional
-        Their names; without names, columns are taken by their place.
-    selected : list of int
-        The features that have a coefficient.
-    first : int, optional
-        The smallest number of a feature in svmlight files.
-    """
-    if _is_svmlight(Path(name)):
+    """The columns that a model needs, in the order of `selected`; without names, columns are taken by position."""
+    if find_suffix(Path(name)) in SVMLIGHT:
         if names is not None:
             raise InputError(
-                f"the model knows its features by name, and {whole(name)} has numbers; give a CSV or Parquet file"
+                f"the model has named features, but those of {quote_path(name)} are numbers; give a CSV or Parquet file"
             )
-        return _svmlight_columns(Path(name), [(first or 0) + feature for feature in selected])
-    source = _source(name)
-    source.optional = False
-    if names is None and first is None:
-        if len(source.names) != n_features:
+        return _load_svmlight_columns(Path(name), [(first_index or 0) + feature for feature in selected])
+    table = open_table(name)
+    if names is None and first_index is None:
+        if len(table.names) != n_features:
             raise InputError(
-                f"{whole(name)} has {len(source.names)} columns, but the model, which has no names of features, needs"
-                f" its {n_features} features in their order"
+                f"{quote_path(name)} has {len(table.names)} columns, but the model needs its {n_features} features in"
+                " their order, since it was fitted without their names"
             )
-        return source.read(selected, None)[0]
-    wanted = [str((first or 0) + feature) if names is None else names[feature] for feature in selected]
-    missing = [column for column in wanted if column not in source.names]
-    if missing:
-        raise InputError(
-            f"{whole(name)} lacks {'columns' if len(missing) > 1 else 'the column'} {listed(missing)} that the model"
-            f" needs; it has {listed(source.names)}"
-        )
-    return source.read([source.names.index(column) for column in wanted], None)[0]
+        columns = selected
+    else:
+        wanted = [str((first_index or 0) + feature) if names is None else names[feature] for feature in selected]
+        missing = [column for column in wanted if column not in table.names]
+        if missing:
+            raise InputError(
+                f"{quote_path(name)} lacks {'columns' if len(missing) > 1 else 'the column'} {quote_list(missing)},"
+                f" which the model needs; it has {quote_list(table.names)}"
+            )
+        columns = [table.names.index(column) for column in wanted]
+    return read_numbers(table, table.read(None), columns, advise_drop=False)
 
 
-def column_list(options: list[str], names: list[str]) -> list[str]:
+def split_names(options: list[str], names: list[str]) -> list[str]:
     """The columns in options such as ``a,b``; a name with a comma is found too, alone or in quotes."""
     columns: list[str] = []
     for option in options:
@@ -143,59 +94,36 @@ def column_list(options: list[str], names: list[str]) -> list[str]:
     return columns
 
 
-def _source(name: str) -> Source:
-    path, known = Path(name), name.replace("_", "-")
-    if known in EMBEDDED and not path.exists():
-        return Embedded(known)
-    if path.is_dir():
-        raise InputError(f"{whole(name)} is a folder; give a file in it")
-    kind = unpacked_suffix(path)
-    if not path.exists():
-        raise InputError(f"there is no file {whole(name)}; check the path, or try one of {', '.join(EMBEDDED)}")
-    if path.suffix.lower() in PARQUET:
-        return Parquet(path)
-    if kind in TEXT:
-        return Delimited(path)
-    raise InputError(
-        f"cannot tell from its name what {whole(name)} holds; expected {', '.join((*TEXT, *PARQUET, *SVMLIGHT))}, text"
-        " also with .gz or .bz2"
-    )
-
-
-def _position(source: Source, column: str, option: str) -> int:
-    if column in source.names:
-        return source.names.index(column)
-    close = difflib.get_close_matches(column, source.names, n=1)
-    advice = f"did you mean {quoted(close[0])}?" if close else f"there are {listed(source.names)}"
-    raise InputError(f"{whole(source.name)} has no column {quoted(column)}, which {option} names; {advice}")
+def _find_column(table: Table, column: str, option: str) -> int:
+    if column in table.names:
+        return table.names.index(column)
+    close = difflib.get_close_matches(column, table.names, n=1)
+    advice = f"did you mean {quote(close[0])}?" if close else f"there are {quote_list(table.names)}"
+    raise InputError(f"{quote_path(table.source)} has no column {quote(column)}, which {option} names; {advice}")
 
 
 # --- svmlight -------------------------------------------------------------------------------------------------------
 
 
-def _is_svmlight(path: Path) -> bool:
-    return unpacked_suffix(path) in SVMLIGHT
-
-
-def _svmlight_training(path: Path, target: str | None, drop: list[str]) -> Data:
+def _load_svmlight_data(path: Path, target: str | None, drop: list[str]) -> Data:
     if target is not None:
         raise InputError("svmlight files have their target at the start of each line; leave --target out")
     X, y = _load_svmlight(path)
     if not np.isfinite(y).all():
-        raise InputError(
-            f"{whole(path)} has a label that is not finite on row {np.argmin(np.isfinite(y)) + 1}; correct it"
-        )
+        row = np.argmin(np.isfinite(y)) + 1
+        raise InputError(f"{quote_path(path)} has a label that is not finite on row {row}; correct it")
     if X.nnz == 0:
-        raise InputError(f"{whole(path)} has no features; expected lines such as '1 3:0.5 7:2'")
-    # As scikit-learn does: numbers start at 1 unless a feature 0 is there.
+        raise InputError(f"{quote_path(path)} has no features; expected lines such as '1 3:0.5 7:2'")
+    # As scikit-learn does: numbers start at 1 unless there is a feature 0.
     first = 0 if np.any(X.indices == 0) else 1
     X = X[:, first:]
     names = [str(feature + first) for feature in range(X.shape[1])]
-    dropped = column_list(drop, names)
-    known = set(names)
+    dropped, known = split_names(drop, names), set(names)
     for name in dropped:
         if name not in known:
-            raise InputError(f"--drop names the feature {quoted(name)}; {whole(path)} has {names[0]} to {names[-1]}")
+            raise InputError(
+                f"--drop names the feature {quote(name)}; {quote_path(path)} has {names[0]} to {names[-1]}"
+            )
     if dropped:
         # An empty column keeps the numbers of the others, and is never selected.
         keep = np.ones(X.shape[1])
@@ -205,29 +133,29 @@ def _svmlight_training(path: Path, target: str | None, drop: list[str]) -> Data:
     return Data(str(path), X, names, "label", y, first_index=first)
 
 
-def _svmlight_columns(path: Path, wanted: list[int]) -> Matrix:
+def _load_svmlight_columns(path: Path, wanted: list[int]) -> Matrix:
     X, _ = _load_svmlight(path)
-    beyond = max([*wanted, 0]) + 1 - X.shape[1]
-    if beyond > 0:  # features that no row has are zero
-        X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], X.shape[1] + beyond))
-    return X[:, wanted]
+    width = max(max(wanted) + 1, X.shape[1])  # features that no row has are zero
+    return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))[:, wanted]
 
 
 def _load_svmlight(path: Path) -> tuple[Matrix, AnyArray]:
     """Rows with features at their own numbers, and labels."""
-    with reading(path), warnings.catch_warnings():
+    with explain_read_errors(path), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             X, y = load_svmlight_file(str(path), zero_based=True)
+        except UnicodeDecodeError:
+            raise
         except (ValueError, OverflowError) as error:
             raise InputError(
-                f"cannot read {whole(path)} as svmlight: {error}; expected lines such as '1 3:0.5 7:2'"
+                f"cannot read {quote_path(path)} as svmlight: {error}; expected lines such as '1 3:0.5 7:2'"
             ) from error
     if len(y) == 0:
-        raise InputError(f"{whole(path)} is empty; expected lines such as '1 3:0.5 7:2'")
+        raise InputError(f"{quote_path(path)} is empty; expected lines such as '1 3:0.5 7:2'")
     finite = np.isfinite(X.data)
     if not finite.all():
         place = int(np.argmin(finite))
         row = int(np.searchsorted(X.indptr, place, side="right"))
-        raise InputError(f"feature {X.indices[place]} of {whole(path)} is not finite on row {row}; correct it")
+        raise InputError(f"feature {X.indices[place]} of {quote_path(path)} is not finite on row {row}; correct it")
     return X, y

@@ -3,46 +3,45 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-
-import joblib
+from typing import Any
 
 from .. import __version__
-from ..experiments.base import Scale
-from ..experiments.registry import EXPERIMENTS
 from ..selection.criteria import CRITERIA
 from ..solvers.effort import HIGHEST
-from .embedded import EMBEDDED
-from .errors import InputError, clean
-from .fit import FitCommand
+from .errors import InputError, escape_control
+from .fit import run_fit
 from .fitting import FOLDS, Settings
-from .predict import PredictCommand
-from .reproduce import ReproduceCommand, UnfinishedError
+from .predict import run_predict
+from .reading import BUILT_IN
 from .tasks import TASKS
 
 __all__ = ["main"]
 
-#: Exit codes: what shells expect of work that failed, of bad input, of Ctrl-C and of a closed pipe.
-FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+#: Exit codes that shells expect for bad input, Ctrl-C and a closed pipe.
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
-FIT = """Fit a model with k features; print them with their coefficients and scores on
+FIT = """Fit a model with k features; print them with their coefficients, and scores on
 held-out rows.
 
-Features are standardized for the fit; coefficients are given in the units of
-the data and per standard deviation (sparse svmlight features are scaled by
-their standard deviation, not centred)."""
+Features are scaled to standard deviation 1 for the fit, inside each fold when k
+is chosen by cross-validation. Coefficients are given in the units of the data
+and standardized (per standard deviation of the feature)."""
 
 FIT_MORE = """DATA is one of
-  CSV       .csv .tsv .txt, also .gz or .bz2; commas, tabs or semicolons;
-            the first line names the columns
+  CSV       .csv .tsv .txt, also .gz or .bz2; separated by commas, tabs or
+            semicolons; the first line has the names of the columns
   Parquet   .parquet .pq (needs: pip install "ksparse[parquet]")
   svmlight  .svm .svmlight .libsvm, also .gz or .bz2; the label is the target
-  or a data set that comes along:
-{embedded}
+  or a built-in data set:
+{built_in}
 
 examples
   ksparse fit
@@ -50,52 +49,63 @@ examples
   ksparse fit genes.csv.gz --target tumour --k auto --rule 1se --out results
   ksparse predict results/model.json new_patients.csv > predictions.csv"""
 
+ALPHA = """ridge penalty A/2·‖w‖² on standardized features (default: that of the estimator, {classes:g} for
+classification, where coefficients could grow without bound if features separate the classes, {other:g} otherwise)"""
 
-REPRODUCE = """Run the experiments of "Gradient Hard Thresholding Pursuit" (X.-T. Yuan, P. Li and
-T. Zhang, JMLR 18, 2018) again, and write report.html with figures, tables and what
-holds of the paper's claims; and all results as CSV. A run that is interrupted goes
-on where it stopped if the same command is given."""
 
-REPRODUCE_MORE = """experiments
-{names}
+def _make_type(read: Callable[[str], Any], accepts: Callable[[Any], bool], expected: str) -> Callable[[str], Any]:
+    """A type of arguments for argparse, whose error says what was expected."""
 
-examples
-  ksparse reproduce --quick
-  ksparse reproduce logistic-n compressed-sensing --out figure1
-  ksparse reproduce --full --data ~/data"""
+    def convert(text: str) -> Any:
+        with suppress(ValueError):
+            value = read(text)
+            if accepts(value):
+                return value
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
+
+    return convert
+
+
+K = _make_type(
+    lambda text: None if text == "auto" else int(text),
+    lambda k: k is None or k >= 0,
+    "a number of features (an integer ≥ 0), or auto",
+)
+SEED = _make_type(int, lambda seed: 0 <= seed < 2**32, "an integer ≥ 0 and below 2³²")
+EFFORT = _make_type(int, lambda effort: 0 <= effort <= HIGHEST, f"an integer from 0 to {HIGHEST}")
+JOBS = _make_type(int, lambda jobs: jobs == -1 or jobs >= 1, "an integer ≥ 1, or -1")
+FRACTION = _make_type(float, lambda value: 0 <= value < 1, "a fraction from 0 (no test rows) to below 1")
+PENALTY = _make_type(float, lambda value: 0 <= value < float("inf"), "a finite number ≥ 0")
+FOLDER = _make_type(lambda text: Path(text) if text else None, bool, "the name of a folder (. is the current one)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code, 2 for bad input and 1 for work that failed."""
+    """Run the command line; returns the exit code, 2 for bad input."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no reason to stop
+            stream.reconfigure(errors="backslashreplace")  # names may have letters that the terminal lacks
     try:
-        _command(arguments).run()
+        _parse(arguments)()
         sys.stdout.flush()
     except InputError as error:
-        print(f"ksparse: {clean(error)}", file=sys.stderr)
+        print(f"ksparse: {escape_control(error)}", file=sys.stderr)
         return BAD_INPUT
-    except UnfinishedError as error:
-        print(f"ksparse: {clean(error)}", file=sys.stderr)
-        return FAILED
     except BrokenPipeError:
-        # What is left in the buffer must not be written when the interpreter ends.
+        # The rest of the buffer must not be written when the interpreter exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except (OSError, MemoryError) as error:
-        print(f"ksparse: {clean(error) or 'not enough memory'}", file=sys.stderr)
+        print(f"ksparse: {escape_control(error) or 'not enough memory'}", file=sys.stderr)
         return BAD_INPUT
-    except KeyboardInterrupt as stop:
-        advice = f"; {stop}" if str(stop) else ""
-        print(f"ksparse: interrupted{advice}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("ksparse: interrupted", file=sys.stderr)
         return INTERRUPTED
     return 0
 
 
-def _command(arguments: Sequence[str] | None) -> FitCommand | PredictCommand | ReproduceCommand:
+def _parse(arguments: Sequence[str] | None) -> Callable[[], None]:
     parser = argparse.ArgumentParser(
-        prog="ksparse", description="Models with k features: choose them, fit them, report them, use them again."
+        prog="ksparse", description="Sparse models: select k features, fit, report and predict."
     )
     parser.add_argument("--version", action="version", version=f"ksparse {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
@@ -103,52 +113,51 @@ def _command(arguments: Sequence[str] | None) -> FitCommand | PredictCommand | R
     predict = commands.add_parser(
         "predict",
         help="predict new rows with a saved model",
-        description="Predict new rows with a model that 'ksparse fit --out DIR' saved; prints CSV. Only the columns of"
-        " the selected features are needed.",
+        description="Predict new rows with a model that 'ksparse fit --out DIR' or ksparse.save wrote; prints CSV. Only"
+        " the columns of the selected features are needed.",
     )
     predict.add_argument("model", metavar="MODEL", type=Path, help="the file model.json")
     predict.add_argument("data", metavar="DATA", help="new rows: a file as for 'ksparse fit'")
-    predict.add_argument("--out", metavar="FILE", type=Path, help="write the predictions there")
-    _add_reproduce(commands)
+    predict.add_argument("--out", metavar="FILE", type=Path, help="write the predictions to this file")
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
-        # The usage of the command tells more than that of all commands.
+        # The usage of the command says more than that of all commands.
         commands.choices[options.command].error(f"unrecognized arguments: {' '.join(unknown)}")
-    if options.command == "reproduce":
-        return _reproduce_command(options)
     if options.command == "predict":
-        return PredictCommand(options.model, options.data, options.out)
-    return _fit_command(fit, options)
+        return partial(run_predict, options.model, options.data, options.out)
+    return _make_fit_command(fit, options)
 
 
 def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    embedded = "\n".join(f"    {name:14s}{about}" for name, (_, _, about) in EMBEDDED.items())
+    built_in = "\n".join(f"    {name:14s}{about}" for name, (_, _, about) in BUILT_IN.items())
+    alphas = {name: inspect.signature(task.find_class()).parameters["alpha"].default for name, task in TASKS.items()}
     fit = commands.add_parser(
         "fit",
         help="fit a model with k features and show them",
         description=FIT,
-        epilog=FIT_MORE.format(embedded=embedded),
+        epilog=FIT_MORE.format(built_in=built_in),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     fit.add_argument(
-        "data", metavar="DATA", nargs="?", default="breast-cancer", help="a file, or a data set (see below)"
+        "data", metavar="DATA", nargs="?", default="breast-cancer", help="a file, or a built-in data set (see below)"
     )
     fit.add_argument("--target", metavar="COL", help="the column to predict: numbers, or text for classes")
-    fit.add_argument("-k", "--k", type=_k, default=5, metavar="K|auto", help="number of features, or auto (default 5)")
+    fit.add_argument("-k", "--k", type=K, default=5, metavar="K|auto", help="number of features, or auto (default 5)")
     fit.add_argument(
         "--task",
         choices=["auto", *TASKS],
         default="auto",
-        help="kind of model (default auto: classification if the target is text, true or false, two values or few"
-        " whole numbers)",
+        help="kind of model (default auto: classification if the target is text, true or false, or has two values or"
+        " few distinct integers; regression otherwise)",
     )
-    fit.add_argument("--test", type=_share, default=0.25, metavar="SHARE", help="share of rows held out (default 0.25)")
+    fit.add_argument(
+        "--test", type=FRACTION, default=0.25, metavar="F", help="fraction of rows held out for testing (default 0.25)"
+    )
     fit.add_argument(
         "--alpha",
-        type=_penalty,
+        type=PENALTY,
         metavar="A",
-        help="ridge penalty A/2·‖w‖² on standardized features (default 0.001 for classification, where coefficients"
-        " could grow without end if features separate the classes; otherwise 0)",
+        help=ALPHA.format(classes=alphas["classification"], other=alphas["regression"]),
     )
     fit.add_argument(
         "--criterion",
@@ -158,85 +167,31 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
     fit.add_argument(
         "--rule",
         choices=["best", "1se"],
-        help="with cross-validation: the best score (default), or the smallest k within one standard error of it",
+        help="with cross-validation: the k with the best score (default), or the smallest k whose score is within one"
+        " standard error of the best",
     )
     for name, what in (
-        ("--always", "features that are always selected; they count in k"),
+        ("--always", "features to select in any case; they count towards k"),
         ("--drop", "columns to leave out"),
     ):
         fit.add_argument(name, metavar="COL,COL", action="append", default=[], help=what)
     fit.add_argument(
         "--effort",
-        type=_effort,
+        type=EFFORT,
         default=0,
         metavar="E",
-        help=f"how much more time to spend on a better fit with k features, from 0 to {HIGHEST} (default 0); each level"
-        " takes two to three times as long as the one below",
+        help=f"effort of the search for a better set of k features, from 0 to {HIGHEST} (default 0); each level takes"
+        " two to three times as long as the one below",
     )
-    fit.add_argument("--seed", type=_seed, default=0, help="seed of the test split and the folds (default 0)")
-    fit.add_argument("--jobs", type=_jobs, metavar="N", help="folds to work on at a time; -1 is one for each core")
-    fit.add_argument("--out", metavar="DIR", type=_folder, help="write report.html and model.json there")
+    fit.add_argument("--seed", type=SEED, default=0, help="seed of the test split and the folds (default 0)")
+    fit.add_argument("--jobs", type=JOBS, metavar="N", help="number of folds to fit in parallel; -1 uses all cores")
+    fit.add_argument("--out", metavar="DIR", type=FOLDER, help="write report.html and model.json to this folder")
     return fit
 
 
-def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    names = "\n".join(f"  {each.name:20s}{each.paper}: {each.title}" for each in EXPERIMENTS)
-    reproduce = commands.add_parser(
-        "reproduce",
-        help="run the paper's experiments again",
-        description=REPRODUCE,
-        epilog=REPRODUCE_MORE.format(names=names),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    reproduce.add_argument(
-        "names",
-        metavar="NAME",
-        nargs="*",
-        type=_experiment,
-        help="experiments (see below); all of them if none is named",
-    )
-    scale = reproduce.add_mutually_exclusive_group()
-    scale.add_argument("--quick", action="store_true", help="small settings, to see that everything runs: minutes")
-    scale.add_argument("--full", action="store_true", help="all settings and replications of the paper: hours")
-    reproduce.add_argument(
-        "--out",
-        metavar="DIR",
-        type=_folder,
-        help="(default reproduction; with --quick or --full, reproduction-quick or reproduction-full)",
-    )
-    reproduce.add_argument(
-        "--jobs", type=_jobs, metavar="N", default=-1, help="tasks at a time (default -1: all cores)"
-    )
-    reproduce.add_argument("--data", metavar="DIR", type=_folder, help="the folder of the real data (or KSPARSE_DATA)")
-
-
-def _folder(text: str) -> Path:
-    if not text:
-        raise argparse.ArgumentTypeError("expected the name of a folder, got ''; . is the current one")
-    return Path(text)
-
-
-def _experiment(text: str) -> str:
-    names = [each.name for each in EXPERIMENTS]
-    if text not in names:
-        raise argparse.ArgumentTypeError(f"there is no experiment {text!r}; choose from {', '.join(names)}")
-    return text
-
-
-def _reproduce_command(options: argparse.Namespace) -> ReproduceCommand:
-    cores = joblib.cpu_count()  # those that this process may use
-    jobs = cores if options.jobs == -1 else options.jobs
-    if jobs > cores:
-        print(f"--jobs {jobs}: only {cores} at a time, one for each core", file=sys.stderr)
-        jobs = cores
-    scale: Scale = "quick" if options.quick else "full" if options.full else "standard"
-    out = options.out or Path("reproduction" if scale == "standard" else f"reproduction-{scale}")
-    return ReproduceCommand(tuple(options.names), scale, out, jobs, options.data)
-
-
-def _fit_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> FitCommand:
+def _make_fit_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Callable[[], None]:
     if options.k is not None and (options.criterion or options.rule):
-        parser.error("--criterion and --rule choose k; use them with --k auto")
+        parser.error("--criterion and --rule are for choosing k; use them with --k auto")
     if options.rule and options.criterion not in (None, "cv"):
         parser.error(f"--rule is for cross-validation; leave it out with --criterion {options.criterion}")
     settings = Settings(
@@ -251,54 +206,4 @@ def _fit_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -
         jobs=options.jobs,
         effort=options.effort,
     )
-    return FitCommand(options.data, options.target, tuple(options.drop), settings, options.out)
-
-
-def _k(text: str) -> int | None:
-    return None if text == "auto" else _whole(text, 0, "a number of features from 0, or auto")
-
-
-def _seed(text: str) -> int:
-    return _whole(text, 0, "a whole number from 0", most=2**32 - 1)
-
-
-def _effort(text: str) -> int:
-    return _whole(text, 0, f"a whole number from 0 to {HIGHEST}", most=HIGHEST)
-
-
-def _jobs(text: str) -> int:
-    jobs = _whole(text, -1, "a whole number from 1, or -1")
-    if jobs == 0:
-        raise argparse.ArgumentTypeError("expected a whole number from 1, or -1, got '0'")
-    return jobs
-
-
-def _whole(text: str, least: int, expected: str, most: int = 2**62) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if not least <= value <= most:
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
-    return value
-
-
-def _share(text: str) -> float:
-    value = _real(text)
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"expected a share from 0 (no test) to less than 1, got {text!r}")
-    return value
-
-
-def _penalty(text: str) -> float:
-    value = _real(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a finite number from 0, got {text!r}")
-    return value
-
-
-def _real(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}") from error
+    return partial(run_fit, options.data, options.target, options.drop, settings, options.out)

@@ -2,93 +2,86 @@
 
 from __future__ import annotations
 
-import copy
 import csv
 import io
 import sys
-from dataclasses import dataclass
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils import get_tags
 
 from .._types import AnyArray, Matrix
-from ..estimators import SparseLinearModel
-from ..persistence import load, notes
-from .data import features_of_model
-from .errors import InputError
+from ..persistence import load, load_notes
+from .data import load_features
+from .errors import InputError, explain_read_errors, quote_path
 from .output import write_file
-from .progress import working
-from .source import reading
+from .progress import show_progress
 
-__all__ = ["PredictCommand", "predictions"]
-
-
-@dataclass(frozen=True)
-class PredictCommand:
-    """``ksparse predict`` with its arguments.
-
-    Attributes
-    ----------
-    model : Path
-        A file that ``ksparse fit --out`` or `ksparse.persistence.save` wrote.
-    data : str
-        New rows: a file or an embedded data set.
-    out : Path or None
-        The file for the predictions; standard output without one.
-    """
-
-    model: Path
-    data: str
-    out: Path | None
-
-    def run(self) -> None:
-        """Do it all; raises `InputError` for what the user can mend."""
-        with working(f"Predicting {self.data}"):
-            text = predictions(self.model, self.data)
-        if self.out is None:
-            sys.stdout.write(text)
-        else:
-            write_file(self.out, text)
+__all__ = ["run_predict"]
 
 
-def predictions(path: Path, data: str) -> str:
-    """Predictions as CSV: of a classifier with a column of probabilities for each class."""
-    with reading(path):
+def run_predict(model: Path, source: str, out: Path | None) -> None:
+    """Predict the rows of a file; raises `InputError` for errors that the user can fix."""
+    with show_progress(f"Predicting {source}"):
+        text = _predict(model, source)
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        write_file(out, text)
+
+
+def _predict(path: Path, source: str) -> str:
+    """Predictions as CSV; for a classifier with a column of probabilities for each class."""
+    with explain_read_errors(path):
         try:
-            model, first = load(path), notes(path).get("first_index")
+            model, first_index = load(path), load_notes(path).get("first_index")
         except ValueError as error:
             raise InputError(str(error)) from error
-    if first not in (None, 0, 1):
-        raise InputError(f"{path} has the first_index {first!r}, expected 0 or 1")
+    if not hasattr(model, "predict"):
+        raise InputError(f"{quote_path(path)} has a {type(model).__name__}, which makes no predictions")
+    if first_index not in (None, 0, 1):
+        raise InputError(f"{quote_path(path)} has the first_index {first_index!r}, expected 0 or 1")
     names = getattr(model, "feature_names_in_", None)
-    used = np.flatnonzero(np.atleast_2d(model.coef_).any(axis=0)).tolist()
-    # Without a selected feature, any one tells how many rows there are.
-    needed = used or [0]
-    X = features_of_model(data, model.n_features_in_, None if names is None else list(names), needed, first)
-    return _csv(_only(model, needed), X)
+    needed = _find_needed(model)
+    X = load_features(source, model.n_features_in_, None if names is None else list(names), needed, first_index)
+    if len(needed) < model.n_features_in_:
+        X = _place_columns(X, needed, model.n_features_in_)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were checked above
+        return _write_csv(_predict_columns(model, X))
 
 
-def _only(model: SparseLinearModel, features: list[int]) -> SparseLinearModel:
-    """The same model for data with these features only."""
-    small = copy.copy(model)
-    small.coef_ = model.coef_[..., features]
-    small.support_ = model.support_[features]
-    small.n_features_in_ = len(features)
-    small.__dict__.pop("feature_names_in_", None)
-    return small
+def _find_needed(model: Any) -> list[int]:
+    """The features that predictions depend on."""
+    if get_tags(model).input_tags.sparse and hasattr(model, "coef_"):
+        used: list[int] = np.flatnonzero(np.atleast_2d(model.coef_).any(axis=0)).tolist()
+        return used or [0]  # without a selected feature, any one shows how many rows there are
+    return list(range(model.n_features_in_))
 
 
-def _csv(model: Any, X: Matrix) -> str:
+def _place_columns(X: Matrix, columns: list[int], n_features: int) -> Matrix:
+    """The columns at their places among all features, of which the others are zero."""
+    found = sparse.coo_array(X)
+    return sparse.csr_array(
+        (found.data, (found.row, np.asarray(columns)[found.col])), shape=(found.shape[0], n_features)
+    )
+
+
+def _predict_columns(model: Any, X: Matrix) -> dict[str, AnyArray]:
     prediction = model.predict(X)
-    columns: dict[str, AnyArray] = {}
-    if prediction.ndim == 1:
-        columns["prediction"] = prediction
-    else:
-        columns = {f"prediction_{j + 1}": column for j, column in enumerate(prediction.T)}
-    if hasattr(model, "classes_"):
+    if prediction.ndim == 2:
+        return {f"prediction_{j + 1}": column for j, column in enumerate(prediction.T)}
+    columns = {"prediction": prediction}
+    if hasattr(model, "predict_proba"):
         probabilities = model.predict_proba(X)
         columns |= {f"probability_{name}": probabilities[:, j] for j, name in enumerate(model.classes_.tolist())}
+    return columns
+
+
+def _write_csv(columns: dict[str, AnyArray]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

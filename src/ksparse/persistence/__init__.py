@@ -1,11 +1,9 @@
 """Fitted models as plain JSON: `save` and `load`.
 
-The file holds numbers, names and nothing that runs, so a model from a stranger is safe to open: every field is checked,
-the class is looked up in a fixed table, and a file cannot ask for more memory than `LARGEST` coefficients.
+A file holds names, numbers and text, and nothing that runs, so it is safe to load from untrusted sources: classes are
+looked up in a fixed table (`ksparse.persistence.schema`), and a file cannot ask for more memory than `MAX_BYTES`.
 """
 
-from .files import load, notes, save
-from .reading import loads
-from .writing import dumps, write_text
+from .files import dumps, load, load_notes, loads, save, write_text
 
-__all__ = ["dumps", "load", "loads", "notes", "save", "write_text"]
+__all__ = ["dumps", "load", "load_notes", "loads", "save", "write_text"]
