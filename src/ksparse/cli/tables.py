@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..selection.folds import standard_errors
+from ..selection import standard_errors
 from .errors import clean, quoted
 from .fitting import FOLDS, Outcome
 

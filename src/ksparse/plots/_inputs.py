@@ -10,8 +10,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import AnyArray
-from ..estimators.graphs import GraphModel
-from ..selection import Path
+from ..estimators import GraphModel
+from ..selection import SparsityPath
 from ..solvers import Result
 
 __all__ = ["feature_names_of", "fitted_model", "names_or_default", "unit_of"]
@@ -23,7 +23,7 @@ def fitted_model(estimator: Any, attributes: Sequence[str], expected: str) -> An
     if isinstance(model, type):
         raise TypeError(f"expected {expected}; got the class {model.__name__}: make an instance and fit it")
     if not hasattr(model, "fit"):
-        others = {Path: "; use from_path", Result: "; use from_result"}
+        others = {SparsityPath: "; use from_path", Result: "; use from_result"}
         raise TypeError(
             f"expected {expected}; got an object of type {type(model).__name__}{others.get(type(model), '')}"
         )

@@ -123,7 +123,7 @@ class CoefficientPathDisplay:
 
         Parameters
         ----------
-        path : Path
+        path : SparsityPath
             What `ksparse.path` gave back.
         output : int, default=0
             Whose coefficients to draw where there are several classes or responses.

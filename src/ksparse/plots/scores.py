@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from .._types import Array, IntArray
-from ..estimators.graphs import GraphModel
-from ..selection.folds import standard_errors
-from ..selection.growth import first_best
+from ..estimators import GraphModel
+from ..selection import standard_errors
+from ..selection import first_best
 from ._inputs import fitted_model, unit_of
 from ._style import (
     ACCENT,

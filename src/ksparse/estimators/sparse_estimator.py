@@ -1,0 +1,158 @@
+"""The hooks of an estimator with k features or edges: all that fitting and choosing k call."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
+
+from .._types import AnyArray, Array, Matrix
+from ..objectives import Objective
+from ..optimize import minimize
+from ..solvers import Result, Solver
+from ..sparsity import Sparsity
+from ..validation import check_number_of_units
+from ._solver_choice import LINEAR_SOLVERS, Choices, find_solver
+from .paths import PrecisionPath, SparsityPath
+
+__all__ = ["Samples", "SparseEstimator"]
+
+E = TypeVar("E", bound="SparseEstimator")
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Validated data of a fit.
+
+    Attributes
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        The features; a covariance matrix, where an estimator takes one instead of samples.
+    y : array-like of shape (n_samples,), optional
+        The response or the labels, as the user gave them.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Weights of the samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.estimators import Samples
+    >>> Samples(np.eye(3), np.array([1, 2, 3])).select_rows([0, 2]).y
+    array([1, 3])
+    """
+
+    X: Matrix
+    y: Any = None
+    sample_weight: Array | None = None
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def select_rows(self, rows: Any) -> Samples:
+        """The samples with these row numbers, or in this mask."""
+        parts = (self.X, self.y, self.sample_weight)
+        return Samples(*(None if part is None else _safe_indexing(part, rows) for part in parts))
+
+
+class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+    """An estimator with k features or edges.
+
+    A subclass implements the abstract methods; `fit` validates the data and calls `fit_samples`. Together with
+    `ksparse.selection.CrossValidated` or `ksparse.selection.InformationCriterion`, the same methods choose k. They are
+    called in this order: `check_samples` once for each call of `fit`; then `prepare` and `build_sparsity` once for all
+    samples and once for the training part of each fold, on a copy made by `copy_for_fold`; then the others, once for
+    each solution. For linear models, subclass `SparseLinearModel`, which implements all of them.
+    """
+
+    #: What k counts, in messages.
+    unit_name: ClassVar[str] = "features"
+    #: The solvers that can be chosen by name.
+    solver_choices: ClassVar[Choices] = LINEAR_SOLVERS
+    #: With ks="auto": the first k, the factor from one k to the next, and the relative gap around the best k that is
+    #: small enough.
+    first_k: ClassVar[int] = 1
+    k_factor: ClassVar[float] = 1.25
+    k_resolution: ClassVar[float] = 0.0
+
+    k: int
+    solver: str | Solver
+    effort: int
+
+    # --- before a fit -------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
+        """Validate what the user passes to `fit`, and set `n_features_in_` and `feature_names_in_`."""
+
+    @abstractmethod
+    def prepare(self, samples: Samples) -> Objective:
+        """f on these samples; sets the fitted attributes that do not depend on k (classes, means, scales)."""
+
+    @abstractmethod
+    def build_sparsity(self, objective: Objective, k: int) -> Sparsity:
+        """The set of coefficients with k units."""
+
+    def find_solver(self) -> Solver:
+        """The solver that the parameters `solver` and `effort` describe."""
+        return find_solver(self.solver, self.solver_choices, self.effort)
+
+    def starting_point(self, objective: Objective) -> Array | None:
+        """Where the solver starts; None for its default."""
+        return None
+
+    def expected_k(self) -> int:
+        """About how many units will be selected: k itself, unless k is yet to be chosen."""
+        return check_number_of_units(self.k, self.unit_name)
+
+    # --- after a fit --------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def store_result(self: E, result: Result) -> E:
+        """Set the fitted attributes from a solution."""
+
+    @abstractmethod
+    def build_path(self, results: Mapping[int, Result], passes: int) -> SparsityPath | PrecisionPath:
+        """The models for all k of `results`, which took this many passes over the data."""
+
+    # --- choosing k ---------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:
+        """Score of a solution on held-out samples; larger is better. `objective` is f on the training samples."""
+
+    @abstractmethod
+    def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
+        """Minus twice the log-likelihood of a solution, up to a constant."""
+
+    @abstractmethod
+    def count_parameters(self, objective: Objective, result: Result) -> int:
+        """Number of parameters that a solution has fitted."""
+
+    @abstractmethod
+    def count_samples(self, objective: Objective, samples: Samples) -> float:
+        """n of an information criterion: the number of samples, or the sum of their weights."""
+
+    @abstractmethod
+    def largest_auto_k(self, n_samples: float) -> int:
+        """The largest k that ks="auto" tries with this many samples."""
+
+    def copy_for_fold(self: E, training: Samples) -> E:
+        """The same estimator for the training part of a fold."""
+        return copy.copy(self)
+
+    def fit_samples(self: E, samples: Samples) -> E:
+        """Fit the model with k units to validated samples."""
+        k = check_number_of_units(self.k, self.unit_name)
+        objective = self.prepare(samples)
+        sparsity = self.build_sparsity(objective, k)
+        start = self.starting_point(objective)
+        return self.store_result(minimize(objective, sparsity=sparsity, solver=self.find_solver(), x0=start))
+
+    def _feature_names(self) -> AnyArray | None:
+        """The names of the features, if X had any."""
+        return getattr(self, "feature_names_in_", None)
