@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ksparse._types import AnyArray, Array
-from ksparse.selection import Path
+from ksparse.selection import SparsityPath as Path
 from ksparse.solvers import History, Iteration
 
 

@@ -85,7 +85,7 @@ class GraphModel(SparseEstimator):
         both = np.argwhere(np.triu(known & forbidden, 1))
         if both.size:
             edge = tuple(both[0].tolist())
-            raise ValueError(f"the edge {edge} is both in known_edges and in forbidden_edges; name it once")
+            raise ValueError(f"the edge {edge} is in both known_edges and forbidden_edges; name it once")
         return Pairs(k, always=known, never=forbidden)
 
     def store_result(self: G, result: Result) -> G:

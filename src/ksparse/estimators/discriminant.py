@@ -26,8 +26,8 @@ M = TypeVar("M", bound="SparseDiscriminantAnalysis")
 class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
     """Linear discriminant analysis whose precision matrix has k edges (paper, §5.2.2), of two classes or more.
 
-    Samples of class l are modelled as N(μ_l, Ω⁻¹), with Ω the `SparsePrecision` of the samples around their class means.
-    A sample is assigned to the class with the largest δ_l(x) = xᵀΩμ_l − ½μ_lᵀΩμ_l + log π_l.
+    Samples of class l are modelled as N(μ_l, Ω⁻¹), where Ω is the `SparsePrecision` of the samples around their class
+    means. A sample is assigned to the class with the largest δ_l(x) = xᵀΩμ_l − ½μ_lᵀΩμ_l + log π_l.
 
     Parameters
     ----------

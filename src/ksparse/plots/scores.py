@@ -8,8 +8,7 @@ import numpy as np
 
 from .._types import Array, IntArray
 from ..estimators import GraphModel
-from ..selection import standard_errors
-from ..selection import first_best
+from ..selection import first_best, standard_errors
 from ._inputs import fitted_model, unit_of
 from ._style import (
     ACCENT,

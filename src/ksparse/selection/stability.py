@@ -221,7 +221,9 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
         labels = y if is_classifier(self.estimator) else np.zeros(len(y))
         halves = [half for _ in range(self.n_pairs) for half in _halves(labels, generator)]
         with one_thread():
-            masks = Parallel(n_jobs=self.n_jobs)(delayed(_select_features)(self.estimator, data, y, half) for half in halves)
+            masks = Parallel(n_jobs=self.n_jobs)(
+                delayed(_select_features)(self.estimator, data, y, half) for half in halves
+            )
         self.frequencies_: Array = np.mean(masks, axis=0)
         self._select()
         return self
@@ -287,8 +289,8 @@ def _select_features(estimator: Any, X: Any, y: AnyArray, half: IntArray) -> Mas
     mask: Mask = _selector(model).get_support()
     if mask.size != X.shape[1]:
         raise ValueError(
-            f"the last step of the pipeline has {mask.size} features, but X has {X.shape[1]}; only steps that keep all of "
-            "them, such as a StandardScaler, may come before it"
+            f"the last step of the pipeline has {mask.size} features, but X has {X.shape[1]}; only steps that keep all "
+            "features, such as a StandardScaler, may come before it"
         )
     return mask
 

@@ -11,7 +11,7 @@ from ksparse import (
     ConvergenceWarning,
     PrecisionPath,
     Result,
-    SparseDiscriminantAnalysis,
+    SparseDiscriminantAnalysisCV,
     SparseLinearRegression,
     SparsePrecision,
     SparsePrecisionCV,
@@ -151,7 +151,7 @@ def test_the_chosen_graph_is_polished(kind: str, monkeypatch: pytest.MonkeyPatch
     if kind == "precision":
         chosen = SparsePrecisionCV(ks=[2, 5], cv=3).fit(X).k_
     else:
-        chosen = SparseDiscriminantAnalysis("cv", ks=[2, 5], cv=3).fit(X, np.arange(60) % 2).k_
+        chosen = SparseDiscriminantAnalysisCV(ks=[2, 5], cv=3).fit(X, np.arange(60) % 2).k_
     assert polished == [chosen]
 
 
@@ -161,4 +161,4 @@ def test_a_chosen_graph_that_has_not_converged_is_said() -> None:
     with pytest.warns(ConvergenceWarning, match="for the chosen k = 9"):
         SparsePrecisionCV(ks=[9], cv=3, solver=slow).fit(X)
     with pytest.warns(ConvergenceWarning, match="for the chosen k = 9"):
-        SparseDiscriminantAnalysis("cv", ks=[9], cv=3, solver=slow).fit(X, np.arange(60) % 2)
+        SparseDiscriminantAnalysisCV(ks=[9], cv=3, solver=slow).fit(X, np.arange(60) % 2)
