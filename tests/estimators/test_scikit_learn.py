@@ -110,7 +110,15 @@ def test_parameters(name: str) -> None:
     assert here.positive is True
     with pytest.raises(ValueError, match="Invalid parameter 'lasso'"):
         here.set_params(lasso=1)
-    assert set(here.get_params()) >= {"k", "alpha", "fit_intercept", "feature_groups", "always_select", "positive", "solver"}
+    assert set(here.get_params()) >= {
+        "k",
+        "alpha",
+        "fit_intercept",
+        "feature_groups",
+        "always_select",
+        "positive",
+        "solver",
+    }
     assert is_classifier(here) == (name == "logistic")
     assert is_regressor(here) == (name != "logistic")
 
