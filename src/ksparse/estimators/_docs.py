@@ -1,19 +1,21 @@
 """Descriptions of parameters and fitted attributes, written once for all estimators that have them.
 
-`document` replaces ``$parameters`` in a class's docstring by the descriptions of the parameters in its signature, with
-their defaults, and ``$attributes`` by those of the attributes that all estimators of its kind have.
+`document` replaces ``$fields`` in a class's docstring by the section Parameters, made from its signature, and the section
+Attributes, made from what all estimators of its kind have and what its `more_attributes` names.
 """
 
 from __future__ import annotations
 
 from collections import ChainMap
 from inspect import Parameter, cleandoc, signature
-from string import Template
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from .sparse_estimator import SparseEstimator
 
 __all__ = ["document"]
 
-C = TypeVar("C", bound=type)
+C = TypeVar("C", bound="type[SparseEstimator]")
 
 COMMON = {
     "effort": """
@@ -225,21 +227,24 @@ feature_names_in_ : ndarray of str
 
 
 def document(cls: C) -> C:
-    """Fill in ``$parameters``, ``$attributes`` and names such as ``$classes_`` in a class's docstring."""
-    texts = ChainMap(EDGES if getattr(cls, "unit_name", "") == "edges" else FEATURES, COMMON)
-    parameters = signature(cls).parameters.values()
-    names = {parameter.name for parameter in parameters}
-    attributes = ["path"] * ("ks" in names) + ["scores_"] * ("cv" in names) + ["criterion_"] * ("criterion" in names)
-    sections = {name: text.strip("\n") for name, text in texts.items()}
-    sections["parameters"] = "\n".join(_with_default(sections[item.name], item) for item in parameters)
-    sections["attributes"] = "\n".join(sections[name] for name in [*attributes, "fitted"])
-    cls.__doc__ = Template(cleandoc(cls.__doc__ or "")).substitute(sections)
+    """Replace ``$fields`` in a class's docstring by the sections Parameters and Attributes."""
+    texts = ChainMap(EDGES if cls.unit_name == "edges" else FEATURES, COMMON)
+    parameters = signature(cls).parameters
+    chosen = {"ks": "path", "cv": "scores_", "criterion": "criterion_"}
+    attributes = [chosen[name] for name in chosen if name in parameters]
+    attributes += [*cls.more_attributes, "fitted"]
+    sections = {
+        "Parameters": [_with_default(texts[name], parameter) for name, parameter in parameters.items()],
+        "Attributes": [texts[name] for name in attributes],
+    }
+    fields = "\n\n".join(f"{title}\n{'-' * len(title)}" + "".join(items) for title, items in sections.items())
+    cls.__doc__ = cleandoc(cls.__doc__ or "").replace("$fields", fields)
     return cls
 
 
 def _with_default(text: str, parameter: Parameter) -> str:
-    """A description whose first line ends with the default."""
+    """A description with the default at the end of its first line."""
     default: Any = parameter.default
     shown = f'"{default}"' if isinstance(default, str) else repr(default)
-    head, *rest = text.split("\n")
-    return "\n".join([f"{head}, optional" if default is None else f"{head}, default={shown}", *rest])
+    blank, head, *rest = text.split("\n")
+    return "\n".join([blank, f"{head}, optional" if default is None else f"{head}, default={shown}", *rest])

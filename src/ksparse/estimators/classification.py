@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -32,14 +32,7 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
     class. The default ridge makes a minimum exist where features separate the classes, as they do when there are more
     features than samples; without a ridge, coefficients would then grow without bound.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $classes_
-    $attributes
+    $fields
 
     See Also
     --------
@@ -57,6 +50,8 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
     >>> model.coef_.shape, round(model.score(X, y), 2)
     ((3, 4), 0.96)
     """
+
+    more_attributes: ClassVar[tuple[str, ...]] = ("classes_",)
 
     alpha: float = 1e-4
     class_weight: Any = None

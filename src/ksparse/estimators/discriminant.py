@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -29,15 +29,7 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
     Samples of class l are modelled as N(μ_l, Ω⁻¹), where Ω is the `SparsePrecision` of the samples around their class
     means. A sample is assigned to the class with the largest δ_l(x) = xᵀΩμ_l − ½μ_lᵀΩμ_l + log π_l.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $classes_
-    $class_means
-    $attributes
+    $fields
 
     See Also
     --------
@@ -52,6 +44,8 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
     >>> len(model.edges_), round(model.score(X, y), 3)
     (28, 1.0)
     """
+
+    more_attributes: ClassVar[tuple[str, ...]] = ("classes_", "class_means")
 
     priors: Any = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.covariance import EmpiricalCovariance
@@ -30,14 +30,7 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
     The paper's §4.2, with k instead of a penalty: within the bounds, Ω maximizes the likelihood among the matrices with
     its graph, and is not shrunken. Works with fewer samples than variables, where the bounds keep it finite.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $location_
-    $attributes
+    $fields
 
     See Also
     --------
@@ -58,6 +51,8 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
     0 1 0.65
     1 4 -0.42
     """
+
+    more_attributes: ClassVar[tuple[str, ...]] = ("location_",)
 
     covariance: str | None = None
     assume_centered: bool = False

@@ -39,13 +39,7 @@ class SparseLinearRegression(RegressorMixin, SparseLinearModel):  # type: ignore
 
     Minimizes (1/2n)·‖y − Xw − b‖² + (alpha/2)·‖w‖² over w with at most k nonzero features (paper, equation 1).
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $attributes
+    $fields
 
     See Also
     --------
@@ -95,13 +89,7 @@ class SparsePoissonRegression(RegressorMixin, SparseLinearModel):  # type: ignor
     Minimizes (1/n)·Σᵢ [exp(mᵢ) − yᵢmᵢ] + (alpha/2)·‖w‖² with mᵢ = wᵀxᵢ + b, over w with at most k nonzero features.
     Exposures: pass y/exposure as y and the exposure as `sample_weight`.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $attributes
+    $fields
 
     Examples
     --------
@@ -155,14 +143,7 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
     Minimizes (1/n)·Σᵢ huber(yᵢ − wᵀxᵢ − b) + (alpha/2)·‖w‖², with huber(r) = ½r² for |r| ≤ δ and δ|r| − ½δ² beyond,
     over w with at most k nonzero features.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $delta_
-    $attributes
+    $fields
 
     References
     ----------
@@ -180,6 +161,8 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
     >>> model.get_support(indices=True), model.coef_[model.support_].round(1)
     (array([ 2, 11]), array([ 3., -1.]))
     """
+
+    more_attributes: ClassVar[tuple[str, ...]] = ("delta_",)
 
     delta: float | str = "auto"
 

@@ -79,6 +79,9 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     k_factor: ClassVar[float] = 1.25
     k_resolution: ClassVar[float] = 0.0
 
+    #: Fitted attributes beyond those of every estimator of features or edges, as `_docs` names them.
+    more_attributes: ClassVar[tuple[str, ...]] = ()
+
     k: int
     solver: str | Solver
     effort: int

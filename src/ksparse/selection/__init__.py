@@ -6,7 +6,7 @@
 from ..estimators import PrecisionPath, SparsityPath
 from .criteria import graph_criterion, information_criterion
 from .criterion_search import InformationCriterion
-from .cross_validation import ChosenByCrossValidation, CrossValidated, standard_errors
+from .cross_validation import CrossValidated, standard_errors
 from .edge_models import SparseDiscriminantAnalysisCV, SparsePrecisionCV, SparsePrecisionIC
 from .feature_models import (
     SparseHuberRegressionCV,
@@ -24,7 +24,6 @@ from .schedule import KSchedule, first_best
 from .stability import StabilitySelection, expected_false_selections, smallest_threshold
 
 __all__ = [
-    "ChosenByCrossValidation",
     "CrossValidated",
     "InformationCriterion",
     "KSchedule",

@@ -50,14 +50,7 @@ class SparsePrecisionCV(CrossValidatedGraph, SparsePrecision):
 
     See `SparsePrecision` for the model.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $location_
-    $attributes
+    $fields
 
     Examples
     --------
@@ -80,15 +73,7 @@ class SparseDiscriminantAnalysisCV(CrossValidatedGraph, SparseDiscriminantAnalys
 
     See `SparseDiscriminantAnalysis` for the model. The paper uses six folds (§5.2.2).
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $classes_
-    $class_means
-    $attributes
+    $fields
 
     Examples
     --------
@@ -110,14 +95,7 @@ class SparsePrecisionIC(InformationCriterion, SparsePrecision):
 
     See `SparsePrecision` for the model.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $location_
-    $attributes
+    $fields
 
     References
     ----------

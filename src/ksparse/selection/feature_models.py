@@ -33,13 +33,7 @@ class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
 
     See `SparseLinearRegression` for the model.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $attributes
+    $fields
 
     Examples
     --------
@@ -61,14 +55,7 @@ class SparseLogisticRegressionCV(CrossValidated, SparseLogisticRegression):
 
     See `SparseLogisticRegression` for the model.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $classes_
-    $attributes
+    $fields
 
     Examples
     --------
@@ -88,13 +75,7 @@ class SparsePoissonRegressionCV(CrossValidated, SparsePoissonRegression):
 
     See `SparsePoissonRegression` for the model.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $attributes
+    $fields
 
     Examples
     --------
@@ -116,14 +97,7 @@ class SparseHuberRegressionCV(CrossValidated, SparseHuberRegression):
 
     See `SparseHuberRegression` for the model. Held-out samples are scored by Huber's loss too.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $delta_
-    $attributes
+    $fields
 
     Examples
     --------
@@ -147,13 +121,7 @@ class SparseLinearRegressionIC(InformationCriterion, SparseLinearRegression):
     See `SparseLinearRegression` for the model. The variance is taken as unknown: the deviance is n·log of the mean
     squared residual.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $attributes
+    $fields
 
     Examples
     --------
@@ -172,14 +140,7 @@ class SparseLogisticRegressionIC(InformationCriterion, SparseLogisticRegression)
 
     See `SparseLogisticRegression` for the model.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $classes_
-    $attributes
+    $fields
 
     Examples
     --------
@@ -199,13 +160,7 @@ class SparsePoissonRegressionIC(InformationCriterion, SparsePoissonRegression):
 
     See `SparsePoissonRegression` for the model.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $attributes
+    $fields
 
     Examples
     --------
@@ -226,14 +181,7 @@ class SparseHuberRegressionIC(InformationCriterion, SparseHuberRegression):
 
     See `SparseHuberRegression` for the model. The deviance is that of residuals divided by their spread, delta/1.345.
 
-    Parameters
-    ----------
-    $parameters
-
-    Attributes
-    ----------
-    $delta_
-    $attributes
+    $fields
 
     Examples
     --------
