@@ -1,7 +1,7 @@
 """Descriptions of parameters and fitted attributes, written once for all estimators that have them.
 
-`document` replaces ``$fields`` in a class's docstring by the section Parameters, made from its signature, and the section
-Attributes, made from what all estimators of its kind have and what its `more_attributes` names.
+`document` replaces ``$fields`` in a class's docstring by the section Parameters, made from its signature, and the
+section Attributes, made from what all estimators of its kind have and what its `more_attributes` names.
 """
 
 from __future__ import annotations
