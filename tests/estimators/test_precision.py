@@ -1,4 +1,4 @@
-"""SparsePrecision: the answer is the likeliest matrix with k edges, in the units of the data."""
+"""SparsePrecision: the answer is the maximum-likelihood matrix with k edges, in the units of the data."""
 
 from __future__ import annotations
 

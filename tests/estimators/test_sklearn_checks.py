@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ksparse import (
@@ -19,25 +20,31 @@ from ksparse import (
     SparseLogisticRegressionCV,
     SparsePoissonRegression,
     SparsePrecision,
-    SparsePrecisionCV,
     StabilitySelection,
 )
 
-ESTIMATORS = [
+BASE_CLASSES = [
     SparseLinearRegression(),
     SparseLinearRegression(k=2, alpha=1e-3, standardize=True),
     SparseLogisticRegression(k=2),
     SparsePoissonRegression(),
     SparseHuberRegression(),
+    SparsePrecision(),
+    SparseDiscriminantAnalysis(),
+]
+COMBINED = [
     SparseLogisticRegressionCV(cv=3),
     SparseLinearRegressionIC(),
     StabilitySelection(SparseLinearRegression(), n_pairs=3, threshold=0.6, random_state=0),
-    SparsePrecision(),
-    SparsePrecisionCV(cv=3),
-    SparseDiscriminantAnalysis(),
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)  # type: ignore[untyped-decorator]
-def test_scikit_learn_accepts_it(estimator: Any, check: Any) -> None:
+@parametrize_with_checks(BASE_CLASSES)  # type: ignore[untyped-decorator]
+def test_base_classes(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(COMBINED)  # type: ignore[untyped-decorator]
+def test_what_is_combined_with_them(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -1,4 +1,4 @@
-"""Cross-validation where data is scarce, classes are missing, or nobody says which k to try."""
+"""Cross-validation where data is scarce, classes are missing, or ks is "auto"."""
 
 from __future__ import annotations
 

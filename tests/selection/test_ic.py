@@ -88,7 +88,7 @@ def test_several_responses_share_a_variance() -> None:
 
 @pytest.mark.parametrize(("target", "free"), [(labels, 1), (three, 2)])
 def test_logistic_without_its_ridge(target: Any, free: int) -> None:
-    """Classes have one free coefficient less than there are classes; the ridge is no part of the likelihood."""
+    """Classes have one free coefficient less than there are classes; the ridge is not part of the likelihood."""
     model = SparseLogisticRegressionIC(ks=KS, criterion="bic", alpha=0.05).fit(X, target)
     for k, coef, value in zip(KS, model.coef_path_, model.criterion_, strict=True):
         if k == 0:

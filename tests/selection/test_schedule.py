@@ -1,4 +1,4 @@
-"""Which k to try when nobody says: the best of any scores with one peak is found, and no k is wasted."""
+"""The schedule of k for ks="auto": the best of any scores with one peak is found, and no k is wasted."""
 
 from __future__ import annotations
 
