@@ -14,8 +14,8 @@ P = 1000
 def most_likely(theta: float, pairs: int, threshold: float, unimodal: bool) -> float:
     """The largest probability that a fraction X of B pairs is at least 2τ − 1, if its mean is at most θ².
 
-    Both halves of a pair select a feature with probability θ² at most, and a feature that is selected in a fraction τ of
-    the halves is selected by both halves of a fraction 2τ − 1 of the pairs.
+    Both halves of a pair select a feature with probability θ² at most, and a feature that is selected in a fraction τ
+    of the halves is selected by both halves of a fraction 2τ − 1 of the pairs.
     """
     fractions = np.arange(pairs + 1) / pairs
     objective = -(fractions >= 2 * threshold - 1 - 1e-12).astype(float)

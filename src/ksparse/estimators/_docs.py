@@ -11,7 +11,7 @@ from inspect import Parameter, cleandoc, signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from .sparse_estimator import SparseEstimator
+    from .base import SparseEstimator
 
 __all__ = ["document"]
 

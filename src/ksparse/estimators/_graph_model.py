@@ -19,8 +19,8 @@ from ..sparsity import Pairs
 from ..sparsity.pairs import pair_mask
 from ..validation import check_flag
 from ._solver_choice import GRAPH_SOLVERS, Choices
+from .base import Samples, SparseEstimator
 from .paths import PrecisionPath
-from .sparse_estimator import Samples, SparseEstimator
 
 __all__ = ["GraphModel", "covariance_around", "find_constant"]
 

@@ -13,9 +13,9 @@ from ..objectives import LinearObjective, Logistic, Multinomial
 from ..solvers import Result
 from ..validation import check_nonnegative_number
 from ._docs import document
+from .base import Samples
 from .linear_model import SparseLinearModel
 from .margin_classifier import MarginClassifier
-from .sparse_estimator import Samples
 
 __all__ = ["SparseLogisticRegression"]
 

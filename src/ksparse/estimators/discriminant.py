@@ -13,8 +13,8 @@ from ..solvers import Result
 from ..validation import real_array
 from ._docs import document
 from ._graph_model import GraphModel, covariance_around
+from .base import Samples
 from .margin_classifier import MarginClassifier
-from .sparse_estimator import Samples
 
 __all__ = ["SparseDiscriminantAnalysis"]
 

@@ -20,9 +20,9 @@ from ..objectives.weights import normalized_weights
 from ..solvers import Result, Solver
 from ..sparsity import Sparsity
 from ..validation import check_flag, check_vector
+from .base import Samples, SparseEstimator
 from .feature_sets import build_feature_set, label_features
 from .paths import SparsityPath
-from .sparse_estimator import Samples, SparseEstimator
 
 __all__ = ["SparseLinearModel", "multiply_selected"]
 

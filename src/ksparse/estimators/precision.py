@@ -15,7 +15,7 @@ from ..objectives import LogDet
 from ..validation import check_flag
 from ._docs import document
 from ._graph_model import GraphModel, covariance_around, find_constant
-from .sparse_estimator import Samples
+from .base import Samples
 
 __all__ = ["SparsePrecision"]
 
