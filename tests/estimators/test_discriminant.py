@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 
 from ksparse import SparseDiscriminantAnalysis, SparseDiscriminantAnalysisCV, SparsePrecision
 from ksparse._types import AnyArray, Array
@@ -86,6 +86,23 @@ def test_cross_validation_by_a_scorer() -> None:
         truth = cross_val_score(SparseDiscriminantAnalysis(k), X, labels, cv=3)
         assert_allclose(model.scores_[row], truth)
     assert model.predict(X).dtype == labels.dtype
+
+
+def test_a_fold_may_lack_a_class_if_the_scorer_does_not_mind() -> None:
+    X, y = classes(n=60, count=2)
+    rare = np.where(np.arange(60) == 0, 7, y)
+    model = SparseDiscriminantAnalysisCV(ks=[0, 3], cv=KFold(3), scoring="accuracy").fit(X, rare)
+    assert model.classes_.tolist() == [0, 1, 7]
+    assert model.scores_.shape == (2, 3)
+
+
+def test_the_path_of_precision_matrices() -> None:
+    X, y = classes(n=90)
+    model = SparseDiscriminantAnalysisCV(ks=[0, 4, 7], cv=3).fit(X, y)
+    assert model.path_.ks.tolist() == [0, 4, 7]
+    chosen = model.ks_.tolist().index(model.k_)
+    assert_allclose(model.path_.precision[chosen].toarray(), model.precision_)
+    assert not hasattr(model, "coef_path_")
 
 
 def test_the_chain_helps_to_classify() -> None:

@@ -267,7 +267,10 @@ def test_names_of_a_data_frame() -> None:
     assert model.get_feature_names_out().tolist() == ["a", "b", "d", "e", "g"]
     np.testing.assert_array_equal(model.path_.feature_names, list("abcdefgh"))
     groups = {name: name in "bg" for name in frame}
-    assert SparseLinearRegressionCV(feature_groups=groups).fit(frame, series).ks_.tolist() == [1, 2]
+    grouped = SparseLinearRegressionCV(feature_groups=groups, scoring="r2", cv=GroupKFold(3))
+    grouped.fit(frame, series, groups=np.arange(120) // 10)
+    assert grouped.ks_.tolist() == [1, 2]
+    assert grouped.feature_groups is groups
 
 
 def test_one_response_as_a_column() -> None:
