@@ -161,7 +161,7 @@ def groups_in_any_order(package: str) -> str:
     if package == "ksparse":
         from ksparse import SparseLogisticRegression
 
-        support = SparseLogisticRegression(1, groups=labels).fit(X, y).get_support(indices=True)
+        support = SparseLogisticRegression(1, feature_groups=labels).fit(X, y).get_support(indices=True)
     elif package == "abess":
         import abess
 

@@ -112,7 +112,7 @@ def sparse_logistic(shake: Callable[[Array], Array]) -> ksparse.Result:
     return ksparse.minimize(Logistic(sparse.csc_array(X), y, alpha=1e-3, fit_intercept=True), k=25)
 
 
-def path(shake: Callable[[Array], Array]) -> ksparse.Path:
+def path(shake: Callable[[Array], Array]) -> ksparse.SparsityPath:
     X, y = data(300, 200, 20, correlation=0.6)
     return ksparse.path(shake(X), y, ks=range(1, 31))
 

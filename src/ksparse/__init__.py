@@ -22,8 +22,8 @@ from .estimators import (
 from .optimize import minimize
 from .persistence import load, save
 from .selection import (
-    Path,
     PrecisionPath,
+    SparseDiscriminantAnalysisCV,
     SparseHuberRegressionCV,
     SparseHuberRegressionIC,
     SparseLinearRegressionCV,
@@ -34,6 +34,7 @@ from .selection import (
     SparsePoissonRegressionIC,
     SparsePrecisionCV,
     SparsePrecisionIC,
+    SparsityPath,
     StabilitySelection,
     information_criterion,
     path,
@@ -51,10 +52,10 @@ __all__ = [
     "FGraHTP",
     "GraHTP",
     "GraSP",
-    "Path",
     "PrecisionPath",
     "Result",
     "SparseDiscriminantAnalysis",
+    "SparseDiscriminantAnalysisCV",
     "SparseHuberRegression",
     "SparseHuberRegressionCV",
     "SparseHuberRegressionIC",
@@ -70,6 +71,7 @@ __all__ = [
     "SparsePrecision",
     "SparsePrecisionCV",
     "SparsePrecisionIC",
+    "SparsityPath",
     "StabilitySelection",
     "Status",
     "SwapGraHTP",

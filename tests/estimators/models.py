@@ -48,7 +48,7 @@ def response(name: str) -> Any:
 
 
 def model(name: str, **parameters: Any) -> Any:
-    """An estimator with k = 3 and alpha = 0, unless told otherwise."""
+    """An estimator with k = 3 and alpha = 0, unless the parameters say otherwise."""
     return MODELS[name][0](**{"k": K, "alpha": 0.0, **parameters})
 
 

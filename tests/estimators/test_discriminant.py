@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 
-from ksparse import SparseDiscriminantAnalysis, SparsePrecision
+from ksparse import SparseDiscriminantAnalysis, SparseDiscriminantAnalysisCV, SparsePrecision
 from ksparse._types import AnyArray, Array
 
 
@@ -68,7 +68,7 @@ def test_priors_move_the_margins() -> None:
 
 def test_cross_validation_chooses_by_the_likelihood_of_held_out_samples() -> None:
     X, y = classes(n=90)
-    model = SparseDiscriminantAnalysis("cv", ks=[0, 4, 7, 20]).fit(X, y)
+    model = SparseDiscriminantAnalysisCV(ks=[0, 4, 7, 20]).fit(X, y)
     splits = StratifiedKFold(6).split(X, y)
     for fold, (train, test) in enumerate(splits):
         means = np.array([X[train][y[train] == label].mean(axis=0) for label in range(3)])
@@ -81,30 +81,47 @@ def test_cross_validation_chooses_by_the_likelihood_of_held_out_samples() -> Non
 def test_cross_validation_by_a_scorer() -> None:
     X, y = classes(n=90)
     labels = np.array(["a", "b", "c"])[y]
-    model = SparseDiscriminantAnalysis("cv", ks=[0, 7], cv=3, scoring="accuracy").fit(X, labels)
+    model = SparseDiscriminantAnalysisCV(ks=[0, 7], cv=3, scoring="accuracy").fit(X, labels)
     for row, k in enumerate([0, 7]):
         truth = cross_val_score(SparseDiscriminantAnalysis(k), X, labels, cv=3)
         assert_allclose(model.scores_[row], truth)
     assert model.predict(X).dtype == labels.dtype
 
 
+def test_a_fold_may_lack_a_class_if_the_scorer_does_not_mind() -> None:
+    X, y = classes(n=60, count=2)
+    rare = np.where(np.arange(60) == 0, 7, y)
+    model = SparseDiscriminantAnalysisCV(ks=[0, 3], cv=KFold(3), scoring="accuracy").fit(X, rare)
+    assert model.classes_.tolist() == [0, 1, 7]
+    assert model.scores_.shape == (2, 3)
+
+
+def test_the_path_of_precision_matrices() -> None:
+    X, y = classes(n=90)
+    model = SparseDiscriminantAnalysisCV(ks=[0, 4, 7], cv=3).fit(X, y)
+    assert model.path_.ks.tolist() == [0, 4, 7]
+    chosen = model.ks_.tolist().index(model.k_)
+    assert_allclose(model.path_.precision[chosen].toarray(), model.precision_)
+    assert not hasattr(model, "coef_path_")
+
+
 def test_the_chain_helps_to_classify() -> None:
     X, y = classes(n=300)
     held_out, labels = classes(n=2000, seed=1)
-    chain = SparseDiscriminantAnalysis("cv").fit(X, y)
+    chain = SparseDiscriminantAnalysisCV().fit(X, y)
     diagonal = SparseDiscriminantAnalysis(0).fit(X, y)
     assert chain.score(held_out, labels) > diagonal.score(held_out, labels) + 0.02
 
 
 def test_wine() -> None:
     X, y = load_wine(return_X_y=True)
-    assert cross_val_score(SparseDiscriminantAnalysis("cv", ks=[0, 20]), X, y, cv=3).mean() > 0.95
+    assert cross_val_score(SparseDiscriminantAnalysisCV(ks=[0, 20]), X, y, cv=3).mean() > 0.95
 
 
 def test_groups_reach_the_splitter() -> None:
     X, y = classes(n=60, count=2)
     groups = np.arange(60) // 10
-    model = SparseDiscriminantAnalysis("cv", ks=[0, 3], cv=GroupKFold(3)).fit(X, y, groups=groups)
+    model = SparseDiscriminantAnalysisCV(ks=[0, 3], cv=GroupKFold(3)).fit(X, y, groups=groups)
     assert model.scores_.shape == (2, 3)
 
 
@@ -119,17 +136,16 @@ def test_more_variables_than_samples_and_constant_ones() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"k": "auto"}, 'a number of edges or "cv"'),
         ({"priors": [0.5, 0.5]}, "for 3 classes"),
         ({"priors": [0.5, 0.6, 0.1]}, "add up to 1"),
         ({"priors": [0.5, 0.5, 0.0]}, "positive"),
-        ({"k": "cv", "rule": "2se"}, "rule must be"),
-        ({"k": "cv", "cv": []}, "no splits"),
     ],
 )
 def test_bad_parameters_are_named(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SparseDiscriminantAnalysis(**parameters).fit(*classes())
+    with pytest.raises(TypeError, match="how many edges to select"):
+        SparseDiscriminantAnalysis("cv").fit(*classes())
 
 
 def test_bad_labels_are_named() -> None:
@@ -140,5 +156,5 @@ def test_bad_labels_are_named() -> None:
         SparseDiscriminantAnalysis().fit(X[:3], [0, 1, 2])
     rare = np.where(np.arange(len(y)) == 0, 7, y % 2)
     splits = [(np.arange(1, 120), np.arange(1))]
-    with pytest.raises(ValueError, match="no sample of the class 7; use fewer folds"):
-        SparseDiscriminantAnalysis("cv", cv=splits).fit(X, rare)
+    with pytest.raises(ValueError, match="class 7, which does not occur in the training data; use fewer folds"):
+        SparseDiscriminantAnalysisCV(cv=splits).fit(X, rare)

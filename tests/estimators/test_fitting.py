@@ -122,6 +122,7 @@ def digest() -> str:
     return parts.hexdigest()
 
 
+@pytest.mark.slow
 def test_the_same_call_gives_the_same_bytes() -> None:
     here = digest()
     for threads in (1, 2):

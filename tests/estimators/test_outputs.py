@@ -66,7 +66,7 @@ def test_probabilities(name: str) -> None:
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(np.exp(here.predict_log_proba(X)), proba, atol=1e-14)
     np.testing.assert_array_equal(here.predict(X), classes[proba.argmax(axis=1)])
-    # At the minimum with an intercept, mean probabilities are the shares of the classes.
+    # At the minimum with an intercept, mean probabilities are the frequencies of the classes.
     np.testing.assert_allclose(proba.mean(axis=0), [np.mean(y == label) for label in classes], atol=1e-6)
     far = here.predict_log_proba(1e6 * (X - X.mean(axis=0)))
     assert np.isfinite(far).all()

@@ -1,4 +1,4 @@
-"""SparsePrecision: the answer is the likeliest matrix with k edges, in the units of the data."""
+"""SparsePrecision: the answer is the maximum-likelihood matrix with k edges, in the units of the data."""
 
 from __future__ import annotations
 
@@ -259,9 +259,9 @@ def test_a_constant_column_is_said_and_has_no_edges() -> None:
         ({"xi": 0.0}, chain(), "xi must be"),
         ({"solver": "lasso"}, chain(), "'glasso'"),
         ({"known_edges": [(0, 1)], "k": 0}, chain(), "known_edges has 1 edges, but k = 0"),
-        ({"known_edges": [(0, 1)], "forbidden_edges": [(1, 0)]}, chain(), "both in known_edges and forbidden_edges"),
+        ({"known_edges": [(0, 1)], "forbidden_edges": [(1, 0)]}, chain(), "in both known_edges and forbidden_edges"),
         ({"known_edges": [(0, 9)]}, chain(), r"known_edges names the pair \(0, 9\)"),
-        ({"known_edges": [("a", "b")]}, chain(), "X has none"),
+        ({"known_edges": [("a", "b")]}, chain(), "X has no names"),
         ({"forbidden_edges": [("a", "z")]}, pd.DataFrame(chain(), columns=list("abcdef")), "'z'"),
         ({"solver": "glasso", "known_edges": [(0, 1)]}, chain(), "known or forbidden"),
     ],

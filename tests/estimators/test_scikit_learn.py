@@ -100,7 +100,7 @@ def test_files_hold_the_whole_model(name: str) -> None:
 
 @pytest.mark.parametrize("name", FOUR)
 def test_parameters(name: str) -> None:
-    here = model(name, k=2, groups=list(range(P)), always_select=[1])
+    here = model(name, k=2, feature_groups=list(range(P)), always_select=[1])
     copy = clone(here)
     assert repr(copy) == repr(here)
     assert copy.get_params() == here.get_params()
@@ -110,7 +110,15 @@ def test_parameters(name: str) -> None:
     assert here.positive is True
     with pytest.raises(ValueError, match="Invalid parameter 'lasso'"):
         here.set_params(lasso=1)
-    assert set(here.get_params()) >= {"k", "alpha", "fit_intercept", "groups", "always_select", "positive", "solver"}
+    assert set(here.get_params()) >= {
+        "k",
+        "alpha",
+        "fit_intercept",
+        "feature_groups",
+        "always_select",
+        "positive",
+        "solver",
+    }
     assert is_classifier(here) == (name == "logistic")
     assert is_regressor(here) == (name != "logistic")
 

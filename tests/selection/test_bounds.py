@@ -12,32 +12,32 @@ P = 1000
 
 
 def most_likely(theta: float, pairs: int, threshold: float, unimodal: bool) -> float:
-    """The largest probability that a share X of B pairs is at least 2τ − 1, if its mean is at most θ².
+    """The largest probability that a fraction X of B pairs is at least 2τ − 1, if its mean is at most θ².
 
-    Both halves of a pair select a feature with probability θ² at most, and a feature that is selected in a share τ of
-    the halves is selected by both halves of a share 2τ − 1 of the pairs.
+    Both halves of a pair select a feature with probability θ² at most, and a feature that is selected in a fraction τ
+    of the halves is selected by both halves of a fraction 2τ − 1 of the pairs.
     """
-    shares = np.arange(pairs + 1) / pairs
-    objective = -(shares >= 2 * threshold - 1 - 1e-12).astype(float)
+    fractions = np.arange(pairs + 1) / pairs
+    objective = -(fractions >= 2 * threshold - 1 - 1e-12).astype(float)
     rises = np.eye(pairs, pairs + 1) - np.eye(pairs, pairs + 1, k=1)
     best = 0.0
     for mode in range(pairs + 1) if unimodal else [0]:
         shape = np.where(np.arange(pairs) < mode, 1.0, -1.0)[:, None] * rises if unimodal else rises[:0]
         answer = linprog(
             objective,
-            A_ub=np.vstack([shares, shape]),
+            A_ub=np.vstack([fractions, shape]),
             b_ub=np.append(theta**2, np.zeros(len(shape))),
             A_eq=np.ones((1, pairs + 1)),
             b_eq=[1.0],
         )
-        # A peak beyond some share makes the mean too large: no such distribution.
+        # A peak beyond some fraction makes the mean too large: no such distribution.
         best = max(best, -answer.fun) if answer.status == 0 else best
     return best
 
 
 @pytest.mark.parametrize("pairs", [4, 9])
 @pytest.mark.parametrize("theta", [0.02, 0.2, 0.4, 0.57])
-def test_unimodal_shares(pairs: int, theta: float) -> None:
+def test_unimodal_fractions(pairs: int, theta: float) -> None:
     """The bound holds everywhere, and no smaller one does where Theorem 2 of Shah and Samworth applies."""
     for threshold in np.arange(pairs + 1, 2 * pairs + 1) / (2 * pairs):
         bound = expected_false_selections(threshold, theta * P, P, pairs) / P
@@ -55,7 +55,7 @@ def test_thresholds_between_frequencies(threshold: float) -> None:
 
 @pytest.mark.parametrize("pairs", [4, 25])
 @pytest.mark.parametrize("theta", [0.02, 0.3, 0.9])
-def test_any_shares(pairs: int, theta: float) -> None:
+def test_any_fractions(pairs: int, theta: float) -> None:
     """Markov's inequality, which is attained."""
     for threshold in np.arange(pairs + 1, 2 * pairs + 1) / (2 * pairs):
         bound = expected_false_selections(threshold, theta * P, P, pairs, "none") / P

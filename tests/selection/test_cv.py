@@ -33,7 +33,7 @@ from ksparse import (
     SparsePoissonRegressionCV,
 )
 from ksparse._types import Array
-from ksparse.selection.folds import choose
+from ksparse.selection.cross_validation import choose_k
 
 pd: Any = pytest.importorskip("pandas")
 
@@ -170,7 +170,7 @@ def test_weights_in_fitting_and_in_the_default_score() -> None:
         single = clone(base).set_params(k=model.k_).fit(X, target, weights)
         np.testing.assert_allclose(model.coef_, single.coef_, rtol=1e-6, atol=1e-8)
     weights[:40] = 0
-    with pytest.raises(ValueError, match="held-out samples of a fold weigh nothing"):
+    with pytest.raises(ValueError, match="all held-out samples of a fold have weight 0"):
         SparseLinearRegressionCV(cv=3).fit(X, y, weights)
 
 
@@ -225,7 +225,7 @@ def test_the_rule_of_one_standard_error(seed: int) -> None:
 
 
 def test_ties_go_to_fewer_features() -> None:
-    assert choose(np.array([[0.0, 0.0], [1.0, 3.0], [3.0, 1.0], [2.0, 2.0]]), "best") == 1
+    assert choose_k(np.array([[0.0, 0.0], [1.0, 3.0], [3.0, 1.0], [2.0, 2.0]]), "best") == 1
     constant = SparseLinearRegressionCV(ks=[1, 2, 3], scoring=lambda model, data, target: 0.5).fit(X, y)
     assert constant.k_ == 1
     exact = SparseLinearRegressionCV().fit(X, X[:, 2] - X[:, 5])
@@ -267,7 +267,10 @@ def test_names_of_a_data_frame() -> None:
     assert model.get_feature_names_out().tolist() == ["a", "b", "d", "e", "g"]
     np.testing.assert_array_equal(model.path_.feature_names, list("abcdefgh"))
     groups = {name: name in "bg" for name in frame}
-    assert SparseLinearRegressionCV(groups=groups).fit(frame, series).ks_.tolist() == [1, 2]
+    grouped = SparseLinearRegressionCV(feature_groups=groups, scoring="r2", cv=GroupKFold(3))
+    grouped.fit(frame, series, groups=np.arange(120) // 10)
+    assert grouped.ks_.tolist() == [1, 2]
+    assert grouped.feature_groups is groups
 
 
 def test_one_response_as_a_column() -> None:

@@ -88,7 +88,7 @@ def test_several_responses_share_a_variance() -> None:
 
 @pytest.mark.parametrize(("target", "free"), [(labels, 1), (three, 2)])
 def test_logistic_without_its_ridge(target: Any, free: int) -> None:
-    """Classes have one free coefficient less than there are classes; the ridge is no part of the likelihood."""
+    """Classes have one free coefficient less than there are classes; the ridge is not part of the likelihood."""
     model = SparseLogisticRegressionIC(ks=KS, criterion="bic", alpha=0.05).fit(X, target)
     for k, coef, value in zip(KS, model.coef_path_, model.criterion_, strict=True):
         if k == 0:
@@ -118,7 +118,7 @@ def test_huber_in_units_of_the_spread(scale: float) -> None:
 
 
 def test_groups_count_their_features_as_parameters_and_themselves_as_choices() -> None:
-    model = SparseLinearRegressionIC(ks=range(4), groups=np.arange(P) // 3).fit(X, y)
+    model = SparseLinearRegressionIC(ks=range(4), feature_groups=np.arange(P) // 3).fit(X, y)
     for k, coef, value in zip(range(4), model.coef_path_, model.criterion_, strict=True):
         deviance = N * np.log(np.mean((y - X @ coef - model.intercept_path_[k]) ** 2))
         assert value == pytest.approx(deviance + (3 * k + 1) * log(N) + 2 * log(comb(4, k)))

@@ -105,7 +105,7 @@ def test_ks_are_sorted_and_none_is_larger_than_the_number_of_features() -> None:
     path = ksparse.path(X, y, [4, 1, 100, 1, 2, np.int64(4)])
     assert path.ks.tolist() == [1, 2, 4, 9]
     assert len(path) == 4
-    assert repr(path) == "<Path of 4 models, k = 1 to 9, of 9 features>"
+    assert repr(path) == "<SparsityPath of 4 models, k = 1 to 9, of 9 features>"
     assert [(coef != 0).sum() for coef in path.coef] == [1, 2, 4, 9]
     np.testing.assert_allclose(path.coef[-1], LinearRegression().fit(X, y).coef_, rtol=1e-8)
     np.testing.assert_array_equal(ksparse.path(X, y, iter([2, 1])).coef, path.coef[:2])
@@ -149,7 +149,7 @@ def test_the_estimator_is_not_touched() -> None:
 
 def test_groups_enter_as_a_whole() -> None:
     groups = ["c", "a", "b", "a", "c", "b", "d", "d", "a"]
-    path = ksparse.path(X, y, range(9), SparseLinearRegression(groups=groups))
+    path = ksparse.path(X, y, range(9), SparseLinearRegression(feature_groups=groups))
     assert path.ks.tolist() == [0, 1, 2, 3, 4]
     for k, coef in zip(path.ks, path.coef, strict=True):
         chosen = set(np.array(groups)[coef != 0])

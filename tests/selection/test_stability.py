@@ -211,7 +211,7 @@ def test_a_pipeline_that_standardizes() -> None:
     masks = [StabilitySelection(model, n_pairs=5, random_state=0).fit(data, y).frequencies_ for data in (X, X * units)]
     assert_allclose(masks[0], masks[1])
     dropping = make_pipeline(SparseLogisticRegression(k=3), SparseLogisticRegression(k=2))
-    with pytest.raises(ValueError, match="saw 3 features where X has 12"):
+    with pytest.raises(ValueError, match="has 3 features, but X has 12"):
         StabilitySelection(dropping, n_pairs=1).fit(X, y)
 
 

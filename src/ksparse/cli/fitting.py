@@ -18,7 +18,6 @@ from ..estimators import SparseLinearModel
 from .data import Data, split_names
 from .errors import InputError, quote, quote_path
 from .scores import compute_scores
-from .standardized import fit_standardized
 from .tasks import Task, choose_task
 
 __all__ = ["FOLDS", "FittedModel", "Settings", "fit_model"]
@@ -93,7 +92,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the solver's message is shown
-            model = fit_standardized(kind, parameters, data.X[train], y[train])
+            model = kind(standardize=True, **parameters).fit(data.X[train], y[train])
     except (ValueError, TypeError) as error:
         raise InputError(f"cannot fit {quote_path(data.source)}: {error}") from error
     except MemoryError as error:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..selection.folds import standard_errors
+from ..selection import standard_errors
 from .errors import escape_control, quote
 from .fitting import FOLDS, FittedModel
 

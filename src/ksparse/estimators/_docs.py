@@ -1,47 +1,143 @@
-"""Texts of parameters and attributes that several estimators share, written once."""
+"""Descriptions of parameters and fitted attributes, written once for all estimators that have them.
+
+`document` replaces ``$fields`` in a class's docstring by the section Parameters, made from its signature, and the
+section Attributes, made from what all estimators of its kind have and what its `more_attributes` names.
+"""
 
 from __future__ import annotations
 
-from inspect import cleandoc
-from string import Template
-from typing import TypeVar
+from collections import ChainMap
+from inspect import Parameter, cleandoc, signature
+from typing import TYPE_CHECKING, Any, TypeVar
 
-__all__ = ["documented"]
+if TYPE_CHECKING:
+    from .base import SparseEstimator
 
-C = TypeVar("C", bound=type)
+__all__ = ["document"]
 
-TEXTS = {
-    "k": """
-k : int, default=10
-    Number of features to select; number of groups, where there are groups. If there are no more, all are used.
-    An intercept does not count.""",
-    "model": """
-fit_intercept : bool, default=True
-    Whether to add an intercept, which is not penalized.
-groups : array-like of shape (n_features,) or dict, optional
-    Group of each feature, in any order, or ``{feature name: group}``; k then counts groups, and a group enters as a
-    whole.
-always_select : array-like, optional
-    Features that are always selected: their names (of a data frame), indices, or a mask; labels, where there are
-    groups. They count in k.
-positive : bool, default=False
-    Whether coefficients must not be negative.
-solver : {"auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs"} or Solver, default="auto"
-    The method. "auto" is `ksparse.SwapGraHTP`; a solver of `ksparse.solvers` sets steps and limits itself. "htp" and
-    "iht" are for least squares, "grahtp" and "fgrahtp" for losses of bounded curvature, which Poisson's is not.
-effort : int, default=0
+C = TypeVar("C", bound="type[SparseEstimator]")
+
+COMMON = {
+    "effort": """
+effort : int
     How much more time "auto" spends on a lower objective, from 0 to 5: each level takes two to three times as long as
-    the one below, see `ksparse.SwapGraHTP`. Where k is chosen, it goes into the chosen one.""",
+    the one below, see `ksparse.SwapGraHTP`. Where k is chosen, only the chosen one is searched with it.""",
+    "cv": """
+cv : int, splitter or iterable
+    How to split: a number of folds (stratified, for labels) or any splitter of scikit-learn.""",
+    "rule": """
+rule : {"best", "1se"}
+    "best" takes the k with the best mean score; "1se" the smallest k whose mean score is within one standard error of
+    the best.""",
+    "n_jobs": """
+n_jobs : int
+    Number of folds that are fitted in parallel, as in joblib.""",
     "class_weight": """
-class_weight : dict or "balanced", optional
+class_weight : dict or "balanced"
     Weights of the classes, which multiply those of the samples; "balanced" gives each class the same total.""",
     "delta": """
-delta : float or "auto", default="auto"
+delta : float or "auto"
     Where the loss turns from quadratic to linear, in the units of y. "auto" is 1.345 times the spread of the residuals
     (their normalized median absolute deviation) of a first fit, so that rescaling y rescales the coefficients.""",
+    "priors": """
+priors : array-like of shape (n_classes,)
+    π, the probabilities of the classes in the order of `classes_`; by default their frequencies in the samples.""",
+    "covariance": """
+covariance : {None, "precomputed"}
+    With "precomputed", `fit` takes a covariance matrix instead of samples.""",
+    "assume_centered": """
+assume_centered : bool
+    Whether the mean of the samples is known to be zero.""",
+    "gamma": """
+gamma : float
+    γ of the extended BIC, from 0, which is BIC, to 1.""",
+    "n_samples": """
+n_samples : int
+    Number of samples of a precomputed covariance.""",
+    # --- attributes
+    "classes_": """
+classes_ : ndarray of shape (n_classes,)
+    The labels, sorted.""",
+    "delta_": """
+delta_ : float
+    The delta that was used.""",
+    "location_": """
+location_ : ndarray of shape (n_features,)
+    The mean; zero if it is assumed to be, or if a covariance was given.""",
+    "class_means": """
+means_ : ndarray of shape (n_classes, n_features)
+    The class means μ.
+priors_ : ndarray of shape (n_classes,)
+    The class probabilities π.
+coef_ : ndarray of shape (1 or n_classes, n_features)
+    Coefficients of the margins; one row for two classes.
+intercept_ : ndarray of shape (1 or n_classes,)
+    Their intercepts.""",
+    "scores_": """
+scores_ : ndarray of shape (n_ks, n_folds)
+    Score of each k on each held-out fold.""",
+    "criterion_": """
+criterion_ : ndarray of shape (n_ks,)
+    The criterion for each k; smaller is better.""",
+}
+
+FEATURES = {
+    "k": """
+k : int
+    Number of features to select; number of groups, with `feature_groups`. If there are no more, all are used.
+    An intercept does not count.""",
+    "alpha": """
+alpha : float
+    Ridge penalty. It acts on the coefficients of the features as they are given, or of standardized features with
+    `standardize`.""",
+    "fit_intercept": """
+fit_intercept : bool
+    Whether to add an intercept, which is not penalized.""",
+    "standardize": """
+standardize : bool
+    Whether to divide the features by their standard deviations while the model is fitted, so that `alpha` acts on
+    coefficients that can be compared; those of the training samples only, where k is cross-validated. `coef_` is in
+    the units of the data.""",
+    "feature_groups": """
+feature_groups : array-like of shape (n_features,) or dict
+    Group of each feature, in any order, or ``{feature name: group}``; k then counts groups, and a group is selected as
+    a whole.""",
+    "always_select": """
+always_select : array-like
+    Features that are always selected: their names (of a data frame), indices, or a mask; labels of groups, with
+    `feature_groups`. They count in k.""",
+    "positive": """
+positive : bool
+    Whether coefficients must not be negative.""",
+    "solver": """
+solver : {"auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs"} or Solver
+    The method. "auto" is `ksparse.SwapGraHTP`; pass a solver of `ksparse.solvers` to set its steps and limits. "htp"
+    and "iht" are for least squares, "grahtp" and "fgrahtp" for losses of bounded curvature, which excludes Poisson.""",
     "warm_start": """
-warm_start : bool, default=False
+warm_start : bool
     Whether `fit` starts from the coefficients of the last fit.""",
+    "ks": """
+ks : "auto" or sequence of int
+    Which numbers of features to try. "auto" increases k until its score has got worse, then tries the k around the best
+    one; `ks_` has all that were tried.""",
+    "scoring": """
+scoring : str or callable
+    Any scorer of scikit-learn, larger being better. By default minus the mean loss of the held-out samples.""",
+    "criterion": """
+criterion : {"aic", "bic", "ebic", "gic"}
+    What is minimized over k: see `ksparse.information_criterion`.""",
+    # --- attributes
+    "path": """
+ks_ : ndarray of shape (n_ks,)
+    The numbers of features that were tried, increasing.
+k_ : int
+    The chosen one.
+path_ : SparsityPath
+    The models for all of them, fitted to all samples.
+coef_path_ : ndarray of shape (n_ks, n_features)
+    Coefficients for each of them; with an axis of classes or responses in the middle where `coef_` is a matrix.
+intercept_path_ : ndarray of shape (n_ks,)
+    Intercepts for each of them.""",
     "fitted": """
 coef_ : ndarray of shape (n_features,)
     Coefficients of all features; zero for those that are not selected. A matrix with one row for two classes, and one
@@ -49,79 +145,71 @@ coef_ : ndarray of shape (n_features,)
 intercept_ : float or ndarray
     The intercept, or one for each row of a matrix `coef_`; 0 without an intercept.
 support_ : ndarray of bool, shape (n_features,)
-    Which features are selected: those with a coefficient and the always-selected ones; whole groups, where there are
-    groups.
+    Which features are selected: those with a coefficient and the always-selected ones; whole groups, with
+    `feature_groups`.
 n_iter_ : int
     Iterations of the solver.
 result_ : Result
-    What the solver gave back: value, status, message, and the history of its iterations.
+    What the solver returned: value, status, message, and the history of its iterations; for standardized features,
+    with `standardize`.
 n_features_in_ : int
     Number of features seen.
 feature_names_in_ : ndarray of str
     Their names, if X has any.""",
-    "ks": """
-ks : "auto" or sequence of int, default="auto"
-    Which numbers of features to try. "auto" grows k until its score has turned, then looks around the best k; `ks_`
-    says which ones were tried.""",
-    "cv": """
-cv : int, splitter or iterable, default=5
-    How to split: a number of folds (stratified, for labels) or any splitter of scikit-learn.
-scoring : str or callable, optional
-    Any scorer of scikit-learn, larger being better. By default minus the mean loss of the held-out samples.
-rule : {"best", "1se"}, default="best"
-    "best" takes the k with the best mean score; "1se" the smallest k whose mean score is within one standard
-    error of it.""",
-    "n_jobs": """
-n_jobs : int, optional
-    Folds that are fitted side by side, as in joblib.""",
-    "criterion": """
-criterion : {"aic", "bic", "ebic", "gic"}, default="ebic"
-    What is minimized over k: see `ksparse.information_criterion`.""",
-    "path": """
-ks_ : ndarray of shape (n_ks,)
-    The numbers of features that were tried, increasing.
-k_ : int
-    The chosen one.
-coef_path_ : ndarray of shape (n_ks, n_features)
-    Coefficients for each of them, fitted to all samples; with an axis of classes or responses in the middle where
-    `coef_` is a matrix.
-intercept_path_ : ndarray of shape (n_ks,)
-    Intercepts for each of them.
-path_ : Path
-    The same with what the solver gave back for each of them.""",
-    "scores": """
-scores_ : ndarray of shape (n_ks, n_folds)
-    Score of each k on each held-out fold.""",
-    "graph": """
-bounds : "auto", "paper", pair of floats, or None, default="auto"
+}
+
+EDGES = {
+    "k": """
+k : int
+    Number of edges, each an off-diagonal pair Ω_ij = Ω_ji. If there are no more pairs, all of them are used.""",
+    "bounds": """
+bounds : "auto", "paper", pair of floats, or None
     α and β, between which the eigenvalues of Ω must lie. "paper" takes α = 1/(‖Σ‖₂ + p·ξ) and β = (p − α·tr Σ)/ξ, see
     `ksparse.objectives.eigenvalue_bounds`; None has none. "auto" takes the paper's where the covariance is singular, as
-    with fewer samples than variables, and none where it is not and the likelihood has a maximum on every graph. They
-    hold for Ω in the units that `standardize` says; where one binds, ``result_.message`` says so.
-xi : float, default=1e-2
-    ξ of the paper's bounds; the smaller, the larger β.
-standardize : bool, default=True
-    Whether to work on the correlation matrix, and to give Ω back in the units of the data: then units do not matter.
-    Without, bounds hold for Ω itself, and a variable of small variance may meet β.
-known_edges, forbidden_edges : array-like of pairs, or mask of shape (n_features, n_features), optional
-    Edges that are always there, which count in k, and edges that never are: pairs of names (of a data frame) or
-    of indices.
-solver : {"auto", "grahtp", "grasp", "fbs", "glasso"} or Solver, default="auto"
-    The method. "auto" is `ksparse.SwapGraHTP`: GraHTP with scaled steps, backtracking and exchanges of edges; "grahtp"
-    is the same without exchanges. For the paper's Algorithm 2 to the letter pass
-    ``GraHTP(step=..., debias=Exact("adm"))``. "glasso" is scikit-learn's graphical lasso with its penalty bisected.
-effort : int, default=0
-    How much more time "auto" spends on a lower objective, from 0 to 5: each level takes two to three times as long as
-    the one below, see `ksparse.SwapGraHTP`. Where k is chosen, it goes into the chosen one.""",
-    "omega": """
+    with fewer samples than variables, and none where it is not and the likelihood has a maximum on every graph. With
+    `standardize` they apply to Ω of standardized variables; ``result_.message`` says if one binds.""",
+    "xi": """
+xi : float
+    ξ of the paper's bounds; the smaller, the larger β.""",
+    "standardize": """
+standardize : bool
+    Whether to fit the correlation matrix, and to return Ω in the units of the data: the units of variables then do not
+    matter. If False, the bounds apply to Ω itself; variables with small variance may then hit β.""",
+    "known_edges": """
+known_edges : array-like of pairs, or mask of shape (n_features, n_features)
+    Edges that are always selected: pairs of names (of a data frame) or of indices. They count in k.""",
+    "forbidden_edges": """
+forbidden_edges : array-like of pairs, or mask of shape (n_features, n_features)
+    Edges that are never selected.""",
+    "solver": """
+solver : {"auto", "grahtp", "grasp", "fbs", "glasso"} or Solver
+    The method. "auto" is `ksparse.SwapGraHTP`: it grows the graph in stages and swaps edges; "grahtp" is GraHTP with
+    scaled steps and backtracking. For the paper's Algorithm 2 to the letter pass
+    ``GraHTP(step=..., debias=Exact("adm"))``. "glasso" is scikit-learn's graphical lasso with its penalty bisected.""",
+    "ks": """
+ks : "auto" or sequence of int
+    Which numbers of edges to try. "auto" increases k until its score has got worse, then tries the k around the best
+    one; `ks_` has all that were tried.""",
+    "scoring": """
+scoring : str or callable
+    Any scorer of scikit-learn, larger being better. By default the mean log-likelihood of the held-out samples; around
+    the means of their classes, for a classifier.""",
+    "criterion": """
+criterion : {"aic", "bic", "ebic"}
+    What is minimized over k: see `ksparse.selection.graph_criterion`.""",
+    # --- attributes
+    "path": """
+ks_ : ndarray of shape (n_ks,)
+    The numbers of edges that were tried, increasing.
+k_ : int
+    The chosen one.
+path_ : PrecisionPath
+    The precision matrix for each of them, fitted to all samples.""",
+    "fitted": """
 precision_ : ndarray of shape (n_features, n_features)
     Ω.
 covariance_ : ndarray of shape (n_features, n_features)
-    Ω⁻¹, the covariance of the model.""",
-    "location": """
-location_ : ndarray of shape (n_features,)
-    The mean; zero if it is assumed to be, or if a covariance was given.""",
-    "edges": """
+    Ω⁻¹, the covariance of the model.
 edges_ : structured array with the fields ``i``, ``j`` and ``partial_correlation``
     The edges, i < j, the strongest first; ``pandas.DataFrame(model.edges_)`` makes a table of it. The partial
     correlation is −Ω_ij/√(Ω_ii·Ω_jj).
@@ -130,30 +218,33 @@ bounds_ : EigenvalueBounds
 n_iter_ : int
     Iterations of the solver.
 result_ : Result
-    What the solver gave back, in the units that `standardize` says: value, status, message, and its history.
+    What the solver returned: value, status, message, and its history; for standardized variables, with `standardize`.
 n_features_in_ : int
     Number of variables seen.
 feature_names_in_ : ndarray of str
     Their names, if X has any.""",
-    "edge_counts": """
-ks : "auto" or sequence of int, default="auto"
-    Which numbers of edges to try. "auto" grows k until its score has turned, then looks around the best k; `ks_` says
-    which ones were tried.""",
-    "edge_path": """
-ks_ : ndarray of shape (n_ks,)
-    The numbers of edges that were tried, increasing.
-k_ : int
-    The chosen one.
-path_ : PrecisionPath
-    The precision matrix for each of them, fitted to all samples.""",
-    "criteria": """
-criterion_ : ndarray of shape (n_ks,)
-    The criterion for each of them; smaller is better.""",
 }
 
 
-def documented(cls: C) -> C:
-    """Replace lines like ``$model`` in a class's docstring by the shared text of that name."""
-    texts = {name: text.strip("\n") for name, text in TEXTS.items()}
-    cls.__doc__ = Template(cleandoc(cls.__doc__ or "")).substitute(texts)
+def document(cls: C) -> C:
+    """Replace ``$fields`` in a class's docstring by the sections Parameters and Attributes."""
+    texts = ChainMap(EDGES if cls.unit_name == "edges" else FEATURES, COMMON)
+    parameters = signature(cls).parameters
+    chosen = {"ks": "path", "cv": "scores_", "criterion": "criterion_"}
+    attributes = [chosen[name] for name in chosen if name in parameters]
+    attributes += [*cls.more_attributes, "fitted"]
+    sections = {
+        "Parameters": [_with_default(texts[name], parameter) for name, parameter in parameters.items()],
+        "Attributes": [texts[name] for name in attributes],
+    }
+    fields = "\n\n".join(f"{title}\n{'-' * len(title)}" + "".join(items) for title, items in sections.items())
+    cls.__doc__ = cleandoc(cls.__doc__ or "").replace("$fields", fields)
     return cls
+
+
+def _with_default(text: str, parameter: Parameter) -> str:
+    """A description with the default at the end of its first line."""
+    default: Any = parameter.default
+    shown = f'"{default}"' if isinstance(default, str) else repr(default)
+    blank, head, *rest = text.split("\n")
+    return "\n".join([blank, f"{head}, optional" if default is None else f"{head}, default={shown}", *rest])

@@ -1,197 +1,161 @@
-"""What all estimators share: from X, y and parameters to an objective and a sparsity set, and back to coefficients.
-
-f = mean loss + (alpha/2)·‖w‖² on the features as they are given: nothing is scaled. With alpha = 0 the answer does not
-depend on a feature's units (1000 times the column has a coefficient 1000 times smaller); with alpha > 0 it does, so
-standardize features whose units differ, with a `StandardScaler` in a pipeline.
-"""
+"""The hooks of an estimator with k features or edges: all that fitting and choosing k call."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any, TypeVar
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import _safe_indexing
 
-from .._types import AnyArray, Array, Mask, Matrix
-from ..designs import as_design
-from ..objectives import LinearObjective, Loss
+from .._types import AnyArray, Array, Matrix
+from ..objectives import Objective
 from ..optimize import minimize
 from ..solvers import Result, Solver
 from ..sparsity import Sparsity
-from ..validation import check_flag, check_number_of_units
-from ._parameters import keeps_parameters
-from ._solvers import LINEAR_SOLVERS, find_solver
-from .features import labels_of_features, sparsity_of_features
+from ..validation import check_number_of_units
+from ._solver_choice import LINEAR_SOLVERS, Choices, find_solver
+from .paths import PrecisionPath, SparsityPath
 
-__all__ = ["SparseLinearModel", "linear"]
+__all__ = ["Samples", "SparseEstimator"]
 
-M = TypeVar("M", bound="SparseLinearModel")
+E = TypeVar("E", bound="SparseEstimator")
 
 
-class SparseLinearModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """A linear model with k features: the part that does not depend on the loss.
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Validated data of a fit.
 
-    A subclass binds data to its objective (`_objective`), and says what y means to its loss (`_target`).
+    Attributes
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        The features; a covariance matrix, where an estimator takes one instead of samples.
+    y : array-like of shape (n_samples,), optional
+        The response or the labels, as the user gave them.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Weights of the samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.estimators import Samples
+    >>> Samples(np.eye(3), np.array([1, 2, 3])).select_rows([0, 2]).y
+    array([1, 3])
     """
 
-    #: Whether y may have several columns.
-    _several_responses = False
+    X: Matrix
+    y: Any = None
+    sample_weight: Array | None = None
 
-    @keeps_parameters
-    def __init__(
-        self,
-        k: int = 10,
-        *,
-        alpha: float = 0.0,
-        fit_intercept: bool = True,
-        groups: Any = None,
-        always_select: Any = None,
-        positive: bool = False,
-        solver: str | Solver = "auto",
-        effort: int = 0,
-        warm_start: bool = False,
-    ) -> None: ...
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def select_rows(self, rows: Any) -> Samples:
+        """The samples with these row numbers, or in this mask."""
+        parts = (self.X, self.y, self.sample_weight)
+        return Samples(*(None if part is None else _safe_indexing(part, rows) for part in parts))
+
+
+class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+    """An estimator with k features or edges.
+
+    A subclass implements the abstract methods; `fit` validates the data and calls `fit_samples`. Together with
+    `ksparse.selection.CrossValidated` or `ksparse.selection.InformationCriterion`, the same methods choose k. They are
+    called in this order: `check_samples` once for each call of `fit`; then `prepare` and `build_sparsity` once for all
+    samples and once for the training part of each fold, on a copy made by `copy_for_fold`; then the others, once for
+    each solution. For linear models, subclass `SparseLinearModel`, which implements all of them.
+    """
+
+    #: What k counts, in messages.
+    unit_name: ClassVar[str] = "features"
+    #: The solvers that can be chosen by name.
+    solver_choices: ClassVar[Choices] = LINEAR_SOLVERS
+    #: With ks="auto": the first k, the factor from one k to the next, and the relative gap around the best k that is
+    #: small enough.
+    first_k: ClassVar[int] = 1
+    k_factor: ClassVar[float] = 1.25
+    k_resolution: ClassVar[float] = 0.0
+
+    #: Fitted attributes beyond those of every estimator of features or edges, as `_docs` names them.
+    more_attributes: ClassVar[tuple[str, ...]] = ()
+
+    k: int
+    solver: str | Solver
+    effort: int
+
+    # --- before a fit -------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _objective(self, X: Matrix, y: AnyArray, sample_weight: Any, k: int) -> LinearObjective:
-        """f on checked data; k is how many features are to be selected at most."""
+    def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
+        """Validate what the user passes to `fit`, and set `n_features_in_` and `feature_names_in_`."""
 
     @abstractmethod
-    def _loss(self) -> Loss:
-        """The loss that was fitted."""
+    def prepare(self, samples: Samples) -> Objective:
+        """f on these samples; sets the fitted attributes that do not depend on k (classes, means, scales)."""
 
-    def _weights(self, y: AnyArray, sample_weight: Any) -> Any:
-        """Weights of the samples in the loss."""
-        return sample_weight
+    @abstractmethod
+    def build_sparsity(self, objective: Objective, k: int) -> Sparsity:
+        """The set of coefficients with k units."""
 
-    def _target(self, y: AnyArray) -> AnyArray:
-        """y as the loss wants it."""
-        return y.astype(np.float64)
+    def find_solver(self) -> Solver:
+        """The solver that the parameters `solver` and `effort` describe."""
+        return find_solver(self.solver, self.solver_choices, self.effort)
 
-    def _deviance(self, loss: float, null_loss: float, n_samples: float, n_outputs: int) -> float:
-        """Minus twice the log-likelihood up to a constant, from the mean loss of a model and that of none."""
-        return 2.0 * n_samples * loss
+    def starting_point(self, objective: Objective) -> Array | None:
+        """Where the solver starts; None for its default."""
+        return None
 
-    def fit(self: M, X: Any, y: Any, sample_weight: Any = None) -> M:
-        """Fit the model.
+    def expected_k(self) -> int:
+        """About how many units will be selected: k itself, unless k is yet to be chosen."""
+        return check_number_of_units(self.k, self.unit_name)
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples,)
-            The response.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples.
+    # --- after a fit --------------------------------------------------------------------------------------------
 
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        X, y = self._check_data(X, y)
-        k = check_number_of_units(self.k)
-        objective = self._objective(X, y, sample_weight, k)
-        start = self._last_solution(objective) if check_flag(self.warm_start, "warm_start") else None
-        result = minimize(objective, sparsity=self._sparsity(objective, k), solver=self._solver(), x0=start)
-        return self._keep(result)
+    @abstractmethod
+    def store_result(self: E, result: Result) -> E:
+        """Set the fitted attributes from a solution."""
 
-    # --- what is fitted -----------------------------------------------------------------------------------------
+    @abstractmethod
+    def build_path(self, results: Mapping[int, Result], passes: int) -> SparsityPath | PrecisionPath:
+        """The models for all k of `results`, which took this many passes over the data."""
 
-    def _check_data(self, X: Any, y: Any) -> tuple[Matrix, AnyArray]:
-        """X and y as arrays; names and number of features are remembered."""
-        # The objective looks for NaN and infinity itself: once over the data is enough.
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=["csc", "csr"],
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            multi_output=True,
-        )
-        if not self._several_responses:
-            y = column_or_1d(y, warn=True)
-        return X, y
+    # --- choosing k ---------------------------------------------------------------------------------------------
 
-    def _sparsity(self, objective: LinearObjective, k: int) -> Sparsity:
-        return sparsity_of_features(
-            k,
-            self.n_features_in_,
-            names=getattr(self, "feature_names_in_", None),
-            rows=len(objective.shape) == 2,
-            groups=self.groups,
-            always=self.always_select,
-            positive=self.positive,
-        )
+    @abstractmethod
+    def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:
+        """Score of a solution on held-out samples; larger is better. `objective` is f on the training samples."""
 
-    def _solver(self) -> Solver:
-        return find_solver(self.solver, LINEAR_SOLVERS, self.effort)
+    @abstractmethod
+    def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
+        """Minus twice the log-likelihood of a solution, up to a constant."""
 
-    def _last_solution(self, objective: LinearObjective) -> Array | None:
-        """The point of the last fit, if it has the shape of this objective."""
-        if not hasattr(self, "coef_"):
-            return None
-        coefficients = self.coef_.reshape(-1, self.coef_.shape[-1]).T
-        if self.fit_intercept:
-            intercept = np.broadcast_to(self.intercept_, coefficients.shape[1:])
-            coefficients = np.vstack([coefficients, intercept])
-        return coefficients.reshape(objective.shape) if coefficients.size == objective.size else None
+    @abstractmethod
+    def count_parameters(self, objective: Objective, result: Result) -> int:
+        """Number of parameters that a solution has fitted."""
 
-    # --- what was found -----------------------------------------------------------------------------------------
+    @abstractmethod
+    def count_samples(self, objective: Objective, samples: Samples) -> float:
+        """n of an information criterion: the number of samples, or the sum of their weights."""
 
-    def _keep(self: M, result: Result) -> M:
-        """Set the fitted attributes from a result."""
-        self.result_ = result
-        self.coef_, self.intercept_ = self._coefficients(result)
-        self.support_ = self._selected_features(result)
-        self.n_iter_ = result.n_iter
-        return self
+    @abstractmethod
+    def largest_auto_k(self, n_samples: float) -> int:
+        """The largest k that ks="auto" tries with this many samples."""
 
-    def _coefficients(self, result: Result) -> tuple[Array, Any]:
-        """Coefficients and intercept in scikit-learn's shapes."""
-        if not self.fit_intercept:
-            return result.x.T.copy(), 0.0 if result.x.ndim == 1 else np.zeros(result.x.shape[1])
-        intercept = float(result.x[-1]) if result.x.ndim == 1 else result.x[-1].copy()
-        return result.x[:-1].T.copy(), intercept
+    def copy_for_fold(self: E, training: Samples) -> E:
+        """The same estimator for the training part of a fold."""
+        return copy.copy(self)
 
-    def _selected_features(self, result: Result) -> Mask:
-        """Features of the selected units: those with a coefficient, the always-selected ones, and whole groups."""
-        if self.groups is not None:
-            labels = labels_of_features(self.groups, getattr(self, "feature_names_in_", None), self.n_features_in_)
-            return np.isin(labels, result.selected)
-        selected: Mask = np.isin(np.arange(self.n_features_in_), result.selected)
-        return selected
+    def fit_samples(self: E, samples: Samples) -> E:
+        """Fit the model with k units to validated samples."""
+        k = check_number_of_units(self.k, self.unit_name)
+        objective = self.prepare(samples)
+        sparsity = self.build_sparsity(objective, k)
+        start = self.starting_point(objective)
+        return self.store_result(minimize(objective, sparsity=sparsity, solver=self.find_solver(), x0=start))
 
-    def _get_support_mask(self) -> Mask:
-        check_is_fitted(self)
-        return self.support_
-
-    def _margins(self, X: Any) -> Array:
-        """Xw + b for new samples, reading only the selected columns of dense data."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32], reset=False)
-        return linear(X, self.coef_) + self.intercept_
-
-    def _mean_loss(self, X: Matrix, y: AnyArray, sample_weight: Any, result: Result) -> float:
-        """Mean loss of checked samples for some result."""
-        coefficients, intercept = self._coefficients(result)
-        target = self._target(y)
-        margins = (linear(X, coefficients) + intercept).reshape(target.shape)
-        return float(np.average(self._loss().value(margins, target), weights=self._weights(y, sample_weight)))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
-
-
-def linear(X: Matrix, coefficients: Array) -> Array:
-    """X wᵀ, reading only the columns of dense X that have a coefficient."""
-    return X @ coefficients.T if sparse.issparse(X) else as_design(X).matvec(None, coefficients.T)
+    def _feature_names(self) -> AnyArray | None:
+        """The names of the features, if X had any."""
+        return getattr(self, "feature_names_in_", None)

@@ -3,47 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from .._types import AnyArray, Array, Matrix
-from ..objectives import LinearObjective, Logistic, Loss, Multinomial
-from ..objectives.losses import LogisticLoss, MultinomialLoss
-from ..solvers import Result, Solver
-from ..validation import check_nonnegative_number, check_vector
-from ._docs import documented
-from ._margins import MarginClassifier, check_labels
-from ._parameters import keeps_parameters
-from .base import SparseLinearModel
+from .._types import AnyArray, Array, IntArray, Matrix
+from ..objectives import LinearObjective, Logistic, Multinomial
+from ..solvers import Result
+from ..validation import check_nonnegative_number
+from ._docs import document
+from .base import Samples
+from .linear_model import SparseLinearModel
+from .margin_classifier import MarginClassifier
 
 __all__ = ["SparseLogisticRegression"]
 
+M = TypeVar("M", bound="SparseLogisticRegression")
 
-@documented
+
+@document
+@dataclass(eq=False, repr=False, kw_only=True)
 class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
     """Logistic regression with k features, of two classes or more.
 
     Minimizes the mean of log(1 + exp(−yᵢ(wᵀxᵢ + b))) plus (alpha/2)·‖w‖² over w with at most k nonzero features (paper,
-    §4.1). Three classes are three classes: the loss is then −log softmax(Wᵀxᵢ + b)_yᵢ, and a feature has one
-    coefficient for each class. Nothing is scaled: with alpha = 0 the answer does not depend on the units of features;
-    if alpha > 0, standardize them.
+    §4.1). With three classes or more the loss is −log softmax(Wᵀxᵢ + b)_yᵢ, and a feature has one coefficient for each
+    class. The default ridge makes a minimum exist where features separate the classes, as they do when there are more
+    features than samples; without a ridge, coefficients would then grow without bound.
 
-    Parameters
-    ----------
-    $k
-    alpha : float, default=1e-4
-        Ridge penalty. The default is just enough for a minimum to exist where features separate the classes, as they
-        do when there are more of them than samples; without penalty, coefficients would then grow forever.
-    $class_weight
-    $model
-    $warm_start
-
-    Attributes
-    ----------
-    classes_ : ndarray
-        The labels.
-    $fitted
+    $fields
 
     See Also
     --------
@@ -62,38 +51,49 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
     ((3, 4), 0.96)
     """
 
-    @keeps_parameters
-    def __init__(
-        self,
-        k: int = 10,
-        *,
-        alpha: float = 1e-4,
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        groups: Any = None,
-        always_select: Any = None,
-        positive: bool = False,
-        solver: str | Solver = "auto",
-        effort: int = 0,
-        warm_start: bool = False,
-    ) -> None: ...
+    more_attributes: ClassVar[tuple[str, ...]] = ("classes_",)
 
-    def _objective(self, X: Matrix, y: AnyArray, sample_weight: Any, k: int) -> LinearObjective:
-        self.classes_ = check_labels(y)
-        kind = Logistic if len(self.classes_) == 2 else Multinomial
-        weights = self._weights(y, sample_weight)
-        return kind(X, y, alpha=self.alpha, sample_weight=weights, fit_intercept=self.fit_intercept)
+    alpha: float = 1e-4
+    class_weight: Any = None
 
-    def _weights(self, y: AnyArray, sample_weight: Any) -> Any:
+    def fit_target(self, y: AnyArray) -> Array:
+        return self._as_target(self.fit_labels(y))
+
+    def encode_target(self, y: AnyArray) -> Array:
+        return self._as_target(self.encode_labels(y))
+
+    def _as_target(self, codes: IntArray) -> Array:
+        """±1 for two classes, otherwise rows of zeros with a one for the class."""
+        if len(self.classes_) == 2:
+            return np.where(codes == 1, 1.0, -1.0)
+        return (codes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
+
+    @staticmethod
+    def _as_codes(target: Array) -> IntArray:
+        """Undo `_as_target`."""
+        return (target > 0).astype(np.intp) if target.ndim == 1 else target.argmax(axis=1)
+
+    def build_objective(self, X: Matrix, target: Array, sample_weight: Array | None) -> LinearObjective:
+        options: dict[str, Any] = {"alpha": self.alpha, "fit_intercept": self.fit_intercept}
+        codes = self._as_codes(target)
+        # The objective would check this too, but it does not know the labels.
+        empty = np.bincount(codes, sample_weight, minlength=len(self.classes_)) == 0
+        if empty.any():
+            labels = self.classes_[empty].tolist()
+            raise ValueError(f"no sample of class {labels} has a positive sample_weight; remove it from y")
+        if len(self.classes_) == 2:
+            return Logistic(X, target, sample_weight=sample_weight, **options)
+        return Multinomial(X, codes, sample_weight=sample_weight, **options)
+
+    def weigh_samples(self, target: Array, sample_weight: Array | None) -> Array | None:
+        """Sample weights times class weights."""
         if self.class_weight is None:
             return sample_weight
-        codes = np.searchsorted(self.classes_, y)
-        weights = np.ones(len(codes))
-        if sample_weight is not None:
-            weights = check_vector(sample_weight, "sample_weight", codes.shape)
+        codes = self._as_codes(target)
+        weights = np.ones(len(codes)) if sample_weight is None else sample_weight
         return weights * self._class_weights(codes, weights)[codes]
 
-    def _class_weights(self, codes: AnyArray, weights: Array) -> Array:
+    def _class_weights(self, codes: IntArray, weights: Array) -> Array:
         """Weight of each class, for samples of these classes and weights."""
         labels = self.classes_.tolist()
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
@@ -106,7 +106,9 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
             )
         unknown = [label for label in self.class_weight if label not in labels]
         if unknown:
-            raise ValueError(f"class_weight has the label {unknown[0]!r}, which y has not; its labels are {labels}")
+            raise ValueError(
+                f"class_weight has the label {unknown[0]!r}, which does not occur in y; its labels are {labels}"
+            )
         return np.array(
             [
                 check_nonnegative_number(self.class_weight.get(label, 1.0), f"class_weight[{label!r}]")
@@ -114,21 +116,23 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
             ]
         )
 
-    def _loss(self) -> Loss:
-        return LogisticLoss() if len(self.classes_) == 2 else MultinomialLoss()
+    def copy_for_fold(self: M, training: Samples) -> M:
+        fold = super().copy_for_fold(training)
+        if isinstance(self.class_weight, Mapping):  # the training part of a fold may lack a class
+            present = set(training.y.tolist())
+            fold.class_weight = {label: weight for label, weight in self.class_weight.items() if label in present}
+        return fold
 
-    def _target(self, y: AnyArray) -> AnyArray:
-        unknown = np.setdiff1d(y, self.classes_)
-        if unknown.size:
-            raise ValueError(f"y has the class {unknown.tolist()[0]!r}, which the training data lacks; use fewer folds")
-        codes = np.searchsorted(self.classes_, y)
-        if len(self.classes_) == 2:
-            return 2.0 * codes - 1.0
-        return (codes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
-
-    def _coefficients(self, result: Result) -> tuple[Array, Any]:
-        coefficients, intercept = super()._coefficients(result)
+    def coefficients(self, result: Result) -> tuple[Array, Any]:
+        coefficients, intercept = super().coefficients(result)
         return np.atleast_2d(coefficients), np.atleast_1d(intercept)
+
+    def free_outputs(self, result: Result) -> int:
+        """One less than the number of classes: a softmax does not change if all its margins do by the same number."""
+        return len(self.classes_) - 1
+
+    def largest_auto_k(self, n_samples: float) -> int:
+        return super().largest_auto_k(n_samples) // (len(self.classes_) - 1)
 
     def decision_function(self, X: Any) -> Array:
         """Margins Xw + b: of the second class for two classes, otherwise one column for each class.
@@ -143,5 +147,5 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             The margins.
         """
-        margins = self._margins(X)
+        margins = self.linear_predictor(X)
         return margins[:, 0] if margins.shape[1] == 1 else margins

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.covariance import EmpiricalCovariance
@@ -11,126 +12,25 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import Array
 from ..objectives import LogDet
-from ..solvers import Solver
-from ..validation import check_flag, check_number_of_units
-from ._docs import documented
-from ._parameters import keeps_parameters
-from .graphs import GraphModel, covariance_around, location_of
+from ..validation import check_flag
+from ._docs import document
+from ._graph_model import GraphModel, covariance_around, find_constant
+from .base import Samples
 
-__all__ = ["PrecisionModel", "SparsePrecision"]
+__all__ = ["SparsePrecision"]
 
-M = TypeVar("M", bound="PrecisionModel")
-
-
-class PrecisionModel(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
-    """A covariance estimator whose precision matrix has few edges: the part that does not depend on how k is chosen."""
-
-    covariance: str | None
-    assume_centered: bool
-
-    def _check_data(self, X: Any) -> Array:
-        """X as an array of samples, or as a covariance; names and number of variables are remembered."""
-        precomputed = self._precomputed()
-        checked = validate_data(
-            self,
-            X,
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=1 if precomputed else 2,
-            ensure_all_finite=True,
-        )
-        self.location_ = np.zeros(checked.shape[1])
-        if not precomputed:
-            self.location_ = location_of(checked, check_flag(self.assume_centered, "assume_centered"))
-        return checked
-
-    def _precomputed(self) -> bool:
-        if self.covariance is None:
-            return False
-        if not isinstance(self.covariance, str) or self.covariance != "precomputed":
-            raise ValueError(
-                f'covariance must be None or "precomputed", got {self.covariance!r}; the matrix itself goes to fit'
-            )
-        return True
-
-    def _covariance_of(self, X: Array) -> Array:
-        """The covariance of checked samples, or a given one that is checked."""
-        if self._precomputed():
-            return LogDet(X, bounds=None).covariance
-        covariance = covariance_around(X, self.location_)
-        constant = np.flatnonzero(covariance.diagonal() == 0.0)
-        if constant.size:
-            names = getattr(self, "feature_names_in_", np.arange(len(covariance)))[constant[:5]].tolist()
-            warnings.warn(
-                f"{constant.size} variables are constant, such as {names}: they have no edges, and the largest "
-                "precision that bounds allow; leave them out if they mean nothing",
-                UserWarning,
-                stacklevel=3,
-            )
-        return covariance
-
-    def score(self, X_test: Any, y: Any = None) -> float:
-        """Mean log-likelihood of samples under the fitted model."""
-        check_is_fitted(self)
-        return float(super().score(X_test))
-
-    def get_precision(self) -> Array:
-        """The precision matrix."""
-        check_is_fitted(self)
-        return self.precision_
-
-    def to_networkx(self) -> Any:
-        """The graph as a `networkx.Graph`.
-
-        Nodes are the names of the variables, or their numbers; edges carry ``partial_correlation``, and its size as
-        ``weight``.
-
-        Returns
-        -------
-        networkx.Graph
-            With all variables as nodes.
-        """
-        check_is_fitted(self)
-        try:
-            import networkx
-        except ImportError as error:
-            raise ImportError(
-                "to_networkx needs networkx, which is not installed; install it with: pip install 'ksparse[plots]'"
-            ) from error
-        nodes = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
-        graph = networkx.Graph()
-        graph.add_nodes_from(nodes)
-        for i, j, strength in self.edges_.tolist():
-            graph.add_edge(nodes[i], nodes[j], partial_correlation=strength, weight=abs(strength))
-        return graph
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.covariance, str) and self.covariance == "precomputed"
-        return tags
+M = TypeVar("M", bound="SparsePrecision")
 
 
-@documented
-class SparsePrecision(PrecisionModel):
+@document
+@dataclass(eq=False, repr=False, kw_only=True)
+class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
     """A precision matrix with k edges: min −log det Ω + ⟨Σ, Ω⟩ over αI ⪯ Ω ⪯ βI with ‖Ω⁻‖₀ ≤ 2k.
 
-    The paper's §4.2, with k instead of a penalty: within the bounds, Ω is the likeliest among the matrices with its
-    graph, and is not shrunken. Works with fewer samples than variables, where the bounds keep it finite.
+    The paper's §4.2, with k instead of a penalty: within the bounds, Ω maximizes the likelihood among the matrices with
+    its graph, and is not shrunken. Works with fewer samples than variables, where the bounds keep it finite.
 
-    Parameters
-    ----------
-    k : int, default=10
-        Number of edges, each an off-diagonal pair Ω_ij = Ω_ji. If there are no more pairs, all of them are used.
-    $graph
-    covariance : {None, "precomputed"}, default=None
-        With "precomputed", `fit` takes a covariance matrix instead of samples.
-    assume_centered : bool, default=False
-        Whether the mean of the samples is known to be zero.
-
-    Attributes
-    ----------
-    $omega
-    $location
-    $edges
+    $fields
 
     See Also
     --------
@@ -152,23 +52,12 @@ class SparsePrecision(PrecisionModel):
     1 4 -0.42
     """
 
-    @keeps_parameters
-    def __init__(
-        self,
-        k: int = 10,
-        *,
-        bounds: Any = "auto",
-        xi: float = 1e-2,
-        standardize: bool = True,
-        known_edges: Any = None,
-        forbidden_edges: Any = None,
-        solver: str | Solver = "auto",
-        effort: int = 0,
-        covariance: str | None = None,
-        assume_centered: bool = False,
-    ) -> None: ...
+    more_attributes: ClassVar[tuple[str, ...]] = ("location_",)
 
-    def fit(self, X: Any, y: Any = None) -> SparsePrecision:
+    covariance: str | None = None
+    assume_centered: bool = False
+
+    def fit(self: M, X: Any, y: Any = None) -> M:
         """Fit the precision matrix.
 
         Parameters
@@ -176,15 +65,92 @@ class SparsePrecision(PrecisionModel):
         X : array-like of shape (n_samples, n_features)
             The samples; a covariance matrix, with ``covariance="precomputed"``.
         y : None
-            Not used, there for pipelines.
+            Ignored; there for pipelines.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        k = check_number_of_units(self.k, "edges", "to have it chosen, use SparsePrecisionCV or SparsePrecisionIC")
-        checked = self._check_data(X)
-        problem = self._problem(self._covariance_of(checked), k)
-        self._keep_graph(problem, self._solve(problem))
-        return self
+        return self.fit_samples(self.check_samples(X, y))
+
+    def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
+        precomputed = self._is_precomputed()
+        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=1 if precomputed else 2)
+        if precomputed:
+            return Samples(LogDet(X, bounds=None).covariance, y)
+        constant = np.flatnonzero(find_constant(X, self._fit_location(X)))
+        if constant.size:
+            names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))[constant[:5]].tolist()
+            warnings.warn(
+                f"{constant.size} variables are constant, such as {names}: they have no edges, and the largest "
+                "precision that the bounds allow; leave them out if they carry no information",
+                UserWarning,
+                stacklevel=3,
+            )
+        return Samples(X, y)
+
+    def _is_precomputed(self) -> bool:
+        if self.covariance is None:
+            return False
+        if not isinstance(self.covariance, str) or self.covariance != "precomputed":
+            raise ValueError(
+                f'covariance must be None or "precomputed", got {self.covariance!r}; pass the matrix itself to fit'
+            )
+        return True
+
+    def fit_covariance(self, samples: Samples) -> Array:
+        if self._is_precomputed():
+            self.location_ = np.zeros(len(samples))
+            return samples.X
+        self.location_ = self._fit_location(samples.X)
+        return covariance_around(samples.X, self.location_)
+
+    def _fit_location(self, X: Array) -> Array:
+        """The means of the variables, or zeros."""
+        if check_flag(self.assume_centered, "assume_centered"):
+            return np.zeros(X.shape[1])
+        return X.mean(axis=0, dtype=np.float64)
+
+    def held_out_covariance(self, held_out: Samples) -> Array:
+        return covariance_around(held_out.X, self.location_)
+
+    def score(self, X_test: Any, y: Any = None) -> float:
+        """Mean log-likelihood of samples under the fitted model."""
+        check_is_fitted(self)
+        return float(super().score(X_test))
+
+    def get_precision(self) -> Array:
+        """The precision matrix."""
+        check_is_fitted(self)
+        return self.precision_
+
+    def to_networkx(self) -> Any:
+        """The graph as a `networkx.Graph`.
+
+        Nodes are the names of the variables, or their numbers; edges have the attributes ``partial_correlation``, and
+        its absolute value as ``weight``.
+
+        Returns
+        -------
+        networkx.Graph
+            With all variables as nodes.
+        """
+        check_is_fitted(self)
+        try:
+            import networkx
+        except ImportError as error:
+            raise ImportError(
+                "to_networkx needs networkx, which is not installed; install it with: pip install 'ksparse[graphs]'"
+            ) from error
+        nodes = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
+        graph = networkx.Graph()
+        graph.add_nodes_from(nodes)
+        for i, j, strength in self.edges_.tolist():
+            graph.add_edge(nodes[i], nodes[j], partial_correlation=strength, weight=abs(strength))
+        return graph
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.covariance, str) and self.covariance == "precomputed"
+        return tags

@@ -2,56 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 
-from .._types import AnyArray, Array, Matrix
-from ..objectives import Huber, LeastSquares, LinearObjective, Loss, Poisson
-from ..objectives.losses import HuberLoss, PoissonLoss, SquaredLoss
+from .._types import Array, Matrix
+from ..objectives import Huber, LeastSquares, LinearObjective, Objective, Poisson
+from ..objectives.base import value_at_zero
 from ..optimize import minimize
-from ..solvers import Solver
-from ..validation import real_array
-from ._docs import documented
-from ._parameters import keeps_parameters
-from .base import SparseLinearModel, linear
+from ..solvers import Result
+from ._docs import document
+from .linear_model import SparseLinearModel, multiply_selected
 
 __all__ = ["SparseHuberRegression", "SparseLinearRegression", "SparsePoissonRegression"]
 
-#: Huber's delta in units of the spread of the residuals: 95 % as efficient as least squares on normal errors.
-EFFICIENT = 1.345
+#: Huber's delta in standard deviations of the errors: 95 % as efficient as least squares on normal errors.
+EFFICIENT_DELTA = 1.345
 #: The median absolute deviation of a standard normal variable.
-NORMAL_DEVIATION = 0.6744897501960817
-#: A fit that tells the spread of its residuals has so many samples for each feature.
-SAMPLES_EACH = 10
-#: Sums of weights that differ from one half by a smaller share are one half.
+NORMAL_MAD = 0.6744897501960817
+#: The pilot fit has at least this many samples for each feature, so that its residuals resemble the errors.
+PILOT_SAMPLES_PER_FEATURE = 10
+#: Sums of weights that differ from one half by a smaller fraction are one half.
 HALF_TOLERANCE = 1e-9
-#: A mean square this small beside that of y is the rounding of an exact fit.
-ROUNDING = 1e-24
-#: Residuals with a smaller spread than this share of y's are those of an exact fit.
-EXACT_FIT = 1e-3
+#: A mean squared residual below this fraction of the mean square of y is the rounding error of an exact fit.
+EXACT_MEAN_SQUARE = 1e-24
+#: Residuals whose spread is below this fraction of the spread of y are those of an exact fit.
+EXACT_SPREAD = 1e-3
 
 
-@documented
+@document
+@dataclass(eq=False, repr=False)
 class SparseLinearRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc]
-    """Least squares with k features: the best-subset regression.
+    """Least squares with k features: best-subset regression.
 
-    Minimizes (1/2n)·‖y − Xw − b‖² + (alpha/2)·‖w‖² over w with at most k nonzero features (paper, equation 1). Nothing
-    is scaled: with alpha = 0 the answer does not depend on the units of features; if alpha > 0, standardize them.
+    Minimizes (1/2n)·‖y − Xw − b‖² + (alpha/2)·‖w‖² over w with at most k nonzero features (paper, equation 1).
 
-    Parameters
-    ----------
-    $k
-    alpha : float, default=0
-        Ridge penalty.
-    $model
-    $warm_start
-
-    Attributes
-    ----------
-    $fitted
+    $fields
 
     See Also
     --------
@@ -70,22 +59,21 @@ class SparseLinearRegression(RegressorMixin, SparseLinearModel):  # type: ignore
     (array([603.1, 262.3, 543.9]), 0.4801)
     """
 
-    _several_responses = True
+    many_responses: ClassVar[bool] = True
 
-    def _objective(self, X: Matrix, y: AnyArray, sample_weight: Any, k: int) -> LinearObjective:
-        return LeastSquares(X, y, alpha=self.alpha, sample_weight=sample_weight, fit_intercept=self.fit_intercept)
+    def build_objective(self, X: Matrix, target: Array, sample_weight: Array | None) -> LinearObjective:
+        return LeastSquares(X, target, alpha=self.alpha, sample_weight=sample_weight, fit_intercept=self.fit_intercept)
 
-    def _loss(self) -> Loss:
-        return SquaredLoss()
-
-    def _deviance(self, loss: float, null_loss: float, n_samples: float, n_outputs: int) -> float:
-        """n·log of the mean square: the variance is unknown, and estimated by it."""
-        mean_square = max(2.0 * loss / n_outputs, ROUNDING * null_loss, np.finfo(float).tiny)
-        return float(n_samples * n_outputs * np.log(mean_square))
+    def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
+        """n·log of the mean squared residual, which estimates the unknown variance."""
+        outputs = self.free_outputs(result)
+        smallest = max(EXACT_MEAN_SQUARE * value_at_zero(objective), np.finfo(float).tiny)
+        mean_square = max(2.0 * self.mean_loss(objective, result) / outputs, smallest)
+        return float(n_samples * outputs * np.log(mean_square))
 
     def predict(self, X: Any) -> Array:
         """Predict the response: Xw + b."""
-        return self._margins(X)
+        return self.linear_predictor(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -94,25 +82,15 @@ class SparseLinearRegression(RegressorMixin, SparseLinearModel):  # type: ignore
         return tags
 
 
-@documented
+@document
+@dataclass(eq=False, repr=False)
 class SparsePoissonRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc]
     """Poisson regression of counts with k features and a log link.
 
     Minimizes (1/n)·Σᵢ [exp(mᵢ) − yᵢmᵢ] + (alpha/2)·‖w‖² with mᵢ = wᵀxᵢ + b, over w with at most k nonzero features.
-    Nothing is scaled: with alpha = 0 the answer does not depend on the units of features; if alpha > 0, standardize
-    them. Exposures: pass y/exposure as y and the exposure as `sample_weight`.
+    Exposures: pass y/exposure as y and the exposure as `sample_weight`.
 
-    Parameters
-    ----------
-    $k
-    alpha : float, default=0
-        Ridge penalty.
-    $model
-    $warm_start
-
-    Attributes
-    ----------
-    $fitted
+    $fields
 
     Examples
     --------
@@ -126,18 +104,15 @@ class SparsePoissonRegression(RegressorMixin, SparseLinearModel):  # type: ignor
     (array([4, 9]), array([ 0.5 , -0.51]))
     """
 
-    def _objective(self, X: Matrix, y: AnyArray, sample_weight: Any, k: int) -> LinearObjective:
-        return Poisson(X, y, alpha=self.alpha, sample_weight=sample_weight, fit_intercept=self.fit_intercept)
-
-    def _loss(self) -> Loss:
-        return PoissonLoss()
+    def build_objective(self, X: Matrix, target: Array, sample_weight: Array | None) -> LinearObjective:
+        return Poisson(X, target, alpha=self.alpha, sample_weight=sample_weight, fit_intercept=self.fit_intercept)
 
     def predict(self, X: Any) -> Array:
         """Predict the expected count: exp(Xw + b)."""
-        return np.exp(self._margins(X))
+        return np.exp(self.linear_predictor(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """D², the share of the Poisson deviance explained; R² of least squares is the same for its deviance.
+        """D², the fraction of the Poisson deviance explained; R² is the same for least squares.
 
         Parameters
         ----------
@@ -161,28 +136,15 @@ class SparsePoissonRegression(RegressorMixin, SparseLinearModel):  # type: ignor
         return tags
 
 
-@documented
+@document
+@dataclass(eq=False, repr=False, kw_only=True)
 class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc]
     """Robust regression with k features: Huber's loss, which is linear for large residuals.
 
     Minimizes (1/n)·Σᵢ huber(yᵢ − wᵀxᵢ − b) + (alpha/2)·‖w‖², with huber(r) = ½r² for |r| ≤ δ and δ|r| − ½δ² beyond,
-    over w with at most k nonzero features. Nothing is scaled: with alpha = 0 the answer does not depend on the units of
-    features; if alpha > 0, standardize them.
+    over w with at most k nonzero features.
 
-    Parameters
-    ----------
-    $k
-    $delta
-    alpha : float, default=0
-        Ridge penalty.
-    $model
-    $warm_start
-
-    Attributes
-    ----------
-    $fitted
-    delta_ : float
-        The delta that was used.
+    $fields
 
     References
     ----------
@@ -201,71 +163,55 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
     (array([ 2, 11]), array([ 3., -1.]))
     """
 
-    @keeps_parameters
-    def __init__(
-        self,
-        k: int = 10,
-        *,
-        delta: float | str = "auto",
-        alpha: float = 0.0,
-        fit_intercept: bool = True,
-        groups: Any = None,
-        always_select: Any = None,
-        positive: bool = False,
-        solver: str | Solver = "auto",
-        effort: int = 0,
-        warm_start: bool = False,
-    ) -> None: ...
+    more_attributes: ClassVar[tuple[str, ...]] = ("delta_",)
 
-    def _objective(self, X: Matrix, y: AnyArray, sample_weight: Any, k: int) -> LinearObjective:
+    delta: float | str = "auto"
+
+    def build_objective(self, X: Matrix, target: Array, sample_weight: Array | None) -> LinearObjective:
         if isinstance(self.delta, str):
             if self.delta != "auto":
                 raise ValueError(f'delta must be a positive number or "auto", got {self.delta!r}')
-            self.delta_ = self._adapted_delta(X, real_array(y, "y"), sample_weight, k)
+            self.delta_ = self._adapt_delta(X, target, sample_weight)
         else:
             self.delta_ = self.delta
-        return self._with_delta(self.delta_, X, y, sample_weight)
+        return self._huber(self.delta_, X, target, sample_weight)
 
-    def _with_delta(self, delta: float, X: Matrix, y: AnyArray, sample_weight: Any) -> Huber:
-        return Huber(X, y, delta=delta, alpha=self.alpha, sample_weight=sample_weight, fit_intercept=self.fit_intercept)
+    def _huber(self, delta: float, X: Matrix, target: Array, sample_weight: Array | None) -> Huber:
+        options: dict[str, Any] = {"alpha": self.alpha, "fit_intercept": self.fit_intercept}
+        return Huber(X, target, delta=delta, sample_weight=sample_weight, **options)
 
-    def _adapted_delta(self, X: Matrix, y: Array, sample_weight: Any, k: int) -> float:
-        """Delta from the residuals of a first fit, whose own delta comes from y."""
-        # An objective without features checks y and the weights: medians of bad ones would fail in their own ways.
-        self._with_delta(1.0, np.zeros((len(y), 1)), y, sample_weight)
-        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        deviations = y - weighted_median(y, weights) if self.fit_intercept else y
+    def _adapt_delta(self, X: Matrix, target: Array, sample_weight: Array | None) -> float:
+        """Delta from the residuals of a pilot fit, whose own delta comes from the spread of y."""
+        weights = np.ones(len(target)) if sample_weight is None else sample_weight
+        deviations = target - weighted_median(target, weights) if self.fit_intercept else target
         spread = _spread(deviations, weights) or _spread(deviations, weights * (deviations != 0)) or 1.0
-        first = self._with_delta(EFFICIENT * spread, X, y, sample_weight)
-        # With a parameter for every few samples, residuals would say little about the errors. Weights are counts,
-        # unless they sum to less than the number of samples.
-        samples = max(int(weights.sum()), int(np.count_nonzero(weights)))
-        always = int(self._sparsity(first, k).bind(first.shape, first.free).always.sum())
-        fewer = max(min(k, samples // SAMPLES_EACH), always, 1)
-        pilot = minimize(first, sparsity=self._sparsity(first, fewer), solver=self._solver())
-        coefficients, intercept = self._coefficients(pilot)
-        residuals = y - linear(X, coefficients) - intercept
-        return EFFICIENT * max(_spread(residuals, weights), EXACT_FIT * spread)
+        pilot = self._huber(EFFICIENT_DELTA * spread, X, target, sample_weight)
+        # Weights are counts, unless they sum to less than the number of samples.
+        n_samples = max(int(weights.sum()), int(np.count_nonzero(weights)))
+        k = self.expected_k()
+        n_always = int(self.build_sparsity(pilot, k).bind(pilot.shape, pilot.free).always.sum())
+        fewer = max(min(k, n_samples // PILOT_SAMPLES_PER_FEATURE), n_always, 1)
+        result = minimize(pilot, sparsity=self.build_sparsity(pilot, fewer), solver=self.find_solver())
+        coefficients, intercept = self.split_intercept(result)
+        residuals = target - multiply_selected(X, coefficients) - intercept
+        return EFFICIENT_DELTA * max(_spread(residuals, weights), EXACT_SPREAD * spread)
 
-    def _loss(self) -> Loss:
-        return HuberLoss(delta=self.delta_)
-
-    def _deviance(self, loss: float, null_loss: float, n_samples: float, n_outputs: int) -> float:
-        """Of residuals in units of their spread, which delta is 1.345 times of."""
-        return 2.0 * n_samples * loss * (EFFICIENT / self.delta_) ** 2
+    def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
+        """The deviance of residuals divided by their spread, which is delta/1.345."""
+        return super().deviance(objective, result, n_samples) * (EFFICIENT_DELTA / self.delta_) ** 2
 
     def predict(self, X: Any) -> Array:
         """Predict the response: Xw + b."""
-        return self._margins(X)
+        return self.linear_predictor(X)
 
 
 def _spread(deviations: Array, weights: Array) -> float:
     """The median absolute deviation, normalized to be the standard deviation of normal errors."""
-    return weighted_median(np.abs(deviations), weights) / NORMAL_DEVIATION if weights.any() else 0.0
+    return weighted_median(np.abs(deviations), weights) / NORMAL_MAD if weights.any() else 0.0
 
 
 def weighted_median(values: Array, weights: Array) -> float:
-    """The value with as much weight below as above it; the middle of two, as of an even number of values."""
+    """The value with as much weight below as above it; the mean of the middle two, where there are two."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order])
     # Half of the weight up to rounding, so that neither the scale nor the order of the weights decides.

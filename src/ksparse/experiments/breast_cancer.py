@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from .._types import Array, IntArray
 from ..datasets import has_original_hess, load_hess, missing_hess
 from ..debias import Exact
-from ..estimators.graphs import covariance_around
+from ..estimators._graph_model import covariance_around
 from .base import Experiment, Figures, Scale, Task, TextTable
 from .breast_cancer_curves import curve_claim, curve_k, curve_picture, curve_rows
 from .breast_cancer_table import WITH_ALL, table_claims, table_texts

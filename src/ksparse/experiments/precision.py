@@ -11,7 +11,7 @@ import numpy as np
 from .._types import Array, Mask
 from ..datasets import make_precision
 from ..debias import Exact
-from ..estimators.graphs import covariance_around, location_of
+from ..estimators._graph_model import covariance_around
 from .base import Experiment, Figures, Picture, Scale, Task
 from .claims import Claim
 from .drawing import curves, finish, step_curves
@@ -150,7 +150,7 @@ class Precision(Experiment):
 
 def sample_covariances(X: Array, n: int) -> tuple[Array, Array]:
     """Covariance of the first n samples, and that of the others around the mean of the first."""
-    centre = location_of(X[:n], False)
+    centre = X[:n].mean(axis=0)
     return covariance_around(X[:n], centre), covariance_around(X[n:], centre)
 
 

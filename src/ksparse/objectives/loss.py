@@ -20,7 +20,7 @@ __all__ = ["AnyLoss", "JointLoss", "Loss"]
 
 
 @dataclass(frozen=True)
-class AnyLoss(ABC):  # noqa: B024 - each of the two kinds of losses has abstract methods of its own
+class AnyLoss(ABC):
     """What every loss says about itself."""
 
     #: Upper bound of the curvature of a sample, infinite where there is none.
@@ -44,9 +44,16 @@ class AnyLoss(ABC):  # noqa: B024 - each of the two kinds of losses has abstract
         """Whether scaling these margins up lowers the loss of every sample without end."""
         return False
 
+    @abstractmethod
+    def average(self, margins: Array, y: Array, weights: Array | None = None) -> float:
+        """The loss of some samples, whose weights need not sum to 1; ZeroDivisionError if they sum to 0."""
+
 
 class Loss(AnyLoss):
     """Σᵢ sᵢ ℓ(mᵢ, yᵢ) with sample weights s that sum to 1: subclasses give ℓ and its derivatives, elementwise."""
+
+    def average(self, margins: Array, y: Array, weights: Array | None = None) -> float:
+        return float(np.average(self.value(margins, y), weights=weights))
 
     @abstractmethod
     def value(self, margins: Array, y: Array) -> Array:
@@ -80,6 +87,12 @@ class JointLoss(AnyLoss):
 
     Row vectors are collected in memory for it, whatever the design.
     """
+
+    def average(self, margins: Array, y: Array, weights: Array | None = None) -> float:
+        weights = np.ones(len(margins)) if weights is None else weights
+        if not weights.any():
+            raise ZeroDivisionError("the weights sum to zero")
+        return self.total(margins, y, weights / weights.sum())
 
     @abstractmethod
     def total(self, margins: Array, y: Array, weights: Array) -> float:

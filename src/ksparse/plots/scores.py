@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._types import Array, IntArray
-from ..selection.folds import standard_errors
-from ..selection.growth import first_best
+from ..selection import first_best, standard_errors
 from . import _style as style
 from ._docs import documented
 from ._inputs import fitted_model, unit_of

@@ -1,29 +1,35 @@
-"""Choosing k: paths, cross-validation, information criteria, stability."""
+"""Choosing k: paths, cross-validation, information criteria, stability.
 
+`CrossValidated` and `InformationCriterion` give any estimator with a fixed k one that chooses it.
+"""
+
+from ..estimators import PrecisionPath, SparsityPath
 from .criteria import graph_criterion, information_criterion
-from .cv import (
+from .criterion_search import InformationCriterion
+from .cross_validation import CrossValidated, standard_errors
+from .edge_models import SparseDiscriminantAnalysisCV, SparsePrecisionCV, SparsePrecisionIC
+from .feature_models import (
     SparseHuberRegressionCV,
-    SparseLinearRegressionCV,
-    SparseLogisticRegressionCV,
-    SparsePoissonRegressionCV,
-)
-from .graphs import PrecisionPath, SparsePrecisionCV, SparsePrecisionIC, precision_path
-from .growth import Growth
-from .ic import (
     SparseHuberRegressionIC,
+    SparseLinearRegressionCV,
     SparseLinearRegressionIC,
+    SparseLogisticRegressionCV,
     SparseLogisticRegressionIC,
+    SparsePoissonRegressionCV,
     SparsePoissonRegressionIC,
 )
-from .path import Path, path
+from .path import path, precision_path
 from .pathwise import PathSolver
+from .schedule import KSchedule, first_best
 from .stability import StabilitySelection, expected_false_selections, smallest_threshold
 
 __all__ = [
-    "Growth",
-    "Path",
+    "CrossValidated",
+    "InformationCriterion",
+    "KSchedule",
     "PathSolver",
     "PrecisionPath",
+    "SparseDiscriminantAnalysisCV",
     "SparseHuberRegressionCV",
     "SparseHuberRegressionIC",
     "SparseLinearRegressionCV",
@@ -34,11 +40,14 @@ __all__ = [
     "SparsePoissonRegressionIC",
     "SparsePrecisionCV",
     "SparsePrecisionIC",
+    "SparsityPath",
     "StabilitySelection",
     "expected_false_selections",
+    "first_best",
     "graph_criterion",
     "information_criterion",
     "path",
     "precision_path",
     "smallest_threshold",
+    "standard_errors",
 ]

@@ -1,138 +1,107 @@
-"""What the estimators that choose k share: trying more and more k, and keeping the path and the chosen model."""
+"""Choosing k, whatever it counts and whatever it is chosen by: trying more and more k, and storing the chosen model."""
 
 from __future__ import annotations
 
-import logging
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._types import Array
-from ..estimators import SparseLinearModel
+from ..estimators import Samples, SparseEstimator
+from ..objectives import Objective
 from ..solvers import Result
-from .growth import Growth, check_ks, first_best
-from .path import Path
 from .pathwise import PathSolver
+from .schedule import KSchedule, check_ks
 
-__all__ = ["ChoosesFeatures", "chosen_result", "feature_growth", "least_criterion", "tried"]
+__all__ = ["ChosenK", "build_path_solver", "refine", "result_for"]
 
-log = logging.getLogger(__name__)
-
-M = TypeVar("M", bound="ChoosesFeatures")
-#: With ks="auto", about so many features are expected before anything is known.
-EXPECTED = 10
+C = TypeVar("C", bound="ChosenK")
+#: With ks="auto", about this many units are expected before anything is known.
+EXPECTED_K = 10
 
 
-class ChoosesFeatures(SparseLinearModel):
-    """A linear model that chooses its number of features."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class ChosenK(SparseEstimator):
+    """An estimator that chooses its k; to be combined with one that has a fixed k, of which it uses the hooks."""
 
-    ks: Any
+    # What an estimator with a fixed k has as parameters, and this one has not.
+    k: Any = field(default=None, init=False)
+    warm_start: Any = field(default=False, init=False)
+
+    ks: Any = "auto"
 
     @abstractmethod
-    def fit(self: M, X: Any, y: Any, sample_weight: Any = None) -> M:
-        """Choose k and fit the model."""
+    def fit_samples(self: C, samples: Samples) -> C:
+        """Choose k and fit the model to validated samples."""
 
-    def _expected(self) -> int:
-        """About how many features will be selected, for what is estimated beforehand."""
-        if isinstance(self.ks, str):
-            return min(EXPECTED, self.n_features_in_)
-        return check_ks(self._wanted(), 0, self.n_features_in_)[-1]
+    @property
+    def coef_path_(self) -> Array:
+        """Coefficients for each k of `ks_`."""
+        return self.path_.coef
 
-    def _wanted(self) -> Any:
-        """`ks` as a list where it is one; an iterator would be empty the second time."""
+    @property
+    def intercept_path_(self) -> Array:
+        """Intercepts for each k of `ks_`."""
+        return self.path_.intercept
+
+    def expected_k(self) -> int:
         if isinstance(self.ks, Iterator):
             raise TypeError("ks is an iterator, which can be read only once; pass a list or a range")
-        return self.ks
+        if isinstance(self.ks, str):
+            return min(EXPECTED_K, self.n_features_in_)
+        return check_ks(self.ks, 0, self.n_features_in_, self.unit_name)[-1]
 
-    def _keep_path(self: M, solver: PathSolver, chosen: int) -> M:
-        """Set the fitted attributes from a path and the chosen k."""
-        result = chosen_result(solver, chosen)
-        self.path_ = Path.of(self, solver)
+    def evaluate_ks(
+        self, solver: PathSolver, n_samples: float, evaluate: Callable[[list[int]], Mapping[int, float]]
+    ) -> None:
+        """Evaluate each k of `ks`, or with "auto" those of a schedule.
+
+        Parameters
+        ----------
+        solver : PathSolver
+            The problem, which knows the smallest and the largest possible k.
+        n_samples : float
+            Number of samples, on which the largest k of "auto" depends.
+        evaluate : callable
+            Evaluates further k, and returns all scores so far; larger is better.
+        """
+        if not isinstance(self.ks, str):
+            evaluate(check_ks(self.ks, solver.fewest, solver.most, self.unit_name))
+            return
+        if self.ks != "auto":
+            raise ValueError(f'ks must be "auto" or a sequence of integers such as range(1, 21), got {self.ks!r}')
+        smallest = max(solver.fewest, min(self.first_k, solver.most))
+        largest = max(smallest, min(max(self.largest_auto_k(n_samples), 1), solver.most))
+        schedule = KSchedule(smallest, largest, self.k_factor, self.k_resolution)
+        scores: Mapping[int, float] = {}
+        while further := schedule.next_ks(scores):
+            scores = evaluate(further)
+
+    def store_choice(self: C, solver: PathSolver, chosen: int) -> C:
+        """Set the fitted attributes from the solutions for all k and the chosen one."""
+        self.path_: Any = self.build_path(solver.results, solver.passes)
         self.ks_ = self.path_.ks
-        self.coef_path_ = self.path_.coef
-        self.intercept_path_ = self.path_.intercept
         self.k_ = chosen
-        return self._keep(result)
+        return self.store_result(result_for(solver, chosen))
 
 
-def chosen_result(solver: PathSolver, k: int) -> Result:
-    """The solution for the chosen k, with a warning for who called `fit` if it has not converged."""
+def build_path_solver(model: SparseEstimator, objective: Objective) -> PathSolver:
+    """The problem of a model for many k."""
+    return PathSolver(objective, model.build_sparsity(objective, objective.size), model.find_solver())
+
+
+def refine(solver: PathSolver, k: int) -> None:
+    """Search longer for the solution with this k."""
+    solver.polish(k)
+
+
+def result_for(solver: PathSolver, k: int) -> Result:
+    """The solution for the chosen k; warns the caller of `fit` if it has not converged."""
     result = solver.results[k]
     if not result.success:
-        warnings.warn(f"for the chosen k = {k}: {result.message}", ConvergenceWarning, stacklevel=4)
+        warnings.warn(f"for the chosen k = {k}: {result.message}", ConvergenceWarning, stacklevel=5)
     return result
-
-
-def tried(ks: Any, solver: PathSolver, growth: Growth, score: Callable[[list[int]], Mapping[int, float]]) -> None:
-    """Have each k scored: those given, or with "auto" as many as it takes.
-
-    Parameters
-    ----------
-    ks : "auto" or sequence of int
-        As the user gave it.
-    solver : PathSolver
-        The problem, which knows the smallest and the largest possible k.
-    growth : Growth
-        What "auto" tries.
-    score : callable
-        Scores some more k, and gives all scores so far; larger is better.
-    """
-    if not isinstance(ks, str):
-        score(check_ks(ks, solver.fewest, solver.most))
-        return
-    if ks != "auto":
-        raise ValueError(f'ks must be "auto" or a sequence of integers such as range(1, 21), got {ks!r}')
-    scores: Mapping[int, float] = {}
-    while following := growth.following(scores):
-        scores = score(following)
-
-
-def feature_growth(solver: PathSolver, sensible: int) -> Growth:
-    """Numbers of features for "auto", from 1 to what is sensible."""
-    return Growth(max(solver.fewest, min(1, solver.most)), min(max(sensible, 1), solver.most))
-
-
-def least_criterion(
-    ks: Any, solver: PathSolver, growth: Growth, value: Callable[[Result], float], *, name: str
-) -> tuple[int, Array]:
-    """The k whose solution has the least value of a criterion, its solution polished, and the criterion of each k.
-
-    Parameters
-    ----------
-    ks : "auto" or sequence of int
-        As the user gave it.
-    solver : PathSolver
-        The problem; it then has the solutions.
-    growth : Growth
-        What "auto" tries.
-    value : callable
-        The criterion of a solution.
-    name : str
-        What the log calls it.
-
-    Returns
-    -------
-    int, ndarray
-        The chosen k, and the criterion of each k in increasing order.
-    """
-
-    def score(more: list[int]) -> dict[int, float]:
-        solver.solve(more)
-        scores = {k: -value(result) for k, result in solver.results.items()}
-        for k in more:
-            log.info("k = %d: %s %.6g", k, name, -scores[k])
-        return scores
-
-    tried(ks, solver, growth, score)
-    known, polished = sorted(solver.results), set[int]()
-    while True:
-        criterion = np.array([value(solver.results[k]) for k in known])
-        chosen = known[first_best(-criterion)]
-        if chosen in polished:
-            return chosen, criterion
-        solver.polish(chosen)
-        polished.add(chosen)

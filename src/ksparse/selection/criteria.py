@@ -1,4 +1,4 @@
-"""Information criteria: the fit of a model with k features, and a price for each."""
+"""Information criteria: the deviance of a model plus a penalty on its size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GRAPH_CRITERIA = ("aic", "bic", "ebic")
 def information_criterion(
     criterion: str, deviance: float, *, parameters: int, k: int, n_samples: float, n_features: int
 ) -> float:
-    """Minus twice the log-likelihood with a penalty of the model's size; smaller is better.
+    """Minus twice the log-likelihood plus a penalty on the model's size; smaller is better.
 
     With deviance D, d parameters, n samples, p features (or groups) of which k are selected:
 
@@ -30,9 +30,9 @@ def information_criterion(
     deviance : float
         D: minus twice the log-likelihood, up to a constant; n·log of the mean square, where the variance is unknown.
     parameters : int
-        d: number of coefficients that are fitted, with intercepts.
+        d: number of fitted coefficients, with intercepts.
     k, n_features : int
-        Features that are selected, and that there are.
+        Number of selected features, and of all.
     n_samples : float
         n: number of samples, or the sum of their weights.
 
@@ -63,7 +63,7 @@ def information_criterion(
 def graph_criterion(
     criterion: str, deviance: float, *, edges: int, n_samples: float, n_features: int, gamma: float = 0.5
 ) -> float:
-    """Minus twice the log-likelihood of a Gaussian graph with a penalty for its edges; smaller is better.
+    """Minus twice the log-likelihood of a Gaussian graph plus a penalty on its edges; smaller is better.
 
     With deviance D = n·(−log det Ω + ⟨Σ, Ω⟩), E edges, n samples and p variables:
 

@@ -1,93 +1,30 @@
-"""`ksparse.path`: a model for each of many k."""
+"""`ksparse.path` and `ksparse.precision_path`: a model for each of many k."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
-from .._types import AnyArray, Array, IntArray
-from ..estimators import SparseLinearModel, SparseLinearRegression
-from ..solvers import Result
-from .growth import check_ks
-from .pathwise import PathSolver
+from ..estimators import (
+    PrecisionPath,
+    Samples,
+    SparseEstimator,
+    SparseLinearModel,
+    SparseLinearRegression,
+    SparsePrecision,
+    SparsityPath,
+)
+from .choosing import build_path_solver
+from .schedule import check_ks
 
-__all__ = ["Path", "path"]
-
-log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, repr=False)
-class Path:
-    """Models with more and more features.
-
-    Attributes
-    ----------
-    ks : ndarray of shape (n_ks,)
-        Numbers of features, increasing.
-    coef : ndarray of shape (n_ks, n_features)
-        Coefficients for each k; (n_ks, n_outputs, n_features) for classifiers and several responses.
-    intercept : ndarray of shape (n_ks,) or (n_ks, n_outputs)
-        Intercepts for each k.
-    results : tuple of Result
-        What the solver gave back for each k.
-    passes : int
-        Passes over the data of the whole search, those from one k to the next included.
-    feature_names : ndarray of str or None
-        Names of the features, if X has any.
-
-    Examples
-    --------
-    >>> import numpy as np, ksparse
-    >>> X = np.random.default_rng(0).standard_normal((50, 9))
-    >>> path = ksparse.path(X, 2 * X[:, 4] - X[:, 7], ks=[1, 2])
-    >>> path
-    <Path of 2 models, k = 1 to 2, of 9 features>
-    >>> path.coef[1].round(6).nonzero()[0]
-    array([4, 7])
-    """
-
-    ks: IntArray
-    coef: Array
-    intercept: Array
-    results: tuple[Result, ...]
-    passes: int
-    feature_names: AnyArray | None = field(default=None)
-
-    @property
-    def values(self) -> Array:
-        """f for each k."""
-        return np.array([result.value for result in self.results])
-
-    def __len__(self) -> int:
-        return len(self.ks)
-
-    def __repr__(self) -> str:
-        return f"<Path of {len(self)} models, k = {self.ks[0]} to {self.ks[-1]}, of {self.coef.shape[-1]} features>"
-
-    @classmethod
-    def of(cls, model: SparseLinearModel, solver: PathSolver) -> Path:
-        """The path that a solver has found, in the shapes of a model's coefficients."""
-        ks = sorted(solver.results)
-        results = tuple(solver.results[k] for k in ks)
-        pairs = [model._coefficients(result) for result in results]
-        return cls(
-            ks=np.array(ks),
-            coef=np.array([coefficients for coefficients, _ in pairs]),
-            intercept=np.array([intercept for _, intercept in pairs]),
-            results=results,
-            passes=solver.passes,
-            feature_names=getattr(model, "feature_names_in_", None),
-        )
+__all__ = ["path", "precision_path"]
 
 
 def path(
     X: Any, y: Any, ks: Iterable[int], estimator: SparseLinearModel | None = None, *, sample_weight: Any = None
-) -> Path:
+) -> SparsityPath:
     """Fit a model for each k, from large to small and back, each starting from its neighbours.
 
     Parameters
@@ -105,12 +42,12 @@ def path(
 
     Returns
     -------
-    Path
+    SparsityPath
         Coefficients, intercepts and results for each k.
 
     Notes
     -----
-    A further k costs one pass over X, and one more for each time that an exchange of features lowers f.
+    A further k costs one pass over X, and one more for each swap of features that lowers f.
 
     Examples
     --------
@@ -127,15 +64,45 @@ def path(
     if estimator is not None and not isinstance(estimator, SparseLinearModel):
         raise TypeError(f"estimator must be an estimator such as ksparse.SparseLogisticRegression(), got {estimator!r}")
     model = SparseLinearRegression() if estimator is None else clone(estimator)
-    X, y = model._check_data(X, y)
-    wanted = check_ks(ks, 0, model.n_features_in_)
-    solver = path_solver(model, X, y, sample_weight, wanted[-1])
-    solver.solve(check_ks(wanted, solver.fewest, solver.most))
+    return _fit_path(model, model.check_samples(X, y, sample_weight), ks)
+
+
+def precision_path(X: Any, ks: Iterable[int], estimator: SparsePrecision | None = None) -> PrecisionPath:
+    """Fit a precision matrix for each number of edges, from few to many and back, each starting from its neighbours.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The samples; a covariance matrix, if the estimator says so.
+    ks : sequence of int
+        Numbers of edges. More than there are pairs count as all of them.
+    estimator : SparsePrecision, optional
+        The model, whose own k does not matter.
+
+    Returns
+    -------
+    PrecisionPath
+        The precision matrices and their objectives.
+
+    Examples
+    --------
+    >>> import ksparse
+    >>> from sklearn.datasets import load_iris
+    >>> path = ksparse.precision_path(load_iris().data, ks=range(7))
+    >>> path.values.round(2)
+    array([ 4.  ,  1.38, -0.05, -0.25, -0.66, -0.69, -0.81])
+    """
+    if estimator is not None and not isinstance(estimator, SparsePrecision):
+        raise TypeError(f"estimator must be a ksparse.SparsePrecision, got {estimator!r}")
+    model = SparsePrecision() if estimator is None else clone(estimator)
+    return _fit_path(model, model.check_samples(X), ks)
+
+
+def _fit_path(model: SparseEstimator, samples: Samples, ks: Iterable[int]) -> Any:
+    """The models for all k; the model itself is changed."""
+    wanted = check_ks(ks, 0, model.n_features_in_**2, model.unit_name)
+    model.k = wanted[-1]
+    solver = build_path_solver(model, model.prepare(samples))
+    solver.solve(check_ks(wanted, solver.fewest, solver.most, model.unit_name))
     solver.search()
-    return Path.of(model, solver)
-
-
-def path_solver(model: SparseLinearModel, X: Any, y: AnyArray, sample_weight: Any, k: int) -> PathSolver:
-    """The problem of a model on checked data, for many k; k is about how many features will be selected."""
-    objective = model._objective(X, y, sample_weight, k)
-    return PathSolver(objective, model._sparsity(objective, k), model._solver())
+    return model.build_path(solver.results, solver.passes)

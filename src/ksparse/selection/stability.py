@@ -1,7 +1,8 @@
-"""Stability selection: which features are selected again and again on random halves of the samples."""
+"""Stability selection: the features that are selected on most random halves of the samples."""
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,22 +14,21 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import AnyArray, Array, IntArray, Mask
-from ..estimators._parameters import keeps_parameters
 from ..threads import one_thread
 from ..validation import check_iterations, check_positive_number
 
 __all__ = ["StabilitySelection", "expected_false_selections", "smallest_threshold"]
 
 S = TypeVar("S", bound="StabilitySelection")
-#: A feature must be selected in this share of the halves if nobody says what else is wanted.
-USUAL_THRESHOLD = 0.75
+#: The default threshold: the fraction of the halves on which a feature must be selected.
+DEFAULT_THRESHOLD = 0.75
 ASSUMPTIONS = ("none", "unimodal")
 
 
 def expected_false_selections(
     threshold: float, n_selected: float, n_features: int, n_pairs: int, assumption: str = "unimodal"
 ) -> float:
-    """A bound of the expected number of falsely selected features.
+    """An upper bound on the expected number of falsely selected features.
 
     With q features selected on each half, of p, and a threshold τ of the selection frequency over B complementary
     pairs, the expected number of selected features that a random half selects no more often than by chance (q/p) is at
@@ -85,12 +85,12 @@ def expected_false_selections(
 def smallest_threshold(
     max_false: float, n_selected: float, n_features: int, n_pairs: int, assumption: str = "unimodal"
 ) -> float:
-    """The smallest frequency for which no more than `max_false` false selections are expected.
+    """The smallest threshold for which at most `max_false` false selections are expected.
 
     Parameters
     ----------
     max_false : float
-        How many false selections may be expected.
+        Largest expected number of false selections.
     n_selected, n_features, n_pairs, assumption
         As in `expected_false_selections`.
 
@@ -118,12 +118,13 @@ def smallest_threshold(
     return float(frequencies[enough[0]])
 
 
+@dataclass(eq=False, repr=False)
 class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Features that are selected on most random halves of the samples, with a bound of false selections.
+    """Features that are selected on most random halves of the samples, with a bound on false selections.
 
-    The samples are split in halves at random, again and again; a model with k features is fitted to both halves, and
-    features that are selected in at least a share `threshold` of these fits are kept (Meinshausen and Bühlmann 2010,
-    with the complementary pairs of Shah and Samworth 2013). The halves of labelled samples have the same classes.
+    The samples are split into random halves many times; a model with k features is fitted to both halves, and
+    features that are selected in at least a fraction `threshold` of these fits are kept (Meinshausen and Bühlmann 2010,
+    with the complementary pairs of Shah and Samworth 2013). For classifiers, the halves are stratified.
 
     Parameters
     ----------
@@ -133,21 +134,20 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
     n_pairs : int, default=50
         Number of splits; there are twice as many fits.
     threshold : float, optional
-        Share of the fits that must select a feature, more than ½. By default 0.75, or what `max_false` asks for.
+        Fraction of the fits that must select a feature, more than ½. By default 0.75, or what `max_false` needs.
     max_false : float, optional
-        Expected number of falsely selected features that is allowed; the threshold is the smallest one that
-        guarantees it.
+        Largest expected number of falsely selected features; the threshold is the smallest one that guarantees it.
     assumption : {"unimodal", "none"}, default="unimodal"
         What the bound assumes: see `expected_false_selections`.
     random_state : int, RandomState or None, default=None
         Seed of the splits.
     n_jobs : int, optional
-        Fits side by side, as in joblib.
+        Number of fits in parallel, as in joblib.
 
     Attributes
     ----------
     frequencies_ : ndarray of shape (n_features,)
-        Share of the fits that selected each feature.
+        Fraction of the fits that selected each feature.
     support_ : ndarray of bool, shape (n_features,)
         Which features are stable.
     threshold_ : float
@@ -155,7 +155,7 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
     n_selected_ : float
         Mean number of features selected by a fit.
     max_false_ : float
-        Bound of the expected number of falsely selected features.
+        Upper bound on the expected number of falsely selected features.
     n_features_in_ : int
         Number of features seen.
     feature_names_in_ : ndarray of str
@@ -180,21 +180,17 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
     (0.67, 0.97)
     """
 
-    @keeps_parameters
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_pairs: int = 50,
-        threshold: float | None = None,
-        max_false: float | None = None,
-        assumption: str = "unimodal",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None: ...
+    estimator: Any
+    _: KW_ONLY
+    n_pairs: int = 50
+    threshold: float | None = None
+    max_false: float | None = None
+    assumption: str = "unimodal"
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(self: S, X: Any, y: Any) -> S:
-        """Fit the estimator to random halves, and find the features that are selected most often.
+        """Fit the estimator to random halves, and keep the features that are selected most often.
 
         Parameters
         ----------
@@ -219,15 +215,17 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
             ensure_min_samples=2,
         )
         self._check_possible()
-        # A data frame keeps its names, by which the estimator may know features.
+        # A data frame is passed on with its names, which parameters of the estimator may refer to.
         data = X if hasattr(self, "feature_names_in_") else checked
         generator = check_random_state(self.random_state)
         labels = y if is_classifier(self.estimator) else np.zeros(len(y))
         halves = [half for _ in range(self.n_pairs) for half in _halves(labels, generator)]
         with one_thread():
-            masks = Parallel(n_jobs=self.n_jobs)(delayed(_selected)(self.estimator, data, y, half) for half in halves)
+            masks = Parallel(n_jobs=self.n_jobs)(
+                delayed(_select_features)(self.estimator, data, y, half) for half in halves
+            )
         self.frequencies_: Array = np.mean(masks, axis=0)
-        self._decide()
+        self._select()
         return self
 
     def _check_parameters(self) -> None:
@@ -244,15 +242,15 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
             check_positive_number(self.max_false, "max_false")
 
     def _check_possible(self) -> None:
-        """Refuse what no threshold can guarantee before the first fit, where it is known how many it will select."""
+        """Refuse before the first fit what no threshold can guarantee, if the number of selected features is known."""
         selector = _selector(self.estimator)
         k = getattr(selector, "k", None)
-        if self.max_false is not None and isinstance(k, int) and getattr(selector, "groups", None) is None:
+        if self.max_false is not None and isinstance(k, int) and getattr(selector, "feature_groups", None) is None:
             features = self.n_features_in_
             smallest_threshold(self.max_false, min(k, features), features, self.n_pairs, self.assumption)
 
-    def _decide(self) -> None:
-        """Threshold, bound and support from the frequencies."""
+    def _select(self) -> None:
+        """Set threshold, bound and support from the frequencies."""
         features = self.n_features_in_
         self.n_selected_ = float(self.frequencies_.sum())
         if self.max_false is not None:
@@ -260,7 +258,7 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
                 self.max_false, self.n_selected_, features, self.n_pairs, self.assumption
             )
         else:
-            self.threshold_ = USUAL_THRESHOLD if self.threshold is None else self.threshold
+            self.threshold_ = DEFAULT_THRESHOLD if self.threshold is None else self.threshold
         self.max_false_ = expected_false_selections(
             self.threshold_, self.n_selected_, features, self.n_pairs, self.assumption
         )
@@ -278,25 +276,25 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
 
 def _halves(labels: AnyArray, generator: np.random.RandomState) -> tuple[IntArray, IntArray]:
-    """Two disjoint halves of the samples at random, each with half of the samples of each label."""
+    """Two random disjoint halves of the samples, each with half of the samples of each label."""
     order = generator.permutation(len(labels))
     # Sorted by label, every other sample goes to the other half.
     order = order[np.argsort(labels[order], kind="stable")]
     return np.sort(order[0::2]), np.sort(order[1::2])
 
 
-def _selected(estimator: Any, X: Any, y: AnyArray, half: IntArray) -> Mask:
-    """What the estimator selects on some of the samples."""
+def _select_features(estimator: Any, X: Any, y: AnyArray, half: IntArray) -> Mask:
+    """The features that the estimator selects on some of the samples."""
     model = clone(estimator).fit(_safe_indexing(X, half), y[half])
     mask: Mask = _selector(model).get_support()
     if mask.size != X.shape[1]:
         raise ValueError(
-            f"the pipeline's last step saw {mask.size} features where X has {X.shape[1]}; only steps that keep all of "
-            "them, such as a StandardScaler, may come before it"
+            f"the last step of the pipeline has {mask.size} features, but X has {X.shape[1]}; only steps that keep all "
+            "features, such as a StandardScaler, may come before it"
         )
     return mask
 
 
 def _selector(estimator: Any) -> Any:
-    """What selects features: the estimator itself, or the last step of a pipeline."""
+    """The estimator itself, or the last step of a pipeline."""
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator

@@ -10,8 +10,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from ksparse import (
     ConvergenceWarning,
     PrecisionPath,
-    Result,
-    SparseDiscriminantAnalysis,
+    SparseDiscriminantAnalysisCV,
     SparseLinearRegression,
     SparsePrecision,
     SparsePrecisionCV,
@@ -20,7 +19,7 @@ from ksparse import (
     precision_path,
 )
 from ksparse._types import Array
-from ksparse.selection import PathSolver, graph_criterion
+from ksparse.selection import PathSolver, cross_validation, graph_criterion
 
 
 def ring(n: int = 300, p: int = 10, seed: int = 3) -> Array:
@@ -138,21 +137,19 @@ def test_bad_parameters_are_named() -> None:
 
 
 @pytest.mark.parametrize("kind", ["precision", "discriminant"])
-def test_the_chosen_graph_is_polished(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    polished = []
-    plain = PathSolver.polish
+def test_the_chosen_graph_is_refined(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    refined = []
 
-    def polish(self: PathSolver, k: int) -> Result:
-        polished.append(k)
-        return plain(self, k)
+    def record(solver: PathSolver, k: int) -> None:
+        refined.append(k)
 
-    monkeypatch.setattr(PathSolver, "polish", polish)
+    monkeypatch.setattr(cross_validation, "refine", record)
     X = ring(n=60)
     if kind == "precision":
         chosen = SparsePrecisionCV(ks=[2, 5], cv=3).fit(X).k_
     else:
-        chosen = SparseDiscriminantAnalysis("cv", ks=[2, 5], cv=3).fit(X, np.arange(60) % 2).k_
-    assert polished == [chosen]
+        chosen = SparseDiscriminantAnalysisCV(ks=[2, 5], cv=3).fit(X, np.arange(60) % 2).k_
+    assert refined == [chosen]
 
 
 def test_a_chosen_graph_that_has_not_converged_is_said() -> None:
@@ -161,4 +158,4 @@ def test_a_chosen_graph_that_has_not_converged_is_said() -> None:
     with pytest.warns(ConvergenceWarning, match="for the chosen k = 9"):
         SparsePrecisionCV(ks=[9], cv=3, solver=slow).fit(X)
     with pytest.warns(ConvergenceWarning, match="for the chosen k = 9"):
-        SparseDiscriminantAnalysis("cv", ks=[9], cv=3, solver=slow).fit(X, np.arange(60) % 2)
+        SparseDiscriminantAnalysisCV(ks=[9], cv=3, solver=slow).fit(X, np.arange(60) % 2)

@@ -1,4 +1,4 @@
-"""Which k to try when nobody says: the best of any scores with one peak is found, and no k is wasted."""
+"""The schedule of k for ks="auto": the best of any scores with one peak is found, and no k is wasted."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ksparse.selection import Growth
-from ksparse.selection.growth import check_ks, first_best
+from ksparse.selection import KSchedule
+from ksparse.selection.schedule import check_ks, first_best
 
 
 def search(least: int, most: int, score: Callable[[int], float]) -> tuple[int, dict[int, float]]:
     """The best k that is found, and all scores on the way."""
-    growth, scores = Growth(least, most), dict[int, float]()
+    schedule, scores = KSchedule(least, max(least, most)), dict[int, float]()
     for _ in range(1000):
-        following = growth.following(scores)
+        following = schedule.next_ks(scores)
         if not following:
             ks = sorted(scores)
             return ks[first_best([scores[k] for k in ks])], scores
@@ -111,8 +111,8 @@ def test_what_is_no_number_of_features(ks: Any, least: int, error: type[Exceptio
 
 def test_a_resolution_ends_the_search_around_the_best_sooner() -> None:
     def tried(resolution: float) -> list[int]:
-        growth, scores = Growth(0, 1000, 1.5, resolution), dict[int, float]()
-        while ks := growth.following(scores):
+        schedule, scores = KSchedule(0, 1000, 1.5, resolution), dict[int, float]()
+        while ks := schedule.next_ks(scores):
             scores |= {k: -abs(k - 211) for k in ks}
         return sorted(scores)
 

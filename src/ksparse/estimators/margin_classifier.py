@@ -1,4 +1,4 @@
-"""Predictions from margins, the same for every classifier that has them."""
+"""What classifiers share: labels as integer codes, and predictions from margins."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._types import AnyArray, Array
+from .._types import AnyArray, Array, IntArray
 
-__all__ = ["MarginClassifier", "check_labels"]
+__all__ = ["MarginClassifier"]
 
 
 class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
@@ -36,22 +36,30 @@ class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
         return np.column_stack([expit(-margins), expit(margins)]) if margins.ndim == 1 else softmax(margins, axis=1)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`, computed without loss where probabilities are small."""
+        """Logarithm of `predict_proba`, without loss of precision where probabilities are small."""
         margins = self.decision_function(X)
         if margins.ndim == 1:
             return np.column_stack([log_expit(-margins), log_expit(margins)])
         return log_softmax(margins, axis=1)
 
+    def fit_labels(self, y: AnyArray) -> IntArray:
+        """Set `classes_`, of which there must be at least two, and return the position of each label in it."""
+        try:
+            check_classification_targets(y)
+        except TypeError as error:
+            raise ValueError(f"y has labels of different types ({error}); use one type, without None") from error
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y has only one class: {self.classes_.tolist()[0]!r}; a classifier needs samples of at least 2 classes"
+            )
+        return codes
 
-def check_labels(y: AnyArray) -> AnyArray:
-    """The classes of y, of which there must be two at least."""
-    try:
-        check_classification_targets(y)
-    except TypeError as error:
-        raise ValueError(f"y has labels of different types ({error}); use one type, without None") from error
-    classes = np.unique(y)
-    if len(classes) < 2:
-        raise ValueError(
-            f"y has only one class: {classes.tolist()[0]!r}; a classifier needs samples of at least 2 classes"
-        )
-    return classes
+    def encode_labels(self, y: AnyArray) -> IntArray:
+        """The position of each label of other samples in `classes_`."""
+        unknown = np.setdiff1d(y, self.classes_)
+        if unknown.size:
+            raise ValueError(
+                f"y has the class {unknown.tolist()[0]!r}, which does not occur in the training data; use fewer folds"
+            )
+        return np.searchsorted(self.classes_, y)

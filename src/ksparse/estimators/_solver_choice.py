@@ -1,4 +1,4 @@
-"""Solvers by name."""
+"""The solvers that estimators know by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ..solvers import FBS, HTP, IHT, Backtracking, FGraHTP, GLasso, GraHTP, GraSP, Solver, SwapGraHTP
 from ..solvers.effort import check_no_effort
 
-__all__ = ["GRAPH_SOLVERS", "LINEAR_SOLVERS", "find_solver"]
+__all__ = ["GRAPH_SOLVERS", "LINEAR_SOLVERS", "Choices", "find_solver"]
 
 Choices = Mapping[str, Callable[[], Solver]]
 
@@ -22,7 +22,7 @@ LINEAR_SOLVERS: Choices = {
     "fbs": FBS,
 }
 
-#: The Lipschitz constant of a log-determinant is so large that a step of its inverse changes no support.
+#: The Lipschitz constant of a log-determinant is so large that a step of its inverse would not change the support.
 GRAPH_SOLVERS: Choices = {
     "auto": SwapGraHTP,
     "grahtp": lambda: GraHTP(step=Backtracking(scaled=True)),
@@ -33,10 +33,10 @@ GRAPH_SOLVERS: Choices = {
 
 
 def find_solver(solver: Any, choices: Choices, effort: int = 0) -> Solver:
-    """The solver that a parameter names, or is; effort is the default solver's."""
-    searching = SwapGraHTP(effort=effort)
+    """The solver that the parameter `solver` names, or is; `effort` is a parameter of the default solver."""
+    default = SwapGraHTP(effort=effort)  # checks effort, whatever the solver
     if isinstance(solver, str) and solver == "auto":
-        return searching
+        return default
     check_no_effort(solver, effort)
     if isinstance(solver, Solver):
         return solver

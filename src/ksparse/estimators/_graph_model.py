@@ -1,0 +1,173 @@
+"""What estimators of graphs share: from a covariance and parameters to an objective, and from its solution to edges."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.covariance import log_likelihood
+
+from .._types import AnyArray, Array, Mask
+from ..objectives import EigenvalueBounds, LogDet, Objective
+from ..objectives.definite import check_bounds
+from ..solvers import Result, Solver
+from ..sparsity import Pairs
+from ..sparsity.pairs import pair_mask
+from ..validation import check_flag
+from ._solver_choice import GRAPH_SOLVERS, Choices
+from .base import Samples, SparseEstimator
+from .paths import PrecisionPath
+
+__all__ = ["GraphModel", "covariance_around", "find_constant"]
+
+#: A standard deviation below this fraction of a variable's largest value is rounding: the variable is constant.
+CONSTANT_SPREAD = 1e-13
+#: The fields of `edges_`.
+EDGE_FIELDS = np.dtype([("i", np.intp), ("j", np.intp), ("partial_correlation", np.float64)])
+
+G = TypeVar("G", bound="GraphModel")
+
+
+@dataclass(eq=False, repr=False)
+class GraphModel(SparseEstimator):
+    """An estimator of a precision matrix Ω with k edges.
+
+    A subclass implements `fit_covariance` and `held_out_covariance`, and calls `fit_samples` in its `fit`.
+    """
+
+    unit_name: ClassVar[str] = "edges"
+    solver_choices: ClassVar[Choices] = GRAPH_SOLVERS
+    # There may be many edges, and their scores are noisy: "auto" takes larger steps than for features.
+    first_k: ClassVar[int] = 0
+    k_factor: ClassVar[float] = 1.5
+    k_resolution: ClassVar[float] = 0.05
+
+    k: int = 10
+    _: KW_ONLY
+    bounds: Any = "auto"
+    xi: float = 1e-2
+    standardize: bool = True
+    known_edges: Any = None
+    forbidden_edges: Any = None
+    solver: str | Solver = "auto"
+    effort: int = 0
+
+    @abstractmethod
+    def fit_covariance(self, samples: Samples) -> Array:
+        """The covariance of the samples; sets the means around which it is taken."""
+
+    @abstractmethod
+    def held_out_covariance(self, held_out: Samples) -> Array:
+        """The covariance of other samples around the means of the training samples."""
+
+    def prepare(self, samples: Samples) -> LogDet:
+        covariance = self.fit_covariance(samples)
+        self._scale = np.ones(len(covariance))
+        if check_flag(self.standardize, "standardize"):
+            spreads = np.sqrt(covariance.diagonal())
+            self._scale = np.where(spreads > 0, spreads, 1.0)
+            covariance = covariance / np.multiply.outer(self._scale, self._scale)
+            np.fill_diagonal(covariance, np.where(spreads > 0, 1.0, 0.0))
+        self.bounds_ = check_bounds(self.bounds, covariance, self.xi)
+        return LogDet.of_valid(covariance, self.bounds_)
+
+    def build_sparsity(self, objective: Objective, k: int) -> Pairs:
+        size, names = objective.shape[0], self._feature_names()
+        known = pair_mask(_find_pairs(self.known_edges, names, "known_edges"), size, "known_edges")
+        forbidden = pair_mask(_find_pairs(self.forbidden_edges, names, "forbidden_edges"), size, "forbidden_edges")
+        count = int(np.triu(known, 1).sum())
+        if count > k:
+            raise ValueError(f"known_edges has {count} edges, but k = {k}; they count in k, so raise k or name fewer")
+        both = np.argwhere(np.triu(known & forbidden, 1))
+        if both.size:
+            edge = tuple(both[0].tolist())
+            raise ValueError(f"the edge {edge} is in both known_edges and forbidden_edges; name it once")
+        return Pairs(k, always=known, never=forbidden)
+
+    def store_result(self: G, result: Result) -> G:
+        self.result_ = result
+        self.n_iter_ = result.n_iter
+        self.precision_ = self.precision_of(result)
+        without_bounds = LogDet.of_valid(np.zeros_like(result.x), EigenvalueBounds(0.0, np.inf))
+        inverse = without_bounds.evaluate(result.x).state.matrix
+        self.covariance_ = inverse * np.multiply.outer(self._scale, self._scale)
+        self.edges_ = list_edges(self.precision_)
+        return self
+
+    def precision_of(self, result: Result) -> Array:
+        """Ω of a solution, in the units of the data."""
+        return result.x / np.multiply.outer(self._scale, self._scale)
+
+    def build_path(self, results: Mapping[int, Result], passes: int) -> PrecisionPath:
+        ks = sorted(results)
+        matrices = tuple(sparse.csr_array(self.precision_of(results[k])) for k in ks)
+        return PrecisionPath(np.array(ks), matrices, np.array([results[k].value for k in ks]), self._feature_names())
+
+    def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:
+        """Mean log-likelihood of a held-out sample."""
+        return float(log_likelihood(self.held_out_covariance(held_out), self.precision_of(result)))
+
+    def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
+        return n_samples * result.value
+
+    def count_parameters(self, objective: Objective, result: Result) -> int:
+        """The number of edges; the diagonal is the same for all k."""
+        return len(result.selected)
+
+    def count_samples(self, objective: Objective, samples: Samples) -> float:
+        return float(len(samples))
+
+    def largest_auto_k(self, n_samples: float) -> int:
+        """One edge for every four numbers in the data."""
+        return max(int(n_samples * self.n_features_in_ / 4), 1)
+
+
+def find_constant(X: Array, centres: Array) -> Mask:
+    """Which variables do not differ from their centres by more than rounding; centres as in `covariance_around`."""
+    spreads = np.sqrt(np.mean(np.square(X - centres), axis=0))
+    constant: Mask = spreads <= CONSTANT_SPREAD * np.abs(X).max(axis=0).astype(np.float64)
+    return constant
+
+
+def covariance_around(X: Array, centres: Array) -> Array:
+    """Mean of (x − c)(x − c)ᵀ over the samples, in double precision; constant variables have exactly no covariance.
+
+    `centres` is one point for all samples, or one for each.
+    """
+    centred = X.astype(np.float64) - centres
+    covariance = centred.T @ centred / len(X)
+    constant = find_constant(X, centres)
+    covariance[constant] = covariance[:, constant] = 0.0
+    return 0.5 * (covariance + covariance.T)
+
+
+def list_edges(precision: Array) -> AnyArray:
+    """The edges of a precision matrix with their partial correlations −Ω_ij/√(Ω_ii·Ω_jj), the strongest first."""
+    rows, columns = np.nonzero(np.triu(precision, 1))
+    spread = np.sqrt(precision.diagonal())
+    edges = np.empty(rows.size, dtype=EDGE_FIELDS)
+    edges["i"], edges["j"] = rows, columns
+    edges["partial_correlation"] = -precision[rows, columns] / (spread[rows] * spread[columns])
+    return edges[np.argsort(-np.abs(edges["partial_correlation"]), kind="stable")]
+
+
+def _find_pairs(edges: Any, names: AnyArray | None, parameter: str) -> Any:
+    """Pairs of names as pairs of indices; indices and masks unchanged."""
+    if edges is None:
+        return ()
+    given = np.asarray(edges)
+    if given.dtype.kind not in "OUS":
+        return given
+    if names is None:
+        raise ValueError(f"{parameter} has names, but X has no names; pass a data frame, or pairs of indices")
+    if given.ndim != 2 or given.shape[1] != 2:
+        raise ValueError(f'{parameter} must hold pairs such as [("a", "b")], got {edges!r}')
+    position = {name: index for index, name in enumerate(names.tolist())}
+    unknown = [name for name in given.ravel().tolist() if name not in position]
+    if unknown:
+        raise ValueError(f"{parameter} names {unknown[0]!r}, which is not a column of X")
+    return np.array([[position[first], position[second]] for first, second in given.tolist()])

@@ -1,0 +1,104 @@
+"""Models for many k: what `ksparse.path` and `ksparse.precision_path` return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from .._types import AnyArray, Array, IntArray
+from ..solvers import Result
+
+__all__ = ["PrecisionPath", "SparsityPath"]
+
+
+@dataclass(frozen=True, repr=False)
+class SparsityPath:
+    """Linear models with increasing numbers of features.
+
+    Attributes
+    ----------
+    ks : ndarray of shape (n_ks,)
+        Numbers of features, increasing.
+    coef : ndarray of shape (n_ks, n_features)
+        Coefficients for each k; (n_ks, n_outputs, n_features) for classifiers and several responses.
+    intercept : ndarray of shape (n_ks,) or (n_ks, n_outputs)
+        Intercepts for each k.
+    results : tuple of Result
+        What the solver returned for each k.
+    passes : int
+        Passes over the data of the whole search.
+    feature_names : ndarray of str or None
+        Names of the features, if X has any.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.random.default_rng(0).standard_normal((50, 9))
+    >>> path = ksparse.path(X, 2 * X[:, 4] - X[:, 7], ks=[1, 2])
+    >>> path
+    <SparsityPath of 2 models, k = 1 to 2, of 9 features>
+    >>> path.coef[1].round(6).nonzero()[0]
+    array([4, 7])
+    """
+
+    ks: IntArray
+    coef: Array
+    intercept: Array
+    results: tuple[Result, ...]
+    passes: int
+    feature_names: AnyArray | None = None
+
+    @property
+    def values(self) -> Array:
+        """f for each k."""
+        return np.array([result.value for result in self.results])
+
+    def __len__(self) -> int:
+        return len(self.ks)
+
+    def __repr__(self) -> str:
+        features = self.coef.shape[-1]
+        return f"<SparsityPath of {len(self)} models, k = {self.ks[0]} to {self.ks[-1]}, of {features} features>"
+
+
+@dataclass(frozen=True, repr=False)
+class PrecisionPath:
+    """Precision matrices with increasing numbers of edges.
+
+    Attributes
+    ----------
+    ks : ndarray of shape (n_ks,)
+        Numbers of edges, increasing.
+    precision : tuple of sparse arrays of shape (n_features, n_features)
+        Ω for each k.
+    values : ndarray of shape (n_ks,)
+        −log det Ω + ⟨Σ, Ω⟩ for each k, of standardized variables unless `standardize` is False.
+    feature_names : ndarray of str or None
+        Names of the variables, if X has any.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.random.default_rng(0).standard_normal((200, 5))
+    >>> X[:, 1] += X[:, 0]
+    >>> path = ksparse.precision_path(X, ks=[0, 1, 2])
+    >>> path
+    <PrecisionPath of 3 graphs, k = 0 to 2, of 5 variables>
+    >>> path.precision[1].toarray().round(1)[:2, :2]
+    array([[ 2.5, -1.2],
+           [-1.2,  1.1]])
+    """
+
+    ks: IntArray
+    precision: tuple[sparse.csr_array, ...]
+    values: Array
+    feature_names: AnyArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.ks)
+
+    def __repr__(self) -> str:
+        variables = self.precision[0].shape[0]
+        return f"<PrecisionPath of {len(self)} graphs, k = {self.ks[0]} to {self.ks[-1]}, of {variables} variables>"
