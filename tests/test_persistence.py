@@ -28,6 +28,7 @@ from ksparse import (
     HTP,
     GraHTP,
     SparseDiscriminantAnalysis,
+    SparseDiscriminantAnalysisCV,
     SparseHuberRegression,
     SparseHuberRegressionCV,
     SparseHuberRegressionIC,
@@ -103,6 +104,7 @@ CASES: dict[str, tuple[Any, ...]] = {
     "precision CV": (SparsePrecisionCV(ks=[2, 4], cv=3), Z),
     "precision IC": (SparsePrecisionIC(ks=[2, 4]), Z),
     "discriminant": (SparseDiscriminantAnalysis(k=4), Z, labels),
+    "discriminant, chosen": (SparseDiscriminantAnalysisCV(ks=[2, 4]), Z, labels),
     "stability": (StabilitySelection(SparseLinearRegression(k=2), n_pairs=5, random_state=0), X, noisy),
     "stability of a pipeline": (
         StabilitySelection(make_pipeline(StandardScaler(), SparseLogisticRegression(k=2)), n_pairs=5, random_state=0),

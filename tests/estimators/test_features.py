@@ -141,7 +141,7 @@ ERRORS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "set": ({"always_select": {"f0"}}, TypeError, "names or indices of features"),
     "nested": ({"always_select": [[0, 1]]}, ValueError, "always_select has shape .1, 2.; expected a list"),
     "ragged": ({"always_select": [[0, 1], [2]]}, ValueError, "always_select must be one-dimensional"),
-    "too many": ({"k": 1, "always_select": [0, 1]}, ValueError, "2 units are always selected, but k = 1.*raise k"),
+    "too many": ({"k": 1, "always_select": [0, 1]}, ValueError, "2 units are always selected, but k = 1.*increase k"),
     "short groups": (
         {"feature_groups": list("abc")},
         ValueError,

@@ -106,5 +106,5 @@ def test_defaults() -> None:
     for name in FOUR:
         parameters = MODELS[name][0]().get_params()
         assert parameters.items() >= {"k": 10, "fit_intercept": True, "solver": "auto", "warm_start": False}.items()
-        assert parameters["alpha"] == (1e-4 if name == "logistic" else 0.0)
+        assert parameters["alpha"] == (1e-3 if name == "logistic" else 0.0)
     assert model("huber").delta == "auto"

@@ -53,7 +53,7 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
 
     more_attributes: ClassVar[tuple[str, ...]] = ("classes_",)
 
-    alpha: float = 1e-4
+    alpha: float = 1e-3
     class_weight: Any = None
 
     def fit_target(self, y: AnyArray) -> Array:

@@ -12,6 +12,6 @@ class Outcome(Enum):
 
     SOLVED = "the minimum on the support was found"
     SINGULAR = "the minimizer on the support is not unique"
-    NO_MINIMUM = "f is unbounded below on the support"
+    NO_MINIMUM = "f has no minimum on the support"
     NOT_FINITE = "f is not finite on the support"
     UNFINISHED = "the minimum on the support was not reached"

@@ -357,7 +357,7 @@ def _chosen(iterate: Iterate) -> Mask:
 def _after_refit(outcome: Outcome, message: str) -> tuple[Status, str]:
     """The status of a converged run, given how minimizing on its support ended."""
     if outcome is Outcome.NO_MINIMUM:
-        return Status.NO_MINIMUM, "f is unbounded below on the selected support; the returned x is not a minimizer"
+        return Status.NO_MINIMUM, "f has no minimum on the selected support; the returned x is not a minimizer"
     if outcome is Outcome.SINGULAR:
         return Status.SINGULAR, (
             message + ", but the minimizer on the support is not unique (more coordinates than the data determines); "
