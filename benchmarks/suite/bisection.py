@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import l1_min_c
 
-__all__ = ["TUNED", "bisect", "count_edges", "find_lasso_penalty", "select_l1"]
+__all__ = ["TUNED", "count_edges", "find_lasso_penalty", "select_by_bisection", "select_l1"]
 
 #: Parameters with which scikit-learn's graphical lasso converges in a few iterations.
 TUNED = {"enet_tol": 1e-8}
@@ -22,7 +22,9 @@ EDGE_TOLERANCE = 0.01
 MAX_LOG_INCREASE = 12.0
 
 
-def bisect(select: Callable[[float], Any], low: float, k: int, max_steps: int = 25, first_step: float = 1.0) -> Any:
+def select_by_bisection(
+    select: Callable[[float], Any], low: float, k: int, max_steps: int = 25, first_step: float = 1.0
+) -> Any:
     """Return the k features selected at some strength, or the largest smaller selection that was found.
 
     Parameters
@@ -67,7 +69,7 @@ def select_l1(X: Any, y: Any, k: int, **settings: Any) -> Any:
         return np.flatnonzero(model.fit(X, y).coef_[0])
 
     low = float(np.log(l1_min_c(X, y, loss="log", fit_intercept=options["fit_intercept"])))
-    return bisect(select, low, k)
+    return select_by_bisection(select, low, k)
 
 
 def count_edges(precision: Any) -> int:

@@ -139,7 +139,7 @@ def _first_digit(value: float) -> str:
 def _format_quality_axis(ax: Any, graph: bool) -> None:
     """Start at zero for Frobenius errors; show objectives in percent above the lowest, on a symmetric log scale."""
     if graph:
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, 1.15 * ax.dataLim.y1)  # room for the note about failures
         return
     ax.set_yscale("symlog", linthresh=TICKS[1])
     top = next((tick for tick in TICKS[1:] if tick >= ax.dataLim.y1), TICKS[-1])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .bisection import bisect, select_l1
+from .bisection import select_by_bisection, select_l1
 from .graph_methods import GRAPH_METHODS
 from .tasks import Task
 
@@ -176,7 +176,7 @@ def _run_skglm(make: Callable[..., Any], task: Task) -> Any:
         model.set_params(alpha=float(np.exp(-log_strength)))
         return np.flatnonzero(model.fit(X, task.y).coef_)
 
-    return bisect(select, -float(np.log(largest)), task.k)
+    return select_by_bisection(select, -float(np.log(largest)), task.k)
 
 
 def _run_skglm_l1(task: Task) -> Any:

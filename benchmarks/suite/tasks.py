@@ -1,4 +1,4 @@
-"""The input of the methods, which processes exchange as files, and what only the evaluator has."""
+"""The input of the methods, which is passed to other processes as files, and what only the evaluator has."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.covariance import graphical_lasso
-from suite.bisection import TUNED, bisect, count_edges, find_lasso_penalty, select_l1
+from suite.bisection import TUNED, count_edges, find_lasso_penalty, select_by_bisection, select_l1
 
 from ksparse.datasets import make_logistic, make_precision
 
@@ -18,14 +18,14 @@ def test_bisection_finds_a_size_that_occurs(k: int) -> None:
         strengths.append(strength)
         return np.arange(int(10 * max(strength + 2.0, 0.0)))
 
-    assert bisect(select, -2.0, k).size == k
+    assert select_by_bisection(select, -2.0, k).size == k
     assert len(strengths) < 20
 
 
 def test_bisection_returns_the_next_smaller_size_if_k_does_not_occur() -> None:
-    assert bisect(lambda strength: np.arange(3 if strength < 0.7 else 9), -1.0, 5).size == 3
-    assert bisect(lambda strength: np.arange(4), 0.0, 5).size == 4  # never more than 4
-    assert bisect(lambda strength: np.arange(9), 0.0, 5).size == 0  # never fewer than 9
+    assert select_by_bisection(lambda strength: np.arange(3 if strength < 0.7 else 9), -1.0, 5).size == 3
+    assert select_by_bisection(lambda strength: np.arange(4), 0.0, 5).size == 4  # never more than 4
+    assert select_by_bisection(lambda strength: np.arange(9), 0.0, 5).size == 0  # never fewer than 9
 
 
 def test_l1_selects_k_features() -> None:
