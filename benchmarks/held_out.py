@@ -1,20 +1,19 @@
-"""Accuracy on held-out samples at the same number of features: ksparse beside an L1 penalty, on real data.
+"""Held-out accuracy of ksparse and of an L1 penalty with the same number of features, on real data.
 
     KSPARSE_DATA=... python benchmarks/held_out.py [--splits 20] [--data golub colon prostate reuters]
 
-Stratified random splits (two thirds of the gene expressions for training, half of the texts); genes are standardized,
-terms weighted, on the training part. The L1 penalty of a logistic regression is bisected until k coefficients are left,
-and these are refitted: with the same ridge that ksparse has, and without any. On a few dozen samples of thousands of
-genes any search for a small training error overfits; as `docs/estimators.md` says, ksparse then selects under a strong
-ridge, and refits under a weak one.
+Stratified random splits (two thirds of the gene expressions for training, half of the texts); genes are standardized
+and terms weighted by the training part. The L1 penalty of a logistic regression is bisected to k features, which are
+refitted with the same ridge as ksparse, and without ridge. With a few dozen samples and thousands of genes, minimizing
+the training error overfits; as `docs/estimators.md` explains, ksparse then selects with a strong ridge and refits with
+a weak one.
 """
 
 from __future__ import annotations
 
-import os
+from suite.environment import use_one_thread
 
-for _library in ("OMP", "OPENBLAS", "MKL"):
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+use_one_thread()
 
 import argparse
 import time
@@ -28,20 +27,20 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from suite.bisection import liblinear_l1
+from suite.bisection import select_l1
 
 from ksparse import SparseLogisticRegression
 from ksparse.datasets import load_real, term_weights
 
-#: For each kind of data: share for training, numbers of features, ridge while selecting and ridge of the model.
+#: Per kind of data: fraction for training, numbers of features, ridge of the selection and ridge of the final model.
 GENES = (2 / 3, (5, 10, 20), 1.0, 0.03)
 TEXTS = (1 / 2, (50, 100, 200), 3e-5, 3e-5)
 SETTINGS = {"golub": GENES, "colon": GENES, "prostate": GENES, "reuters": TEXTS}
 
 
 @dataclass(frozen=True)
-class Split:
-    """One split at one k: accuracies, and seconds of ksparse and of the L1 path."""
+class SplitResult:
+    """Results of one split and one k: accuracies, and seconds of ksparse and of the L1 bisection."""
 
     ours: float
     same_ridge: float
@@ -50,8 +49,8 @@ class Split:
     l1_seconds: float
 
 
-def parts(name: str, splits: int, seed: int) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """Training and test part of each split, scaled or weighted by the training part."""
+def split_data(name: str, splits: int, seed: int) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Yield the training and test part of each split, scaled or weighted by the training part."""
     X, y = load_real(name)
     shuffle = StratifiedShuffleSplit(n_splits=splits, train_size=SETTINGS[name][0], random_state=seed)
     for train, test in shuffle.split(X, y):
@@ -63,39 +62,41 @@ def parts(name: str, splits: int, seed: int) -> Iterator[tuple[Any, Any, Any, An
             yield weighted[0], y[train], weighted[1], y[test]
 
 
-def ksparse_model(k: int, selecting: float, fitting: float) -> Any:
-    model = SparseLogisticRegression(k, alpha=fitting)
-    return model if selecting == fitting else make_pipeline(SparseLogisticRegression(k, alpha=selecting), model)
+def make_model(k: int, selection_alpha: float, alpha: float) -> Any:
+    model = SparseLogisticRegression(k, alpha=alpha)
+    return (
+        model if selection_alpha == alpha else make_pipeline(SparseLogisticRegression(k, alpha=selection_alpha), model)
+    )
 
 
-def l1_support(X: Any, y: Any, k: int) -> Any:
-    """The features of the L1 path with k of them, or the next fewer."""
-    # A large scale of the intercept's column leaves it nearly unpenalized, as it should be.
-    return liblinear_l1(X, y, k, fit_intercept=True, intercept_scaling=1000.0, tol=1e-6)
+def select_l1_with_intercept(X: Any, y: Any, k: int) -> Any:
+    """Select at most k features by an L1 penalty."""
+    # liblinear penalizes the intercept; a large intercept_scaling makes that negligible.
+    return select_l1(X, y, k, fit_intercept=True, intercept_scaling=1000.0, tol=1e-6)
 
 
-def refitted_accuracy(train: Any, y: Any, test: Any, y_test: Any, support: Any, alpha: float) -> float:
+def score_refit(train: Any, y: Any, test: Any, y_test: Any, support: Any, alpha: float) -> float:
     strength = 1.0 / (len(y) * alpha) if alpha else np.inf
     model = LogisticRegression(C=strength, tol=1e-8, max_iter=5000)
     return float(model.fit(train[:, support], y).score(test[:, support], y_test))
 
 
-def compare(train: Any, y: Any, test: Any, y_test: Any, k: int, selecting: float, fitting: float) -> Split:
-    began = time.perf_counter()
-    ours = ksparse_model(k, selecting, fitting).fit(train, y)
+def compare(train: Any, y: Any, test: Any, y_test: Any, k: int, selection_alpha: float, alpha: float) -> SplitResult:
+    start = time.perf_counter()
+    ours = make_model(k, selection_alpha, alpha).fit(train, y)
     middle = time.perf_counter()
-    support = l1_support(train, y, k)
-    ended = time.perf_counter()
-    return Split(
+    support = select_l1_with_intercept(train, y, k)
+    end = time.perf_counter()
+    return SplitResult(
         ours=float(ours.score(test, y_test)),
-        same_ridge=refitted_accuracy(train, y, test, y_test, support, fitting),
-        no_ridge=refitted_accuracy(train, y, test, y_test, support, 0.0),
-        our_seconds=middle - began,
-        l1_seconds=ended - middle,
+        same_ridge=score_refit(train, y, test, y_test, support, alpha),
+        no_ridge=score_refit(train, y, test, y_test, support, 0.0),
+        our_seconds=middle - start,
+        l1_seconds=end - middle,
     )
 
 
-def report(label: str, runs: list[Split]) -> None:
+def print_summary(label: str, runs: list[SplitResult]) -> None:
     ours, same, none = (np.array([getattr(run, name) for run in runs]) for name in ("ours", "same_ridge", "no_ridge"))
     error = np.std(ours - same, ddof=1) / np.sqrt(len(runs)) if len(runs) > 1 else np.nan
     seconds = np.median([[run.our_seconds, run.l1_seconds] for run in runs], axis=0)
@@ -107,7 +108,7 @@ def report(label: str, runs: list[Split]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Held-out accuracy at the same number of features")
+    parser = argparse.ArgumentParser(description="Held-out accuracy with the same number of features")
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--data", nargs="+", choices=sorted(SETTINGS), default=list(SETTINGS))
@@ -118,14 +119,14 @@ def main(arguments: list[str] | None = None) -> None:
         f" {'ksparse - L1':>18s} {'seconds':>9s} {'L1':>7s}"
     )
     for name in options.data:
-        _, ks, selecting, fitting = SETTINGS[name]
-        runs: dict[int, list[Split]] = {k: [] for k in ks}
-        for train, y, test, y_test in parts(name, options.splits, options.seed):
+        _, ks, selection_alpha, alpha = SETTINGS[name]
+        runs: dict[int, list[SplitResult]] = {k: [] for k in ks}
+        for train, y, test, y_test in split_data(name, options.splits, options.seed):
             for k in ks:
-                runs[k].append(compare(train, y, test, y_test, k, selecting, fitting))
+                runs[k].append(compare(train, y, test, y_test, k, selection_alpha, alpha))
         for k in ks:
-            report(f"{name}, k = {k}", runs[k])
-        report(f"{name}, all k", [run for k in ks for run in runs[k]])
+            print_summary(f"{name}, k = {k}", runs[k])
+        print_summary(f"{name}, all k", [run for k in ks for run in runs[k]])
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""The benchmark suite: ksparse beside its peers on the same data, judged by one evaluator."""
+"""Benchmark suite: ksparse and methods of other packages on the same data, scored by one evaluator."""

@@ -1,4 +1,4 @@
-"""The cases: data, methods, and how long a fit may take."""
+"""The cases: data, methods and time limits."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ksparse.datasets.real import REAL_DATA
 from . import data
 from .tasks import Instance
 
-__all__ = ["CASES", "COMPILING", "Case", "Variant", "available", "quick"]
+__all__ = ["CASES", "COMPILING", "Case", "Variant", "is_available", "make_quick"]
 
-#: skscope, with the objective compiled before the run; and as its users run it.
+#: skscope with the objective compiled before the timed run, and with compilation in it, as its users run it.
 SKSCOPE = ("skscope Scope", "skscope OMP", "skscope FoBa", "skscope GraSP", "skscope HTP", "skscope IHT")
 COMPILING = tuple(f"{name}, compiling" for name in SKSCOPE[:4])
 ABESS = ("abess", "abess, wide search")
@@ -36,8 +36,8 @@ LOGISTIC = (*ABESS, *L1, *FASTSPARSE)
 GLASSO = tuple(
     f"graphical lasso ({package})" for package in ("scikit-learn", "scikit-learn, tuned", "skglm", "gglasso")
 )
-#: Who takes part in a quick run: one of each package.
-QUICK = {
+#: Methods of a quick run: one of each package.
+QUICK_METHODS = {
     "ksparse",
     "ksparse graph",
     "ksparse path",
@@ -51,18 +51,19 @@ QUICK = {
 
 @dataclass(frozen=True)
 class Variant:
-    """One size or kind of data.
+    """Data of one size and kind.
 
     Attributes
     ----------
     name : str
-        What tables call it.
+        Name in tables and results.
     make : callable
-        An instance for a seed.
+        Maps a seed to an instance.
     methods : tuple of str
-        Who runs on it, ourselves first.
+        Names of the methods to run, the reference method of ksparse first.
     family : str
-        Variants of one family grow: who has run out of time on one is not tried on those after it. Empty: no other.
+        Variants of one family are ordered by size: a method that exceeds the time limit on one is not run on the later
+        ones. Empty if the variant has no family.
     """
 
     name: str
@@ -73,86 +74,86 @@ class Variant:
 
 @dataclass(frozen=True)
 class Case:
-    """Data of one kind, in several variants.
+    """A benchmark in several variants.
 
     Attributes
     ----------
     name, title : str
-        Of its file, and of its section in the report.
+        Name of its results file, and title of its section in the report.
     text : str
-        What the data are.
+        Description of the data.
     variants : tuple of Variant
-        Sizes and kinds.
-    patience : float
-        Seconds after which a fit is given up.
-    real : bool
-        Whether it needs the folder that KSPARSE_DATA names.
+        The variants.
+    time_limit : float
+        Seconds after which a fit is stopped.
+    needs_real_data : bool
+        Whether it needs the data folder given by KSPARSE_DATA.
     """
 
     name: str
     title: str
     text: str
     variants: tuple[Variant, ...]
-    patience: float = 60.0
-    real: bool = False
+    time_limit: float = 60.0
+    needs_real_data: bool = False
 
 
-def _paper(n: int, p: int = 1000, k: int = 100) -> Variant:
+def _make_paper_variant(n: int, p: int = 1000, k: int = 100) -> Variant:
     methods = ("ksparse", "ksparse, effort 1", *SKSCOPE, *COMPILING, *ABESS, *L1)
-    return Variant(f"n = {n}", partial(data.paper, n, p, k), methods)
+    return Variant(f"n = {n}", partial(data.simulate_paper, n, p, k), methods)
 
 
-def _glm(kind: str, n: int, p: int, k: int) -> Variant:
+def _make_glm_variant(kind: str, n: int, p: int, k: int) -> Variant:
     methods = ("ksparse", *(LINEAR if kind == "linear" else LOGISTIC))
-    return Variant(f"{kind}, n = {n}, p = {p}, k = {k}", partial(data.glm, kind, n, p, k), methods)
+    return Variant(f"{kind}, n = {n}, p = {p}, k = {k}", partial(data.simulate_glm, kind, n, p, k), methods)
 
 
-def _correlated(kind: str, n: int = 800, p: int = 1000, k: int = 25) -> Variant:
+def _make_correlated_variant(kind: str, n: int = 800, p: int = 1000, k: int = 25) -> Variant:
     methods = ("ksparse", "ksparse, effort 1", *(LINEAR if kind == "linear" else LOGISTIC), *SKSCOPE[:4])
     name = f"{kind}, n = {n}, p = {p}, k = {k}, ρ = 0.9"
-    return Variant(name, partial(data.high_correlation, kind, n, p, k), methods)
+    return Variant(name, partial(data.simulate_correlated, kind, n, p, k), methods)
 
 
-def _wide(n: int = 2000, p: int = 20000, k: int = 50) -> Variant:
+def _make_wide_variant(n: int = 2000, p: int = 20000, k: int = 50) -> Variant:
     name = f"logistic, n = {n}, p = {p}, k = {k}, ρ = 0.5"
-    return Variant(name, partial(data.paper, n, p, k), ("ksparse", *LOGISTIC, *SKSCOPE[1:4]))
+    return Variant(name, partial(data.simulate_paper, n, p, k), ("ksparse", *LOGISTIC, *SKSCOPE[1:4]))
 
 
-def _text(name: str, k: int) -> Variant:
-    return Variant(f"{name}, k = {k}", partial(data.text, name, k), ("ksparse", *L1, "abess"), name)
+def _make_text_variant(name: str, k: int) -> Variant:
+    return Variant(f"{name}, k = {k}", partial(data.split_texts, name, k), ("ksparse", *L1, "abess"), name)
 
 
-def _graph(n: int, p: int) -> Variant:
-    return Variant(f"p = {p}, n = {n}", partial(data.graph, n, p), ("ksparse graph", *GLASSO))
+def _make_graph_variant(n: int, p: int) -> Variant:
+    return Variant(f"p = {p}, n = {n}", partial(data.simulate_graph, n, p), ("ksparse graph", *GLASSO))
 
 
-def _weak_graph(n: int, p: int) -> Variant:
-    make = partial(data.graph, n, p, condition=10.0)
+def _make_weak_graph_variant(n: int, p: int) -> Variant:
+    make = partial(data.simulate_graph, n, p, condition=10.0)
     return Variant(f"p = {p}, n = {n}", make, ("ksparse graph", GLASSO[1]))
 
 
-def _path(name: str, make: Callable[[int], Instance], largest: int) -> Variant:
+def _make_path_variant(name: str, make: Callable[[int], Instance], largest: int) -> Variant:
     ks = tuple(int(k) for k in np.linspace(largest / 50, largest, 50).round())
-    return Variant(name, partial(_on_path, make, ks), ("ksparse path", "ksparse", "abess"))
+    return Variant(name, partial(_make_path, make, ks), ("ksparse path", "ksparse", "abess"))
 
 
-def _on_path(make: Callable[[int], Instance], ks: tuple[int, ...], seed: int) -> Instance:
-    return data.on_path(make(seed), ks)
+def _make_path(make: Callable[[int], Instance], ks: tuple[int, ...], seed: int) -> Instance:
+    return data.set_path(make(seed), ks)
 
 
 CASES: tuple[Case, ...] = (
     Case(
         "paper_logistic",
         "The paper's logistic simulation",
-        "p = 1000 features with correlation ½ between neighbours, k = 100, alpha = 1e-4.",
-        (_paper(500), _paper(1000), _paper(2000)),
+        "p = 1000 features, correlation ½ between neighbouring features, k = 100, alpha = 1e-4.",
+        (_make_paper_variant(500), _make_paper_variant(1000), _make_paper_variant(2000)),
     ),
     Case(
         "glm_sizes",
         "Linear and logistic models of three sizes",
-        "Independent features, coefficients as abess's generator of GLM data draws them; alpha = 1e-4 if logistic.",
+        "Independent features, coefficients as from abess's generator of GLM data; alpha = 1e-4 for logistic models.",
         tuple(
-            _glm(kind, *size)
+            _make_glm_variant(kind, *size)
             for kind in ("linear", "logistic")
             for size in ((500, 1000, 10), (2500, 5000, 50), (5000, 10000, 100))
         ),
@@ -160,64 +161,79 @@ CASES: tuple[Case, ...] = (
     Case(
         "correlated",
         "Correlated features",
-        "fastSparse's setting, with correlations 0.9^|i−j| and labels without noise, and its linear sister; and the"
-        " paper's logistic simulation with p = 20000. skscope's Scope needs memory of order p², and is left out there.",
-        (_correlated("logistic"), _correlated("linear"), _wide()),
+        "fastSparse's simulation with correlations 0.9^|i−j| and labels without noise, its linear analogue, and the"
+        " paper's logistic simulation with p = 20000. skscope's Scope, which needs O(p²) memory, is omitted from the"
+        " latter.",
+        (_make_correlated_variant("logistic"), _make_correlated_variant("linear"), _make_wide_variant()),
     ),
     Case(
         "sparse_text",
-        "Sparse texts",
-        "Three quarters of 23,727 texts of rcv1 with 47,236 terms, and of 11,305 of Reuters-21578 with 16,698 terms;"
-        " the others are predicted. alpha = 1e-5.",
-        (_text("rcv1", 200), _text("rcv1", 1000), _text("reuters", 200), _text("reuters", 1000)),
-        patience=120.0,
-        real=True,
+        "Sparse text data",
+        "rcv1 (23,727 texts, 47,236 terms) and Reuters-21578 (11,305 texts, 16,698 terms): three quarters of the texts"
+        " for training, the others for testing. alpha = 1e-5.",
+        (
+            _make_text_variant("rcv1", 200),
+            _make_text_variant("rcv1", 1000),
+            _make_text_variant("reuters", 200),
+            _make_text_variant("reuters", 1000),
+        ),
+        time_limit=120.0,
+        needs_real_data=True,
     ),
     Case(
         "precision",
         "Precision matrices",
-        "The paper's random graphs with three neighbours on average; k is the true number of edges. The penalty of each"
-        " graphical lasso was searched beforehand, untimed, so that it has about k edges.",
-        tuple(_graph(n, p) for p in (200, 500, 1000) for n in (2 * p, p // 2)),
+        "The paper's random graphs with three neighbours on average; k is the true number of edges. The penalty at"
+        " which the graphical lasso has about k edges is found beforehand and not timed.",
+        tuple(_make_graph_variant(n, p) for p in (200, 500, 1000) for n in (2 * p, p // 2)),
     ),
     Case(
         "weak_edges",
         "Weak edges and few samples",
-        "The same with p = 200 and a condition number of 10; shrinkage helps when samples are few. No targets.",
-        tuple(_weak_graph(n, 200) for n in (800, 400, 200, 100, 50)),
+        "The same with p = 200 and condition number 10; with few samples, shrinkage helps. No targets.",
+        tuple(_make_weak_graph_variant(n, 200) for n in (800, 400, 200, 100, 50)),
     ),
     Case(
         "paths",
-        "Whole paths",
-        "Models with 50 values of k, beside one model with the largest of them.",
+        "Sparsity paths",
+        "Models for 50 values of k, compared with a single model for the largest k.",
         (
-            _path("linear, n = 1000, p = 2000, k ≤ 100", partial(data.glm, "linear", 1000, 2000, 50), 100),
-            _path("logistic, n = 1000, p = 1000, k ≤ 100", partial(data.paper, 1000, 1000, 100), 100),
+            _make_path_variant(
+                "linear, n = 1000, p = 2000, k ≤ 100", partial(data.simulate_glm, "linear", 1000, 2000, 50), 100
+            ),
+            _make_path_variant(
+                "logistic, n = 1000, p = 1000, k ≤ 100", partial(data.simulate_paper, 1000, 1000, 100), 100
+            ),
         ),
     ),
 )
 
 
-def quick(case: Case) -> Case:
-    """A small stand-in of a case, to see that everything runs."""
+def make_quick(case: Case) -> Case:
+    """Return a small version of a case, which checks that everything runs."""
     variants = {
-        "paper_logistic": (_paper(200, 100, 10),),
-        "glm_sizes": (_glm("linear", 200, 300, 5), _glm("logistic", 200, 300, 5)),
-        "correlated": (_correlated("logistic", 200, 200, 5),),
-        "sparse_text": (_text("reuters", 20),),
-        "precision": (_graph(60, 30),),
-        "weak_edges": (_weak_graph(60, 30),),
-        "paths": (_path("linear, n = 200, p = 100, k ≤ 50", partial(data.glm, "linear", 200, 100, 20), 50),),
+        "paper_logistic": (_make_paper_variant(200, 100, 10),),
+        "glm_sizes": (_make_glm_variant("linear", 200, 300, 5), _make_glm_variant("logistic", 200, 300, 5)),
+        "correlated": (_make_correlated_variant("logistic", 200, 200, 5),),
+        "sparse_text": (_make_text_variant("reuters", 20),),
+        "precision": (_make_graph_variant(60, 30),),
+        "weak_edges": (_make_weak_graph_variant(60, 30),),
+        "paths": (
+            _make_path_variant(
+                "linear, n = 200, p = 100, k ≤ 50", partial(data.simulate_glm, "linear", 200, 100, 20), 50
+            ),
+        ),
     }[case.name]
     few = tuple(
-        replace(variant, methods=tuple(name for name in variant.methods if name in QUICK)) for variant in variants
+        replace(variant, methods=tuple(name for name in variant.methods if name in QUICK_METHODS))
+        for variant in variants
     )
-    return replace(case, variants=few, patience=20.0)
+    return replace(case, variants=few, time_limit=20.0)
 
 
-def available(case: Case) -> bool:
-    """Whether the data of a case are at hand."""
+def is_available(case: Case) -> bool:
+    """Return whether the data of a case can be loaded."""
     folder = os.environ.get("KSPARSE_DATA", "")
-    return not case.real or (
+    return not case.needs_real_data or (
         bool(folder) and all(Path(folder, REAL_DATA[name]).exists() for name in ("rcv1", "reuters"))
     )

@@ -1,4 +1,4 @@
-"""The judge: refits what a method selected with code that no method shares, and measures the result."""
+"""Evaluator: refits the selection of a method with code that no method uses, and computes the measures."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from .tasks import Instance
 
-__all__ = ["evaluate", "graph_objective", "refit"]
+__all__ = ["compute_graph_objective", "evaluate", "refit"]
 
-#: Sweeps over the nodes of a graph, and the largest change of a covariance in the last one.
-SWEEPS, TOLERANCE = 1000, 1e-9
+#: Maximum number of sweeps over the nodes of a graph, and the change of W at which they stop.
+MAX_SWEEPS, TOLERANCE = 1000, 1e-9
 
 
-def evaluate(instance: Instance, answer: Any) -> dict[str, float]:
-    """Measures of an answer: the features of a regression, or a precision matrix of standardized variables.
+def evaluate(instance: Instance, output: Any) -> dict[str, float]:
+    """Compute the measures of a method's output: selected features, or the precision matrix of standardized variables.
 
     Returns
     -------
     dict of str to float
-        ``features`` and ``objective``; ``recall`` and ``test_error`` where there is a truth or data to predict; for
-        graphs ``f_score`` and ``frobenius``, the error relative to the true matrix.
+        ``features`` and ``objective``; ``recall`` if the truth is known and ``test_error`` if there are test data; for
+        graphs ``f_score`` and ``frobenius``, the Frobenius error relative to the norm of the true matrix.
     """
-    return _of_graph(instance, answer) if instance.task.kind == "graph" else _of_features(instance, answer)
+    return _evaluate_graph(instance, output) if instance.task.kind == "graph" else _evaluate_features(instance, output)
 
 
 def refit(kind: str, X: Any, y: Any, alpha: float) -> Any:
-    """Coefficients that minimize the mean loss + (alpha/2)·‖w‖², by scikit-learn to high accuracy."""
+    """Minimize the mean loss + (alpha/2)·‖w‖² to high accuracy with scikit-learn, and return the coefficients."""
     if X.shape[1] == 0:
         return np.zeros(0)
     if kind == "linear" and alpha == 0:
@@ -41,30 +41,30 @@ def refit(kind: str, X: Any, y: Any, alpha: float) -> Any:
         C=1 / (alpha * len(y)), fit_intercept=False, solver="newton-cholesky", tol=1e-9, max_iter=1000
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a gradient of 1e-9 is at the limit of rounding, which it may say
+        warnings.simplefilter("ignore")  # tol=1e-9 is close to the rounding error, and may not be reached
         return model.fit(X, y).coef_[0]
 
 
-def graph_objective(covariance: Any, support: Any) -> float:
-    """min −log det Ω + ⟨Σ, Ω⟩ over Ω that vanish off the support; NaN where no minimum was found.
+def compute_graph_objective(covariance: Any, support: Any) -> float:
+    """Return min −log det Ω + ⟨Σ, Ω⟩ over Ω that vanish off the support; NaN if no minimum was found.
 
-    Each sweep regresses every variable on its neighbours, and sets its covariances to what follows from that (Hastie,
-    Tibshirani and Friedman, *Elements*, Algorithm 17.1). At the end ⟨Σ, Ω⟩ = p, and log det Ω = −log det W.
+    Each sweep regresses every variable on its neighbours and updates its covariances accordingly (Hastie, Tibshirani
+    and Friedman, *Elements*, Algorithm 17.1). At the solution ⟨Σ, Ω⟩ = p and log det Ω = −log det W.
     """
     p = len(covariance)
     neighbours = [np.flatnonzero(row) for row in (support & ~np.eye(p, dtype=bool))]
     W = covariance.copy()
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         change = 0.0
         for j in range(p):
-            near = neighbours[j]
+            adjacent = neighbours[j]
             column = np.zeros(p)
-            if near.size:
+            if adjacent.size:
                 try:
-                    weights = cho_solve(cho_factor(W[np.ix_(near, near)]), covariance[near, j])
+                    weights = cho_solve(cho_factor(W[np.ix_(adjacent, adjacent)]), covariance[adjacent, j])
                 except np.linalg.LinAlgError:
                     return np.nan
-                column = W[:, near] @ weights
+                column = W[:, adjacent] @ weights
             column[j] = covariance[j, j]
             change = max(change, float(np.abs(column - W[:, j]).max()))
             W[:, j] = W[j] = column
@@ -74,38 +74,38 @@ def graph_objective(covariance: Any, support: Any) -> float:
     return np.nan
 
 
-def _of_features(instance: Instance, answer: Any) -> dict[str, float]:
+def _evaluate_features(instance: Instance, output: Any) -> dict[str, float]:
     task = instance.task
-    support = np.unique(np.asarray(answer, dtype=np.intp))
+    support = np.unique(np.asarray(output, dtype=np.intp))
     columns = task.X[:, support]
     w = refit(task.kind, columns, task.y, task.alpha)
-    objective = float(np.mean(_losses(task.kind, task.y, columns @ w)) + 0.5 * task.alpha * w @ w)
-    # More features than were asked for are an answer to another question.
+    objective = float(np.mean(_compute_losses(task.kind, task.y, columns @ w)) + 0.5 * task.alpha * w @ w)
+    # A model with more than k features is not comparable.
     measures = {"features": float(support.size), "objective": objective if support.size <= task.k else np.nan}
     if instance.truth is not None:
         measures["recall"] = float(np.isin(instance.truth, support).mean())
     if instance.X_test is not None:
-        measures["test_error"] = _test_error(task.kind, instance.y_test, instance.X_test[:, support] @ w)
+        measures["test_error"] = _compute_test_error(task.kind, instance.y_test, instance.X_test[:, support] @ w)
     return measures
 
 
-def _losses(kind: str, y: Any, margins: Any) -> Any:
+def _compute_losses(kind: str, y: Any, margins: Any) -> Any:
     return 0.5 * (y - margins) ** 2 if kind == "linear" else np.logaddexp(0.0, -y * margins)
 
 
-def _test_error(kind: str, y: Any, margins: Any) -> float:
-    """Share of wrong signs, or of the variance that is not explained."""
+def _compute_test_error(kind: str, y: Any, margins: Any) -> float:
+    """Return the misclassification rate, or the fraction of unexplained variance."""
     if kind == "linear":
         return float(np.mean((y - margins) ** 2) / np.var(y))
     return float(np.mean(np.where(margins > 0, 1.0, -1.0) != y))
 
 
-def _of_graph(instance: Instance, precision: Any) -> dict[str, float]:
+def _evaluate_graph(instance: Instance, precision: Any) -> dict[str, float]:
     found, true = (np.triu(matrix, 1) != 0 for matrix in (precision, instance.truth))
     error = np.linalg.norm(precision / instance.scale - instance.truth) / np.linalg.norm(instance.truth)
     return {
         "features": float(found.sum()),
-        "objective": graph_objective(instance.task.X, found | found.T),
+        "objective": compute_graph_objective(instance.task.X, found | found.T),
         "recall": float((found & true).sum() / max(true.sum(), 1)),
         "f_score": float(2 * (found & true).sum() / (found.sum() + true.sum())),
         "frobenius": float(error),

@@ -1,4 +1,4 @@
-"""Figures: time against objective, one marker for each method."""
+"""Figures: quality against time, one marker per method."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .summaries import Comparison
 __all__ = ["draw"]
 
 RED, INK, GRID = "#c0392b", "#3a4350", "#e3e7ec"
-#: A colour for each package, and markers for its methods in the order in which they come.
+#: Colours of the packages, and markers of their methods in order of appearance.
 COLOURS = {
     "ksparse": RED,
     "skscope": "#2a93d5",
@@ -26,9 +26,9 @@ COLOURS = {
     "graphical": "#3f5f8a",
 }
 MARKERS = "osDv^P<>hX8p"
-#: Ticks of the objective in percent above the best; between 0 and the first the axis is linear.
+#: Ticks of the objective in percent above the best; the axis is linear below the first positive one.
 TICKS = (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
-NOTE: dict[str, Any] = {
+NOTE_STYLE: dict[str, Any] = {
     "ha": "right",
     "va": "top",
     "fontsize": 7,
@@ -39,7 +39,7 @@ NOTE: dict[str, Any] = {
 
 
 def draw(case: Case, comparisons: dict[tuple[str, int], Comparison], path: Path) -> None:
-    """Draw the variants of a case on the fewest threads that were measured, side by side."""
+    """Draw one panel per variant of a case, for the smallest number of threads that was measured."""
     from matplotlib.figure import Figure
 
     threads = min(count for _, count in comparisons)
@@ -48,9 +48,9 @@ def draw(case: Case, comparisons: dict[tuple[str, int], Comparison], path: Path)
     rows = -(-len(shown) // columns)
     figure = Figure(figsize=(3.6 * columns + 2.6, 3.1 * rows + 0.3), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    styles = _styles([name for variant in shown for name in comparisons[variant, threads].methods])
+    styles = _assign_styles([name for variant in shown for name in comparisons[variant, threads].methods])
     for ax, variant in zip(axes, shown, strict=False):
-        _panel(ax, comparisons[variant, threads], variant, threads, styles)
+        _draw_panel(ax, comparisons[variant, threads], variant, threads, styles)
     for ax in axes[len(shown) :]:
         ax.set_visible(False)
     handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
@@ -60,8 +60,8 @@ def draw(case: Case, comparisons: dict[tuple[str, int], Comparison], path: Path)
     figure.savefig(path, dpi=130, metadata={"Software": None})
 
 
-def _styles(methods: list[str]) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each method."""
+def _assign_styles(methods: list[str]) -> dict[str, tuple[str, str]]:
+    """Return the colour and marker of each method."""
     styles: dict[str, tuple[str, str]] = {}
     used: dict[str, int] = {}
     for name in dict.fromkeys(methods):
@@ -72,7 +72,7 @@ def _styles(methods: list[str]) -> dict[str, tuple[str, str]]:
     return styles
 
 
-def _panel(ax: Any, comparison: Comparison, title: str, threads: int, styles: dict[str, tuple[str, str]]) -> None:
+def _draw_panel(ax: Any, comparison: Comparison, title: str, threads: int, styles: dict[str, tuple[str, str]]) -> None:
     graph = "graph" in comparison.ours
     measure = "frobenius" if graph else "objective"
     values = {name: comparison.median(name, measure) for name in comparison.methods}
@@ -96,15 +96,15 @@ def _panel(ax: Any, comparison: Comparison, title: str, threads: int, styles: di
             label=name,
             clip_on=False,
         )
-    _time_axis(ax, [comparison.median(name, "seconds") for name in comparison.methods])
-    _quality_axis(ax, graph)
-    late = [(name, row) for name in comparison.methods if (row := _unanswered(comparison, name)) is not None]
-    if late:
-        said = "\n".join(f"{name}: {row.status}" for name, row in late)
-        ax.text(1.0, 1.0, said, transform=ax.transAxes, **NOTE)
+    _format_time_axis(ax, [comparison.median(name, "seconds") for name in comparison.methods])
+    _format_quality_axis(ax, graph)
+    failures = [(name, row) for name in comparison.methods if (row := _find_failure(comparison, name)) is not None]
+    if failures:
+        note = "\n".join(f"{name}: {row.status_text}" for name, row in failures)
+        ax.text(1.0, 1.0, note, transform=ax.transAxes, **NOTE_STYLE)
     ax.set_title(title, fontsize=9, color=INK)
     ax.set_xlabel(f"seconds, {'one thread' if threads == 1 else f'{threads} threads'}", fontsize=8, color=INK)
-    ax.set_ylabel("Frobenius error" if graph else "objective above the best", fontsize=8, color=INK)
+    ax.set_ylabel("relative Frobenius error" if graph else "objective above the lowest", fontsize=8, color=INK)
     ax.tick_params(labelsize=8, colors=INK)
     ax.grid(color=GRID, linewidth=0.6)
     ax.set_axisbelow(True)
@@ -112,32 +112,34 @@ def _panel(ax: Any, comparison: Comparison, title: str, threads: int, styles: di
         ax.spines[side].set_visible(False)
 
 
-def _unanswered(comparison: Comparison, method: str) -> Row | None:
-    """What went wrong with a method that has no median."""
-    return comparison.outcome(method) if np.isnan(comparison.median(method, "seconds")) else None
+def _find_failure(comparison: Comparison, method: str) -> Row | None:
+    """Return the failure of a method that has no median."""
+    return comparison.find_failure(method) if np.isnan(comparison.median(method, "seconds")) else None
 
 
-def _time_axis(ax: Any, seconds: list[float]) -> None:
-    """Logarithmic, with plain numbers, and at least a decade long."""
+def _format_time_axis(ax: Any, seconds: list[float]) -> None:
+    """Make the axis logarithmic with plain tick labels, covering at least one decade."""
     known = [value for value in seconds if not np.isnan(value)]
     low, high = min(known, default=1.0), max(known, default=1.0)
     margin = max(1.5, np.sqrt(10 * low / high))
     ax.set_xscale("log")
     ax.set_xlim(low / margin, high * margin)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    ax.xaxis.set_minor_formatter(lambda value, _: f"{value:g}" if high < 30 * low and _leads(value) in "25" else "")
+    ax.xaxis.set_minor_formatter(
+        lambda value, _: f"{value:g}" if high < 30 * low and _first_digit(value) in "25" else ""
+    )
     ax.tick_params(axis="x", which="minor", labelsize=7, labelcolor=INK)
 
 
-def _leads(value: float) -> str:
-    """The first digit of a number."""
+def _first_digit(value: float) -> str:
+    """Return the first significant digit of a number."""
     return f"{value:e}"[0]
 
 
-def _quality_axis(ax: Any, graph: bool) -> None:
-    """Frobenius errors, or percent above the best objective."""
+def _format_quality_axis(ax: Any, graph: bool) -> None:
+    """Start at zero for Frobenius errors; show objectives in percent above the lowest, on a symmetric log scale."""
     if graph:
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, 1.15 * ax.dataLim.y1)  # room for the note about failures
         return
     ax.set_yscale("symlog", linthresh=TICKS[1])
     top = next((tick for tick in TICKS[1:] if tick >= ax.dataLim.y1), TICKS[-1])

@@ -1,4 +1,4 @@
-"""Measurements as rows of CSV files, one file for each case; a later row replaces an earlier one of the same fit."""
+"""Measurements as rows of CSV files, one file per case; a later row replaces an earlier one of the same fit."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ import numpy as np
 __all__ = [
     "DONE",
     "FAILED",
-    "LATE",
+    "TIMED_OUT",
     "Row",
-    "append",
-    "best_settings",
-    "hardware",
-    "machine",
-    "machine_line",
-    "read",
+    "append_row",
+    "describe_machine",
+    "format_machine",
+    "get_hardware",
+    "keep_best_settings",
     "read_machine",
+    "read_rows",
     "write_machine",
 ]
 
-#: What became of a fit.
-DONE, LATE, FAILED = "done", "out of time", "failed"
+#: The status of a fit, as in the files.
+DONE, TIMED_OUT, FAILED = "done", "out of time", "failed"
 PACKAGES = (
     "ksparse", "numpy", "scipy", "scikit-learn", "skscope", "jax", "abess", "skglm", "gglasso", "fastsparsegams",
 )  # fmt: skip
@@ -38,10 +38,10 @@ PACKAGES = (
 
 @dataclass(frozen=True)
 class Row:
-    """One fit: what was run, what became of it, and what the evaluator found.
+    """One fit: what was run, its status, and its measures.
 
-    `seconds` are those of the clock. `processors` are those that all processors were busy with it: on one thread the
-    same, unless other programs were in the way.
+    `seconds` is the wall-clock time and `cpu_seconds` the CPU time over all threads. On one thread they differ only if
+    other programs use the processor.
     """
 
     case: str
@@ -53,7 +53,7 @@ class Row:
     status: str
     detail: str = ""
     seconds: float = np.nan
-    processors: float = np.nan
+    cpu_seconds: float = np.nan
     megabytes: float = np.nan
     features: float = np.nan
     objective: float = np.nan
@@ -64,50 +64,57 @@ class Row:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What identifies the fit."""
+        """Identifier of the fit."""
         return self.case, self.variant, self.method, self.setting, self.threads, self.seed
+
+    @property
+    def status_text(self) -> str:
+        """The status as shown to readers."""
+        return "timed out" if self.status == TIMED_OUT else self.status
 
 
 _TYPES = {field.name: {"int": int, "float": float}.get(str(field.type), str) for field in fields(Row)}
+#: Column names that differ from the names of the fields.
+_COLUMNS = {"cpu_seconds": "processors"}
 
 
-def append(folder: Path, row: Row) -> None:
-    """Add a row to the file of its case, at once, so that an interrupted run loses nothing."""
+def append_row(folder: Path, row: Row) -> None:
+    """Append a row to the file of its case immediately, so that an interrupted run loses nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{row.case}.csv"
     new = not path.exists()
     with path.open("a", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         if new:
-            writer.writerow(_TYPES)
-        writer.writerow([_text(value) for value in asdict(row).values()])
+            writer.writerow(_COLUMNS.get(name, name) for name in _TYPES)
+        writer.writerow([_format_value(value) for value in asdict(row).values()])
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, float):
         return "" if np.isnan(value) else f"{value:.9g}"
     return " ".join(str(value).split())
 
 
-def read(folder: Path, case: str) -> list[Row]:
-    """The rows of a case, the last one of each fit; none if it has not been run."""
+def read_rows(folder: Path, case: str) -> list[Row]:
+    """Read the rows of a case, the last one of each fit; none if it has not been run."""
     path = folder / f"{case}.csv"
     if not path.exists():
         return []
     rows: dict[tuple[Any, ...], Row] = {}
     with path.open(newline="") as file:
         for record in csv.DictReader(file):
-            row = Row(**{name: _value(kind, record[name]) for name, kind in _TYPES.items()})
+            row = Row(**{name: _parse_value(kind, record[_COLUMNS.get(name, name)]) for name, kind in _TYPES.items()})
             rows[row.key] = row
     return list(rows.values())
 
 
-def _value(kind: type, text: str) -> Any:
+def _parse_value(kind: type, text: str) -> Any:
     return float("nan") if kind is float and not text else kind(text)
 
 
-def best_settings(rows: Iterable[Row]) -> list[Row]:
-    """Of the settings of a method on one data set, the one with the lowest objective; a failure only if all failed."""
+def keep_best_settings(rows: Iterable[Row]) -> list[Row]:
+    """Keep the setting with the lowest objective of each method on each data set; a failure only if all failed."""
     best: dict[tuple[Any, ...], Row] = {}
     for row in rows:
         key = row.case, row.variant, row.method, row.threads, row.seed
@@ -121,30 +128,30 @@ def _rank(row: Row) -> tuple[bool, float]:
     return row.status != DONE, np.inf if np.isnan(row.objective) else row.objective
 
 
-def machine() -> dict[str, Any]:
-    """Processor, cores, memory and versions."""
+def describe_machine() -> dict[str, Any]:
+    """Return the processor, number of cores, memory and versions."""
     return {
-        "processor": _processor(),
+        "processor": _read_processor(),
         "cores": os.cpu_count(),
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GB",
         "system": platform.system(),
         "python": platform.python_version(),
-        "packages": {name: _version(name) for name in PACKAGES},
+        "packages": {name: _get_version(name) for name in PACKAGES},
     }
 
 
-def hardware(described: dict[str, Any]) -> list[Any]:
-    """What cannot be changed by installing something."""
-    return [described.get(name) for name in ("processor", "cores", "memory")]
+def get_hardware(description: dict[str, Any]) -> list[Any]:
+    """Return the part of a description of a machine that does not depend on software."""
+    return [description.get(name) for name in ("processor", "cores", "memory")]
 
 
-def _processor() -> str:
+def _read_processor() -> str:
     path = Path("/proc/cpuinfo")
     lines = path.read_text().splitlines() if path.exists() else []
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def _version(name: str) -> str:
+def _get_version(name: str) -> str:
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -152,24 +159,25 @@ def _version(name: str) -> str:
 
 
 def write_machine(folder: Path) -> None:
-    """Record where the results come from."""
+    """Write the description of this machine next to the results."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "machine.json").write_text(json.dumps(machine(), indent=2) + "\n")
+    (folder / "machine.json").write_text(json.dumps(describe_machine(), indent=2) + "\n")
 
 
 def read_machine(folder: Path) -> dict[str, Any]:
-    """What `write_machine` recorded; empty if nothing was run."""
+    """Read the description that `write_machine` wrote; empty if there is none."""
     path = folder / "machine.json"
     return json.loads(path.read_text()) if path.exists() else {}
 
 
-def machine_line(folder: Path) -> str:
-    """Where the results of a folder come from, in a sentence; nothing if it is not known."""
-    described = read_machine(folder)
-    if not described:
+def format_machine(folder: Path) -> str:
+    """Return a sentence about the machine of the results in a folder; empty if it is unknown."""
+    description = read_machine(folder)
+    if not description:
         return ""
-    packages = ", ".join(f"{name} {version}" for name, version in described["packages"].items())
+    packages = ", ".join(f"{name} {version}" for name, version in description["packages"].items())
     return (
-        f"Measured on {described['cores']} cores of {described['processor']} with {described['memory']}, Python "
-        f"{described['python']}: {packages}. Take the ratios, not the seconds."
+        f"Measured on {description['cores']} cores of {description['processor']} with {description['memory']} of "
+        f"memory and Python {description['python']}: {packages}. Ratios carry over to other machines better than "
+        "seconds."
     )

@@ -1,4 +1,4 @@
-"""Runs methods in processes of their own, each with a limit of time, and has their answers evaluated."""
+"""Runs each method in a separate process with a time limit, and evaluates its outputs."""
 
 from __future__ import annotations
 
@@ -14,52 +14,53 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .cases import COMPILING, Case, Variant
+from .environment import make_environment
 from .evaluator import evaluate
 from .methods import METHODS, Method
-from .results import DONE, FAILED, LATE, Row
+from .results import DONE, FAILED, TIMED_OUT, Row
 from .tasks import Instance
-from .worker import READY, environment, serve
+from .worker import READY, serve
 
-__all__ = ["WARM_UP", "Outcome", "run_case", "run_method"]
+__all__ = ["WARM_UP_SEED", "FitOutcome", "run_case", "run_method"]
 
-#: The seed of the data on which everybody warms up; it is not measured.
-WARM_UP = 1000
-#: Seconds that a worker may take to start, load the data and prepare; a warm-up may take as many longer than a fit.
-START = 60.0
-#: Seconds that the repeats of a quick fit, and sending its answer, may take.
-GRACE = 2.0
+#: Seed of the warm-up data, which are not measured.
+WARM_UP_SEED = 1000
+#: Time limit, in seconds, of starting a worker, loading the data and preparing; also the extra time of a warm-up.
+START_LIMIT = 60.0
+#: Extra seconds for the repeats of a quick fit and for sending its output.
+REPEAT_LIMIT = 2.0
 
 
-class Outcome(NamedTuple):
-    """What became of a fit; the answer, and what it took, only if it is done."""
+class FitOutcome(NamedTuple):
+    """The status of a fit; its output, times and memory only if it is done."""
 
     seed: int
     status: str
     detail: str = ""
-    answer: Any = None
+    output: Any = None
     seconds: float = float("nan")
-    processors: float = float("nan")
+    cpu_seconds: float = float("nan")
     megabytes: float = float("nan")
 
 
 def run_case(case: Case, seeds: list[int], threads: list[int], record: Callable[[Row], None]) -> None:
-    """Measure all methods of a case: variant by variant, so that the data of only one is on disk at a time."""
-    given_up: dict[tuple[str, str, Any], str] = {}
+    """Measure all methods of a case; the data of one variant at a time are on disk."""
+    skipped: dict[tuple[str, str, Any], str] = {}
     for variant in case.variants:
-        with tempfile.TemporaryDirectory(prefix="benchmark-") as place:
-            instances = {seed: variant.make(seed) for seed in (WARM_UP, *seeds)}
-            folders = {seed: Path(place) / str(seed) for seed in instances}
+        with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+            instances = {seed: variant.make(seed) for seed in (WARM_UP_SEED, *seeds)}
+            folders = {seed: Path(folder) / str(seed) for seed in instances}
             for seed, instance in instances.items():
                 instance.task.save(folders[seed])
             for count, name in product(threads, variant.methods):
                 if count > 1 and name in COMPILING:
-                    continue  # it is shown once what compiling costs
+                    continue  # compilation is measured on one thread only
                 for setting in METHODS[name].settings:
-                    for row in _rows(case, variant, name, setting, count, folders, instances, given_up):
+                    for row in _measure_method(case, variant, name, setting, count, folders, instances, skipped):
                         record(row)
 
 
-def _rows(
+def _measure_method(
     case: Case,
     variant: Variant,
     name: str,
@@ -67,21 +68,21 @@ def _rows(
     threads: int,
     folders: dict[int, Path],
     instances: dict[int, Instance],
-    given_up: dict[tuple[str, str, Any], str],
+    skipped: dict[tuple[str, str, Any], str],
 ) -> Iterator[Row]:
-    """Rows of a method; one that has run out of time is not tried on larger data of the family, or on more threads."""
+    """Yield the rows of a method; after a timeout, it is not run on larger variants of the family or more threads."""
     key = variant.family or variant.name, name, setting
-    if key in given_up:
-        outcomes: Any = (Outcome(seed, LATE, given_up[key]) for seed in folders)
+    if key in skipped:
+        outcomes: Any = (FitOutcome(seed, TIMED_OUT, skipped[key]) for seed in folders)
     else:
-        # All of them before the first is evaluated, which would take a processor from the next fit.
-        outcomes = list(run_method(METHODS[name], setting, threads, folders, case.patience))
+        # Evaluating while the next fit runs would compete for the processor, so all fits come first.
+        outcomes = list(run_method(METHODS[name], setting, threads, folders, case.time_limit))
     for outcome in outcomes:
-        if outcome.status == LATE:
-            given_up.setdefault(key, f"not run after {outcome.detail} at {variant.name}, threads: {threads}")
-        if outcome.seed == WARM_UP:
+        if outcome.status == TIMED_OUT:
+            skipped.setdefault(key, f"not run after {outcome.detail} at {variant.name}, threads: {threads}")
+        if outcome.seed == WARM_UP_SEED:
             continue
-        measures = evaluate(instances[outcome.seed], outcome.answer) if outcome.status == DONE else {}
+        measures = evaluate(instances[outcome.seed], outcome.output) if outcome.status == DONE else {}
         yield Row(
             case=case.name,
             variant=variant.name,
@@ -92,32 +93,31 @@ def _rows(
             status=outcome.status,
             detail=outcome.detail,
             seconds=outcome.seconds,
-            processors=outcome.processors,
+            cpu_seconds=outcome.cpu_seconds,
             megabytes=outcome.megabytes,
             **measures,
         )
 
 
 def run_method(
-    method: Method, setting: Any, threads: int, folders: dict[int, Path], patience: float, start: float = START
-) -> Iterator[Outcome]:
-    """Run a method in a process of its own on the tasks in these folders, of which the first is the warm-up.
+    method: Method, setting: Any, threads: int, folders: dict[int, Path], time_limit: float
+) -> Iterator[FitOutcome]:
+    """Run a method in a separate process on the tasks in these folders, the first of which is the warm-up.
 
-    After a fit that has run out of time, or with which the process has ended, the others are not tried and have the
-    same status.
+    After a fit that exceeds the time limit or ends the process, the remaining ones are not run and get its status.
     """
     context = multiprocessing.get_context("spawn")
     pipe, end = context.Pipe(duplex=False)
-    with _variables(environment(threads)):
+    with _set_environment(make_environment(threads)):
         process = context.Process(target=serve, args=(end, method, setting, threads, folders), daemon=True)
         process.start()
     end.close()
-    stopped: Outcome | None = None
+    stopped: FitOutcome | None = None
     try:
         for seed in folders:
             if stopped is None:
-                outcome, goes_on = _received(pipe, process, seed, patience, start)
-                stopped = None if goes_on else outcome
+                outcome, alive = _receive(pipe, process, seed, time_limit)
+                stopped = None if alive else outcome
             else:
                 outcome = stopped._replace(seed=seed)
             yield outcome
@@ -128,33 +128,33 @@ def run_method(
         pipe.close()
 
 
-def _received(pipe: Connection, process: BaseProcess, seed: int, patience: float, start: float) -> tuple[Outcome, bool]:
-    """The outcome of the next fit, and whether another one can follow: an exception leaves the process alive."""
-    late = Outcome(seed, LATE, f"> {patience:g} s")
+def _receive(pipe: Connection, process: BaseProcess, seed: int, time_limit: float) -> tuple[FitOutcome, bool]:
+    """Return the outcome of the next fit, and whether the process is still alive, as it is after an exception."""
+    timed_out = FitOutcome(seed, TIMED_OUT, f"> {time_limit:g} s")
     # A warm-up may compile.
-    limits = start, patience + (start if seed == WARM_UP else GRACE)
+    limits = START_LIMIT, time_limit + (START_LIMIT if seed == WARM_UP_SEED else REPEAT_LIMIT)
     message: Any = READY
     for limit in limits:
         if message != READY:
             break
         if not pipe.poll(limit):
-            return late, False
+            return timed_out, False
         try:
             message = pipe.recv()
         except EOFError:
             process.join()
-            return Outcome(seed, FAILED, f"its process ended with code {process.exitcode}"), False
+            return FitOutcome(seed, FAILED, f"its process ended with code {process.exitcode}"), False
     if isinstance(message, str):
-        return Outcome(seed, FAILED, message), True
-    answer, seconds, processors, megabytes = message
-    if seconds > patience and seed != WARM_UP:
-        return late, False
-    return Outcome(seed, DONE, "", answer, seconds, processors, megabytes), True
+        return FitOutcome(seed, FAILED, message), True
+    output, seconds, cpu_seconds, megabytes = message
+    if seconds > time_limit and seed != WARM_UP_SEED:
+        return timed_out, False
+    return FitOutcome(seed, DONE, "", output, seconds, cpu_seconds, megabytes), True
 
 
 @contextmanager
-def _variables(values: dict[str, str]) -> Iterator[None]:
-    """Set environment variables, which a new process inherits, for a while."""
+def _set_environment(values: dict[str, str]) -> Iterator[None]:
+    """Set environment variables temporarily; a process started meanwhile inherits them."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

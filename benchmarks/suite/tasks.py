@@ -1,4 +1,4 @@
-"""What methods are given, and what only the evaluator knows; both travel between processes as files."""
+"""The input of the methods, which is passed to other processes as files, and what only the evaluator has."""
 
 from __future__ import annotations
 
@@ -11,30 +11,27 @@ from scipy import sparse
 
 __all__ = ["Instance", "Task"]
 
-#: The kinds of tasks: two regressions, and a graph from correlations.
-KINDS = ("linear", "logistic", "graph")
-
 
 @dataclass(frozen=True)
 class Task:
-    """A problem as a method sees it: the data, the number of features or edges, and the ridge.
+    """The input of a method: the data, the number of features or edges, and the ridge.
 
     Attributes
     ----------
     kind : {"linear", "logistic", "graph"}
         The loss: ½·(y − margin)², log(1 + exp(−y·margin)) with labels ±1, or −log det Ω + ⟨Σ, Ω⟩.
     X : ndarray or sparse array
-        Features; the correlations of the variables for a graph.
+        Features; for a graph, the correlation matrix of the variables.
     y : ndarray or None
         Response or labels; None for a graph.
     k : int
-        Features or edges to select.
+        Number of features or edges to select.
     alpha : float
-        f is the mean loss + (alpha/2)·‖w‖², without intercept.
+        Ridge: f is the mean loss + (alpha/2)·‖w‖², without intercept.
     ks : tuple of int
-        Numbers of features of a path, of which k is the last; empty if one model is wanted.
+        Numbers of features on a path, the last of which is k; empty for a single model.
     penalty : float or None
-        For a graph, a penalty with which the graphical lasso has about k edges.
+        For a graph, a penalty at which the graphical lasso has about k edges.
     """
 
     kind: str
@@ -58,7 +55,7 @@ class Task:
 
     @classmethod
     def load(cls, folder: Path) -> Task:
-        """Read what `save` wrote, into memory."""
+        """Read a task that `save` has written."""
         dense = folder / "X.npy"
         X = np.load(dense) if dense.exists() else sparse.csr_array(sparse.load_npz(folder / "X.npz"))
         with np.load(folder / "rest.npz") as rest:
@@ -76,18 +73,18 @@ class Task:
 
 @dataclass(frozen=True)
 class Instance:
-    """A task with what no method sees: the truth, and data to predict.
+    """A task, and what is hidden from the methods: the truth and the test data.
 
     Attributes
     ----------
     task : Task
-        The problem.
+        The input of the methods.
     truth : ndarray or None
         Indices of the relevant features, or the true precision matrix; None for real data.
     X_test, y_test : array or None
-        Fresh or held-out data.
+        Test data: simulated anew, or held out.
     scale : ndarray or None
-        For a graph, the product of the standard deviations of each pair of variables.
+        For a graph, the outer product of the standard deviations of the variables.
     """
 
     task: Task
