@@ -126,6 +126,7 @@ def newton(
         step = _off_the_plateau(direction, point)
         decrement = -float(gradient @ step)
         hope = PROMISE * decrement
+        objective.counters.newton_steps += 1
         trial = search(objective, point, gradient, step, bounds)
         if is_unbounded_below(objective, trial):
             return Solution(trial, Outcome.NO_MINIMUM)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ class LinearModel(TwiceDifferentiable):
         self._block: ColumnBlock = design.select_all() if columns is None else design.select(columns)
         self.loss: AnyLoss = terms.loss
         self.alpha, self.fit_intercept = alpha, fit_intercept
-        self._outputs = self.loss.output_shape(terms.samples.target)
+        self._outputs = terms.samples.output_shape
         self._quadratic_hessian: Array | None = None
         self._squares: Array | None = None
         self._set_shape()
@@ -181,6 +182,7 @@ class LinearModel(TwiceDifferentiable):
         return WorkingForm(self._with(design, terms), to_working, to_user, self._canonical)
 
     def _with(self, design: Design, terms: Terms) -> LinearModel:
+        terms = replace(terms, rows=design)
         return LinearModel(design, terms, self.alpha, self.fit_intercept, self._columns, self._pattern, self.counters)
 
     def _canonical(self, x: Array) -> Array:
@@ -328,10 +330,11 @@ class LinearObjective(LinearModel):
         self.check_weighted_target(target[weights > 0])
         if check_flag(fit_intercept, "fit_intercept") and not self.loss.allows_intercept:
             raise ValueError(f"{name} has no intercept: it would change nothing; leave fit_intercept out")
+        outputs = self.loss.output_shape(target)
         if offset is not None:
-            offset = design.to_rows(check_vector(offset, "offset", (n, *self.loss.output_shape(target))))
+            offset = design.to_rows(check_vector(offset, "offset", (n, *outputs)))
         has_zeros = bool((weights == 0).any())
-        samples = Samples(design.to_rows(target), design.to_rows(weights), offset, has_zeros, total)
+        samples = Samples(design.to_rows(target), design.to_rows(weights), offset, has_zeros, total, outputs)
         design.moments(samples.weights)  # refuses NaN and infinity; a design may keep the sums
         alpha = check_nonnegative_number(alpha, "alpha")
         terms = bind_loss(self.loss, design, samples)
