@@ -27,8 +27,8 @@ def exact(margin: float, y: float) -> tuple[float, float, float]:
         odds = (-m).exp()
         # log(1 + odds) for odds far below 60 digits is its own argument
         value = (1 + odds).ln() if odds > Decimal("1e-50") else odds
-        share = odds / (1 + odds)
-        return float(value), -y * float(share), float(share / (1 + odds))
+        chance = odds / (1 + odds)
+        return float(value), -y * float(chance), float(chance / (1 + odds))
 
 
 @pytest.mark.parametrize("y", [-1.0, 1.0])
@@ -69,8 +69,8 @@ def test_margins_are_not_changed() -> None:
 
 def test_no_curvature_exceeds_the_bound() -> None:
     loss = LogisticLoss()
-    assert (loss.curvature(MARGINS, np.ones(MARGINS.size)) <= loss.bound).all()
-    assert loss.curvature(np.zeros(1), np.ones(1))[0] == loss.bound
+    assert (loss.curvature(MARGINS, np.ones(MARGINS.size)) <= loss.curvature_bound).all()
+    assert loss.curvature(np.zeros(1), np.ones(1))[0] == loss.curvature_bound
 
 
 @pytest.mark.parametrize("scale", [1e3, 1e100])
