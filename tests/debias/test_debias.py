@@ -214,3 +214,18 @@ def test_an_empty_support() -> None:
 def test_unknown_method() -> None:
     with pytest.raises(ValueError, match="method must be one of"):
         Exact(method="sgd")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rho": 1.0}, "rho is a parameter of method=\"adm\", not of 'auto'"),
+        ({"method": "lbfgs", "rho": 1.0}, "not of 'lbfgs'; leave one of them out"),
+        ({"method": "neighbourhood", "max_iter": 5}, "has no max_iter; leave it out, or use method=\"adm\""),
+        ({"max_iter": 0}, r"max_iter must be at least 1; for no debiasing, use Truncate\(\)"),
+        ({"tol": 0.0}, "tol must be finite and greater than 0"),
+    ],
+)
+def test_parameters_that_would_be_ignored_are_refused(options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Exact(**options)
