@@ -119,11 +119,16 @@ class LinearModel(TwiceDifferentiable):
 
     def _split(self, x: Array) -> tuple[Array, Any]:
         """Coefficients and intercept of an iterate."""
-        if self._pattern is not None:
-            matrix = np.zeros(self._pattern.shape)
-            matrix[self._pattern] = x
-            x = matrix
+        x = self._to_matrix(x)
         return (x[:-1], x[-1]) if self.fit_intercept else (x, 0.0)
+
+    def _to_matrix(self, x: Array) -> Array:
+        """The rows of an iterate that is a vector because of its pattern."""
+        if self._pattern is None:
+            return x
+        matrix = np.zeros(self._pattern.shape)
+        matrix[self._pattern] = x
+        return matrix
 
     def _join(self, weights: Array, intercept: Any) -> Array:
         joined = np.append(weights, np.asarray(intercept)[None], axis=0) if self.fit_intercept else weights
@@ -189,10 +194,12 @@ class LinearModel(TwiceDifferentiable):
         """A softmax is invariant to a shift of all classes: unpenalized rows are made to sum to zero."""
         if not self.loss.shift_invariant:
             return x
-        shifted = (x != 0).all(axis=1)
+        matrix = self._to_matrix(x)
+        shifted = (matrix != 0).all(axis=1)
         if self.alpha > 0:
             shifted[: self._block.width] = False
-        return np.where(shifted[:, None], x - x.mean(axis=1, keepdims=True), x)
+        canonical = np.where(shifted[:, None], matrix - matrix.mean(axis=1, keepdims=True), matrix)
+        return canonical if self._pattern is None else canonical[self._pattern]
 
     # --- second order -----------------------------------------------------------------------------------------
 
