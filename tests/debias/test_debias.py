@@ -221,7 +221,7 @@ def test_unknown_method() -> None:
     [
         ({"rho": 1.0}, "rho is a parameter of method=\"adm\", not of 'auto'"),
         ({"method": "lbfgs", "rho": 1.0}, "not of 'lbfgs'; leave one of them out"),
-        ({"method": "neighbourhood", "max_iter": 5}, "has no max_iter; leave it out, or use method=\"adm\""),
+        ({"method": "neighbourhood", "max_iter": 5}, 'has no max_iter; leave it out, or use method="adm"'),
         ({"max_iter": 0}, r"max_iter must be at least 1; for no debiasing, use Truncate\(\)"),
         ({"tol": 0.0}, "tol must be finite and greater than 0"),
     ],

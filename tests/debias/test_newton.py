@@ -25,7 +25,7 @@ ROUGH = 1e-3
 SMOOTH = ["logistic", "poisson", "logistic with intercept"]
 
 
-def model(name: str) -> Objective:
+def model(name: str) -> Any:
     kind, _, intercept = name.partition(" with ")
     objective = working_form(linear(kind, alpha=0.05, fit_intercept=bool(intercept))).objective
     return objective.restrict(np.ones(objective.shape, dtype=bool))

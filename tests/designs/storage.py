@@ -29,7 +29,7 @@ FORMS: dict[str, Any] = {
 STORAGES: list[tuple[str, str]] = [
     *((form, "gathered") for form in ("C order", "Fortran order", "float32")),
     *((form, "by passes") for form in ("C order", "Fortran order")),
-    *((form, way) for form in ("sparse", "sparse float32") for way in ("small blocks dense", "by density", "all sparse")),
+    *((form, way) for form in ("sparse", "sparse float32") for way in ("small blocks", "by density", "all sparse")),
 ]
 
 

@@ -24,7 +24,11 @@ class GathersColumns(Protocol):
 
     matrix: Array
     shape: tuple[int, int]
-    counters: Counters
+
+    @property
+    def counters(self) -> Counters:
+        """Where work is counted."""
+        ...
 
     def gather(self, columns: IntArray, out: Array | None = None) -> Array:
         """Some columns, centred, in float64, one in each row of the result."""
