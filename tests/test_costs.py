@@ -200,13 +200,3 @@ def test_a_path_costs_less_than_its_models_alone() -> None:
         return objective.counters.passes - before
 
     assert passes(range(1, 31)) < 0.5 * sum(passes([k]) for k in range(1, 31))
-
-
-def test_restrictions_and_working_forms_share_the_counters() -> None:
-    for objective, _ in (fit(same) for fit in FITS.values()):
-        support = np.arange(objective.size) < 3
-        restricted = objective.restrict(support)
-        again = restricted.restrict(np.ones(3, dtype=bool))
-        form = ksparse.objectives.protocols.working_form(objective).objective
-        assert restricted.counters is again.counters is form.counters is objective.counters
-        assert objective.counters.restrictions == 2

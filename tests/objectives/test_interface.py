@@ -133,6 +133,38 @@ def test_a_restriction_can_be_minimized(kind: str) -> None:
     assert whole.value == pytest.approx(ksparse.minimize(few, k=4).value, rel=1e-9)
 
 
+# --- counters -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_restrictions_and_working_forms_share_the_counters(name: str) -> None:
+    objective = OBJECTIVES[name]()
+    support = random_mask(objective.shape, 7)
+    restricted = objective.restrict(support)
+    again = restricted.restrict(np.ones(restricted.shape, dtype=bool))
+    form = working_form(objective).objective
+    assert restricted.counters is again.counters is form.counters is objective.counters
+    assert objective.counters.restrictions == 2
+    passes = objective.counters.passes
+    _ = again.evaluate(again.start).gradient
+    assert objective.counters.gradients == 1
+    compute_hessian(again, again.evaluate(again.start))
+    assert objective.counters.hessians == 1
+    if isinstance(objective, TwiceDifferentiable) and not isinstance(objective, Function):
+        assert objective.counters.passes == passes  # work on a support is no pass over the data
+    _ = objective.evaluate(objective.start).gradient
+    assert objective.counters.passes > passes
+
+
+def test_restrictions_of_a_precision_matrix_share_the_counters() -> None:
+    objective = LogDet(covariance(4, 20))
+    restricted = objective.restrict(np.ones((4, 4), dtype=bool))
+    assert restricted.counters is objective.counters
+    assert objective.counters.restrictions == 1
+    _ = restricted.evaluate(objective.start.ravel()).gradient
+    assert (objective.counters.gradients, objective.counters.passes) == (1, 0)
+
+
 # --- points -------------------------------------------------------------------------------------------------------
 
 
