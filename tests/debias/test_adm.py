@@ -88,11 +88,11 @@ def by_interior_points(sigma: Array, support: Mask, bounds: Any) -> float:
 
 
 @pytest.mark.parametrize("method", ["neighbourhood", "adm"])
-@pytest.mark.parametrize(("n", "share"), [(12, 0.6), (12, 1.0), (3, 0.6), (3, 1.0)])
+@pytest.mark.parametrize(("n", "density"), [(12, 0.6), (12, 1.0), (3, 0.6), (3, 1.0)])
 @pytest.mark.parametrize("binding", ["none", "lower", "upper", "both"])
-def test_bounds_against_an_interior_point_method(n: int, share: float, binding: str, method: Any) -> None:
+def test_bounds_against_an_interior_point_method(n: int, density: float, binding: str, method: Any) -> None:
     p = 4
-    sigma, support = covariance(p, n), random_support(p, share, seed=3)
+    sigma, support = covariance(p, n), random_support(p, density, seed=3)
     loose = np.linalg.eigvalsh(refitted(LogDet(sigma), support)[1])
     lower = 1.3 * loose[0] if binding in ("lower", "both") else 0.5 * loose[0]
     upper = max(0.7 * min(loose[-1], 20.0), 1.1 * lower) if binding in ("upper", "both") else 2.0 * loose[-1]
@@ -161,9 +161,9 @@ def test_pulling_in_keeps_the_support_and_reaches_the_bounds() -> None:
         assert values[-1] <= bounds.upper * (1 + 1e-12)
         assert (inside[theta == 0] == 0).all()
     fine = np.diag([1.0, 2.0, 3.0])
-    same, share = pulled_in(fine, EigenvalueBounds(0.5, 4.0))
+    same, moved = pulled_in(fine, EigenvalueBounds(0.5, 4.0))
     np.testing.assert_array_equal(same, fine)
-    assert share == 0.0
+    assert moved == 0.0
 
 
 def test_without_a_minimum_it_is_not_made_worse_than_its_start() -> None:
@@ -172,7 +172,7 @@ def test_without_a_minimum_it_is_not_made_worse_than_its_start() -> None:
         objective = LogDet(sigma, bounds)
         solution, _ = refitted(objective, support, "adm")
         assert solution.outcome is Outcome.UNFINISHED
-        assert solution.point.value <= objective.value_at_start
+        assert solution.point.value <= objective.evaluate(objective.start).value
 
 
 def test_wrong_options() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear, minimize, nnls
 
-from ksparse.debias import Bounds, Exact, GradientStep, NewtonStep, Outcome, Truncate
+from ksparse.debias import Bounds, Exact, GradientStep, NewtonStep, Outcome, Truncate, exact
 from ksparse.objectives import Function, Huber, LeastSquares, Logistic, Multinomial, Poisson, Quadratic
 from tests.problems import LINEAR, OBJECTIVES, P, design, linear, responses, signal
 
@@ -87,8 +87,6 @@ def test_one_step_methods_take_one_step_of_the_right_length() -> None:
 
 
 def test_the_method_is_chosen_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ksparse.debias import exact
-
     called: list[str] = []
     for name in ("newton", "lbfgs"):
         original = getattr(exact, name)
@@ -103,7 +101,7 @@ def test_the_method_is_chosen_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
     Exact()(objective, np.zeros(P))
     assert set(called) == {"newton"}
     called.clear()
-    objective.largest_factor = P - 1
+    monkeypatch.setattr(exact, "MAX_CHOLESKY_SIZE", P - 1)
     Exact()(objective, np.zeros(P))
     assert set(called) == {"conjugate_gradient_direction"}
     called.clear()
@@ -113,8 +111,8 @@ def test_the_method_is_chosen_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_one_newton_step_is_exact_on_a_quadratic() -> None:
     objective = linear("least squares")
-    step, exact = NewtonStep()(objective, np.ones(P)), Exact()(objective, np.ones(P))
-    np.testing.assert_allclose(step.point.x, exact.point.x, atol=1e-10)
+    step, solution = NewtonStep()(objective, np.ones(P)), Exact()(objective, np.ones(P))
+    np.testing.assert_allclose(step.point.x, solution.point.x, atol=1e-10)
 
 
 def test_separated_classes_have_no_minimum() -> None:
@@ -216,3 +214,18 @@ def test_an_empty_support() -> None:
 def test_unknown_method() -> None:
     with pytest.raises(ValueError, match="method must be one of"):
         Exact(method="sgd")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rho": 1.0}, "rho is a parameter of method=\"adm\", not of 'auto'"),
+        ({"method": "lbfgs", "rho": 1.0}, "not of 'lbfgs'; leave one of them out"),
+        ({"method": "neighbourhood", "max_iter": 5}, 'has no max_iter; leave it out, or use method="adm"'),
+        ({"max_iter": 0}, r"max_iter must be at least 1; for no debiasing, use Truncate\(\)"),
+        ({"tol": 0.0}, "tol must be finite and greater than 0"),
+    ],
+)
+def test_parameters_that_would_be_ignored_are_refused(options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Exact(**options)

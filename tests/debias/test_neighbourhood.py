@@ -46,10 +46,10 @@ def test_chordal_graphs_have_a_closed_form(name: str, n: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize(("p", "n", "share"), [(8, 30, 0.4), (12, 40, 0.3), (20, 12, 0.08)])
-def test_covariances_are_matched_on_the_support(p: int, n: int, share: float, seed: int) -> None:
+@pytest.mark.parametrize(("p", "n", "density"), [(8, 30, 0.4), (12, 40, 0.3), (20, 12, 0.08)])
+def test_covariances_are_matched_on_the_support(p: int, n: int, density: float, seed: int) -> None:
     """(Σ − W)_F = 0 where no bound binds, n > p and n < p."""
-    sigma, support = covariance(p, n, seed, scaled=True), random_support(p, share, seed)
+    sigma, support = covariance(p, n, seed, scaled=True), random_support(p, density, seed)
     solution, omega = refitted(LogDet(sigma, bounds=None), support)
     assert solution.outcome is Outcome.SOLVED
     size = np.sqrt(np.multiply.outer(sigma.diagonal(), sigma.diagonal()))

@@ -45,9 +45,9 @@ def test_forms_of_the_data(kind: str, form: str) -> None:
 @pytest.mark.parametrize("form", [FORMS["C order"], FORMS["Fortran order"], FORMS["strided"], FORMS["float32"]])
 def test_dense_data_is_not_copied(form: Any) -> None:
     X = form(design())
-    objective = Logistic(X, responses("logistic", signal(design())))
-    assert np.shares_memory(objective._design.matrix, X)
-    assert np.shares_memory(objective.working_form().objective._design.matrix, X)
+    objective: Any = Logistic(X, responses("logistic", signal(design())))
+    for model in (objective, objective.working_form().objective):
+        assert np.shares_memory(model._design.matrix, X)
 
 
 @pytest.mark.parametrize("form", [*FORMS.values(), lambda X: np.asfortranarray(X)])

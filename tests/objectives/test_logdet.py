@@ -11,7 +11,8 @@ from scipy.optimize import minimize
 import ksparse
 from ksparse.diagnostics import check_objective
 from ksparse.objectives import EigenvalueBounds, LogDet, eigenvalue_bounds
-from ksparse.objectives.base import NoLipschitzConstantError
+from ksparse.objectives.base import curvature_along
+from ksparse.objectives.protocols import NoLipschitzConstantError
 from tests.precision import covariance, random_support, refitted, value_at
 
 P = 5
@@ -61,7 +62,7 @@ def test_f_is_infinite_outside_the_bounds_and_where_it_is_not_positive_definite(
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_bounds_are_told_by_factors_as_by_eigenvalues(seed: int) -> None:
+def test_factors_decide_about_bounds_as_eigenvalues_do(seed: int) -> None:
     rng = np.random.default_rng(seed)
     omega = inner_point(4, seed) * rng.uniform(0.5, 2)
     values = np.linalg.eigvalsh(omega)
@@ -101,11 +102,12 @@ def test_bounds_that_no_matrix_is_within_are_refused() -> None:
 def test_the_quadratic_model_is_that_of_finite_differences() -> None:
     sigma, omega = covariance(P, 12), inner_point()
     objective = LogDet(sigma, bounds=None)
-    look = random_support(P, 0.6, seed=1)
-    at, hessian, linear = objective.quadratic_model(objective.evaluate(omega), look)
-    rows, columns = np.nonzero(at)
+    coordinates = random_support(P, 0.6, seed=1)
+    model = objective.quadratic_model(objective.evaluate(omega), coordinates)
+    hessian = model.hessian
+    rows, columns = np.nonzero(model.coordinates)
     assert (rows <= columns).all()
-    assert rows.size == int(np.triu(look).sum())
+    assert rows.size == int(np.triu(coordinates).sum())
 
     def moved(step: Any) -> float:
         change = np.zeros((P, P))
@@ -122,7 +124,7 @@ def test_the_quadratic_model_is_that_of_finite_differences() -> None:
     ]
     np.testing.assert_allclose(hessian, numeric, atol=1e-5 * np.abs(hessian).max())
     slopes = [(moved(h * a) - moved(-h * a)) / (2 * h) for a in eye]
-    np.testing.assert_allclose(hessian @ omega[rows, columns] - linear, slopes, atol=1e-6)
+    np.testing.assert_allclose(hessian @ omega[rows, columns] - model.linear, slopes, atol=1e-6)
     # Per-coordinate curvature is half of the model's diagonal for a pair, and all of it on the diagonal.
     curvature = objective.curvature(objective.evaluate(omega))[rows, columns]
     np.testing.assert_allclose(curvature * np.where(rows == columns, 1, 2), hessian.diagonal(), rtol=1e-12)
@@ -142,7 +144,7 @@ def test_the_restricted_hessian_is_the_second_derivative_along_symmetric_directi
     ) / (2 * h)
     np.testing.assert_allclose(restricted.hessian(point) @ direction, numeric, atol=1e-7)
     np.testing.assert_allclose(restricted.hessian_operator(point) @ direction, numeric, atol=1e-7)
-    along = objective.curvature_along(objective.lift(point, support), np.where(support, D + D.T, 0.0))
+    along = curvature_along(point.extend(objective, support), np.where(support, D + D.T, 0.0))
     assert along == pytest.approx(direction @ numeric, rel=1e-7)
 
 

@@ -127,6 +127,7 @@ def newton(
         step = _leave_plateau(direction, point)
         decrement = -float(gradient @ step)
         remaining_gain = REMAINING_GAIN * decrement
+        objective.counters.newton_steps += 1
         trial = line_search(objective, point, gradient, step, bounds)
         if is_unbounded_below(objective, trial):
             return Solution(trial, Outcome.NO_MINIMUM)

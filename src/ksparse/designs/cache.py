@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from .._types import Array, IntArray
+from ..counters import Counters
 
 __all__ = ["MAX_CACHED_BATCH", "ColumnCache"]
 
@@ -23,6 +24,11 @@ class GathersColumns(Protocol):
 
     matrix: Array
     shape: tuple[int, int]
+
+    @property
+    def counters(self) -> Counters:
+        """Where work is counted."""
+        ...
 
     def gather(self, columns: IntArray, out: Array | None = None) -> Array:
         """Some columns, centred, in float64, one in each row of the result."""
@@ -65,22 +71,25 @@ class ColumnCache:
 
     def gram(self, columns: IntArray) -> Array:
         """Weighted products of the given columns with each other; only unknown ones are computed."""
-        assert self._weights is not None
         places = self._places(columns)
         if self._rows.shape[0] > MAX_CACHED_PRODUCTS:
             rows = self._rows[places]
-            return (rows * self._weights) @ rows.T
+            return self._multiply(rows, rows)
         self._make_room_for_products()
         block = self._products[places[:, None], places]
         unknown = _rows_with_unknown(block)
         if unknown.size:
             rows = self._rows[places]
-            fresh = rows if unknown.size == places.size else rows[unknown]
-            products = (fresh * self._weights) @ rows.T
+            products = self._multiply(rows if unknown.size == places.size else rows[unknown], rows)
             block[unknown] = products
             block[:, unknown] = products.T
             self._products[places[:, None], places] = block
         return block
+
+    def _multiply(self, some: Array, rows: Array) -> Array:
+        assert self._weights is not None
+        self._design.counters.products += len(some) * len(rows)
+        return (some * self._weights) @ rows.T
 
     def _places(self, columns: IntArray) -> IntArray:
         """Positions of the columns, after the missing ones have been gathered."""

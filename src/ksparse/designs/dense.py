@@ -203,9 +203,9 @@ class DenseBlock(ColumnBlock):
             return self.values.T @ rows
 
     def gram(self, weights: Array) -> Array:
-        self.design.counters.products += self.width**2
         if isinstance(self.design, DenseDesign) and self.design.cache.keeps_products(weights):
             return self.design.cache.gram(self.columns)
+        self.design.counters.products += self.width**2
         return weighted_gram(self.values, weights)
 
     def cross(self, others: IntArray, weights: Array) -> CrossProducts:

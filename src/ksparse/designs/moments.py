@@ -50,9 +50,10 @@ class ColumnSums:
         return self.centre + self.first / self.weights.sum()
 
     def squares(self, shift: Array | float) -> Array:
-        """Σᵢ wᵢ(x_ij − shift_j)², at least zero."""
+        """Σᵢ wᵢ(x_ij − shift_j)²; rounding makes it negative only where a weight is."""
         move = shift - self.centre
-        return np.maximum(self.second - 2.0 * move * self.first + self.weights.sum() * np.square(move), 0.0)
+        squares = self.second - 2.0 * move * self.first + self.weights.sum() * np.square(move)
+        return np.maximum(squares, 0.0) if (self.weights >= 0).all() else squares
 
 
 def column_sums(matrix: Matrix, weights: Array) -> ColumnSums:

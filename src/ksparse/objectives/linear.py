@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ class LinearModel(TwiceDifferentiable, HasCrossHessian, HasLipschitzConstant, Ha
         self._block: ColumnBlock = design.select_all() if columns is None else design.select(columns)
         self.loss: AnyLoss = terms.loss
         self.alpha, self.fit_intercept = alpha, fit_intercept
-        self._outputs = self.loss.output_shape(terms.samples.target)
+        self._outputs = terms.samples.output_shape
         self._quadratic_hessian: Array | None = None
         self._squares: Array | None = None
         self._set_shape()
@@ -125,11 +126,16 @@ class LinearModel(TwiceDifferentiable, HasCrossHessian, HasLipschitzConstant, Ha
 
     def _split(self, x: Array) -> tuple[Array, Any]:
         """Coefficients and intercept of an iterate."""
-        if self._pattern is not None:
-            matrix = np.zeros(self._pattern.shape)
-            matrix[self._pattern] = x
-            x = matrix
+        x = self._to_matrix(x)
         return (x[:-1], x[-1]) if self.fit_intercept else (x, 0.0)
+
+    def _to_matrix(self, x: Array) -> Array:
+        """The rows of an iterate that is a vector because of its pattern."""
+        if self._pattern is None:
+            return x
+        matrix = np.zeros(self._pattern.shape)
+        matrix[self._pattern] = x
+        return matrix
 
     def _join(self, weights: Array, intercept: Any) -> Array:
         joined = np.append(weights, np.asarray(intercept)[None], axis=0) if self.fit_intercept else weights
@@ -188,16 +194,19 @@ class LinearModel(TwiceDifferentiable, HasCrossHessian, HasLipschitzConstant, Ha
         return WorkingForm(self._with(design, terms), to_working, to_user, self._canonical)
 
     def _with(self, design: Design, terms: Terms) -> LinearModel:
+        terms = replace(terms, rows=design)
         return LinearModel(design, terms, self.alpha, self.fit_intercept, self._columns, self._pattern, self.counters)
 
     def _canonical(self, x: Array) -> Array:
         """A softmax is invariant to a shift of all classes: unpenalized rows are made to sum to zero."""
         if not self.loss.shift_invariant:
             return x
-        shifted = (x != 0).all(axis=1)
+        matrix = self._to_matrix(x)
+        shifted = (matrix != 0).all(axis=1)
         if self.alpha > 0:
             shifted[: self._block.width] = False
-        return np.where(shifted[:, None], x - x.mean(axis=1, keepdims=True), x)
+        canonical = np.where(shifted[:, None], matrix - matrix.mean(axis=1, keepdims=True), matrix)
+        return canonical if self._pattern is None else canonical[self._pattern]
 
     # --- second order -----------------------------------------------------------------------------------------
 
@@ -335,10 +344,11 @@ class LinearObjective(LinearModel):
         self.check_weighted_target(target[weights > 0])
         if check_flag(fit_intercept, "fit_intercept") and not self.loss.allows_intercept:
             raise ValueError(f"{name} has no intercept: it would change nothing; leave fit_intercept out")
+        outputs = self.loss.output_shape(target)
         if offset is not None:
-            offset = design.to_rows(check_vector(offset, "offset", (n, *self.loss.output_shape(target))))
+            offset = design.to_rows(check_vector(offset, "offset", (n, *outputs)))
         has_zeros = bool((weights == 0).any())
-        samples = RowData(design.to_rows(target), design.to_rows(weights), offset, has_zeros, total)
+        samples = RowData(design.to_rows(target), design.to_rows(weights), offset, has_zeros, total, outputs)
         design.moments(samples.weights)  # refuses NaN and infinity; a design may keep the sums
         alpha = check_nonnegative_number(alpha, "alpha")
         terms = bind_loss(self.loss, design, samples)

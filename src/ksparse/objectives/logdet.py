@@ -200,6 +200,7 @@ class LogDetOnSupport(TwiceDifferentiable, DetectsUnboundedness):
     def __init__(self, whole: LogDet, support: Mask) -> None:
         super().__init__()
         self.counters = whole.counters
+        self.counters.restrictions += 1
         self.whole = whole
         self.rows, self.columns = np.nonzero(support)
         if not (support[self.columns, self.rows].all() and support.diagonal().all()):

@@ -38,6 +38,7 @@ class Quadratic(TwiceDifferentiable, HasLipschitzConstant):
     """
 
     is_quadratic = True
+    _is_restricted = False
 
     def __init__(self, A: Any, b: Any) -> None:
         super().__init__()
@@ -59,16 +60,19 @@ class Quadratic(TwiceDifferentiable, HasLipschitzConstant):
         return Point(self, x, float(0.5 * values @ inner - self._b[support] @ values))
 
     def gradient(self, point: Point) -> Array:
-        """Ax − b, from the columns where x is nonzero."""
-        self.counters.passes += 1
+        """Ax − b, from the columns where x is nonzero: a pass, except on a support."""
+        self.counters.passes += not self._is_restricted
         support = np.flatnonzero(point.x)
         return np.asarray(self._A[:, support] @ point.x[support]) - self._b
 
     def restrict(self, support: Mask) -> Quadratic:
+        self.counters.restrictions += 1
         columns = np.flatnonzero(support)
         block = self._A[np.ix_(columns, columns)]
         restricted = object.__new__(Quadratic)
         Objective.__init__(restricted)
+        restricted.counters = self.counters
+        restricted._is_restricted = True
         restricted._A = block.toarray() if sparse.issparse(block) else block
         restricted._b = self._b[columns]
         restricted._value_at_zero = 0.0

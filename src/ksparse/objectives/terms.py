@@ -34,6 +34,8 @@ class RowData(NamedTuple):
         Whether some samples do not count.
     total_weight : float
         The sum of the sample weights as given; the number of samples without any.
+    output_shape : tuple of int
+        Shape of the margins of one sample: () for one output, (q,) for q of them.
     """
 
     target: RowVector
@@ -41,6 +43,7 @@ class RowData(NamedTuple):
     offset: RowVector | None
     has_zero_weights: bool
     total_weight: float
+    output_shape: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ class PointwiseTerms(Terms):
         return self.rows.map_rows(lambda m, y, s: self._weigh(self.loss.curvature(m, y), s), margins, *self.samples[:2])
 
     def hessian(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array:
-        outputs = self.loss.output_shape(self.samples.target)
+        outputs = self.samples.output_shape
         if not outputs:
             return self._bordered_gram(block, self._row_weights(margins), intercept)
         curvature = self.rows.map_rows(self.loss.curvature, margins, self.samples.target)

@@ -23,6 +23,7 @@ def exchange_model(
 ) -> ExchangeModel | ScreenedModel | AdditiveModel:
     """The quadratic model of f on the support and the candidates to enter; gains and costs where it is too large."""
     units, objective, point = problem.units, problem.objective, current.point
+    objective.counters.swap_models += 1
     assert current.support is not None
     look = units.mask(units.units_in(current.support) | candidates)
     if int(look.sum()) > max_model_size(objective):

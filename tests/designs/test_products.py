@@ -13,8 +13,10 @@ from threadpoolctl import threadpool_limits
 
 from ksparse import threads
 from ksparse._types import Array
-from ksparse.objectives import LeastSquares, Logistic, design, sums
-from ksparse.objectives.design import Design
+from ksparse.designs import DenseDesign, as_design, moments
+from ksparse.designs import sparse as sparse_designs
+from ksparse.designs.moments import column_blocks
+from ksparse.objectives import LeastSquares, Logistic
 
 N, P = 61, 130
 
@@ -42,6 +44,10 @@ def with_duplicates(X: Array) -> Any:
     return sparse.csc_array((X[rows, columns] / 2, rows, indptr), shape=X.shape)
 
 
+def stored_matrix(model: Any) -> Any:
+    return model._design.matrix
+
+
 def read_only(X: Array) -> Array:
     locked = X.copy()
     locked.flags.writeable = False
@@ -64,11 +70,11 @@ FORMS: dict[str, Any] = {
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Small data, and what is done with large data."""
     if request.param != "NumPy":
-        monkeypatch.setattr(sums, "SMALL", 0)
-        monkeypatch.setattr(design, "SMALL_BLOCK", 0)
-        monkeypatch.setattr(design, "DENSE_SHARE", 1.0)
+        monkeypatch.setattr(moments, "MIN_COMPILED_SIZE", 0)
+        monkeypatch.setattr(sparse_designs, "SMALL_BLOCK", 0)
+        monkeypatch.setattr(sparse_designs, "DENSE_FRACTION", 1.0)
     if request.param == "two threads":
-        monkeypatch.setattr(threads, "LARGE", 1)
+        monkeypatch.setattr(threads, "MIN_THREADED_SIZE", 1)
     with threadpool_limits(2 if request.param == "two threads" else 1, user_api="blas"):
         yield request.param
 
@@ -81,32 +87,38 @@ def test_all_passes(form: str, dtype: Any, way: str) -> None:
     rng = np.random.default_rng(1)
     weights = rng.random(N) * (np.arange(N) > 1)
     weights /= weights.sum()
-    plain = Design.from_user(given, "test")
-    plain.look(weights)
-    centred = plain.centred(weights)
+    plain = as_design(given)
+    before = plain.moments(weights)
+    centred = plain.center(weights)
+    after = centred.moments(weights)
     C = X - weights @ X
     C[:, [3, 5]] = 0.0
     single = dtype == np.float32
     assert centred.shift is not None
     assert_allclose(centred.shift, weights @ X, rtol=1e-13, atol=1e-13)
-    assert_allclose(plain.squares(weights), weights @ np.square(X), rtol=1e-11, atol=1e-13)
-    assert_allclose(centred.squares(weights), weights @ np.square(C), rtol=1e-9 if not single else 1e-6, atol=1e-13)
-    assert_array_equal(centred.squares(weights)[[3, 5]], 0.0)
-    # The column far from zero loses digits in products of float32, as X itself has.
+    assert_allclose(before.means, weights @ X, rtol=1e-13, atol=1e-13)
+    assert_allclose(before.squares, weights @ np.square(X), rtol=1e-11, atol=1e-13)
+    assert_allclose(after.means, 0.0, atol=1e-11)
+    assert_allclose(after.squares, weights @ np.square(C), rtol=1e-9 if not single else 1e-6, atol=1e-13)
+    assert_array_equal(after.squares[[3, 5]], 0.0)
+    # The column far from zero loses precision in products of float32, as X itself has.
     near = np.arange(P) != 7
     for residuals in (rng.standard_normal(N), rng.standard_normal((N, 3))):
         for matrix, expected in ((plain, X), (centred, C)):
-            product = matrix.transposed_dot(residuals)
+            product = matrix.rmatvec(residuals)
             assert product.dtype == np.float64
             assert_allclose(product[near], (expected.T @ residuals)[near], atol=1e-4 if single else 1e-11)
             assert_allclose(product[7], expected.T[7] @ residuals, rtol=1e-2 if single else 1e-8)
+    for w in (rng.standard_normal(P), rng.standard_normal((P, 3))):
+        for matrix, expected in ((plain, X), (centred, C)):
+            assert_allclose(matrix.matvec(None, w), expected @ w, rtol=1e-9 if not single else 1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_gram_of_all_columns(form: str, way: str) -> None:
     X, weights = values(), np.random.default_rng(4).random(N)
     expected = (X * weights[:, None]).T @ X
-    assert_allclose(Design.from_user(FORMS[form](X), "test").gram(weights), expected, rtol=1e-11, atol=1e-11)
+    assert_allclose(as_design(FORMS[form](X)).gram(np.arange(P), weights), expected, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -114,15 +126,15 @@ def test_gathered_columns(form: str, way: str) -> None:
     X, rng = values(), np.random.default_rng(2)
     weights = np.full(N, 1 / N)
     C = X - X.mean(axis=0)
-    whole = Design.from_user(FORMS[form](X), "test").centred(weights)
+    whole = as_design(FORMS[form](X)).center(weights)
     for columns in ([1, 5, 9], [1, 9], [0, 1, 9, 129], list(range(8)), list(range(3, 120)), [2, 129], []):
-        few = whole.take(np.array(columns, dtype=np.intp))
+        few = whole.select(np.array(columns, dtype=np.intp))
         for curvatures in (rng.random(N), rng.standard_normal(N)):
             expected = (C[:, columns] * curvatures[:, None]).T @ C[:, columns]
             assert_allclose(few.gram(curvatures), expected, atol=1e-6 if 7 in columns else 1e-12)
         w = rng.standard_normal(len(columns))
-        assert_allclose(few.dot(w), C[:, columns] @ w, atol=1e-10)
-        assert_allclose(few.transposed_dot(C[:, 0]), C[:, columns].T @ C[:, 0], atol=1e-8)
+        assert_allclose(few.matvec(w), C[:, columns] @ w, atol=1e-10)
+        assert_allclose(few.rmatvec(C[:, 0]), C[:, columns].T @ C[:, 0], atol=1e-8)
         assert_allclose(few.squares(weights), C[:, columns].var(axis=0), atol=1e-7 if 7 in columns else 1e-12)
 
 
@@ -145,7 +157,7 @@ def test_a_column_far_from_zero_keeps_its_digits(order: Any, way: str) -> None:
     X = np.array(noise + 1e8, order=order)
     exact = X - 1e8
     expected = exact.var(axis=0)
-    assert_allclose(Design(X).centred(weights).squares(weights), expected, rtol=1e-12)
+    assert_allclose(DenseDesign(X).center(weights).moments(weights).squares, expected, rtol=1e-12)
 
 
 def test_a_memory_map_is_read_where_it_is(tmp_path: Path, way: str) -> None:
@@ -154,7 +166,7 @@ def test_a_memory_map_is_read_where_it_is(tmp_path: Path, way: str) -> None:
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     y = X[:, 0] > 0
     there, here = (Logistic(data, y, fit_intercept=True) for data in (mapped, X))
-    assert np.shares_memory(there._design.matrix, mapped)
+    assert np.shares_memory(stored_matrix(there), mapped)
     x = np.random.default_rng(0).standard_normal(P + 1)
     assert_array_equal(
         there.working_form().objective.evaluate(x).gradient, here.working_form().objective.evaluate(x).gradient
@@ -164,7 +176,7 @@ def test_a_memory_map_is_read_where_it_is(tmp_path: Path, way: str) -> None:
 def test_duplicates_are_summed_in_a_copy() -> None:
     given = with_duplicates(values())
     before = given.data.copy()
-    checked = Design.from_user(given, "test").matrix
+    checked = as_design(given).matrix  # type: ignore[attr-defined]
     assert checked.has_canonical_format
     assert_array_equal(given.data, before)
 
@@ -181,15 +193,15 @@ def test_the_last_rows_may_be_empty(way: str) -> None:
         rtol=1e-9,
         atol=1e-9,
     )
-    whole = Design.from_user(sparse.csc_array(X), "test")
+    whole = as_design(sparse.csc_array(X))
     weights = np.random.default_rng(1).random(N)
-    few = whole.take(np.array([1, 9, 20]))
+    few = whole.select(np.array([1, 9, 20]))
     assert_allclose(few.squares(weights), weights @ np.square(X[:, [1, 9, 20]]), rtol=1e-12)
 
 
 def test_conversion_is_the_only_copy_of_sparse_data() -> None:
     given = sparse.csc_array(values())
-    assert Design.from_user(given, "test").matrix.data is given.data
-    runs = sums.runs_of_columns(given, 3)
-    assert all(np.shares_memory(run.data, given.data) for run in runs)
-    assert_array_equal(sparse.vstack(runs).toarray(), given.toarray().T)
+    assert as_design(given).matrix.data is given.data  # type: ignore[attr-defined]
+    blocks = column_blocks(given, 3)
+    assert all(np.shares_memory(block.data, given.data) for block in blocks)
+    assert_array_equal(sparse.vstack(blocks).toarray(), given.toarray().T)
