@@ -1,4 +1,4 @@
-"""The command line: ``ksparse fit``, ``ksparse predict`` and ``ksparse reproduce``."""
+"""The command line: ``ksparse fit`` and ``ksparse predict``."""
 
 from .main import main
 

@@ -9,11 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import joblib
-
 from .. import __version__
-from ..experiments.base import Scale
-from ..experiments.registry import EXPERIMENTS
 from ..selection.criteria import CRITERIA
 from ..solvers.effort import HIGHEST
 from .embedded import EMBEDDED
@@ -21,13 +17,12 @@ from .errors import InputError, clean
 from .fit import FitCommand
 from .fitting import FOLDS, Settings
 from .predict import PredictCommand
-from .reproduce import ReproduceCommand, UnfinishedError
 from .tasks import TASKS
 
 __all__ = ["main"]
 
-#: Exit codes: what shells expect of work that failed, of bad input, of Ctrl-C and of a closed pipe.
-FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+#: Exit codes: what shells expect of bad input, of Ctrl-C and of a closed pipe.
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 FIT = """Fit a model with k features; print them with their coefficients and scores on
 held-out rows.
@@ -51,20 +46,6 @@ examples
   ksparse predict results/model.json new_patients.csv > predictions.csv"""
 
 
-REPRODUCE = """Run the experiments of "Gradient Hard Thresholding Pursuit" (X.-T. Yuan, P. Li and
-T. Zhang, JMLR 18, 2018) again, and write report.html with figures, tables and what
-holds of the paper's claims; and all results as CSV. A run that is interrupted goes
-on where it stopped if the same command is given."""
-
-REPRODUCE_MORE = """experiments
-{names}
-
-examples
-  ksparse reproduce --quick
-  ksparse reproduce logistic-n compressed-sensing --out figure1
-  ksparse reproduce --full --data ~/data"""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code, 2 for bad input and 1 for work that failed."""
     for stream in (sys.stdout, sys.stderr):
@@ -76,9 +57,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"ksparse: {clean(error)}", file=sys.stderr)
         return BAD_INPUT
-    except UnfinishedError as error:
-        print(f"ksparse: {clean(error)}", file=sys.stderr)
-        return FAILED
     except BrokenPipeError:
         # What is left in the buffer must not be written when the interpreter ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -93,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _command(arguments: Sequence[str] | None) -> FitCommand | PredictCommand | ReproduceCommand:
+def _command(arguments: Sequence[str] | None) -> FitCommand | PredictCommand:
     parser = argparse.ArgumentParser(
         prog="ksparse", description="Models with k features: choose them, fit them, report them, use them again."
     )
@@ -109,13 +87,10 @@ def _command(arguments: Sequence[str] | None) -> FitCommand | PredictCommand | R
     predict.add_argument("model", metavar="MODEL", type=Path, help="the file model.json")
     predict.add_argument("data", metavar="DATA", help="new rows: a file as for 'ksparse fit'")
     predict.add_argument("--out", metavar="FILE", type=Path, help="write the predictions there")
-    _add_reproduce(commands)
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
         # The usage of the command tells more than that of all commands.
         commands.choices[options.command].error(f"unrecognized arguments: {' '.join(unknown)}")
-    if options.command == "reproduce":
-        return _reproduce_command(options)
     if options.command == "predict":
         return PredictCommand(options.model, options.data, options.out)
     return _fit_command(fit, options)
@@ -179,59 +154,10 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
     return fit
 
 
-def _add_reproduce(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    names = "\n".join(f"  {each.name:20s}{each.paper}: {each.title}" for each in EXPERIMENTS)
-    reproduce = commands.add_parser(
-        "reproduce",
-        help="run the paper's experiments again",
-        description=REPRODUCE,
-        epilog=REPRODUCE_MORE.format(names=names),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    reproduce.add_argument(
-        "names",
-        metavar="NAME",
-        nargs="*",
-        type=_experiment,
-        help="experiments (see below); all of them if none is named",
-    )
-    scale = reproduce.add_mutually_exclusive_group()
-    scale.add_argument("--quick", action="store_true", help="small settings, to see that everything runs: minutes")
-    scale.add_argument("--full", action="store_true", help="all settings and replications of the paper: hours")
-    reproduce.add_argument(
-        "--out",
-        metavar="DIR",
-        type=_folder,
-        help="(default reproduction; with --quick or --full, reproduction-quick or reproduction-full)",
-    )
-    reproduce.add_argument(
-        "--jobs", type=_jobs, metavar="N", default=-1, help="tasks at a time (default -1: all cores)"
-    )
-    reproduce.add_argument("--data", metavar="DIR", type=_folder, help="the folder of the real data (or KSPARSE_DATA)")
-
-
 def _folder(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("expected the name of a folder, got ''; . is the current one")
     return Path(text)
-
-
-def _experiment(text: str) -> str:
-    names = [each.name for each in EXPERIMENTS]
-    if text not in names:
-        raise argparse.ArgumentTypeError(f"there is no experiment {text!r}; choose from {', '.join(names)}")
-    return text
-
-
-def _reproduce_command(options: argparse.Namespace) -> ReproduceCommand:
-    cores = joblib.cpu_count()  # those that this process may use
-    jobs = cores if options.jobs == -1 else options.jobs
-    if jobs > cores:
-        print(f"--jobs {jobs}: only {cores} at a time, one for each core", file=sys.stderr)
-        jobs = cores
-    scale: Scale = "quick" if options.quick else "full" if options.full else "standard"
-    out = options.out or Path("reproduction" if scale == "standard" else f"reproduction-{scale}")
-    return ReproduceCommand(tuple(options.names), scale, out, jobs, options.data)
 
 
 def _fit_command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> FitCommand:
