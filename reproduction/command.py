@@ -86,9 +86,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     ):
         scale.add_argument(f"--{flag}", dest="scale", action="store_const", const=flag, default="standard", help=text)
     parser.add_argument("--out", metavar="DIR", type=_folder, help="default: reproduction-quick, -standard or -full")
-    parser.add_argument("--jobs", type=_jobs, metavar="N", default=-1, help="number of processes (default -1: all cores)")
+    parser.add_argument(
+        "--jobs", type=_jobs, metavar="N", default=-1, help="number of processes (default -1: all cores)"
+    )
     parser.add_argument("--data", metavar="DIR", type=_folder, help="folder of the real data (default: $KSPARSE_DATA)")
-    parser.add_argument("--render", metavar="DIR", type=_folder, help="only write the report again, from the CSVs in DIR")
+    parser.add_argument(
+        "--render", metavar="DIR", type=_folder, help="only write the report again, from the CSVs in DIR"
+    )
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in {each.name for each in EXPERIMENTS}]
     if unknown:

@@ -277,5 +277,7 @@ def _read_levels(text: str, count: int, path: Path, number: int) -> Array:
     if levels.size != count:
         raise ValueError(f"{path}, line {number}: {levels.size} expression levels, but the first line names {count}")
     if not np.isfinite(levels).all() or levels.min(initial=0.0) < 0:
-        raise ValueError(f"{path}, line {number}: expression levels must be finite and nonnegative, before any logarithm")
+        raise ValueError(
+            f"{path}, line {number}: expression levels must be finite and nonnegative, before any logarithm"
+        )
     return levels

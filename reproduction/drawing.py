@@ -19,7 +19,18 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "GREY", "INK", "draw_line", "draw_runs", "draw_steps", "draw_summaries", "finish", "render_svg", "style_of"]
+__all__ = [
+    "COLOURS",
+    "GREY",
+    "INK",
+    "draw_line",
+    "draw_runs",
+    "draw_steps",
+    "draw_summaries",
+    "finish",
+    "render_svg",
+    "style_of",
+]
 
 INK, GREY = "#3a4350", "#c3c9d1"
 #: Okabe and Ito's colours, which are distinguishable with any colour vision; ours stands out.

@@ -106,4 +106,4 @@ def to_csv(frame: pd.DataFrame) -> str:
 def read_csv(path: Path) -> pd.DataFrame:
     """What `to_csv` wrote."""
     # The digits of "found" are flags, not a number.
-    return pd.read_csv(path, dtype={"found": str}, float_precision="round_trip")
+    return pd.read_csv(path, dtype={"found": str})

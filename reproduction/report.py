@@ -29,6 +29,8 @@ TITLE = "Gradient Hard Thresholding Pursuit, reproduced"
 FEW = 4
 #: Verdicts with their CSS classes, in the order of the summary.
 CLASSES = {"holds": "holds", "partly": "partly", "does not hold": "fails", "not measured": "unknown"}
+#: Tables with more rows are folded.
+LONG_TABLE = 15
 #: Characters with a meaning in Markdown.
 SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\|*_<>[]`"})
 PACKAGES = ("ksparse", "numpy", "scipy", "scikit-learn", "numba")
@@ -133,14 +135,19 @@ class Report:
         claims = [claim for result in self.results for claim in result.claims]
         counts = Counter(claim.published.word for claim in claims)
         default = [claim.default.word for claim in claims if claim.default is not None]
-        return _environment().get_template(template).render(
-            report=self,
-            title=TITLE,
-            claims=claims,
-            counts=[(counts[word], word) for word in CLASSES if counts[word]],
-            default_holds=default.count("holds"),
-            default_count=len(default),
-            version=version("ksparse"),
+        return (
+            _environment()
+            .get_template(template)
+            .render(
+                report=self,
+                title=TITLE,
+                claims=claims,
+                counts=[(counts[word], word) for word in CLASSES if counts[word]],
+                default_holds=default.count("holds"),
+                default_count=len(default),
+                version=version("ksparse"),
+                LONG=LONG_TABLE,
+            )
         )
 
 

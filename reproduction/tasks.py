@@ -1,4 +1,4 @@
-"""Running tasks in parallel, each on one thread; every finished task is kept in a file, so that a run can be resumed."""
+"""Running tasks in parallel, each on one thread; finished tasks are kept in files, so that a run can be resumed."""
 
 from __future__ import annotations
 

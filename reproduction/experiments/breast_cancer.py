@@ -329,8 +329,8 @@ def _picture_of_curves(settings: BreastCancerSettings, curves: pd.DataFrame) -> 
     methods = [method for method in GRAPH_METHODS if method.name in DESCENDING]
     caption = (
         f"k = {unique(curves, 'k')[0]:g} for all methods; means with bands of standard errors over"
-        f" {replications(curves)}; a run that has stopped keeps its last value. All start at Ω = αI, with a mean loss of"
-        f" {mean(curves, 'loss', iteration=0):.0f}. An iteration of FBS adds an edge; the first iterations of the"
+        f" {replications(curves)}; a run that has stopped keeps its last value. All start at Ω = αI, with a mean loss"
+        f" of {mean(curves, 'loss', iteration=0):.0f}. An iteration of FBS adds an edge; the first iterations of the"
         " default solver grow its graph. The loss of GraHTP and GraSP may rise: neither compares values of f when it"
         f" selects edges. {describe_graph_steps(settings, methods)}"
     )

@@ -83,8 +83,7 @@ def claims_over_k(paper: str, frame: pd.DataFrame) -> list[Claim]:
         ),
         Claim(
             paper,
-            "FBS is relatively insensitive to k (the range of its errors, relative to their mean, is smaller than that"
-            " of the other methods)",
+            "FBS is relatively insensitive to k (smaller range of errors, relative to their mean)",
             _judge_sensitivity(main, "FBS", others),
             _judge_sensitivity(main, "FBS", (DEFAULT,)),
             "FBS adds features one at a time here too, but the errors of FGraHTP and GraSP change even less with k.",
@@ -217,10 +216,8 @@ def _claim_with_best_step(paper: str, main: pd.DataFrame, steps: pd.DataFrame, o
     if not settings:
         return []
     verdicts = {name: _judge_best_steps(_find_best_steps(main, steps, over, name), over) for name in BOTH}
-    text = (
-        f"both are superior to GraSP and FBS: the same at {over} = {', '.join(map(str, settings))}, with the best of"
-        " the tried steps for each of them (by its mean error)"
-    )
+    at = f"{over} = {', '.join(map(str, settings))}"
+    text = f"both are superior to GraSP and FBS: the same with the best of the tried steps ({at})"
     reason = "Where they are not, none of the tried steps suffices."
     return [Claim(paper, text, add_limits(combine(verdicts), steps, BOTH), reason=reason)]
 
@@ -247,8 +244,8 @@ def _claim_without_limits(paper: str, main: pd.DataFrame, last: pd.DataFrame, ov
     both = pd.concat([same[~same["method"].isin(unique(last, "method"))], last])
     settings = ", ".join(map(str, sorted(unique(last, over))))
     text = (
-        f"both are superior to GraSP and FBS: the same at {over} = {settings} ({replications(last, 'data set')} each)"
-        " with the last x of GraSP, and with FGraHTP run until convergence"
+        "both are superior to GraSP and FBS: the same with the last x of GraSP and with FGraHTP run until convergence"
+        f" ({over} = {settings}; {replications(last, 'data set')} each)"
     )
     return [
         Claim(

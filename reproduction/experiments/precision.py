@@ -195,9 +195,7 @@ def _picture_of_sizes(settings: PrecisionSettings, main: pd.DataFrame) -> Pictur
 
 def _describe_unconverged(main: pd.DataFrame) -> str:
     """Which methods had runs that ended with repeating supports or at the limit."""
-    fractions = {
-        method: (part["status"] != "converged").mean() for method, part in groups_of(main, "method").items()
-    }
+    fractions = {method: (part["status"] != "converged").mean() for method, part in groups_of(main, "method").items()}
     parts = ", ".join(f"{method} {fraction:.0%}" for method, fraction in fractions.items() if fraction)
     return f"Runs with repeating supports, or stopped at the limit, return their best Ω: {parts}." if parts else ""
 

@@ -24,7 +24,9 @@ COARSE_GRID = (
     "k is chosen here from a grid of fractions of the pairs, on which many data sets choose the same k; the paper does"
     " not state which k it tried."
 )
-DESCENT_IS_FASTER = "Neighbourhood coordinate descent is many times faster than the paper's alternating direction method."
+DESCENT_IS_FASTER = (
+    "Neighbourhood coordinate descent is many times faster than the paper's alternating direction method."
+)
 
 
 def precision_claims(paper: str, settings: PrecisionSettings, frame: pd.DataFrame) -> list[Claim]:

@@ -139,9 +139,7 @@ class Rcv1(Experiment):
         if k in settings.steps_at:
             for method in FEATURE_METHODS[:2]:
                 for multiple in settings.steps:
-                    measured, _ = _fit(
-                        texts, k, method.make(multiple / lipschitz, settings.tolerance, settings.limit)
-                    )
+                    measured, _ = _fit(texts, k, method.make(multiple / lipschitz, settings.tolerance, settings.limit))
                     rows.append({"kind": "step", "method": method.name, "multiple": multiple, **measured})
         return rows
 
@@ -210,7 +208,8 @@ def _picture_of_convergence(settings: Rcv1Settings, frame: pd.DataFrame) -> Pict
 
     caption = (
         f"Means with bands of standard errors over {replications(frame, 'split')}; a method that stopped keeps its last"
-        f" value. FBS has {settings.limit} terms at the right end, and continues to k. {describe_steps(settings.multiple)}"
+        f" value. FBS has {settings.limit} terms at the right end, and continues to k."
+        f" {describe_steps(settings.multiple)}"
     )
     title = f"Figure 2: objective after each of the first {settings.limit} iterations on rcv1.binary"
     size = (2.0 + 2.6 * len(settings.shown), 3.6)

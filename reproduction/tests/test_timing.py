@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from ksparse.experiments.timing import timed
+from reproduction.methods import time_call
 
 
 def _busy(until: threading.Event) -> None:
@@ -18,7 +18,7 @@ def test_neither_waiting_nor_other_threads_count() -> None:
     other = threading.Thread(target=_busy, args=(end,))
     other.start()
     try:
-        _, seconds = timed(lambda: time.sleep(0.5))
+        _, seconds = time_call(lambda: time.sleep(0.5))
     finally:
         end.set()
         other.join()

@@ -7,31 +7,32 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ksparse import minimize
 from ksparse._types import Array
 from ksparse.datasets import make_precision
-from ksparse.experiments import experiment_named, precision
-from ksparse.experiments.base import Task
-from ksparse.experiments.graphs import (
+from ksparse.objectives import LogDet, eigenvalue_bounds
+from ksparse.solvers import FBS
+from reproduction.base import Task
+from reproduction.experiments import precision
+from reproduction.experiments.precision import Precision, PrecisionSettings, compute_covariances, f_score
+from reproduction.frames import unique, where
+from reproduction.graphs import (
     GRAPH_METHODS,
     GREEDY,
     METHODS,
     Fit,
     GraphSettings,
-    best_fit,
+    fit_tuned,
     log_det_loss,
     method_named,
-    tuned,
+    tune,
 )
-from ksparse.experiments.methods import DEFAULT
-from ksparse.experiments.precision import Precision, PrecisionSettings, f_score, sample_covariances
-from ksparse.experiments.tables import Table
-from ksparse.objectives import LogDet, eigenvalue_bounds
-from ksparse.solvers import FBS
+from reproduction.methods import DEFAULT
 
-from .helpers import results, show_all
+from .helpers import experiment_named, frame_of, results, rows_of, show_all
 
 TINY = PrecisionSettings(
     sizes=(8, 12),
@@ -42,19 +43,19 @@ TINY = PrecisionSettings(
     steps=(0.25, 0.5),
     n=60,
     probability=0.2,
-    shares=(0.05, 0.1, 0.2, 0.3),
+    fractions=(0.05, 0.1, 0.2, 0.3),
     penalties=(0.5, 0.2, 0.1, 0.05),
 )
 MEASURES = ("error", "fscore", "edges", "parameter", "loss", "seconds", "iterations", "status")
 
 
 @pytest.fixture(scope="module")
-def table() -> Table:
+def table() -> pd.DataFrame:
     return results(Precision(), TINY)
 
 
 def covariances(p: int = 10, n: int = 60) -> tuple[Array, Array]:
-    return sample_covariances(make_precision(2 * n, p, 0.2, random_state=3).X, n)
+    return compute_covariances(make_precision(2 * n, p, 0.2, random_state=3).X, n)
 
 
 def test_the_command_line_finds_it() -> None:
@@ -69,32 +70,32 @@ def test_scales(scale: Any) -> None:
     assert settings.multiple in settings.steps
 
 
-def test_rows_have_all_measures(table: Table) -> None:
-    main = table.where(kind="main")
+def test_rows_have_all_measures(table: pd.DataFrame) -> None:
+    main = where(table, kind="main")
     assert len(main) == 4 * len(METHODS)
-    for place in main.distinct("p"):
-        assert main.where(p=place, replication=0).distinct("method") == list(METHODS)
-    for row in main.rows:
+    for place in unique(main, "p"):
+        assert unique(where(main, p=place, replication=0), "method") == list(METHODS)
+    for row in rows_of(main):
         assert all(name in row for name in (*MEASURES, "held_out", "tuning_seconds", "tried"))
         assert 0 <= row["fscore"] <= 1
         assert row["error"] > 0
         assert row["tuning_seconds"] >= row["seconds"]
 
 
-def test_extras_are_where_they_are_asked_for(table: Table) -> None:
-    steps, adm = table.where(kind="step"), table.where(kind="adm")
-    assert steps.distinct("multiple") == [0.25, 0.5]
-    assert {(row["p"], row["replication"]) for row in (*steps.rows, *adm.rows)} == {(8, 0)}
-    usual = table.where(kind="main", method="GraHTP", p=8, replication=0).rows[0]
-    same = steps.where(multiple=TINY.multiple).rows[0]
+def test_extras_are_where_they_are_asked_for(table: pd.DataFrame) -> None:
+    steps, adm = where(table, kind="step"), where(table, kind="adm")
+    assert unique(steps, "multiple") == [0.25, 0.5]
+    assert {(row["p"], row["replication"]) for row in (*rows_of(steps), *rows_of(adm))} == {(8, 0)}
+    usual = rows_of(where(table, kind="main", method="GraHTP", p=8, replication=0))[0]
+    same = rows_of(where(steps, multiple=TINY.multiple))[0]
     assert [same[name] for name in ("error", "edges", "loss")] == [usual[name] for name in ("error", "edges", "loss")]
 
 
-def test_alternating_directions_find_the_same_minimum(table: Table) -> None:
-    adm = table.where(kind="adm")
-    assert adm.distinct("method") == list(GREEDY)
-    for row in adm.rows:
-        usual = table.where(kind="main", method=row["method"], p=8, replication=0).rows[0]
+def test_alternating_directions_find_the_same_minimum(table: pd.DataFrame) -> None:
+    adm = where(table, kind="adm")
+    assert unique(adm, "method") == list(GREEDY)
+    for row in rows_of(adm):
+        usual = rows_of(where(table, kind="main", method=row["method"], p=8, replication=0))[0]
         assert row["loss"] == pytest.approx(usual["loss"], abs=1e-4)
         assert row["loss"] != usual["loss"]  # another way to it rounds differently
 
@@ -137,7 +138,7 @@ def test_greedy_methods_have_the_bounds_of_the_paper(monkeypatch: pytest.MonkeyP
     original = LogDet.restrict
     monkeypatch.setattr(LogDet, "restrict", lambda self, at: seen.append(self.bounds) or original(self, at))  # type: ignore[func-returns-value]
     for name in (*GREEDY, DEFAULT):
-        best_fit(method_named(name), TINY, covariance, [(covariance, held_out)])
+        fit_tuned(method_named(name), TINY, covariance, [(covariance, held_out)])
     assert covariance.shape == (10, 10)
     assert eigenvalue_bounds(covariance) in seen
     assert {bounds for bounds in seen if bounds.upper == np.inf} == set()
@@ -158,7 +159,7 @@ def test_the_held_out_sample_chooses(method: Any) -> None:
     settings = replace(TINY, patience=100)
     grid = method.grid(settings, covariance)
     losses = [log_det_loss(fit.omega, held_out) for fit in method.path(settings, covariance, grid)]
-    tuning = tuned(method, settings, grid, [(covariance, held_out)])
+    tuning = tune(method, settings, grid, [(covariance, held_out)])
     assert tuning.fits[0].parameter == grid[int(np.argmin(losses))]
     assert tuning.loss == pytest.approx(min(losses))
     assert tuning.tried == len(grid)
@@ -180,7 +181,7 @@ class _Listed:
 def test_patience_ends_the_search() -> None:
     zero = np.zeros((1, 1))
     method = _Listed([3.0, 1.0, 2.0, 0.5, 2.0, 2.0, 0.0])
-    tuning = tuned(method, GraphSettings(patience=2), range(7), [(zero, zero)])  # type: ignore[arg-type]
+    tuning = tune(method, GraphSettings(patience=2), range(7), [(zero, zero)])  # type: ignore[arg-type]
     assert (tuning.fits[0].parameter, tuning.tried, method.fitted) == (3, 6, 6)
 
 
@@ -189,24 +190,24 @@ def test_the_mean_over_folds_decides() -> None:
     one, ten = np.zeros((1, 1)), np.array([[10.0]])
     method = _Listed([0.0, -1.0])
     # Of Σ = 0 the larger Ω is better, of Σ = 10 the smaller one, and by more.
-    assert tuned(method, GraphSettings(), [0, 1], [(zero, one)]).fits[0].parameter == 1  # type: ignore[arg-type]
-    assert tuned(method, GraphSettings(), [0, 1], [(zero, one), (zero, ten)]).fits[0].parameter == 0  # type: ignore[arg-type]
+    assert tune(method, GraphSettings(), [0, 1], [(zero, one)]).fits[0].parameter == 1  # type: ignore[arg-type]
+    assert tune(method, GraphSettings(), [0, 1], [(zero, one), (zero, ten)]).fits[0].parameter == 0  # type: ignore[arg-type]
 
 
-def test_pictures(table: Table) -> None:
+def test_pictures(table: pd.DataFrame) -> None:
     figures = show_all(Precision(), TINY, table)
     assert list(figures) == ["precision", "precision-steps", "precision-adm"]
     assert len(figures["precision"].axes) == 4
-    plain = Table(table.where(kind="main").rows)
+    plain = frame_of(rows_of(where(table, kind="main")))
     assert list(show_all(Precision(), TINY, plain)) == ["precision"]
 
 
 def test_the_caption_names_the_steps_with_the_lowest_f() -> None:
     losses = {(0, 0.25): 1.0, (0, 0.5): 0.5, (1, 0.25): 2.0, (1, 0.5): 0.5, (2, 0.25): 0.0, (2, 0.5): 7.0}
-    steps = Table(
+    steps = frame_of(
         {"p": 8, "replication": each, "multiple": multiple, "loss": loss} for (each, multiple), loss in losses.items()
     )
-    assert precision._lowest(steps) == "p = 8: 0.25 for 1 data set, 0.5 for 2 data sets"
+    assert precision._describe_lowest(steps) == "p = 8: 0.25 for 1 data set, 0.5 for 2 data sets"
 
 
 def test_captions_say_which_runs_did_not_converge() -> None:
@@ -219,26 +220,26 @@ def test_captions_say_which_runs_did_not_converge() -> None:
             ("FBS", 0.5, "converged"),
         )
     ]
-    assert precision._unsettled(Table(rows)) == "runs that did not converge are 2 of 2 with 1/v²"
-    assert precision._unsettled(Table(rows[:1])) == "all runs converged"
-    said = "Runs whose supports repeat, or that the limit ends, give their best Ω: GraHTP 50%, GraSP 100%."
-    assert precision._did_not_converge(Table(rows)) == said
-    assert precision._did_not_converge(Table(rows[:1])) == ""
+    assert precision._describe_unsettled(frame_of(rows)) == "runs that did not converge are 2 of 2 with 1/v²"
+    assert precision._describe_unsettled(frame_of(rows[:1])) == "all runs converged"
+    said = "Runs with repeating supports, or stopped at the limit, return their best Ω: GraHTP 50%, GraSP 100%."
+    assert precision._describe_unconverged(frame_of(rows)) == said
+    assert precision._describe_unconverged(frame_of(rows[:1])) == ""
 
 
 def test_where_rivals_are_ahead_is_said() -> None:
     claim = Precision().claims(TINY, made_up("GLasso", "GraHTP"))[0]
-    assert claim.faithful.word == "does not hold"
-    assert claim.why.startswith(
+    assert claim.published.word == "does not hold"
+    assert claim.explanation.startswith(
         "GraSP has the smaller error at p = 30; GraSP has the larger F-score at p = 30; FBS has"
     )
-    assert claim.why.endswith(
-        "60 samples tell few of the edges of a large graph: at p = 30, with about 87 edges, the held-out likelihood"
-        " keeps 300 of GraHTP, as large as they are, and 100 of GLasso, all shrunk."
+    assert claim.explanation.endswith(
+        "60 samples reveal few of the edges of a large graph: at p = 30, with about 87 edges, the held-out likelihood"
+        " selects 300 edges of GraHTP, which are not shrunk, and 100 of GLasso, all shrunk."
     )
 
 
-def made_up(better: str, worse: str) -> Table:
+def made_up(better: str, worse: str) -> pd.DataFrame:
     """Results in which one method beats another in everything, and varies more."""
     rows = []
     for kind in ("main", "adm"):
@@ -249,11 +250,11 @@ def made_up(better: str, worse: str) -> Table:
                 measures = {"error": 10 + 10 * rank + spread, "fscore": 0.9 - 0.3 * rank + 0.01 * spread}
                 times = {"seconds": 10.0**rank, "edges": 100 * (rank + 1)}
                 rows.append({"kind": kind, "p": 30, "replication": replication, "method": name, **measures, **times})
-    return Table(rows)
+    return frame_of(rows)
 
 
-def words(table: Table) -> list[str]:
-    return [claim.faithful.word for claim in Precision().claims(TINY, table)]
+def words(table: pd.DataFrame) -> list[str]:
+    return [claim.published.word for claim in Precision().claims(TINY, table)]
 
 
 def test_claims_follow_the_results() -> None:
@@ -271,7 +272,13 @@ def test_claims_follow_the_results() -> None:
 
 def test_claims_of_the_default_solver_follow_its_results() -> None:
     claims = Precision().claims(TINY, made_up(DEFAULT, "GLasso"))
-    assert [claim.ours.word for claim in claims if claim.ours] == ["holds", "holds", "does not hold", "holds", "holds"]
+    assert [claim.default.word for claim in claims if claim.default] == [
+        "holds",
+        "holds",
+        "does not hold",
+        "holds",
+        "holds",
+    ]
 
 
 def test_full_settings_are_the_papers() -> None:
@@ -282,8 +289,9 @@ def test_full_settings_are_the_papers() -> None:
 def test_the_papers_way_of_minimizing_is_judged_by_its_own_seconds() -> None:
     """GLasso's seconds are in the main rows, those of the greedy methods beside them too."""
     table = made_up("GLasso", "GraHTP")
-    faster = Table(
-        {**row, "seconds": 1e-3} if row["kind"] == "adm" and row["method"] == "GraHTP" else row for row in table.rows
+    faster = frame_of(
+        {**row, "seconds": 1e-3} if row["kind"] == "adm" and row["method"] == "GraHTP" else row
+        for row in rows_of(table)
     )
     assert words(table)[3:7] == ["holds", "holds", "does not hold", "does not hold"]
     assert words(faster)[3:7] == ["does not hold", "holds", "holds", "does not hold"]
@@ -293,10 +301,10 @@ def test_half_of_the_time_is_much_less() -> None:
     def with_share(share: float) -> str:
         rows = [{"kind": "main", "p": 30, "replication": 0, "method": name, "seconds": 1.0} for name in METHODS]
         rows[0]["seconds"] = share
-        return words(Table(rows))[6]
+        return words(frame_of(rows))[6]
 
     assert (with_share(0.49), with_share(0.51)) == ("holds", "does not hold")
 
 
 def test_claims_without_results_are_not_measured() -> None:
-    assert set(words(Table([]))) == {"not measured"}
+    assert set(words(frame_of([]))) == {"not measured"}

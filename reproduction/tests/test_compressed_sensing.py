@@ -3,111 +3,122 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from ksparse.experiments import Table
-from ksparse.experiments.compressed_sensing import COEFFICIENTS, METHODS, CompressedSensing, SensingSettings, _problem
-from ksparse.experiments.methods import DEFAULT
+from reproduction.experiments.compressed_sensing import (
+    COEFFICIENTS,
+    METHODS,
+    CompressedSensing,
+    SensingSettings,
+    _make_problem,
+)
+from reproduction.frames import summarize, unique, where
+from reproduction.methods import DEFAULT
 
-from .helpers import changed, claim_with, results, show_all
+from .helpers import changed, claim_with, results, rows_of, show_all, values_of
 
 SMALL = SensingSettings((2, 8, 16), 4, n=30, p=60, limit=100, steps_at=(8,))
 ALL = (*METHODS, "HTP", "IHT")
 
 
 @pytest.fixture(scope="module")
-def table() -> Table:
+def table() -> pd.DataFrame:
     return results(CompressedSensing(), SMALL)
 
 
-def test_rows_have_all_measures(table: Table) -> None:
-    main = table.where(kind="main")
+def test_rows_have_all_measures(table: pd.DataFrame) -> None:
+    main = where(table, kind="main")
     assert len(main) == len(ALL) * len(SMALL.ks) * len(COEFFICIENTS) * SMALL.trials
-    assert all({"success", "error", "seconds", "iterations", "trial"} <= set(row) for row in main.rows)
-    assert all(row["success"] == (row["error"] < SMALL.success) for row in main.rows)
+    assert all({"success", "error", "seconds", "iterations", "trial"} <= set(row) for row in rows_of(main))
+    assert all(row["success"] == (row["error"] < SMALL.success) for row in rows_of(main))
 
 
-def test_success_falls_with_k(table: Table) -> None:
+def test_success_falls_with_k(table: pd.DataFrame) -> None:
     for method in ALL:
-        shares = table.where(kind="main").series("k", "success", method=method).mean
+        shares = summarize(where(table, kind="main"), "k", "success", method=method).mean
         assert shares[0] > 0.9
         assert shares[-1] < 0.5
         assert np.all(np.diff(shares) <= 0)
 
 
 def test_problems_are_as_described() -> None:
-    A, _, coef = _problem(SMALL, "signs", 5, 0)
+    A, _, coef = _make_problem(SMALL, "signs", 5, 0)
     assert A.shape == (30, 60)
     assert set(coef) == {-1.0, 0.0, 1.0}
-    other = _problem(SMALL, "Gaussian", 5, 0).coef
+    other = _make_problem(SMALL, "Gaussian", 5, 0).coef
     assert np.count_nonzero(other) == 5
     assert set(np.abs(other[other != 0])) != {1.0}
     # Problems differ between trials, sparsities and kinds of coefficients.
-    others = (_problem(SMALL, "signs", 5, 1), _problem(SMALL, "signs", 6, 0), _problem(SMALL, "Gaussian", 5, 0))
+    others = (
+        _make_problem(SMALL, "signs", 5, 1),
+        _make_problem(SMALL, "signs", 6, 0),
+        _make_problem(SMALL, "Gaussian", 5, 0),
+    )
     assert not any(np.array_equal(each.X, A) for each in others)
 
 
-def test_grahtp_is_htp(table: Table) -> None:
+def test_grahtp_is_htp(table: pd.DataFrame) -> None:
     words = "reduces to HTP"
-    assert table.values("difference").max() <= 1e-10
+    assert values_of(table, "difference").max() <= 1e-10
     claim = claim_with(words, CompressedSensing(), SMALL, table)
-    assert claim.faithful.word == "holds"
-    assert "24 of 24 problems" in claim.faithful.numbers
+    assert claim.published.word == "holds"
+    assert "24 of 24 problems" in claim.published.numbers
     apart = changed(table, "difference", 1.0, 1e-9)
-    assert claim_with(words, CompressedSensing(), SMALL, apart).faithful.word == "does not hold"
+    assert claim_with(words, CompressedSensing(), SMALL, apart).published.word == "does not hold"
     # One exception of 24 is one too many, in either of the two.
     for method in ("GraHTP", "FGraHTP"):
         once = changed(table, "difference", 1.0, 1e-9, method=method, k=8, trial=0, coefficients="signs")
-        assert claim_with(words, CompressedSensing(), SMALL, once).faithful.word == "partly"
+        assert claim_with(words, CompressedSensing(), SMALL, once).published.word == "partly"
 
 
-def _with_successes(table: Table, shares: dict[str, float], **values: object) -> Table:
+def _with_successes(table: pd.DataFrame, shares: dict[str, float], **values: object) -> pd.DataFrame:
     """The table with the same success of a method in all trials, where these values are."""
     for method in ALL:
         table = changed(table, "success", 0.0, shares.get(method, 0.0), method=method, **values)
     return table
 
 
-def test_the_verdict_on_success_follows_the_numbers(table: Table) -> None:
+def test_the_verdict_on_success_follows_the_numbers(table: pd.DataFrame) -> None:
     words = "weaker condition"
     for kind in COEFFICIENTS.values():
         claim = claim_with(f"succeeds): {kind}", CompressedSensing(), SMALL, _with_successes(table, {}))
-        assert claim.faithful.word == "not measured"
+        assert claim.published.word == "not measured"
     ours = {"GraHTP": 0.5, DEFAULT: 1.0}
     best = _with_successes(table, ours)
-    claims = [claim for claim in CompressedSensing().claims(SMALL, best) if words in claim.words]
-    assert [claim.faithful.word for claim in claims] == ["holds", "holds"]
-    assert [claim.ours.word for claim in claims if claim.ours is not None] == ["holds", "holds"]
+    claims = [claim for claim in CompressedSensing().claims(SMALL, best) if words in claim.text]
+    assert [claim.published.word for claim in claims] == ["holds", "holds"]
+    assert [claim.default.word for claim in claims if claim.default is not None] == ["holds", "holds"]
     worst = _with_successes(table, {name: float(name not in ours) for name in ALL})
-    claims = [claim for claim in CompressedSensing().claims(SMALL, worst) if words in claim.words]
-    assert [claim.faithful.word for claim in claims] == ["does not hold", "does not hold"]
+    claims = [claim for claim in CompressedSensing().claims(SMALL, worst) if words in claim.text]
+    assert [claim.published.word for claim in claims] == ["does not hold", "does not hold"]
     # A tie with GraHTP is no success.
-    assert [claim.ours.share for claim in claims if claim.ours is not None] == [0.0, 0.0]
+    assert [claim.default.fraction for claim in claims if claim.default is not None] == [0.0, 0.0]
 
 
-def test_ties_do_not_count_and_the_strongest_rival_decides(table: Table) -> None:
+def test_ties_do_not_count_and_the_strongest_rival_decides(table: pd.DataFrame) -> None:
     # GraHTP beats FGraHTP at one k and FBS at all, GraSP beats it at one; the others are ties.
     shares = {"GraHTP": 0.5, "FGraHTP": 0.5, "GraSP": 0.5, "FBS": 0.0}
     mixed = _with_successes(table, shares, coefficients="signs")
     mixed = changed(mixed, "success", 0.0, 0.25, coefficients="signs", method="FGraHTP", k=2)
     mixed = changed(mixed, "success", 0.0, 1.0, coefficients="signs", method="GraSP", k=16)
     mixed = _with_successes(mixed, {"GraHTP": 1.0}, coefficients="Gaussian")
-    signs = claim_with(COEFFICIENTS["signs"], CompressedSensing(), SMALL, mixed).faithful
+    signs = claim_with(COEFFICIENTS["signs"], CompressedSensing(), SMALL, mixed).published
     assert signs.word == "does not hold"
     said = {"FGraHTP": "1 of the 1", "GraSP": "0 of the 1", "FBS": f"{len(SMALL.ks)} of the {len(SMALL.ks)}"}
     for name, count in said.items():
-        assert f"against {name}: more often at {count} k" in signs.numbers
-    assert claim_with(COEFFICIENTS["Gaussian"], CompressedSensing(), SMALL, mixed).faithful.word == "holds"
+        assert f"compared with {name}: more often at {count} k" in signs.numbers
+    assert claim_with(COEFFICIENTS["Gaussian"], CompressedSensing(), SMALL, mixed).published.word == "holds"
 
 
-def test_a_success_more_may_be_chance(table: Table) -> None:
+def test_a_success_more_may_be_chance(table: pd.DataFrame) -> None:
     even = _with_successes(table, dict.fromkeys(ALL, 0.0))
     once = changed(even, "success", 0.0, 1.0, method="GraHTP", trial=0)
-    judged = claim_with(COEFFICIENTS["signs"], CompressedSensing(), SMALL, once).faithful
+    judged = claim_with(COEFFICIENTS["signs"], CompressedSensing(), SMALL, once).published
     assert judged.word == "not measured"
 
 
-def test_figures_and_tables(table: Table) -> None:
+def test_figures_and_tables(table: pd.DataFrame) -> None:
     figures = show_all(CompressedSensing(), SMALL, table)
     assert list(figures) == ["compressed-sensing", "compressed-sensing-steps"]
     legend = figures["compressed-sensing"].axes[0].get_legend()
@@ -122,22 +133,22 @@ def test_scales() -> None:
     assert CompressedSensing().settings("full").trials == 100
 
 
-def test_steps_are_tried_and_matter(table: Table) -> None:
-    steps = table.where(kind="step")
-    assert steps.distinct("k") == [8]
+def test_steps_are_tried_and_matter(table: pd.DataFrame) -> None:
+    steps = where(table, kind="step")
+    assert unique(steps, "k") == [8]
     for method, values in (("GraHTP", SMALL.pursuit_steps), ("FGraHTP", SMALL.gradient_steps)):
-        assert steps.where(method=method).distinct("step") == list(values)
-        assert len(set(steps.where(method=method).series("step", "error").mean)) > 2
+        assert unique(where(steps, method=method), "step") == list(values)
+        assert len(set(summarize(where(steps, method=method), "step", "error").mean)) > 2
     # The step of the other rows is among them, with the same results.
     for method, step in (("GraHTP", SMALL.pursuit_step), ("FGraHTP", SMALL.gradient_step)):
-        main = table.where(kind="main", k=8, method=method).values("error")
-        np.testing.assert_array_equal(steps.where(method=method, step=step).values("error"), main)
+        main = values_of(where(table, kind="main", k=8, method=method), "error")
+        np.testing.assert_array_equal(values_of(where(steps, method=method, step=step), "error"), main)
     figures = show_all(CompressedSensing(), SMALL, table)
     assert list(figures) == ["compressed-sensing", "compressed-sensing-steps"]
-    assert len(show_all(CompressedSensing(), SMALL, table.where(kind="main"))) == 1
+    assert len(show_all(CompressedSensing(), SMALL, where(table, kind="main"))) == 1
 
 
-def test_answers_that_differ_by_more_than_rounding_are_not_the_same(table: Table) -> None:
+def test_answers_that_differ_by_more_than_rounding_are_not_the_same(table: pd.DataFrame) -> None:
     for difference, word in ((0.9e-10, "holds"), (1.1e-10, "does not hold")):
         other = changed(table, "difference", 0.0, difference)
-        assert claim_with("reduces to HTP", CompressedSensing(), SMALL, other).faithful.word == word
+        assert claim_with("reduces to HTP", CompressedSensing(), SMALL, other).published.word == word

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import ttest_ind
 from sklearn.model_selection import StratifiedKFold
@@ -14,24 +15,24 @@ from sklearn.model_selection import StratifiedKFold
 from ksparse import SparseDiscriminantAnalysis
 from ksparse.datasets import ExpressionData
 from ksparse.debias import Exact
-from ksparse.experiments import breast_cancer, experiment_named
-from ksparse.experiments.breast_cancer import (
+from reproduction.experiments import breast_cancer
+from reproduction.experiments.breast_cancer import (
     BreastCancer,
     BreastCancerSettings,
     Split,
-    classified,
-    judged,
-    split_of,
+    classify,
+    make_split,
+    score,
 )
-from ksparse.experiments.breast_cancer_table import MEASURES, PAPER
-from ksparse.experiments.graphs import METHODS, method_named
-from ksparse.experiments.methods import DEFAULT
-from ksparse.experiments.tables import Table
+from reproduction.experiments.breast_cancer_table import MEASURES, PAPER
+from reproduction.frames import mean, unique, where
+from reproduction.graphs import METHODS, method_named
+from reproduction.methods import DEFAULT
 
-from .helpers import results, show_all
+from .helpers import experiment_named, frame_of, results, rows_of, show_all, values_of
 
 TINY = BreastCancerSettings(
-    replications=2, curves=1, genes=10, folds=3, shares=(0.05, 0.2), penalties=(0.5, 0.2), curve_share=0.2
+    replications=2, curves=1, genes=10, folds=3, fractions=(0.05, 0.2), penalties=(0.5, 0.2), curve_fraction=0.2
 )
 
 
@@ -41,7 +42,7 @@ def data(shift: float = 1.5, seed: int = 0, genes: int = 40) -> ExpressionData:
     y = rng.permutation(np.repeat([1, 0], [34, 99]))
     X = rng.standard_normal((133, genes)) + 0.5 * rng.standard_normal((133, 1))
     X[y == 1, 5:17] += shift
-    return ExpressionData(X, y, np.arange(genes).astype(str), False, "simulated")
+    return ExpressionData(X, y, False, "simulated")
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def table() -> Table:
+def table() -> pd.DataFrame:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(breast_cancer, "load_hess", lambda: data())
         return results(BreastCancer(), TINY)
@@ -60,7 +61,7 @@ def test_the_command_line_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
     found = experiment_named("breast-cancer")
     assert isinstance(found, BreastCancer)
     monkeypatch.delenv("KSPARSE_DATA", raising=False)
-    assert "Hess et al." in (found.unavailable() or "")
+    assert "Hess et al." in (found.missing_data() or "")
 
 
 @pytest.mark.parametrize("scale", ["quick", "standard", "full"])
@@ -72,7 +73,7 @@ def test_scales(scale: Any) -> None:
 
 def test_the_split_is_the_papers() -> None:
     X, y = data()[:2]
-    split = split_of(np.asarray(X), y, replace(TINY, genes=12), seed=4)
+    split = make_split(np.asarray(X), y, replace(TINY, genes=12), seed=4)
     assert split.X.shape == (112, 12)
     assert (split.y_test == 1).sum() == 5
     assert (split.y_test == 0).sum() == 16
@@ -85,18 +86,18 @@ def test_the_split_is_the_papers() -> None:
 
 def test_test_subjects_have_no_part_in_the_choice_of_genes() -> None:
     X, y = data()[:2]
-    split = split_of(np.asarray(X), y, TINY, seed=4)
+    split = make_split(np.asarray(X), y, TINY, seed=4)
     rng = np.random.default_rng(4)
     test = np.concatenate([rng.permutation(np.flatnonzero(y == label))[:count] for label, count in ((1, 5), (0, 16))])
     spoiled = np.array(X)
     spoiled[test] += 100.0 * (2 * y[test, None] - 1)
-    np.testing.assert_array_equal(split_of(spoiled, y, TINY, seed=4).X, split.X)
-    assert not np.array_equal(split_of(spoiled, y, TINY, seed=4, by_all=True).X, split.X)
+    np.testing.assert_array_equal(make_split(spoiled, y, TINY, seed=4).X, split.X)
+    assert not np.array_equal(make_split(spoiled, y, TINY, seed=4, by_all=True).X, split.X)
 
 
 def test_genes_that_all_subjects_chose() -> None:
     X, y = np.asarray(data(shift=0.3)[0]), data()[1]
-    split = split_of(X, y, TINY, seed=4, by_all=True)
+    split = make_split(X, y, TINY, seed=4, by_all=True)
     best = np.argsort(-np.abs(ttest_ind(X[y == 1], X[y == 0]).statistic))[: TINY.genes]
     rng = np.random.default_rng(4)
     test = np.concatenate([rng.permutation(np.flatnonzero(y == label))[:count] for label, count in ((1, 5), (0, 16))])
@@ -104,7 +105,7 @@ def test_genes_that_all_subjects_chose() -> None:
     np.testing.assert_allclose(split.X, (train - train.mean(axis=0)) / train.std(axis=0))
 
 
-@pytest.mark.parametrize(("instead", "said"), [(0.5, "sensitivity, MCC"), (0.2, "none of them")])
+@pytest.mark.parametrize(("instead", "said"), [(0.5, "sensitivity, MCC"), (0.2, "none of the metrics")])
 def test_it_is_said_which_choice_of_genes_is_nearer_to_the_paper(instead: float, said: str) -> None:
     """Only replications count that both have."""
     rows = [
@@ -114,8 +115,8 @@ def test_it_is_said_which_choice_of_genes_is_nearer_to_the_paper(instead: float,
     ]
     for row in rows:
         row["specificity"] = 0.77 if row["kind"] == "main" else 0.9
-    _, second = BreastCancer().text_tables(TINY, Table(rows))
-    assert f"nearer to the paper's than in the first table in: {said}." in second.caption
+    _, second = BreastCancer().text_tables(TINY, frame_of(rows))
+    assert f"closer to the paper's than in the first table in: {said}." in second.caption
     assert f"specificity +0.13, sensitivity {instead - 0.77:+.2f}, MCC {instead - 0.49:+.2f}." in second.caption
     assert [row[5] for row in second.rows] == [f"{instead:.2f}"] * 2
 
@@ -125,9 +126,9 @@ def test_tasks_with_genes_by_all_subjects_have_them(loaded: None, monkeypatch: p
 
     def noted(X: Any, y: Any, settings: BreastCancerSettings, seed: int, by_all: bool = False) -> Split:
         calls.append(by_all)
-        return split_of(X, y, settings, seed, by_all)
+        return make_split(X, y, settings, seed, by_all)
 
-    monkeypatch.setattr(breast_cancer, "split_of", noted)
+    monkeypatch.setattr(breast_cancer, "make_split", noted)
     settings = replace(TINY, replications=1, curves=0)
     plain, other = BreastCancer().tasks(settings)
     assert {row["kind"] for row in BreastCancer().run(settings, plain)} == {"main", "step"}
@@ -138,7 +139,7 @@ def test_tasks_with_genes_by_all_subjects_have_them(loaded: None, monkeypatch: p
 
 def test_k_is_chosen_by_subjects_that_were_held_out() -> None:
     X, y = data()[:2]
-    split = split_of(np.asarray(X), y, TINY, seed=0)
+    split = make_split(np.asarray(X), y, TINY, seed=0)
     folds = StratifiedKFold(TINY.folds, shuffle=True, random_state=5)
     pairs = list(breast_cancer._fold_covariances(TINY, split, 5))
     for (kept, out), found in zip(folds.split(split.X, split.y), pairs, strict=True):
@@ -150,7 +151,7 @@ def test_k_is_chosen_by_subjects_that_were_held_out() -> None:
 
 def test_splits_differ() -> None:
     X, y = data()[:2]
-    one, other = (split_of(np.asarray(X), y, TINY, seed) for seed in (0, 1))
+    one, other = (make_split(np.asarray(X), y, TINY, seed) for seed in (0, 1))
     assert not np.array_equal(one.X_test, other.X_test)
 
 
@@ -158,69 +159,69 @@ def test_measures_by_hand() -> None:
     y = np.array([1, 1, 1, 0, 0, 0, 0])
     predicted = np.array([1, 1, 0, 0, 0, 0, 1])
     tp, fn, tn, fp = 2, 1, 3, 1
-    row = judged(y, predicted)
+    row = score(y, predicted)
     assert row["sensitivity"] == pytest.approx(tp / (tp + fn))
     assert row["specificity"] == pytest.approx(tn / (tn + fp))
     root = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
     assert row["mcc"] == pytest.approx((tp * tn - fp * fn) / root)
-    assert judged(y, np.zeros_like(y)) == {"specificity": 1.0, "sensitivity": 0.0, "mcc": 0.0}
+    assert score(y, np.zeros_like(y)) == {"specificity": 1.0, "sensitivity": 0.0, "mcc": 0.0}
 
 
 def test_the_rule_is_that_of_the_estimator() -> None:
     X, y = data(shift=0.5)[:2]
-    split = split_of(np.asarray(X), y, TINY, seed=0)
+    split = make_split(np.asarray(X), y, TINY, seed=0)
     model = SparseDiscriminantAnalysis(k=9, bounds="paper", standardize=False).fit(split.X, split.y)
-    np.testing.assert_array_equal(classified(model.precision_, split), model.predict(split.X_test))
-    covariance = breast_cancer._class_covariance(split.X, split.y, split.X, split.y)
+    np.testing.assert_array_equal(classify(model.precision_, split), model.predict(split.X_test))
+    covariance = split.covariance
     own = method_named(DEFAULT).fit(TINY, covariance, 9)
     np.testing.assert_allclose(own.omega, model.precision_, atol=1e-8)
 
 
-def test_rows_have_all_measures(table: Table) -> None:
-    main = table.where(kind="main")
+def test_rows_have_all_measures(table: pd.DataFrame) -> None:
+    main = where(table, kind="main")
     assert len(main) == 2 * len(METHODS)
     names = ("specificity", "sensitivity", "mcc", "seconds", "tuning_seconds", "edges", "parameter", "iterations")
-    for row in main.rows:
+    for row in rows_of(main):
         assert all(np.isfinite(row[name]) for name in names)
         assert isinstance(row["status"], str)
         assert row["tuning_seconds"] >= row["seconds"]
 
 
-def test_classes_that_lie_apart_are_told_apart(monkeypatch: pytest.MonkeyPatch, table: Table) -> None:
+def test_classes_that_lie_apart_are_told_apart(monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame) -> None:
     monkeypatch.setattr(breast_cancer, "load_hess", lambda: data(shift=0.0))
-    none = results(BreastCancer(), replace(TINY, curves=0)).where(kind="main")
+    none = where(results(BreastCancer(), replace(TINY, curves=0)), kind="main")
     for name in METHODS:
-        assert table.mean("mcc", method=name) > 0.5
-        assert none.mean("mcc", method=name) < 0.4
+        assert mean(table, "mcc", method=name) > 0.5
+        assert mean(none, "mcc", method=name) < 0.4
 
 
-def test_curves_begin_together_and_end_lower(table: Table) -> None:
-    curves = table.where(kind="curve")
-    assert curves.distinct("replication") == [0]
-    begins = {curves.where(method=name).rows[0]["loss"] for name in curves.distinct("method")}
+def test_curves_begin_together_and_end_lower(table: pd.DataFrame) -> None:
+    curves = where(table, kind="curve")
+    assert unique(curves, "replication") == [0]
+    begins = {rows_of(where(curves, method=name))[0]["loss"] for name in unique(curves, "method")}
     assert len(begins) == 1
-    for name in curves.distinct("method"):
-        values = curves.values("loss", method=name)
+    for name in unique(curves, "method"):
+        values = values_of(curves, "loss", method=name)
         assert values[-1] < values[0]
-    assert len(curves.where(method="FBS")) == 1 + 9  # an iteration for each edge
+    assert len(where(curves, method="FBS")) == 1 + 9  # an iteration for each edge
 
 
-def test_pictures_and_table(table: Table) -> None:
+def test_pictures_and_table(table: pd.DataFrame) -> None:
     assert list(show_all(BreastCancer(), TINY, table)) == ["breast-cancer-curves"]
     shown, by_all, steps = BreastCancer().text_tables(TINY, table)
-    assert [row[0] for row in steps.rows] == ["0.0625/v²", "0.125/v²", "0.25/v²", "0.5/v²", "1/v²", "2/v²"]
-    assert steps.rows[0][1] != "nan"
-    assert [row[0] for row in by_all.rows] == ["GraHTP", DEFAULT]
-    assert {len(row) for row in by_all.rows} == {len(by_all.heads)}
+    assert [row[0] for row in rows_of(steps)] == ["0.0625/v²", "0.125/v²", "0.25/v²", "0.5/v²", "1/v²", "2/v²"]
+    assert rows_of(steps)[0][1] != "nan"
+    assert [row[0] for row in rows_of(by_all)] == ["GraHTP", DEFAULT]
+    assert {len(row) for row in rows_of(by_all)} == {len(by_all.header)}
     assert [row[0] for row in shown.rows] == list(METHODS)
-    assert {len(row) for row in shown.rows} == {len(shown.heads)}
+    assert {len(row) for row in shown.rows} == {len(shown.header)}
     mean, deviation = (of("mcc", kind="main", method="FBS") for of in (table.mean, table.deviation))
     assert shown.rows[2][5] == f"{mean:.2f} ({deviation:.2f})"
     assert shown.rows[2][6] == "0.48 (0.19)"
     assert shown.rows[-1][2] == ""
 
 
-def made_up(numbers: dict[str, tuple[float, float]], curves: dict[str, list[float]]) -> Table:
+def made_up(numbers: dict[str, tuple[float, float]], curves: dict[str, list[float]]) -> pd.DataFrame:
     """Results with the same value of all metrics, and seconds, for each method; and curves."""
     rows: list[dict[str, Any]] = [
         {"kind": kind, "replication": 0, "method": name, **dict.fromkeys(MEASURES, value), "seconds": s}
@@ -232,14 +233,14 @@ def made_up(numbers: dict[str, tuple[float, float]], curves: dict[str, list[floa
         for name, curve in curves.items()
         for iteration, loss in enumerate(curve)
     ]
-    return Table(rows)
+    return frame_of(rows)
 
 
 SLOW, FAST, RESTLESS = [10.0, 8.0, 6.0, 4.0, 2.0], [10.0, 2.0, 2.0], [10.0, 2.0, 9.0]
 
 
-def words(table: Table) -> list[str]:
-    return [claim.faithful.word for claim in BreastCancer().claims(TINY, table)]
+def words(table: pd.DataFrame) -> list[str]:
+    return [claim.published.word for claim in BreastCancer().claims(TINY, table)]
 
 
 def test_claims_follow_the_results() -> None:
@@ -260,21 +261,21 @@ def test_claims_follow_the_results() -> None:
 def test_a_curve_that_rises_again_has_not_converged() -> None:
     curves = {"GraHTP": RESTLESS, "GraSP": RESTLESS, "FBS": SLOW, DEFAULT: FAST}
     claim = BreastCancer().claims(TINY, made_up({}, curves))[-1]
-    assert claim.faithful.word == "does not hold"
-    assert "GraHTP never" in claim.faithful.numbers
-    assert claim.ours is not None
-    assert claim.ours.word == "partly"  # GraSP has been as low as soon, FBS not
+    assert claim.published.word == "does not hold"
+    assert "GraHTP never" in claim.published.numbers
+    assert claim.default is not None
+    assert claim.default.word == "partly"  # GraSP has been as low as soon, FBS not
 
 
 def test_a_method_that_is_soon_stuck_is_not_faster_than_one_that_is_lower_at_once() -> None:
     """Iterations are counted to the same level for all."""
     curves = {"GraHTP": [10.0, 9.9, 9.9], "GraSP": [10.0, 0.3, 0.2, 0.1], "FBS": [10.0, 5.0, 1.0], DEFAULT: FAST}
     claim = BreastCancer().claims(TINY, made_up({}, curves))[-1]
-    assert claim.faithful.word == "does not hold"
-    assert "GraHTP 1, GraSP 1, FBS 1; median of the lowest loss: GraHTP 9.90, GraSP 0.10" in claim.faithful.numbers
-    assert claim.why
-    assert claim.ours is not None
-    assert claim.ours.word == "partly"  # as low as GraSP's first iteration it never is, and FBS takes twice as long
+    assert claim.published.word == "does not hold"
+    assert "GraHTP 1, GraSP 1, FBS 1; median of the lowest loss: GraHTP 9.90, GraSP 0.10" in claim.published.numbers
+    assert claim.explanation
+    assert claim.default is not None
+    assert claim.default.word == "partly"  # as low as GraSP's first iteration it never is, and FBS takes twice as long
 
 
 #: As the source of the paper has them.
@@ -298,14 +299,14 @@ def test_cells_are_under_their_heads() -> None:
     own = {"specificity": 0.11, "sensitivity": 0.22, "mcc": 0.33, "edges": 44, "seconds": 0.055, "tuning_seconds": 6.6}
     rows = [{"kind": "main", "replication": 0, "method": name, **own} for name in METHODS]
     rows += [{"kind": "adm", "replication": 0, "method": "GraSP", "seconds": 7.7, "status": "max_iter"}]
-    (table,) = BreastCancer().text_tables(TINY, Table(rows))
-    assert table.heads == (
+    (table,) = BreastCancer().text_tables(TINY, frame_of(rows))
+    assert table.header == (
         *("method", "specificity", "paper", "sensitivity", "paper", "MCC", "paper", "edges"),
         *("CPU s, fit", "with ADM", "paper", "CPU s, whole choice"),
     )
     shares = ("0.11", "0.73 (0.10)", "0.22", "0.78 (0.18)", "0.33", "0.45 (0.17)")
-    assert table.rows[1] == ["GraSP", *shares, "44", "0.055", "7.70", "4.06", "6.60"]
-    assert "(ADM) on 1 data set (no spread), where the limit of iterations ended most runs of GraSP." in table.caption
+    assert rows_of(table)[1] == ["GraSP", *shares, "44", "0.055", "7.70", "4.06", "6.60"]
+    assert "(ADM) on 1 data set (no spread), where most runs of GraSP stopped at the iteration limit." in table.caption
 
 
 def test_the_papers_own_numbers_say_what_the_paper_says() -> None:
@@ -314,8 +315,8 @@ def test_the_papers_own_numbers_say_what_the_paper_says() -> None:
         for kind in ("main", "adm")
         for name, (a, b, c, seconds) in PAPER.items()
     ]
-    claims = BreastCancer().claims(TINY, Table(rows))
-    assert [claim.faithful.word for claim in claims] == ["holds"] * 8 + ["not measured"]
+    claims = BreastCancer().claims(TINY, frame_of(rows))
+    assert [claim.published.word for claim in claims] == ["holds"] * 8 + ["not measured"]
     assert claims[1].words == "GraHTP has the largest MCC (0.49, 0.45, 0.48, 0.45)"
     assert claims[4].words.startswith("GLasso is the fastest (1.19 s; 1.92, 4.06, 8.73 s): with the paper's ADM")
 
@@ -326,21 +327,24 @@ def test_who_has_the_largest_is_said_with_numbers() -> None:
         for name, value in (("GraHTP", 0.5), ("GraSP", 0.6), ("FBS", 0.4), ("GLasso", 0.5))
         for each in range(3)
     ]
-    claim = BreastCancer().claims(TINY, Table(rows))[1]
-    assert claim.faithful.word == "does not hold"
+    claim = BreastCancer().claims(TINY, frame_of(rows))[1]
+    assert claim.published.word == "does not hold"
     said = "GraHTP 0.501, GraSP 0.601 (clearly more), FBS 0.401 (clearly less), GLasso 0.501"
-    assert claim.faithful.numbers == said
-    assert "ahead of the next one by 0.01; the choice of the genes alone changes GraHTP's by" in claim.why
+    assert claim.published.numbers == said
+    assert (
+        "ahead of the next one by 0.01; selecting the genes by all subjects alone changes GraHTP's by"
+        in claim.explanation
+    )
 
 
-def test_steps_and_the_papers_way_of_minimizing(table: Table) -> None:
-    steps, adm = table.where(kind="step"), table.where(kind="adm")
-    assert steps.distinct("multiple") == list(TINY.steps)
-    assert steps.distinct("replication") == [0, 1]
+def test_steps_and_the_papers_way_of_minimizing(table: pd.DataFrame) -> None:
+    steps, adm = where(table, kind="step"), where(table, kind="adm")
+    assert unique(steps, "multiple") == list(TINY.steps)
+    assert unique(steps, "replication") == [0, 1]
     # Steps matter: the losses differ.
-    assert len({row["loss"] for row in steps.where(replication=0).rows}) > 1
-    assert adm.distinct("method") == ["GraHTP", "GraSP", "FBS", "GLasso"]
-    assert adm.distinct("replication") == [0]
+    assert len({row["loss"] for row in rows_of(where(steps, replication=0))}) > 1
+    assert unique(adm, "method") == ["GraHTP", "GraSP", "FBS", "GLasso"]
+    assert unique(adm, "replication") == [0]
 
 
 def test_adm_is_what_the_paper_has(loaded: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
 from ksparse.datasets import SplitData
-from ksparse.experiments import Table, rcv1
-from ksparse.experiments.methods import DEFAULT, FAITHFUL, FEATURE_METHODS
-from ksparse.experiments.rcv1 import METHODS, Rcv1, Rcv1Settings
+from reproduction.experiments import rcv1
+from reproduction.experiments.rcv1 import METHODS, Rcv1, Rcv1Settings
+from reproduction.frames import summarize, unique, where
+from reproduction.methods import DEFAULT, FEATURE_METHODS, PUBLISHED
 
-from .helpers import changed, claim_with, results, show_all
+from .helpers import changed, claim_with, frame_of, results, rows_of, show_all, values_of
 
 SMALL = Rcv1Settings((4, 8), (4, 8), False, 2, documents=90, steps_at=(4,), steps=(1.0, 16.0))
 MEASURES = {"error", "seconds", "loss", "early", "settled", "iterations", "status", "train", "test"}
@@ -37,45 +39,45 @@ def _without_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def table() -> Table:
+def table() -> pd.DataFrame:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rcv1, "load_rcv1", _made_up)
         return results(Rcv1(), SMALL)
 
 
-def test_rows_have_all_measures(table: Table) -> None:
-    main = table.where(kind="main")
+def test_rows_have_all_measures(table: pd.DataFrame) -> None:
+    main = where(table, kind="main")
     assert len(main) == len(METHODS) * 2 * 2
-    assert all(set(row) >= MEASURES for row in main.rows)
-    assert all(row["train"] == 90 and row["test"] == 90 for row in main.rows)
-    assert all(0 < row["error"] < 0.45 for row in main.rows)
-    assert all(row["loss"] < np.log(2) for row in main.rows)
-    steps = table.where(kind="step")
+    assert all(set(row) >= MEASURES for row in rows_of(main))
+    assert all(row["train"] == 90 and row["test"] == 90 for row in rows_of(main))
+    assert all(0 < row["error"] < 0.45 for row in rows_of(main))
+    assert all(row["loss"] < np.log(2) for row in rows_of(main))
+    steps = where(table, kind="step")
     assert len(steps) == 2 * 2 * 2
-    assert all(set(row) >= MEASURES for row in steps.rows)
-    assert steps.distinct("k") == [4]
+    assert all(set(row) >= MEASURES for row in rows_of(steps))
+    assert unique(steps, "k") == [4]
 
 
-def test_the_loss_falls_along_the_traces(table: Table) -> None:
+def test_the_loss_falls_along_the_traces(table: pd.DataFrame) -> None:
     for method in METHODS:
         for k in SMALL.ks:
-            trace = table.where(kind="trace", method=method, k=k, replication=0)
-            values = trace.values("value")
-            row = table.where(kind="main", method=method, k=k, replication=0).rows[0]
-            assert trace.values("iteration").tolist() == list(range(row["iterations"] + 1))
+            trace = where(table, kind="trace", method=method, k=k, replication=0)
+            values = values_of(trace, "value")
+            row = rows_of(where(table, kind="main", method=method, k=k, replication=0))[0]
+            assert values_of(trace, "iteration").tolist() == list(range(row["iterations"] + 1))
             assert values[0] == pytest.approx(np.log(2))
             assert values.min() <= (1 + 1e-4) * row["loss"] < values[0]
             assert values[row["settled"]] <= 1.01 * row["loss"] < values[row["settled"] - 1]
             assert row["early"] == pytest.approx(values[min(10, values.size - 1)], rel=1e-4)
             assert np.all(np.diff(values) < 0) or method != "FBS"
-    assert table.where(kind="main", method="FBS", k=8).rows[0]["iterations"] == 8
+    assert rows_of(where(table, kind="main", method="FBS", k=8))[0]["iterations"] == 8
     # A larger k can only help a forward selection.
-    losses = table.where(kind="main").series("k", "loss", method="FBS").mean
+    losses = summarize(where(table, kind="main"), "k", "loss", method="FBS").mean
     assert losses[1] < losses[0]
 
 
 def test_the_loss_is_the_papers() -> None:
-    texts = rcv1._texts(SMALL, 1)
+    texts = rcv1._load_texts(SMALL, 1)
     data = _made_up(1)
     w = np.random.default_rng(0).standard_normal(60)
     margins = data.y_train[:90] * (data.X_train[:90] @ w)
@@ -84,9 +86,9 @@ def test_the_loss_is_the_papers() -> None:
 
 
 def test_errors_are_those_on_the_test_documents() -> None:
-    texts = rcv1._texts(SMALL, 0)
+    texts = rcv1._load_texts(SMALL, 0)
     solver = FEATURE_METHODS[3].make(1.0, 1e-4, 50)
-    row, result = rcv1._measured(texts, 4, solver)
+    row, result = rcv1._fit(texts, 4, solver)
     data = _made_up(0)
     wrong = (data.X_test[:90] @ result.x > 0) != (data.y_test[:90] > 0)
     assert row["error"] == pytest.approx(wrong.mean())
@@ -102,14 +104,14 @@ def test_the_number_of_splits_follows_the_files(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_run_that_diverges_has_all_measures() -> None:
-    texts = rcv1._texts(SMALL, 0)
+    texts = rcv1._load_texts(SMALL, 0)
     solver = FEATURE_METHODS[1].make(1e300, 1e-4, 50)
-    row, result = rcv1._measured(texts, 4, solver)
+    row, result = rcv1._fit(texts, 4, solver)
     assert row["loss"] == row["early"] == pytest.approx(np.log(2))
     assert row["settled"] == result.n_iter + 1
 
 
-def test_figures_and_tables(table: Table) -> None:
+def test_figures_and_tables(table: pd.DataFrame) -> None:
     figures = show_all(Rcv1(), SMALL, table)
     assert list(figures) == ["rcv1-convergence", "rcv1-error-time", "rcv1-steps"]
     lines = figures["rcv1-convergence"].axes[0].get_lines()
@@ -117,10 +119,10 @@ def test_figures_and_tables(table: Table) -> None:
     # Each has a band of standard errors, and methods that stopped keep their last value.
     assert len(figures["rcv1-convergence"].axes[0].collections) == len(METHODS)
     assert len({np.asarray(line.get_xdata()).size for line in lines}) == 1
-    assert len(Rcv1().pictures(SMALL, table.where(kind="main"))) == 2
+    assert len(Rcv1().pictures(SMALL, where(table, kind="main"))) == 2
 
 
-def _stated(seconds: dict[str, float]) -> Table:
+def _stated(seconds: dict[str, float]) -> pd.DataFrame:
     """Results that are as the paper says: all errors alike; GraHTP and GraSP converge fast."""
     fast = ("GraHTP", "GraSP", DEFAULT)
     rows = [
@@ -136,13 +138,13 @@ def _stated(seconds: dict[str, float]) -> Table:
         for method in METHODS
         for k in SMALL.ks
     ]
-    return Table(rows)
+    return frame_of(rows)
 
 
 PAPERS = {"GraHTP": 2.0, "FGraHTP": 1.0, "GraSP": 6.0, "FBS": 7.0, DEFAULT: 3.0}
 
 
-def _reversed_times(table: Table) -> Table:
+def _reversed_times(table: pd.DataFrame) -> pd.DataFrame:
     return _stated({"GraHTP": 7.0, "FGraHTP": 8.0, "GraSP": 2.0, "FBS": 1.0, DEFAULT: 9.0})
 
 
@@ -159,38 +161,38 @@ def _reversed_times(table: Table) -> Table:
         ("better trade-offs", _reversed_times),
     ],
 )
-def test_verdicts_follow_the_numbers(words: str, flip: Callable[[Table], Table]) -> None:
+def test_verdicts_follow_the_numbers(words: str, flip: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
     stated = _stated(PAPERS)
     claim = claim_with(words, Rcv1(), SMALL, stated)
-    assert claim.faithful.word == "holds"
-    assert claim.ours is not None
-    assert claim_with(words, Rcv1(), SMALL, flip(stated)).faithful.word != "holds"
-    nothing: Any = claim_with(words, Rcv1(), SMALL, Table([])).faithful.word
+    assert claim.published.word == "holds"
+    assert claim.default is not None
+    assert claim_with(words, Rcv1(), SMALL, flip(stated)).published.word != "holds"
+    nothing: Any = claim_with(words, Rcv1(), SMALL, frame_of([])).published.word
     assert nothing == "not measured"
 
 
 def test_an_iteration_of_fgrahtp_is_the_cheapest_or_not() -> None:
-    stated = Table({**row, "iterations": 10} for row in _stated(PAPERS).rows)
+    stated = frame_of({**row, "iterations": 10} for row in rows_of(_stated(PAPERS)))
     words = "an iteration of FGraHTP"
-    assert claim_with(words, Rcv1(), SMALL, stated).faithful.word == "holds"
+    assert claim_with(words, Rcv1(), SMALL, stated).published.word == "holds"
     dear = changed(stated, "seconds", 100, method="FGraHTP")
-    assert claim_with(words, Rcv1(), SMALL, dear).faithful.word == "does not hold"
+    assert claim_with(words, Rcv1(), SMALL, dear).published.word == "does not hold"
 
 
 def test_some_step_may_converge_as_grasp_does() -> None:
     stated = changed(_stated(PAPERS), "early", 3, method="GraHTP")
-    grahtp = stated.where(method="GraHTP", k=SMALL.ks[0]).rows[0]
+    grahtp = rows_of(where(stated, method="GraHTP", k=SMALL.ks[0]))[0]
     steps = [
         {**grahtp, "kind": "step", "multiple": multiple, "early": early} for multiple, early in ((1, 0.9), (4, 0.1))
     ]
-    words = "with the best of the steps tried"
-    judged = claim_with(words, Rcv1(), SMALL, Table([*stated.rows, *steps])).faithful
+    words = "with the best of the tried steps"
+    judged = claim_with(words, Rcv1(), SMALL, frame_of([*rows_of(stated), *steps])).published
     assert judged.word == "holds"
-    said = f"losses after 10 iterations: k = {SMALL.ks[0]} (GraSP 0.1): with"
+    said = f"losses after 10 iterations: k = {SMALL.ks[0]} (GraSP 0.1):"
     assert judged.numbers == f"{said} η = 4/L (0.1)"
-    without = claim_with(words, Rcv1(), SMALL, Table([*stated.rows, steps[0]])).faithful
+    without = claim_with(words, Rcv1(), SMALL, frame_of([*rows_of(stated), steps[0]])).published
     assert without.word == "does not hold"
-    assert without.numbers == f"{said} none"
+    assert without.numbers == f"{said} no step"
 
 
 def test_the_default_is_judged_beside_them() -> None:
@@ -199,12 +201,12 @@ def test_the_default_is_judged_beside_them() -> None:
     worse = changed(stated, "error", 2, method=DEFAULT)
     for words, table in (("significantly faster", slow), ("better trade-offs", worse), ("all methods", worse)):
         before, after = (claim_with(words, Rcv1(), SMALL, each) for each in (stated, table))
-        assert before.ours is not None
-        assert after.ours is not None
-        assert before.ours.word == "holds"
-        assert after.ours.word == "does not hold"
-        assert after.faithful.word == "holds"
-    assert set(FAITHFUL) | {DEFAULT} == set(METHODS)
+        assert before.default is not None
+        assert after.default is not None
+        assert before.default.word == "holds"
+        assert after.default.word == "does not hold"
+        assert after.published.word == "holds"
+    assert set(PUBLISHED) | {DEFAULT} == set(METHODS)
 
 
 def test_full_settings_are_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +229,7 @@ def test_full_settings_are_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_thresholds(words: str, name: str, method: str, inside: float, outside: float) -> None:
     """What is comparable, slight or significant is so up to a limit, and not beyond."""
     found = [
-        claim_with(words, Rcv1(), SMALL, changed(_stated(PAPERS), name, factor, method=method)).faithful.share
+        claim_with(words, Rcv1(), SMALL, changed(_stated(PAPERS), name, factor, method=method)).published.fraction
         for factor in (inside, outside)
     ]
     assert found[0] == 1.0
@@ -237,11 +239,11 @@ def test_thresholds(words: str, name: str, method: str, inside: float, outside: 
 def test_iterations_until_settled_may_differ_by_five() -> None:
     for more, share in ((5, 1.0), (6, 0.0)):
         table = changed(_stated(PAPERS), "settled", 1.0, more, method="GraSP")
-        assert claim_with("comparable in convergence", Rcv1(), SMALL, table).faithful.share == share
+        assert claim_with("comparable in convergence", Rcv1(), SMALL, table).published.fraction == share
 
 
 def test_convergence_is_judged_at_the_k_that_are_shown() -> None:
     stated = _stated(PAPERS)
-    hidden = Table([*stated.rows, *({**row, "k": 999, "early": 1.0 / row["early"]} for row in stated.rows)])
+    hidden = frame_of([*rows_of(stated), *({**row, "k": 999, "early": 1.0 / row["early"]} for row in rows_of(stated))])
     for words in ("are comparable in convergence", "superior to FGraHTP and FBS", "slightly less sharp"):
-        assert claim_with(words, Rcv1(), SMALL, hidden).faithful.word == "holds"
+        assert claim_with(words, Rcv1(), SMALL, hidden).published.word == "holds"

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from ksparse.experiments import EXPERIMENTS, Settings
-from ksparse.experiments.breast_cancer import BreastCancer
-from ksparse.experiments.report import described
+from reproduction.base import Settings
+from reproduction.experiments import EXPERIMENTS
+from reproduction.experiments.breast_cancer import BreastCancer
+from reproduction.report import describe_settings
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Many(Settings):
 
 
 def test_settings_in_a_line() -> None:
-    assert described(Many()) == (
+    assert describe_settings(Many()) == (
         "places = ((100, 5), (200, 5), …, (400, 5)); few = (1, 2, 3); uneven = (1, 2, 4, 1e-05);"
         " words = (a, b, c, d); tries at = 3; original = no"
     )
@@ -57,7 +58,7 @@ def test_texts_have_the_numbers_of_the_settings(monkeypatch: pytest.MonkeyPatch)
         "theory": (
             f"with {theory.p} correlated features, k = {theory.k}",
             f"n = {theory.n} and {theory.p} independent features",
-            f"lesser of {theory.ratio}ζ and {theory.below} of Theorem 1's limit",
+            f"smaller of {theory.ratio}ζ and {theory.below} of Theorem 1's limit",
             f"p = {theory.large} independent features",
             f"k = k̄ = {theory.sparsity} coefficients ±1",
         ),

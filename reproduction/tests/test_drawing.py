@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from ksparse.experiments import Table
-from ksparse.experiments.claims import comparable, compared
-from ksparse.experiments.drawing import finish, run_curve, step_curves
+from reproduction.claims import judge_better, judge_comparable
+from reproduction.drawing import draw_runs, draw_steps, finish
+
+from .helpers import frame_of
 
 
 @pytest.mark.parametrize(("high", "least"), [(1.8, 2), (40.0, 4), (1e5, 5)])
@@ -26,8 +27,8 @@ def test_logarithmic_axes_have_several_plain_numbers(high: float, least: int) ->
 
 
 def test_nothing_to_take_a_ratio_of() -> None:
-    table = Table({"method": method, "k": 1, "error": 0.0} for method in ("a", "b"))
-    for judged in (compared(table, "error", "k", "a", ("b",)), comparable(table, "error", "k", "a", "b")):
+    table = frame_of({"method": method, "k": 1, "error": 0.0} for method in ("a", "b"))
+    for judged in (judge_better(table, "error", "k", "a", ("b",)), judge_comparable(table, "error", "k", "a", "b")):
         assert judged.word == "holds"
         assert "median ratio unknown" in judged.numbers
 
@@ -43,7 +44,7 @@ def test_a_panel_without_results_says_so() -> None:
 
 
 def test_steps_have_a_colour_for_each_setting_and_a_line_for_each_method() -> None:
-    steps = Table(
+    steps = frame_of(
         {"method": method, "k": k, "multiple": multiple, "error": k * multiple, "replication": replication}
         for method in ("GraHTP", "FGraHTP")
         for k in (20, 10)
@@ -51,7 +52,7 @@ def test_steps_have_a_colour_for_each_setting_and_a_line_for_each_method() -> No
         for replication in (0, 1)
     )
     figure = Figure(layout="constrained")
-    step_curves(figure, steps, "k", [("error", "test error", "xy"), ("error", "the same", "x")], "η·L", 4.0)
+    draw_steps(figure, steps, "k", [("error", "test error", "xy"), ("error", "the same", "x")], "η·L", 4.0)
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["k = 10", "k = 20", "GraHTP", "FGraHTP"]
     left, right = figure.axes
@@ -66,7 +67,7 @@ def test_steps_have_a_colour_for_each_setting_and_a_line_for_each_method() -> No
 
 def test_runs_over_iterations_have_a_mean_and_a_band() -> None:
     ax = Figure().subplots()
-    run_curve(ax, [np.array([4.0, 2.0]), np.array([6.0, 4.0, 1.0])], "GraHTP")
+    draw_runs(ax, [np.array([4.0, 2.0]), np.array([6.0, 4.0, 1.0])], "GraHTP")
     (line,) = ax.get_lines()
     # A run that has ended stays where it is.
     assert np.asarray(line.get_ydata()).tolist() == [5.0, 3.0, 1.5]
@@ -74,8 +75,8 @@ def test_runs_over_iterations_have_a_mean_and_a_band() -> None:
     heights = np.asarray(band.get_paths()[0].vertices)[:, 1]
     assert (heights.min(), heights.max()) == pytest.approx((1.0, 6.0))
     ax = Figure().subplots()
-    run_curve(ax, [np.array([4.0, 2.0])], "GraHTP", length=4, first=1)
+    draw_runs(ax, [np.array([4.0, 2.0])], "GraHTP", length=4, first=1)
     assert np.asarray(ax.get_lines()[0].get_xydata()).tolist() == [[1.0, 2.0], [2.0, 2.0], [3.0, 2.0]]
     assert not ax.collections
-    run_curve(ax, [], "GraSP")
+    draw_runs(ax, [], "GraSP")
     assert len(ax.get_lines()) == 1
