@@ -125,7 +125,7 @@ class CompressedSensing(Experiment):
                 means = summarize(part, "k", "success", method=special)["mean"]
                 ax.plot(means.index, means, color=style_of(special)["color"], linewidth=6, alpha=0.25, label=special)
             draw_summaries(ax, part, "k", "success", METHODS)
-            ax.xaxis.get_major_locator().set_params(integer=True)
+            ax.locator_params(axis="x", integer=True)
 
         caption = (
             f"{settings.p} coefficients, {settings.n} measurements; a success is a relative error below"

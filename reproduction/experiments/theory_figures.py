@@ -121,7 +121,7 @@ def picture_of_bounds(frame: pd.DataFrame, noises: Sequence[float]) -> Picture:
                 _draw_hollow(ax, errors.assign(mean=errors["mean"].clip(lower=LOWEST)), method)
                 bound = summarize(here, "t", "bound", method=method)["mean"]
                 ax.plot(bound.index, bound, linestyle="--", color=COLOURS[method], label=f"bound for {method}")
-            ax.xaxis.get_major_locator().set_params(integer=True)
+            ax.locator_params(axis="x", integer=True)
             title = "without noise" if noise == 0 else f"noise {noise:g}"
             first = ax is axes[0]
             finish(ax, "iteration t", "‖x⁽ᵗ⁾ − x̄‖" if first else "", log="y", title=title, legend=first)

@@ -13,8 +13,8 @@ from scipy.stats import ttest_ind
 from sklearn.model_selection import StratifiedKFold
 
 from ksparse import SparseDiscriminantAnalysis
-from ksparse.datasets import ExpressionData
 from ksparse.debias import Exact
+from reproduction.data import ExpressionData
 from reproduction.experiments import breast_cancer
 from reproduction.experiments.breast_cancer import (
     BreastCancer,
@@ -131,9 +131,11 @@ def test_tasks_with_genes_by_all_subjects_have_them(loaded: None, monkeypatch: p
     monkeypatch.setattr(breast_cancer, "make_split", noted)
     settings = replace(TINY, replications=1, curves=0)
     plain, other = BreastCancer().tasks(settings)
-    assert {row["kind"] for row in BreastCancer().run(settings, plain)} == {"main", "step"}
+    assert {row["kind"] for row in BreastCancer().run(settings, plain)} == {"main", "main, equal priors", "step"}
     rows = BreastCancer().run(settings, other)
-    assert [(row["kind"], row["method"]) for row in rows] == [("by all", "GraHTP"), ("by all", DEFAULT)]
+    assert [(row["kind"], row["method"]) for row in rows] == [
+        (kind, method) for method in ("GraHTP", DEFAULT) for kind in ("by all", "by all, equal priors")
+    ]
     assert calls == [False, True]
 
 
@@ -177,6 +179,43 @@ def test_the_rule_is_that_of_the_estimator() -> None:
     np.testing.assert_allclose(own.omega, model.precision_, atol=1e-8)
 
 
+def test_equal_priors_are_those_of_the_estimator() -> None:
+    X, y = data(shift=0.5)[:2]
+    for seed in range(5):
+        split = make_split(np.asarray(X), y, TINY, seed=seed)
+        model = SparseDiscriminantAnalysis(k=9, bounds="paper", standardize=False).fit(split.X, split.y)
+        # δ₁ − δ₀ of the estimator contains log(π₁/π₀), with π₁ < ½: equal priors assign more subjects to class 1.
+        difference = model.decision_function(split.X_test) - np.log(np.mean(split.y == 1) / np.mean(split.y == 0))
+        equal = classify(model.precision_, split, equal_priors=True)
+        np.testing.assert_array_equal(equal, difference > 0)
+        assert equal.sum() >= classify(model.precision_, split).sum()
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "text"),
+    [
+        (0.74, "change the sensitivity by +0.44 on average, which leaves a difference of +0.01 from the paper's"),
+        (0.50, "so that they explain only a part of the difference"),
+        (0.20, "so that they do not explain the difference"),
+    ],
+)
+def test_the_effect_of_equal_priors_is_computed(sensitivity: float, text: str) -> None:
+    rows = [
+        {
+            "kind": kind,
+            "replication": 0,
+            "method": name,
+            "specificity": PAPER[name].specificity[0],
+            "sensitivity": value,
+            "mcc": PAPER[name].mcc[0],
+        }
+        for kind, value in (("main", 0.3), ("main, equal priors", sensitivity))
+        for name in PAPER
+    ]
+    (table,) = BreastCancer().text_tables(TINY, frame_of(rows))
+    assert text in table.caption
+
+
 def test_rows_have_all_measures(table: pd.DataFrame) -> None:
     main = where(table, kind="main")
     assert len(main) == 2 * len(METHODS)
@@ -209,16 +248,21 @@ def test_curves_begin_together_and_end_lower(table: pd.DataFrame) -> None:
 def test_pictures_and_table(table: pd.DataFrame) -> None:
     assert list(show_all(BreastCancer(), TINY, table)) == ["breast-cancer-curves"]
     shown, by_all, steps = BreastCancer().text_tables(TINY, table)
-    assert [row[0] for row in rows_of(steps)] == ["0.0625/v²", "0.125/v²", "0.25/v²", "0.5/v²", "1/v²", "2/v²"]
-    assert rows_of(steps)[0][1] != "nan"
-    assert [row[0] for row in rows_of(by_all)] == ["GraHTP", DEFAULT]
-    assert {len(row) for row in rows_of(by_all)} == {len(by_all.header)}
-    assert [row[0] for row in shown.rows] == list(METHODS)
+    assert [row[0] for row in steps.rows] == ["0.0625/v²", "0.125/v²", "0.25/v²", "0.5/v²", "1/v²", "2/v²"]
+    assert steps.rows[0][1] != "nan"
+    assert [row[0] for row in by_all.rows] == ["GraHTP", DEFAULT, "GraHTP, equal priors", f"{DEFAULT}, equal priors"]
+    assert {len(row) for row in by_all.rows} == {len(by_all.header)}
+    assert [row[0] for row in shown.rows] == [*METHODS, *(f"{name}, equal priors" for name in METHODS)]
     assert {len(row) for row in shown.rows} == {len(shown.header)}
-    mean, deviation = (of("mcc", kind="main", method="FBS") for of in (table.mean, table.deviation))
-    assert shown.rows[2][5] == f"{mean:.2f} ({deviation:.2f})"
+    mcc = where(table, kind="main", method="FBS")["mcc"]
+    assert shown.rows[2][5] == f"{mcc.mean():.2f} ({mcc.std():.2f})"
     assert shown.rows[2][6] == "0.48 (0.19)"
-    assert shown.rows[-1][2] == ""
+    assert shown.rows[len(METHODS) - 1][2] == ""
+    # Equal priors have their own means, the same numbers of the paper, and no fits of their own.
+    equal = where(table, kind="main, equal priors", method="FBS")["sensitivity"]
+    line = shown.rows[len(METHODS) + 2]
+    assert line[3:5] == [f"{equal.mean():.2f} ({equal.std():.2f})", "0.74 (0.18)"]
+    assert line[-5:] == [""] * 5
 
 
 def made_up(numbers: dict[str, tuple[float, float]], curves: dict[str, list[float]]) -> pd.DataFrame:
@@ -305,7 +349,7 @@ def test_cells_are_under_their_heads() -> None:
         *("CPU s, fit", "with ADM", "paper", "CPU s, whole choice"),
     )
     shares = ("0.11", "0.73 (0.10)", "0.22", "0.78 (0.18)", "0.33", "0.45 (0.17)")
-    assert rows_of(table)[1] == ["GraSP", *shares, "44", "0.055", "7.70", "4.06", "6.60"]
+    assert table.rows[1] == ["GraSP", *shares, "44", "0.055", "7.70", "4.06", "6.60"]
     assert "(ADM) on 1 data set (no spread), where most runs of GraSP stopped at the iteration limit." in table.caption
 
 
@@ -317,8 +361,8 @@ def test_the_papers_own_numbers_say_what_the_paper_says() -> None:
     ]
     claims = BreastCancer().claims(TINY, frame_of(rows))
     assert [claim.published.word for claim in claims] == ["holds"] * 8 + ["not measured"]
-    assert claims[1].words == "GraHTP has the largest MCC (0.49, 0.45, 0.48, 0.45)"
-    assert claims[4].words.startswith("GLasso is the fastest (1.19 s; 1.92, 4.06, 8.73 s): with the paper's ADM")
+    assert claims[1].text == "GraHTP has the largest MCC (0.49, 0.45, 0.48, 0.45)"
+    assert claims[4].text.startswith("GLasso is the fastest (1.19 s; 1.92, 4.06, 8.73 s): with the paper's ADM")
 
 
 def test_who_has_the_largest_is_said_with_numbers() -> None:

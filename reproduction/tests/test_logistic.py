@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from threadpoolctl import threadpool_limits
 
-from reproduction.experiments.logistic import METHODS, LogisticSettings
+from reproduction.experiments.logistic import LogisticSettings
 from reproduction.frames import mean, unique, where
-from reproduction.methods import DEFAULT
+from reproduction.methods import DEFAULT, METHODS
 
 from .helpers import experiment_named, frame_of, results, rows_of, values_of
 

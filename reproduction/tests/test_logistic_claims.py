@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reproduction.experiments.logistic import METHODS, LogisticSettings
+from reproduction.experiments.logistic import LogisticSettings
 from reproduction.experiments.logistic_claims import describe_lowest
 from reproduction.frames import where
+from reproduction.methods import METHODS
 
 from .helpers import changed, claim_with, experiment_named, frame_of, rows_of
 

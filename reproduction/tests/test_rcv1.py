@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,11 +12,12 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from ksparse.datasets import SplitData
+from reproduction.data import SplitData
 from reproduction.experiments import rcv1
-from reproduction.experiments.rcv1 import METHODS, Rcv1, Rcv1Settings
+from reproduction.experiments.rcv1 import Rcv1, Rcv1Settings
+from reproduction.experiments.rcv1_claims import UNPUBLISHED, unpublished_table
 from reproduction.frames import summarize, unique, where
-from reproduction.methods import DEFAULT, FEATURE_METHODS, PUBLISHED
+from reproduction.methods import DEFAULT, FEATURE_METHODS, METHODS, PUBLISHED
 
 from .helpers import changed, claim_with, frame_of, results, rows_of, show_all, values_of
 
@@ -64,15 +66,15 @@ def test_the_loss_falls_along_the_traces(table: pd.DataFrame) -> None:
             trace = where(table, kind="trace", method=method, k=k, replication=0)
             values = values_of(trace, "value")
             row = rows_of(where(table, kind="main", method=method, k=k, replication=0))[0]
-            assert values_of(trace, "iteration").tolist() == list(range(row["iterations"] + 1))
+            assert values_of(trace, "iteration").tolist() == list(range(int(row["iterations"]) + 1))
             assert values[0] == pytest.approx(np.log(2))
             assert values.min() <= (1 + 1e-4) * row["loss"] < values[0]
-            assert values[row["settled"]] <= 1.01 * row["loss"] < values[row["settled"] - 1]
+            assert values[int(row["settled"])] <= 1.01 * row["loss"] < values[int(row["settled"]) - 1]
             assert row["early"] == pytest.approx(values[min(10, values.size - 1)], rel=1e-4)
             assert np.all(np.diff(values) < 0) or method != "FBS"
     assert rows_of(where(table, kind="main", method="FBS", k=8))[0]["iterations"] == 8
     # A larger k can only help a forward selection.
-    losses = summarize(where(table, kind="main"), "k", "loss", method="FBS").mean
+    losses = summarize(where(table, kind="main"), "k", "loss", method="FBS")["mean"].to_numpy()
     assert losses[1] < losses[0]
 
 
@@ -193,6 +195,59 @@ def test_some_step_may_converge_as_grasp_does() -> None:
     without = claim_with(words, Rcv1(), SMALL, frame_of([*rows_of(stated), steps[0]])).published
     assert without.word == "does not hold"
     assert without.numbers == f"{said} no step"
+
+
+#: As the source of the paper has them, in a comment.
+LINES = r"""
+%Methods  & GraHTP  & FGraHTP & GraSP  & FBS \\
+%Classification Error   & 4.79 &  4.70 & \textbf{4.46} & 4.83 \\
+%CPU Time (in Sec.)   & 10.22 & \textbf{3.07} & 28.68 & 12.76 \\
+"""
+
+
+def test_the_unpublished_table_is_that_of_the_source() -> None:
+    errors, seconds = (
+        [float(number) for number in re.findall(r"\d+\.\d+", line)] for line in LINES.splitlines() if "." in line
+    )
+    assert list(UNPUBLISHED) == list(PUBLISHED)
+    assert list(UNPUBLISHED.values()) == list(zip(errors, seconds, strict=True))
+
+
+def _with_unpublished(k: int, factor: float = 1.0) -> list[dict[str, Any]]:
+    """The numbers of the unpublished table at one k."""
+    return [
+        {"kind": "main", "k": k, "replication": 0, "method": name, "error": factor * error / 100, "seconds": seconds}
+        for name, (error, seconds) in UNPUBLISHED.items()
+    ]
+
+
+def test_ours_are_shown_at_the_k_with_the_nearest_errors() -> None:
+    rows = _with_unpublished(100, 1.5) + _with_unpublished(200, 1.01) + _with_unpublished(300, 0.8)
+    rows += [{**row, "method": DEFAULT} for row in rows if row["method"] == "FBS"]
+    (table,) = unpublished_table(frame_of(rows))
+    assert table.header[2] == "ours, k = 200"
+    assert table.rows[0] == ["GraHTP", "4.79", "4.84", "3.83 to 7.19", "10.22", "10.22", "10.22 to 10.22"]
+    assert table.rows[-1][:3] == [DEFAULT, "", "4.88"]
+    assert "differ by at most 0.05 points" in table.caption
+
+
+def test_claims_of_the_unpublished_table_follow_the_results() -> None:
+    same = frame_of(_with_unpublished(100) + _with_unpublished(200))
+    assert claim_with("GraSP has the smallest test error", Rcv1(), SMALL, same).published.word == "holds"
+    order = claim_with("order of the times: FGraHTP 3.07, GraHTP 10.22, FBS 12.76", Rcv1(), SMALL, same)
+    assert order.published.word == "holds"
+    better = changed(same, "error", 0.5, method="FBS")
+    claim = claim_with("GraSP has the smallest test error", Rcv1(), SMALL, better)
+    assert claim.published.word == "does not hold"
+    assert claim.explanation.startswith("Smallest here: FBS at 2 of 2 k.")
+    slower = changed(same, "seconds", 10.0, method="FBS")
+    claim = claim_with("order of the times", Rcv1(), SMALL, slower)
+    assert claim.published.fraction == pytest.approx(5 / 6)
+    assert "FBS before GraSP at 0 of 2 k" in claim.published.numbers
+    slowest = changed(slower, "seconds", 100.0, method="FGraHTP")
+    claim = claim_with("order of the times", Rcv1(), SMALL, slowest)
+    assert claim.published.word == "partly"
+    assert "GraSP is faster than FBS" in claim.explanation
 
 
 def test_the_default_is_judged_beside_them() -> None:

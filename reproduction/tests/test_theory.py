@@ -123,10 +123,10 @@ def test_the_bounds_have_the_constants_of_the_theorem(table: pd.DataFrame) -> No
 def test_errors_fall_with_n_and_rise_with_noise_and_k(table: pd.DataFrame) -> None:
     for method in METHODS:
         for loss in ("squared", "logistic"):
-            sizes = summarize(where(table, part="size", loss=loss), "n", "error", method=method).mean
+            sizes = summarize(where(table, part="size", loss=loss), "n", "error", method=method)["mean"].to_numpy()
             assert sizes[0] > 2 * sizes[-1]
         for part, name in (("noise", "noise"), ("sparsity", "k")):
-            errors = summarize(where(table, part=part), name, "error", method=method).mean
+            errors = summarize(where(table, part=part), name, "error", method=method)["mean"].to_numpy()
             assert errors[0] < errors[-1]
 
 
