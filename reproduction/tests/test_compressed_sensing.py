@@ -8,7 +8,6 @@ import pytest
 
 from reproduction.experiments.compressed_sensing import (
     COEFFICIENTS,
-    METHODS,
     CompressedSensing,
     SensingSettings,
     _make_problem,
