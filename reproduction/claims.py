@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as t_distribution
 
-from .frames import groups_of, mean, summarize, where
+from .frames import groups_of, mean_table, summarize, where
 
 __all__ = [
     "Claim",
@@ -140,15 +140,13 @@ def judge_better(
     truths: list[bool] = []
     ratios: list[float] = []
     clear: Counter[str] = Counter()
-    rivals = tuple(others)
-    for group in groups_of(frame, over).values():
-        own = mean(group, measure, method=method)
-        for rival in rivals:
-            other = mean(group, measure, method=rival)
-            if np.isfinite(own) and np.isfinite(other):
-                truths.append(sign * own <= sign * other + slack * abs(other))
-                ratios.append(own / other if other else np.nan)
-                clear.update(find_clear_difference(group, measure, method, rival, sign))
+    groups = groups_of(frame, over)
+    for rival in others:
+        means = mean_table(frame, measure, over, (method, rival)).dropna()
+        for setting, own, other in means.itertuples():
+            truths.append(sign * own <= sign * other + slack * abs(other))
+            ratios.append(_ratio(own, other))
+            clear.update(find_clear_difference(groups[setting], measure, method, rival, sign))
     numbers = f"{sum(truths)} of {len(truths)} comparisons"
     margin = ", ignoring the margin" if slack else ""
     numbers += f" ({clear['better']} clearly better, {clear['worse']} clearly worse{margin})" if clear else ""
@@ -177,16 +175,11 @@ def judge_best(
 
     The parameters are those of `judge_better`.
     """
-    truths, ratios = [], []
     rivals = tuple(others)
-    for group in groups_of(frame, over).values():
-        own = mean(group, measure, method=method)
-        known = [value for rival in rivals if np.isfinite(value := sign * mean(group, measure, method=rival))]
-        if np.isfinite(own) and known:
-            best = sign * min(known)
-            truths.append(sign * own < min(known))
-            ratios.append(own / best if best else np.nan)
-    ratio = format_median_ratio(ratios)
+    means = sign * mean_table(frame, measure, over, (method, *rivals)).dropna(subset=method)
+    pairs = [(own, min(known)) for own, *rest in means.to_numpy() if (known := [x for x in rest if np.isfinite(x)])]
+    truths = [own < best for own, best in pairs]
+    ratio = format_median_ratio(_ratio(own, best) for own, best in pairs)
     return judge(
         truths, f"best in {sum(truths)} of {len(truths)} settings; median ratio to the best other method {ratio}"
     )
@@ -196,14 +189,10 @@ def judge_comparable(
     frame: pd.DataFrame, measure: str, over: str, method: str, other: str, tolerance: float = 0.1
 ) -> Verdict:
     """Whether the means of two methods differ by at most a fraction of the larger one."""
-    truths, ratios = [], []
-    for group in groups_of(frame, over).values():
-        own, its = (mean(group, measure, method=name) for name in (method, other))
-        if np.isfinite(own) and np.isfinite(its):
-            truths.append(abs(own - its) <= tolerance * max(abs(own), abs(its)))
-            ratios.append(own / its if its else np.nan)
+    pairs = mean_table(frame, measure, over, (method, other)).dropna().to_numpy()
+    truths = [abs(own - its) <= tolerance * max(abs(own), abs(its)) for own, its in pairs]
     count = f"within {100 * tolerance:.3g} % in {sum(truths)} of {len(truths)} settings"
-    return judge(truths, f"{count}; median ratio {format_median_ratio(ratios)}")
+    return judge(truths, f"{count}; median ratio {format_median_ratio(_ratio(own, its) for own, its in pairs)}")
 
 
 def judge_trend(frame: pd.DataFrame, measure: str, over: str, methods: Iterable[str], sign: float) -> Verdict:
@@ -253,6 +242,10 @@ def combine(verdicts: dict[str, Verdict]) -> Verdict:
     fractions = [each.fraction for each in verdicts.values() if theorem or not np.isnan(each.fraction)]
     numbers = "; ".join(f"{name}: {each.numbers}" for name, each in verdicts.items())
     return Verdict(float(np.min(fractions)) if fractions else np.nan, numbers, theorem)
+
+
+def _ratio(value: float, reference: float) -> float:
+    return value / reference if reference else np.nan
 
 
 def format_median_ratio(ratios: Iterable[float]) -> str:

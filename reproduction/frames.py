@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ __all__ = [
     "count_words",
     "groups_of",
     "mean",
+    "mean_table",
     "mean_with_error",
     "read_csv",
     "replications",
@@ -52,6 +53,20 @@ def mean(frame: pd.DataFrame, name: Hashable, **values: Any) -> float:
     """Mean of a column over the rows with these values; NaN if there are none."""
     rows = where(frame, **values)
     return float(rows[name].mean()) if name in rows else float("nan")
+
+
+def mean_table(frame: pd.DataFrame, measure: str, over: str, methods: Iterable[str]) -> pd.DataFrame:
+    """Means of a measure: a row for each value of `over`, and a column for each method, NaN where there are none.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"n": [1, 1, 2], "method": ["A", "A", "B"], "error": [1.0, 3.0, 2.0]})
+    >>> mean_table(frame, "error", "n", ["A", "B"]).to_numpy().tolist()
+    [[2.0, nan], [nan, 2.0]]
+    """
+    if not {measure, over, "method"} <= set(frame):
+        return pd.DataFrame(columns=list(methods), dtype=float)
+    return frame.groupby([over, "method"], sort=False)[measure].mean().unstack().reindex(columns=list(methods))
 
 
 def summarize(frame: pd.DataFrame, x: str, y: str, **values: Any) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..claims import Claim, Verdict, add_limits, combine, format_median_ratio, judge, judge_best, judge_better
-from ..frames import count_words, groups_of, mean, summarize, unique, where
+from ..frames import count_words, groups_of, mean, mean_table, summarize, unique, where
 from ..graphs import GREEDY
 from ..methods import DEFAULT
 
@@ -127,13 +127,10 @@ def _describe_better_rivals(frame: pd.DataFrame, method: str, rivals: Sequence[s
     parts = []
     for rival in rivals:
         for measure, sign, words in (("error", 1.0, "the smaller error"), ("fscore", -1.0, "the larger F-score")):
-            sizes = [
-                f"{p}"
-                for p, group in groups_of(frame, "p").items()
-                if sign * mean(group, measure, method=rival) < sign * mean(group, measure, method=method)
-            ]
-            if sizes:
-                parts.append(f"{rival} has {words} at p = {', '.join(sizes)}")
+            means = sign * mean_table(frame, measure, "p", (method, rival))
+            sizes = means.index[means[rival] < means[method]]
+            if len(sizes):
+                parts.append(f"{rival} has {words} at p = {', '.join(map(str, sizes))}")
     return f"{'; '.join(parts)}." if parts else ""
 
 

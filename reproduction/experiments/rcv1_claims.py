@@ -20,7 +20,7 @@ from ..claims import (
     judge_better,
     judge_comparable,
 )
-from ..frames import groups_of, mean, summarize, unique, where
+from ..frames import mean, mean_table, unique, where
 from ..methods import DEFAULT, METHODS, PUBLISHED
 
 __all__ = ["EARLY", "UNPUBLISHED", "rcv1_claims", "unpublished_table"]
@@ -105,9 +105,10 @@ def rcv1_claims(frame: pd.DataFrame, shown: Collection[int]) -> list[Claim]:
 
 def unpublished_table(main: pd.DataFrame) -> list[TextTable]:
     """Our errors and seconds beside the table that the paper's source leaves out."""
-    errors = {name: 100 * summarize(main, "k", "error", method=name)["mean"] for name in METHODS}
-    seconds = {name: summarize(main, "k", "seconds", method=name)["mean"] for name in METHODS}
-    distances = sum((errors[name] - error) ** 2 for name, (error, _) in UNPUBLISHED.items()).dropna()
+    errors = 100 * mean_table(main, "error", "k", METHODS)
+    seconds = mean_table(main, "seconds", "k", METHODS)
+    published = pd.Series({name: error for name, (error, _) in UNPUBLISHED.items()})
+    distances = ((errors[published.index] - published) ** 2).sum(axis=1, skipna=False).dropna()
     if not len(distances):
         return []
     nearest = distances.idxmin()
@@ -125,7 +126,7 @@ def unpublished_table(main: pd.DataFrame) -> list[TextTable]:
         )
     own, all_k = f"ours, k = {nearest}", "ours, all k"
     header = ("method", "test error %, paper", own, all_k, "CPU s, paper", own, all_k)
-    closest = max(abs(errors[name][nearest] - error) for name, (error, _) in UNPUBLISHED.items())
+    closest = (errors.loc[nearest, published.index] - published).abs().max()
     caption = (
         "The paper's source has this table as a comment and does not state k. Ours are at the k whose four errors are"
         f" closest to it (they differ by at most {closest:.2f} points), and the range over all k; the documents and the"
@@ -158,17 +159,18 @@ def _claims_of_unpublished_table(main: pd.DataFrame) -> list[Claim]:
 
 def _describe_smallest(main: pd.DataFrame) -> str:
     """Which methods have the smallest error, and at how many k."""
-    means = main.pivot_table(index="k", columns="method", values="error") if len(main) else pd.DataFrame()
-    counts = means.filter(items=PUBLISHED).idxmin(axis=1).value_counts() if len(means) else {}
+    means = mean_table(main, "error", "k", PUBLISHED).dropna()
+    counts = means.idxmin(axis=1).value_counts()
     return f"Smallest here: {', '.join(f'{name} at {count} of {len(means)} k' for name, count in counts.items())}."
 
 
 def _describe_reversed(main: pd.DataFrame, order: list[str]) -> str:
     """Which pairs have the other order at most k."""
+    means = mean_table(main, "seconds", "k", order).dropna()
     reversed_pairs = [
         f"{second} is faster than {first}"
         for first, second in combinations(order, 2)
-        if judge_better(main, "seconds", "k", first, (second,)).fraction < 0.5
+        if (means[first] <= means[second]).mean() < 0.5
     ]
     if not reversed_pairs:
         return ""
@@ -177,28 +179,18 @@ def _describe_reversed(main: pd.DataFrame, order: list[str]) -> str:
 
 def _judge_order(main: pd.DataFrame, order: list[str]) -> Verdict:
     """Whether each method takes less time than those after it."""
-    pairs = {
-        f"{first} before {second}": judge_better(main, "seconds", "k", first, (second,))
-        for first, second in combinations(order, 2)
-    }
-    counts = [each.numbers.partition(" of ")[0] for each in pairs.values()]
-    fractions = [each.fraction for each in pairs.values()]
-    if np.isnan(fractions).any():
-        return judge([], "")
-    settings = len(unique(main, "k"))
-    numbers = ", ".join(f"{name} at {count}" for name, count in zip(pairs, counts, strict=True))
-    return Verdict(float(np.mean(fractions)), f"{numbers} of {settings} k")
+    means = mean_table(main, "seconds", "k", order).dropna()
+    faster = {f"{first} before {second}": means[first] <= means[second] for first, second in combinations(order, 2)}
+    numbers = ", ".join(f"{name} at {truths.sum()}" for name, truths in faster.items())
+    return judge(np.ravel(list(faster.values())), f"{numbers} of {len(means)} k")
 
 
 def _judge_same_convergence(frame: pd.DataFrame, method: str, other: str) -> Verdict:
-    gaps = [
-        abs(mean(group, "settled", method=method) - mean(group, "settled", method=other))
-        for group in groups_of(frame, "k").values()
-    ]
-    near = [gap <= CLOSE_ITERATIONS for gap in gaps if np.isfinite(gap)]
-    settled = judge(near, f"differ by at most {CLOSE_ITERATIONS} at {sum(near)} of {len(near)} k")
+    settled = mean_table(frame, "settled", "k", (method, other)).dropna()
+    near = (settled[method] - settled[other]).abs() <= CLOSE_ITERATIONS
+    close = judge(near, f"differ by at most {CLOSE_ITERATIONS} at {sum(near)} of {len(near)} k")
     early = judge_comparable(frame, "early", "k", method, other, CLOSE)
-    return combine({f"loss after {EARLY} iterations": early, "iterations until settled": settled})
+    return combine({f"loss after {EARLY} iterations": early, "iterations until settled": close})
 
 
 def _claim_with_best_step(frame: pd.DataFrame) -> list[Claim]:
@@ -249,11 +241,9 @@ def _judge_pairs(frame: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> Verdi
     """Whether the errors of two methods differ by at most a fraction of the larger one, for pairs of methods."""
     truths, gaps = [], []
     for first, second in pairs:
-        for group in groups_of(frame, "k").values():
-            one, two = (mean(group, "error", method=method) for method in (first, second))
-            if np.isfinite(one) and np.isfinite(two):
-                truths.append(abs(one - two) <= CLOSE * max(one, two))
-                gaps.append(100 * abs(one - two))
+        for one, two in mean_table(frame, "error", "k", (first, second)).dropna().to_numpy():
+            truths.append(abs(one - two) <= CLOSE * max(one, two))
+            gaps.append(100 * abs(one - two))
     gap = max(gaps, default=np.nan)
     count = f"errors within {100 * CLOSE:g} % for {sum(truths)} of {len(truths)} pairs"
     return judge(truths, f"{count}; largest difference {gap:.2f} points")
@@ -261,13 +251,9 @@ def _judge_pairs(frame: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> Verdi
 
 def _judge_trade_off(frame: pd.DataFrame, method: str) -> Verdict:
     """Whether a method is faster than GraSP and FBS with at most a slightly higher error."""
-    truths = []
+    truths: list[bool] = []
     for other in ("GraSP", "FBS"):
-        for group in groups_of(frame, "k").values():
-            own, its = (
-                [mean(group, measure, method=name) for measure in ("error", "seconds")] for name in (method, other)
-            )
-            if np.isfinite([*own, *its]).all():
-                truths.append(own[0] <= (1 + CLOSE) * its[0] and own[1] < its[1])
+        error, seconds = (mean_table(frame, name, "k", (method, other)).dropna() for name in ("error", "seconds"))
+        truths += ((error[method] <= (1 + CLOSE) * error[other]) & (seconds[method] < seconds[other])).tolist()
     count = f"in {sum(truths)} of {len(truths)} comparisons"
     return judge(truths, f"faster, with an error at most {100 * CLOSE:g} % higher, {count}")
