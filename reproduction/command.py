@@ -230,7 +230,7 @@ class _Run:
         }
         named = [each for each in EXPERIMENTS if each in shown] if self.names else []
         made_with = describe_machine(
-            self._command(named, share=True), [task for done in finished.values() for task in done.values()]
+            self._command(named, portable=True), [task for done in finished.values() for task in done.values()]
         )
         notice = " ".join(filter(None, [NOTICES[self.scale], _describe_incomplete(results)]))
         _write(self.out, files | Report(results, reasons, made_with, notice).files())
@@ -239,16 +239,16 @@ class _Run:
         print(f"Wrote {self.out}/report.html, the same as Markdown, the figures, and all results as CSV.")
         return failures
 
-    def _command(self, experiments: list[Experiment], share: bool = False) -> str:
-        """The command for experiments; to share it, without the names of folders on this machine."""
+    def _command(self, experiments: list[Experiment], portable: bool = False) -> str:
+        """The command for experiments; a portable one does not contain folders of this machine."""
         flags = {"quick": ["--quick"], "standard": [], "full": ["--full"]}[self.scale]
-        if share:
+        if portable:
             flags += ["--jobs", str(self.jobs)]
         else:
             flags += ["--out", quote(str(self.out))]
         if self.data is not None:
-            flags += ["--data", "…" if share else quote(str(self.data))]
-        data = "KSPARSE_DATA=… " if share and self.data is None and os.environ.get("KSPARSE_DATA") else ""
+            flags += ["--data", "…" if portable else quote(str(self.data))]
+        data = "KSPARSE_DATA=… " if portable and self.data is None and os.environ.get("KSPARSE_DATA") else ""
         return data + " ".join(["python -m reproduction", *(each.name for each in experiments), *flags])
 
 

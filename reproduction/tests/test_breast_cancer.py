@@ -31,6 +31,9 @@ from reproduction.methods import DEFAULT
 
 from .helpers import experiment_named, frame_of, results, rows_of, show_all, values_of
 
+#: The experiment is run, which takes a few seconds.
+pytestmark = pytest.mark.slow
+
 TINY = BreastCancerSettings(
     replications=2, curves=1, genes=10, folds=3, fractions=(0.05, 0.2), penalties=(0.5, 0.2), curve_fraction=0.2
 )
@@ -57,7 +60,7 @@ def table() -> pd.DataFrame:
         return results(BreastCancer(), TINY)
 
 
-def test_the_command_line_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     found = experiment_named("breast-cancer")
     assert isinstance(found, BreastCancer)
     monkeypatch.delenv("KSPARSE_DATA", raising=False)
@@ -105,8 +108,8 @@ def test_genes_that_all_subjects_chose() -> None:
     np.testing.assert_allclose(split.X, (train - train.mean(axis=0)) / train.std(axis=0))
 
 
-@pytest.mark.parametrize(("instead", "said"), [(0.5, "sensitivity, MCC"), (0.2, "none of the metrics")])
-def test_it_is_said_which_choice_of_genes_is_nearer_to_the_paper(instead: float, said: str) -> None:
+@pytest.mark.parametrize(("instead", "expected"), [(0.5, "sensitivity, MCC"), (0.2, "none of the metrics")])
+def test_which_choice_of_genes_is_closer_to_the_paper(instead: float, expected: str) -> None:
     """Only replications count that both have."""
     rows = [
         {"kind": kind, "replication": each, "method": name, **dict.fromkeys(MEASURES, value), "edges": 3}
@@ -116,7 +119,7 @@ def test_it_is_said_which_choice_of_genes_is_nearer_to_the_paper(instead: float,
     for row in rows:
         row["specificity"] = 0.77 if row["kind"] == "main" else 0.9
     _, second = BreastCancer().text_tables(TINY, frame_of(rows))
-    assert f"closer to the paper's than in the first table in: {said}." in second.caption
+    assert f"closer to the paper's than in the first table in: {expected}." in second.caption
     assert f"specificity +0.13, sensitivity {instead - 0.77:+.2f}, MCC {instead - 0.49:+.2f}." in second.caption
     assert [row[5] for row in second.rows] == [f"{instead:.2f}"] * 2
 
@@ -226,7 +229,7 @@ def test_rows_have_all_measures(table: pd.DataFrame) -> None:
         assert row["tuning_seconds"] >= row["seconds"]
 
 
-def test_classes_that_lie_apart_are_told_apart(monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame) -> None:
+def test_separated_classes_are_recognized(monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame) -> None:
     monkeypatch.setattr(breast_cancer, "load_hess", lambda: data(shift=0.0))
     none = where(results(BreastCancer(), replace(TINY, curves=0)), kind="main")
     for name in METHODS:
@@ -348,8 +351,8 @@ def test_cells_are_under_their_heads() -> None:
         *("method", "specificity", "paper", "sensitivity", "paper", "MCC", "paper", "edges"),
         *("CPU s, fit", "with ADM", "paper", "CPU s, whole choice"),
     )
-    shares = ("0.11", "0.73 (0.10)", "0.22", "0.78 (0.18)", "0.33", "0.45 (0.17)")
-    assert table.rows[1] == ["GraSP", *shares, "44", "0.055", "7.70", "4.06", "6.60"]
+    fractions = ("0.11", "0.73 (0.10)", "0.22", "0.78 (0.18)", "0.33", "0.45 (0.17)")
+    assert table.rows[1] == ["GraSP", *fractions, "44", "0.055", "7.70", "4.06", "6.60"]
     assert "(ADM) on 1 data set (no spread), where most runs of GraSP stopped at the iteration limit." in table.caption
 
 
@@ -365,7 +368,7 @@ def test_the_papers_own_numbers_say_what_the_paper_says() -> None:
     assert claims[4].text.startswith("GLasso is the fastest (1.19 s; 1.92, 4.06, 8.73 s): with the paper's ADM")
 
 
-def test_who_has_the_largest_is_said_with_numbers() -> None:
+def test_the_largest_is_reported_with_numbers() -> None:
     rows = [
         {"kind": "main", "replication": each, "method": name, "mcc": value + 0.001 * each}
         for name, value in (("GraHTP", 0.5), ("GraSP", 0.6), ("FBS", 0.4), ("GLasso", 0.5))
@@ -373,8 +376,8 @@ def test_who_has_the_largest_is_said_with_numbers() -> None:
     ]
     claim = BreastCancer().claims(TINY, frame_of(rows))[1]
     assert claim.published.word == "does not hold"
-    said = "GraHTP 0.501, GraSP 0.601 (clearly more), FBS 0.401 (clearly less), GLasso 0.501"
-    assert claim.published.numbers == said
+    expected = "GraHTP 0.501, GraSP 0.601 (clearly more), FBS 0.401 (clearly less), GLasso 0.501"
+    assert claim.published.numbers == expected
     assert (
         "ahead of the next one by 0.01; selecting the genes by all subjects alone changes GraHTP's by"
         in claim.explanation

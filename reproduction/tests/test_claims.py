@@ -1,4 +1,4 @@
-"""Verdicts follow the numbers: turned round, they are turned round."""
+"""Verdicts follow the numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def table(**errors: list[float]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("share", "word"),
+    ("fraction", "word"),
     [
         (1.0, "holds"),
         (0.8, "holds"),
@@ -42,8 +42,8 @@ def table(**errors: list[float]) -> pd.DataFrame:
         (0.0, "does not hold"),
     ],
 )
-def test_words(share: float, word: str) -> None:
-    assert Verdict(share, "").word == word
+def test_words(fraction: float, word: str) -> None:
+    assert Verdict(fraction, "").word == word
 
 
 def test_nothing_to_judge_is_not_a_verdict() -> None:
@@ -61,7 +61,7 @@ def test_better_in_each_setting() -> None:
     assert judge_better(results, "error", "n", "A", ("B",), sign=-1.0).fraction == 0.25
 
 
-def test_a_margin_is_left_aside_where_differences_are_called_clear() -> None:
+def test_clear_differences_ignore_the_margin() -> None:
     rows = [
         {"n": 1, "method": m, "replication": r, "error": e + 0.001 * r}
         for m, e in (("A", 0.8), ("B", 1))
@@ -72,8 +72,8 @@ def test_a_margin_is_left_aside_where_differences_are_called_clear() -> None:
 
 
 def test_comparable_is_within_a_tenth_of_the_larger_one() -> None:
-    for other, share in ((0.901, 1.0), (0.899, 0.0), (1.11, 1.0), (1.12, 0.0)):
-        assert judge_comparable(table(A=[1.0], B=[other]), "error", "n", "A", "B").fraction == share
+    for other, fraction in ((0.901, 1.0), (0.899, 0.0), (1.11, 1.0), (1.12, 0.0)):
+        assert judge_comparable(table(A=[1.0], B=[other]), "error", "n", "A", "B").fraction == fraction
 
 
 def test_comparable_means_near_each_other() -> None:
@@ -118,12 +118,12 @@ def test_clear_differences_are_those_of_pairs() -> None:
     level, shift = 10 * rng.standard_normal(20), 0.1 + 0.05 * rng.standard_normal(20)
     both = {"A": "1 clearly better, 0 clearly worse", "B": "0 clearly better, 1 clearly worse"}
     neither = dict.fromkeys(both, "0 clearly better, 0 clearly worse")
-    for difference, said in ((shift, both), (shift - shift.mean(), neither)):
+    for difference, expected in ((shift, both), (shift - shift.mean(), neither)):
         rows = [{"method": "A", "n": 1, "replication": i, "error": level[i]} for i in range(20)]
         rows += [{"method": "B", "n": 1, "replication": i, "error": level[i] + difference[i]} for i in range(20)]
         for method, other in (("A", "B"), ("B", "A")):
-            assert said[method] in judge_better(frame_of(rows), "error", "n", method, (other,)).numbers
-            assert said[other] in judge_better(frame_of(rows), "error", "n", method, (other,), sign=-1.0).numbers
+            assert expected[method] in judge_better(frame_of(rows), "error", "n", method, (other,)).numbers
+            assert expected[other] in judge_better(frame_of(rows), "error", "n", method, (other,), sign=-1.0).numbers
         two = frame_of(row for row in rows if row["replication"] < 2)
         assert neither["A"] in judge_better(two, "error", "n", "A", ("B",)).numbers  # chance would do it
 
@@ -134,11 +134,11 @@ def test_small_ratios_keep_a_digit() -> None:
     assert format_median_ratio([np.nan]) == "unknown"
 
 
-def test_runs_that_a_limit_has_ended_are_said() -> None:
+def test_runs_that_stopped_at_a_limit_are_reported() -> None:
     rows = [{"method": "A", "status": status} for status in ("max_iter", "converged", "max_iter", "max_iter")]
-    said = add_limits(Verdict(1.0, "faster"), frame_of([*rows, {"method": "B", "status": "converged"}]), ("A", "B"))
-    assert said == Verdict(1.0, "faster; stopped at the iteration limit: A 75%")
-    assert add_limits(said, frame_of([]), ("A",)) == said
+    expected = add_limits(Verdict(1.0, "faster"), frame_of([*rows, {"method": "B", "status": "converged"}]), ("A", "B"))
+    assert expected == Verdict(1.0, "faster; stopped at the iteration limit: A 75%")
+    assert add_limits(expected, frame_of([]), ("A",)) == expected
 
 
 def test_seconds_of_an_iteration() -> None:
@@ -149,7 +149,7 @@ def test_seconds_of_an_iteration() -> None:
 
 
 def test_a_reason_is_given_where_a_claim_does_not_hold() -> None:
-    assert [Claim("", "", Verdict(share, ""), reason="so").explanation for share in (1.0, 0.5, 0.0, np.nan)] == [
+    assert [Claim("", "", Verdict(fraction, ""), reason="so").explanation for fraction in (1.0, 0.5, 0.0, np.nan)] == [
         "",
         "so",
         "so",

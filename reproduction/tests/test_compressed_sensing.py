@@ -17,6 +17,9 @@ from reproduction.methods import DEFAULT, METHODS
 
 from .helpers import changed, claim_with, results, rows_of, show_all, values_of
 
+#: The experiment is run, which takes a few seconds.
+pytestmark = pytest.mark.slow
+
 SMALL = SensingSettings((2, 8, 16), 4, n=30, p=60, limit=100, steps_at=(8,))
 ALL = (*METHODS, "HTP", "IHT")
 
@@ -35,10 +38,10 @@ def test_rows_have_all_measures(table: pd.DataFrame) -> None:
 
 def test_success_falls_with_k(table: pd.DataFrame) -> None:
     for method in ALL:
-        shares = summarize(where(table, kind="main"), "k", "success", method=method)["mean"].to_numpy()
-        assert shares[0] > 0.9
-        assert shares[-1] < 0.5
-        assert np.all(np.diff(shares) <= 0)
+        fractions = summarize(where(table, kind="main"), "k", "success", method=method)["mean"].to_numpy()
+        assert fractions[0] > 0.9
+        assert fractions[-1] < 0.5
+        assert np.all(np.diff(fractions) <= 0)
 
 
 def test_problems_are_as_described() -> None:
@@ -71,10 +74,10 @@ def test_grahtp_is_htp(table: pd.DataFrame) -> None:
         assert claim_with(words, CompressedSensing(), SMALL, once).published.word == "partly"
 
 
-def _with_successes(table: pd.DataFrame, shares: dict[str, float], **values: object) -> pd.DataFrame:
+def _with_successes(table: pd.DataFrame, fractions: dict[str, float], **values: object) -> pd.DataFrame:
     """The table with the same success of a method in all trials, where these values are."""
     for method in ALL:
-        table = changed(table, "success", 0.0, shares.get(method, 0.0), method=method, **values)
+        table = changed(table, "success", 0.0, fractions.get(method, 0.0), method=method, **values)
     return table
 
 
@@ -97,15 +100,15 @@ def test_the_verdict_on_success_follows_the_numbers(table: pd.DataFrame) -> None
 
 def test_ties_do_not_count_and_the_strongest_rival_decides(table: pd.DataFrame) -> None:
     # GraHTP beats FGraHTP at one k and FBS at all, GraSP beats it at one; the others are ties.
-    shares = {"GraHTP": 0.5, "FGraHTP": 0.5, "GraSP": 0.5, "FBS": 0.0}
-    mixed = _with_successes(table, shares, coefficients="signs")
+    fractions = {"GraHTP": 0.5, "FGraHTP": 0.5, "GraSP": 0.5, "FBS": 0.0}
+    mixed = _with_successes(table, fractions, coefficients="signs")
     mixed = changed(mixed, "success", 0.0, 0.25, coefficients="signs", method="FGraHTP", k=2)
     mixed = changed(mixed, "success", 0.0, 1.0, coefficients="signs", method="GraSP", k=16)
     mixed = _with_successes(mixed, {"GraHTP": 1.0}, coefficients="Gaussian")
     signs = claim_with(COEFFICIENTS["signs"], CompressedSensing(), SMALL, mixed).published
     assert signs.word == "does not hold"
-    said = {"FGraHTP": "1 of the 1", "GraSP": "0 of the 1", "FBS": f"{len(SMALL.ks)} of the {len(SMALL.ks)}"}
-    for name, count in said.items():
+    expected = {"FGraHTP": "1 of the 1", "GraSP": "0 of the 1", "FBS": f"{len(SMALL.ks)} of the {len(SMALL.ks)}"}
+    for name, count in expected.items():
         assert f"compared with {name}: more often at {count} k" in signs.numbers
     assert claim_with(COEFFICIENTS["Gaussian"], CompressedSensing(), SMALL, mixed).published.word == "holds"
 

@@ -22,6 +22,9 @@ from reproduction.methods import DEFAULT
 
 from .helpers import experiment_named, frame_of, results, rows_of, show_all
 
+#: The experiment is run, which takes a few seconds.
+pytestmark = pytest.mark.slow
+
 TINY = HeatmapSettings(
     replications=2, p=8, n=60, probability=0.2, fractions=(0.1, 0.2, 0.3), penalties=(0.5, 0.2, 0.1, 0.05)
 )
@@ -32,7 +35,7 @@ def table() -> pd.DataFrame:
     return results(Heatmaps(), TINY)
 
 
-def test_the_command_line_finds_it() -> None:
+def test_it_is_registered() -> None:
     assert isinstance(experiment_named("heatmaps"), Heatmaps)
 
 
@@ -57,16 +60,16 @@ def test_text_of_a_matrix() -> None:
 
 def test_frequencies_by_hand() -> None:
     rows = [{"method": "FBS", "found": found} for found in ("100", "110")] + [{"method": "GraSP", "found": "001"}]
-    shares = compute_frequencies(frame_of(rows), "FBS", 3)
-    np.testing.assert_array_equal(shares, [[1.0, 1.0, 0.5], [1.0, 1.0, 0.0], [0.5, 0.0, 1.0]])
+    frequencies = compute_frequencies(frame_of(rows), "FBS", 3)
+    np.testing.assert_array_equal(frequencies, [[1.0, 1.0, 0.5], [1.0, 1.0, 0.0], [0.5, 0.0, 1.0]])
     np.testing.assert_array_equal(compute_frequencies(frame_of([]), "FBS", 3), np.eye(3))
 
 
 def test_many_samples_find_the_truth() -> None:
     settings = replace(TINY, n=3000, replications=1, patience=10, fractions=(0.1, 0.2, 0.25, 0.3, 0.4))
     truth = _make_truth(settings) != 0
-    shares = compute_frequencies(results(Heatmaps(), settings), DEFAULT, 8)
-    assert (shares[truth] == 1).all()
+    frequencies = compute_frequencies(results(Heatmaps(), settings), DEFAULT, 8)
+    assert (frequencies[truth] == 1).all()
 
 
 def test_picture(table: pd.DataFrame) -> None:

@@ -15,6 +15,9 @@ from reproduction.methods import DEFAULT, METHODS
 
 from .helpers import experiment_named, frame_of, results, rows_of, values_of
 
+#: The experiment is run, which takes a few seconds.
+pytestmark = pytest.mark.slow
+
 TINY = LogisticSettings(((60, 8), (400, 8)), 3, steps_at=(400,), steps=(1.0, 16.0), p=60, relevant=8)
 MEASURES = {"error", "loss", "recall", "seconds", "iterations", "status"}
 
@@ -61,7 +64,7 @@ def test_the_last_x_of_runs_that_a_limit_ends() -> None:
     main, ends = where(table, kind="main"), where(table, kind="end")
     assert unique(ends, "method") == ["FGraHTP", "GraSP"]
     assert unique(ends, "replication") == [0, 1]
-    # FGraHTP goes on until it ends by itself.
+    # FGraHTP runs until it converges.
     assert unique(where(ends, method="FGraHTP"), "status") == ["converged"]
     assert unique(where(main, method="FGraHTP"), "status") == ["max_iter"]
     assert values_of(ends, "iterations", method="FGraHTP").min() > 3

@@ -1,4 +1,4 @@
-"""What the paper says of Figure 1, judged on numbers that are as the paper says, and then on the contrary."""
+"""The claims about Figure 1, on results that agree with the paper and on results that contradict it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_each_claim_can_fail(over: str, words: str, change: tuple[Any, ...]) -> 
     assert claim.published.word == "does not hold"
 
 
-def test_the_limit_of_iterations_is_said() -> None:
+def test_the_iteration_limit_is_reported() -> None:
     table = frame_of(
         {**row, "status": "max_iter"} if row["method"] == "GraSP" else row for row in rows_of(as_published("n"))
     )
@@ -98,8 +98,8 @@ def test_the_limit_of_iterations_is_said() -> None:
 
 def test_the_best_step_of_each_counts() -> None:
     claim = claim_with("best of the tried steps", experiment_named("logistic-n"), SETTINGS, as_published("n"))
-    said = "2 of 2 comparisons; n = 100: {:.3g} with 4/L (GraSP 2, FBS 3)"
-    assert claim.published.numbers == f"GraHTP: {said.format(1.0)}; FGraHTP: {said.format(1.05)}"
+    expected = "2 of 2 comparisons; n = 100: {:.3g} with 4/L (GraSP 2, FBS 3)"
+    assert claim.published.numbers == f"GraHTP: {expected.format(1.0)}; FGraHTP: {expected.format(1.05)}"
 
 
 def test_the_best_step_counts_where_the_paper_speaks_of_it() -> None:
@@ -114,18 +114,18 @@ def test_the_best_step_counts_where_the_paper_speaks_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("factor", "said"),
+    ("factor", "expected"),
     [
         (3.5, "With the best of the tried steps GraHTP is not superior to both at n = 100."),
         (1.9, "With the best of the tried steps GraHTP is superior to both at n = 100."),
     ],
 )
-def test_how_far_the_step_is_the_reason_is_computed(factor: float, said: str) -> None:
+def test_the_effect_of_the_step_is_computed(factor: float, expected: str) -> None:
     table = changed(as_published("n"), "error", 5.0, kind="main", method="GraHTP")
     table = changed(table, "error", factor, kind="step", method="GraHTP")
     claim = claim_with("k fixed: both are superior", experiment_named("logistic-n"), SETTINGS, table)
     assert claim.published.word == "does not hold"
-    assert said in claim.explanation
+    assert expected in claim.explanation
     assert claim.explanation.endswith("Where it is not, the step alone is not the reason.")
 
 
@@ -146,7 +146,7 @@ def test_reasons_have_the_numbers_of_the_results() -> None:
     )
 
 
-def test_a_lower_f_that_is_not_nearer_is_said() -> None:
+def test_a_lowest_f_without_the_smallest_error_is_reported() -> None:
     table = as_published("n")
     names = list(PAPERS)
     assert describe_lowest(where(table, kind="main"), "n", names).startswith(
@@ -159,15 +159,15 @@ def test_a_lower_f_that_is_not_nearer_is_said() -> None:
     assert describe_lowest(where(fewer, kind="main"), "n", names) == ""
 
 
-def test_a_trend_that_turns_is_said() -> None:
+def test_a_trend_that_turns_is_reported() -> None:
     table = changed(as_published("n"), "error", 0.1, method="FBS", n=200)
     claim = claim_with("tend to decrease", experiment_named("logistic-n"), SETTINGS, table)
     assert "FBS 3 → 1 (τ = -0.33; 0.15 at n = 200)" in claim.published.numbers
     assert "GraSP 2 → 0.667 (τ = -1.00)" in claim.published.numbers
 
 
-def test_what_limits_do_to_the_claims() -> None:
-    """The last x of GraSP, and FGraHTP run until it ends, take the places of theirs; only the same data sets count."""
+def test_the_effect_of_limits_on_the_claims() -> None:
+    """The last x of GraSP, and FGraHTP run until it ends, replace theirs; only the same data sets count."""
     table = as_published("n")
     main = where(table, kind="main")
     assert not any("last x of GraSP" in claim.text for claim in experiment_named("logistic-n").claims(SETTINGS, table))

@@ -58,7 +58,7 @@ def covariances(p: int = 10, n: int = 60) -> tuple[Array, Array]:
     return compute_covariances(make_precision(2 * n, p, 0.2, random_state=3).X, n)
 
 
-def test_the_command_line_finds_it() -> None:
+def test_it_is_registered() -> None:
     assert isinstance(experiment_named("precision"), Precision)
 
 
@@ -108,7 +108,7 @@ def test_more_samples_find_more_edges() -> None:
     few, many = rows(15), rows(2000)
     assert all(many[name]["fscore"] > few[name]["fscore"] for name in (*GREEDY, DEFAULT))
     assert all(many[name]["error"] < few[name]["error"] for name in METHODS)
-    # With so many samples the likelihood chooses the first k of the grid that has room for all edges.
+    # With this many samples the likelihood chooses the first k of the grid that has room for all edges.
     edges = int(np.triu(make_precision(1, 12, 0.2, random_state=1).precision, 1).astype(bool).sum())
     chosen = min(k for k in TINY.ks(12) if k >= edges)
     assert many[DEFAULT]["parameter"] == chosen
@@ -210,7 +210,7 @@ def test_the_caption_names_the_steps_with_the_lowest_f() -> None:
     assert precision._describe_lowest(steps) == "p = 8: 0.25 for 1 data set, 0.5 for 2 data sets"
 
 
-def test_captions_say_which_runs_did_not_converge() -> None:
+def test_captions_report_which_runs_did_not_converge() -> None:
     rows = [
         {"method": name, "multiple": multiple, "status": status}
         for name, multiple, status in (
@@ -222,12 +222,12 @@ def test_captions_say_which_runs_did_not_converge() -> None:
     ]
     assert precision._describe_unsettled(frame_of(rows)) == "runs that did not converge are 2 of 2 with 1/v²"
     assert precision._describe_unsettled(frame_of(rows[:1])) == "all runs converged"
-    said = "Runs with repeating supports, or stopped at the limit, return their best Ω: GraHTP 50%, GraSP 100%."
-    assert precision._describe_unconverged(frame_of(rows)) == said
+    expected = "Runs with repeating supports, or stopped at the limit, return their best Ω: GraHTP 50%, GraSP 100%."
+    assert precision._describe_unconverged(frame_of(rows)) == expected
     assert precision._describe_unconverged(frame_of(rows[:1])) == ""
 
 
-def test_where_rivals_are_ahead_is_said() -> None:
+def test_better_rivals_are_reported() -> None:
     claim = Precision().claims(TINY, made_up("GLasso", "GraHTP"))[0]
     assert claim.published.word == "does not hold"
     assert claim.explanation.startswith(
@@ -298,12 +298,12 @@ def test_the_papers_way_of_minimizing_is_judged_by_its_own_seconds() -> None:
 
 
 def test_half_of_the_time_is_much_less() -> None:
-    def with_share(share: float) -> str:
+    def with_fraction(fraction: float) -> str:
         rows = [{"kind": "main", "p": 30, "replication": 0, "method": name, "seconds": 1.0} for name in METHODS]
-        rows[0]["seconds"] = share
+        rows[0]["seconds"] = fraction
         return words(frame_of(rows))[6]
 
-    assert (with_share(0.49), with_share(0.51)) == ("holds", "does not hold")
+    assert (with_fraction(0.49), with_fraction(0.51)) == ("holds", "does not hold")
 
 
 def test_claims_without_results_are_not_measured() -> None:

@@ -190,11 +190,11 @@ def test_some_step_may_converge_as_grasp_does() -> None:
     words = "with the best of the tried steps"
     judged = claim_with(words, Rcv1(), SMALL, frame_of([*rows_of(stated), *steps])).published
     assert judged.word == "holds"
-    said = f"losses after 10 iterations: k = {SMALL.ks[0]} (GraSP 0.1):"
-    assert judged.numbers == f"{said} η = 4/L (0.1)"
+    expected = f"losses after 10 iterations: k = {SMALL.ks[0]} (GraSP 0.1):"
+    assert judged.numbers == f"{expected} η = 4/L (0.1)"
     without = claim_with(words, Rcv1(), SMALL, frame_of([*rows_of(stated), steps[0]])).published
     assert without.word == "does not hold"
-    assert without.numbers == f"{said} no step"
+    assert without.numbers == f"{expected} no step"
 
 
 #: As the source of the paper has them, in a comment.
@@ -292,9 +292,9 @@ def test_thresholds(words: str, name: str, method: str, inside: float, outside: 
 
 
 def test_iterations_until_settled_may_differ_by_five() -> None:
-    for more, share in ((5, 1.0), (6, 0.0)):
+    for more, fraction in ((5, 1.0), (6, 0.0)):
         table = changed(_stated(PAPERS), "settled", 1.0, more, method="GraSP")
-        assert claim_with("comparable in convergence", Rcv1(), SMALL, table).published.fraction == share
+        assert claim_with("comparable in convergence", Rcv1(), SMALL, table).published.fraction == fraction
 
 
 def test_convergence_is_judged_at_the_k_that_are_shown() -> None:

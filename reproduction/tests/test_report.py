@@ -1,4 +1,4 @@
-"""The report: settings that people can read."""
+"""The report: readable settings, and texts that agree with them."""
 
 from __future__ import annotations
 

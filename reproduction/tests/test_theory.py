@@ -24,6 +24,9 @@ from reproduction.methods import DEFAULT
 
 from .helpers import changed, claim_with, frame_of, results, rows_of, show_all, values_of
 
+#: The experiment is run, which takes a few seconds.
+pytestmark = pytest.mark.slow
+
 SMALL = TheorySettings(
     3,
     6,
@@ -202,7 +205,7 @@ def test_a_theorem_has_no_exceptions(
     "words",
     ["the noise varying", "√(k ln p/n), n varying", "k varying", "p varying", "√(k ln p/n), logistic loss, n varying"],
 )
-def test_slopes_above_1_or_of_which_little_is_known(proportional: pd.DataFrame, words: str) -> None:
+def test_slopes_above_1_and_uncertain_slopes(proportional: pd.DataFrame, words: str) -> None:
     def judged(change: Callable[[Row], float]) -> Verdict:
         rows = [{**row, "error": change(row)} if "gradient" in row else row for row in rows_of(proportional)]
         return _ending(words, frame_of(rows))

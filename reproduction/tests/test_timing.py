@@ -1,4 +1,4 @@
-"""Seconds are those of the processor, in the thread that does the work."""
+"""Seconds are CPU seconds of the thread that does the work."""
 
 from __future__ import annotations
 
