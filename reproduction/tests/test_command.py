@@ -69,7 +69,7 @@ def test_html_report(small: Small, tmp_path: Path) -> None:
         assert text in page
     # It needs no other file, and links within the page have a target.
     assert "http://" not in page.replace("http://www.w3.org", "")
-    assert set(re.findall(r'href="#(.*?)"', page)) <= set(re.findall(r'<section id="(.*?)"', page))
+    assert set(re.findall(r'href="#(.*?)"', page)) <= set(re.findall(r'<(?:section|figure) id="(.*?)"', page))
     assert "<b>0</b><span>of 1 claims hold with the default solver</span>" in page
     balance = Balance()
     balance.feed(page)
