@@ -11,11 +11,10 @@ import pandas as pd
 import pytest
 
 from ksparse import minimize
-from ksparse._types import Array
 from ksparse.datasets import make_precision
 from ksparse.objectives import LogDet, eigenvalue_bounds
 from ksparse.solvers import FBS
-from reproduction.base import Task
+from reproduction.base import Array, Task
 from reproduction.experiments import precision
 from reproduction.experiments.precision import Precision, PrecisionSettings, compute_covariances, f_score
 from reproduction.frames import unique, where
