@@ -1,0 +1,1 @@
+"""The experiments of "Gradient Hard Thresholding Pursuit", reproduced: ``python -m reproduction --quick``."""
