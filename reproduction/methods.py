@@ -67,12 +67,12 @@ def solve(
 
 def value_at(objective: Objective, x: Array) -> float:
     """f(x)."""
-    return float(objective.at(x).value)
+    return float(objective.evaluate(x).value)
 
 
 def gradient_at(objective: Objective, x: Array) -> Array:
     """∇f(x)."""
-    return np.asarray(objective.at(x).gradient)
+    return np.asarray(objective.evaluate(x).gradient)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ FEATURE_METHODS: tuple[Method, ...] = (
 )
 
 
-def warm_up(objective: Objective) -> None:
+def warm_up(objective: LinearObjective) -> None:
     """Untimed fits: the first fits of a process also load and compile code."""
     step = 1.0 / objective.lipschitz()
     for method in FEATURE_METHODS:

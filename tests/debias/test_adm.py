@@ -9,7 +9,7 @@ import pytest
 
 from ksparse._types import Array, Mask
 from ksparse.debias import Exact, Outcome
-from ksparse.debias.adm import adm, pulled_in
+from ksparse.debias.adm import adm, project_to_bounds
 from ksparse.objectives import EigenvalueBounds, LeastSquares, LogDet
 from tests.precision import covariance, random_support, refitted, value_at
 
@@ -154,14 +154,14 @@ def test_a_complete_graph_within_bounds_converges() -> None:
 def test_pulling_in_keeps_the_support_and_reaches_the_bounds() -> None:
     theta = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 9.0]])
     for bounds in (EigenvalueBounds(0.5, 4.0), EigenvalueBounds(0.0, np.inf), EigenvalueBounds(2.0, 2.0)):
-        inside, _ = pulled_in(theta, bounds)
+        inside, _ = project_to_bounds(theta, bounds)
         values = np.linalg.eigvalsh(inside)
         assert values[0] >= bounds.lower * (1 - 1e-12)
         assert values[0] > 0
         assert values[-1] <= bounds.upper * (1 + 1e-12)
         assert (inside[theta == 0] == 0).all()
     fine = np.diag([1.0, 2.0, 3.0])
-    same, moved = pulled_in(fine, EigenvalueBounds(0.5, 4.0))
+    same, moved = project_to_bounds(fine, EigenvalueBounds(0.5, 4.0))
     np.testing.assert_array_equal(same, fine)
     assert moved == 0.0
 

@@ -12,7 +12,6 @@ import ksparse
 
 from .records import Record, text_of
 from .solving import (
-    GROUPS_OF_FEATURES,
     Problem,
     data,
     fit,
@@ -30,7 +29,7 @@ MODELS: dict[str, tuple[str, Callable[..., Any]]] = {
 PARAMETERS: dict[str, dict[str, Any]] = {
     "plain": {},
     "no intercept": {"fit_intercept": False, "alpha": 0.1},
-    "groups": {GROUPS_OF_FEATURES: np.repeat(np.arange(5), 4), "alpha": 1e-3},
+    "groups": {"feature_groups": np.repeat(np.arange(5), 4), "alpha": 1e-3},
     "always": {"always_select": [1, 3]},
     "positive": {"positive": True},
     **{solver: {"solver": solver, "alpha": 1e-3} for solver in ("grahtp", "fgrahtp", "grasp", "fbs")},
@@ -76,7 +75,7 @@ def choosing() -> dict[str, Problem]:
             settings |= {
                 "auto": {"cv": 3},
                 "1se": {"cv": 3, "rule": "1se", "ks": range(1, 8)},
-                "groups": {"cv": 3, "ks": [1, 2, 3], GROUPS_OF_FEATURES: np.repeat(np.arange(5), 4), "alpha": 1e-3},
+                "groups": {"cv": 3, "ks": [1, 2, 3], "feature_groups": np.repeat(np.arange(5), 4), "alpha": 1e-3},
                 "scoring": {"cv": 3, "ks": [1, 3, 5], "scoring": "roc_auc" if kind == "logistic" else "r2"},
             }
         for what, parameters in settings.items():

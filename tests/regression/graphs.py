@@ -17,7 +17,6 @@ from ksparse.sparsity import Pairs
 from .. import precision, problems
 from .records import Record, text_of
 from .solving import (
-    DISCRIMINANT_CV,
     Problem,
     fit,
     solve,
@@ -85,8 +84,10 @@ def graph_estimators() -> dict[str, Problem]:
             table[f"graph path: n = {n}, {what}"] = partial(fit_graph_path, model, n)
     for rule in ("best", "1se"):
         table[f"graph cv: {rule}"] = partial(fit_graph, ksparse.SparsePrecisionCV(cv=3, rule=rule))
-        table[f"discriminant cv: {rule}"] = partial(fit, DISCRIMINANT_CV(cv=3, rule=rule), "multinomial", p=8)
-    by_accuracy = DISCRIMINANT_CV(cv=3, scoring="accuracy")
+        table[f"discriminant cv: {rule}"] = partial(
+            fit, ksparse.SparseDiscriminantAnalysisCV(cv=3, rule=rule), "multinomial", p=8
+        )
+    by_accuracy = ksparse.SparseDiscriminantAnalysisCV(cv=3, scoring="accuracy")
     table["discriminant cv: accuracy"] = partial(fit, by_accuracy, "multinomial", p=8)
     for criterion in ("aic", "bic", "ebic"):
         table[f"graph ic: {criterion}"] = partial(fit_graph, ksparse.SparsePrecisionIC(criterion=criterion))

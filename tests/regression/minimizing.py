@@ -19,7 +19,6 @@ from ksparse.sparsity import Entries, Groups, Rows
 from .. import problems
 from .records import Record
 from .solving import (
-    MAX_SWAPS,
     Problem,
     bound,
     data,
@@ -151,8 +150,8 @@ def options() -> dict[str, Problem]:
     """Options of the default solver, starts, kinds of X, weights, and every way to stop."""
     examples = {"logistic": LARGER["logistic"][0], "linear": LARGER["linear, correlated"][0]}
     solvers = {
-        "no swaps": ksparse.SwapGraHTP(**{MAX_SWAPS: 0}),
-        "20 swaps": ksparse.SwapGraHTP(**{MAX_SWAPS: 20}),
+        "no swaps": ksparse.SwapGraHTP(max_swaps=0),
+        "20 swaps": ksparse.SwapGraHTP(max_swaps=20),
         "5 candidates": ksparse.SwapGraHTP(candidates=5),
         "2 restarts": ksparse.SwapGraHTP(restarts=2),
     }

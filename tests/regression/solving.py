@@ -6,8 +6,7 @@ Only names that users may use occur here, so that the table outlives what is ins
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,6 @@ from .. import problems
 from .records import Record, text_of
 
 Problem = Callable[[], Record]
-
-# Names that the package has changed, or is about to change.
-GROUPS_OF_FEATURES = "feature_groups" if "feature_groups" in ksparse.SparseLinearRegression().get_params() else "groups"
-MAX_SWAPS = "max_swaps" if "max_swaps" in {field.name for field in fields(ksparse.SwapGraHTP)} else "exchanges"
-DISCRIMINANT_CV: Callable[..., Any] = getattr(
-    ksparse, "SparseDiscriminantAnalysisCV", partial(ksparse.SparseDiscriminantAnalysis, k="cv")
-)
 
 
 def data(kind: str, n: int, p: int, correlation: float = 0.3, k: int = 5, seed: int = 0) -> tuple[Array, Any]:
