@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ksparse import minimize
-from ksparse.objectives import Objective
+from ksparse.objectives import LinearObjective, Objective
 from ksparse.solvers import FBS, Callback, FGraHTP, GraHTP, GraSP, RelativeChange, Result, Solver, SwapGraHTP
 
 from .base import Array
