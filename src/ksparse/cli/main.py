@@ -15,7 +15,7 @@ from .. import __version__
 from ..experiments.base import Scale
 from ..experiments.registry import EXPERIMENTS
 from ..selection.criteria import CRITERIA
-from ..solvers.effort import HIGHEST
+from ..solvers.effort import MAX_EFFORT as HIGHEST
 from .embedded import EMBEDDED
 from .errors import InputError, clean
 from .fit import FitCommand

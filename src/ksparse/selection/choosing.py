@@ -134,5 +134,5 @@ def least_criterion(
         chosen = known[first_best(-criterion)]
         if chosen in polished:
             return chosen, criterion
-        solver.polish(chosen)
+        solver.refine(chosen)
         polished.add(chosen)

@@ -71,7 +71,7 @@ def cross_validate(
     known = sorted(scores)
     table = np.array([scores[k] for k in known])
     chosen = known[choose(table, rule)]
-    whole.polish(chosen)
+    whole.refine(chosen)
     return chosen, table
 
 

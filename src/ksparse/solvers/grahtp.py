@@ -13,7 +13,8 @@ from ..debias import Debias, Exact, Truncate
 from ..objectives import LeastSquares
 from ..objectives.base import NotFiniteError
 from ..validation import check_callable
-from .base import Iterate, Problem, Solver
+from .loop import Solver
+from .problem import Iterate, Problem
 from .halting import HaltingRules, RelativeChange, SameSupport, check_rules, first_reason
 from .steps import Constant, Lipschitz, Step, StepRule
 

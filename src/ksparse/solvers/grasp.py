@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from ..debias import Debias, Exact
 from ..validation import check_callable
-from .base import Iterate, Problem, Solver
+from .loop import Solver
+from .problem import Iterate, Problem
 from .halting import HaltingRules, SameSupport, check_rules, first_reason
 
 __all__ = ["GraSP"]

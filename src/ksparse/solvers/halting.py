@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from ..validation import check_callable, check_nonnegative_number
-from .base import Iterate
+from .problem import Iterate
 
 __all__ = ["HaltingRule", "HaltingRules", "RelativeChange", "SameSupport", "check_rules", "first_reason"]
 
