@@ -20,7 +20,7 @@ from ksparse._types import Array, IntArray
 from ksparse.debias import newton
 from ksparse.objectives import LeastSquares, Logistic, columns, linear
 from ksparse.objectives.design import Design
-from ksparse.solvers.screening import ScreenedModel
+from ksparse.solvers.swap.screened import ScreenedSwapModel as ScreenedModel
 
 #: The most that each case may cost: 1.25 times, rounded up, what `cost` counted when this was written. A count above
 #: its limit is a regression; one below half of it is progress, after which the limit would let the work double unseen.

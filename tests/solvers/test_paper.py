@@ -200,7 +200,7 @@ def test_an_iteration_costs_one_pass(name: str) -> None:
     solver = {"GraHTP": ksparse.GraHTP(30.0), "FGraHTP": ksparse.FGraHTP(20.0), "HTP": ksparse.HTP(0.5)}[name]
     result = ksparse.minimize(objective, 6, solver=solver)
     np.testing.assert_array_equal(result.history["passes"], np.arange(1, result.n_iter + 1))
-    assert result.passes == result.n_iter == objective.passes
+    assert result.passes == result.n_iter == objective.counters.passes
 
 
 def test_passes_of_the_other_methods() -> None:

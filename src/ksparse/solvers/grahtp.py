@@ -13,9 +13,9 @@ from ..debias import Debias, Exact, Truncate
 from ..objectives import LeastSquares
 from ..objectives.base import NotFiniteError
 from ..validation import check_callable
+from .halting import HaltingRules, RelativeChange, SameSupport, check_rules, first_reason
 from .loop import Solver
 from .problem import Iterate, Problem
-from .halting import HaltingRules, RelativeChange, SameSupport, check_rules, first_reason
 from .steps import Constant, Lipschitz, Step, StepRule
 
 __all__ = ["HTP", "IHT", "FGraHTP", "GraHTP"]

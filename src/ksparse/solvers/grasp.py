@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from ..debias import Debias, Exact
 from ..validation import check_callable
+from .halting import HaltingRules, SameSupport, check_rules, first_reason
 from .loop import Solver
 from .problem import Iterate, Problem
-from .halting import HaltingRules, SameSupport, check_rules, first_reason
 
 __all__ = ["GraSP"]
 

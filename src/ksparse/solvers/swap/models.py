@@ -32,7 +32,7 @@ def build_swap_model(problem: Problem, current: Iterate, candidates: Mask, tunin
     if isinstance(objective, HasCrossHessian) and point.x.ndim == 1 and units.singletons:
         solution = current.solution or point.restrict(support)
         others = np.flatnonzero(coordinates & ~support)
-        return ScreenedSwapModel(point, solution, support, others, units.number, units.always, tuning)
+        return ScreenedSwapModel(objective, point, solution, support, others, units.number, units.always, tuning)
     at, hessian, linear = _quadratic_model(point, coordinates)
     return QuadraticSwapModel(hessian, linear, units.number[at], support[at], units.always, tuning)
 
@@ -46,9 +46,10 @@ def build_additive_model(problem: Problem, current: Iterate) -> AdditiveSwapMode
 
 def max_model_size(objective: Objective, tuning: SwapTuning) -> int:
     """Number of coordinates above which swaps are ranked by single gains and costs rather than by a Hessian."""
-    if isinstance(objective, HasSwapScores):
-        return tuning.max_model_size_with_scores
-    return tuning.max_model_size if has_hessian(objective) else tuning.max_model_size_without_hessian
+    if has_hessian(objective):
+        return tuning.max_model_size
+    has_scores = isinstance(objective, HasSwapScores)
+    return tuning.max_model_size_with_scores if has_scores else tuning.max_model_size_without_hessian
 
 
 class Removal(NamedTuple):

@@ -21,7 +21,7 @@ from .models import build_swap_model, choose_removals
 from .scores import entering_gains
 from .tuning import SwapTuning
 
-__all__ = ["Perturbation", "count_swaps", "perturb", "try_all_swaps", "tries_all_swaps"]
+__all__ = ["Perturbation", "count_swaps", "perturb", "tries_all_swaps", "try_all_swaps"]
 
 
 class Perturbation(NamedTuple):
@@ -89,17 +89,17 @@ def tries_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> bool
 
 
 def try_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> Iterator[Iterate]:
-    """Refits after single swaps: after each, if there are few, or else after those that a quadratic model ranks best."""
+    """Refits after single swaps: all of them, if there are few, or else those that a quadratic model ranks best."""
     inside = problem.selected_units(best)
     debias = TrialRefit(target=best.value)
-    pairs = _all_pairs if tries_all_swaps(problem, best, tuning) else _best_pairs
-    for leaving, entering in pairs(problem, best, tuning):
+    all_of_them = tries_all_swaps(problem, best, tuning)
+    for leaving, entering in _all_pairs(problem, best) if all_of_them else _best_pairs(problem, best, tuning):
         swapped = inside.copy()
         swapped[leaving], swapped[entering] = False, True
         yield problem.refit(problem.units.mask(swapped), best.point.x, debias)
 
 
-def _all_pairs(problem: Problem, best: Iterate, tuning: SwapTuning) -> Iterator[tuple[int, int]]:
+def _all_pairs(problem: Problem, best: Iterate) -> Iterator[tuple[int, int]]:
     leaving, entering = _movable_units(problem, best)
     return ((int(out), int(into)) for out in leaving for into in entering)
 

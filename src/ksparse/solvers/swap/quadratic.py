@@ -81,8 +81,8 @@ class QuadraticSwapModel:
     def _changes(self) -> Array:
         """Predicted change for each pair of a leaving and an entering unit."""
         if self._coordinate is None:
-            columns = [self._block_changes(unit) for unit in self._entering]
-            return np.array(columns).reshape(self._entering.size, self._leaving.size).T
+            blocks = [self._block_changes(unit) for unit in self._entering]
+            return np.array(blocks).reshape(self._entering.size, self._leaving.size).T
         table, diagonal = self._table, self._table.diagonal()
         rows, columns = self._coordinate[self._leaving], self._coordinate[self._entering]
         terms = entering_terms(table[columns, -1], diagonal[columns], self._least[columns])

@@ -40,7 +40,7 @@ def grow(problem: Problem, iterate: Iterate) -> Iterate:
     return problem.refit(plan_growth(problem, iterate).support, iterate.point.x, TUNING.loose_refit)
 
 
-def shrink(problem: Problem, iterate: Iterate, tol: float = TUNING.trial_tol) -> Iterate:
+def shrink(problem: Problem, iterate: Iterate, tol: float = TUNING.loose_refit.tol) -> Iterate:
     """Remove the units that cost least from a solution that has more than k, and refit."""
     units = problem.units
     inside = problem.selected_units(iterate) | units.always

@@ -36,8 +36,10 @@ class ScreenedSwapModel:
 
     Parameters
     ----------
+    objective : Objective
+        f, with a cheap Hessian between a support and other coordinates.
     point : Point
-        Where f is modelled, with its gradient; its objective has a cross Hessian.
+        Where f is modelled, with its gradient.
     solution : Point
         The same point as one of f on the support.
     support : ndarray of bool
@@ -57,6 +59,7 @@ class ScreenedSwapModel:
 
     def __init__(
         self,
+        objective: HasCrossHessian,
         point: Point,
         solution: Point,
         support: Mask,
@@ -65,12 +68,11 @@ class ScreenedSwapModel:
         fixed: Mask,
         tuning: SwapTuning,
     ) -> None:
-        assert isinstance(point.objective, HasCrossHessian)
         self._point, self._tuning = point, tuning
         self._inside, self._candidates = np.flatnonzero(support), candidates
         self._unit, self._fixed = unit, fixed
         self._own = compute_hessian(solution.objective, solution)
-        self._cross, self._diagonal = point.objective.cross_hessian(point, solution, self._inside, candidates)
+        self._cross, self._diagonal = objective.cross_hessian(point, solution, self._inside, candidates)
         self._inverse = invert(self._own, tuning)
         units = unit[self._inside]
         self._movable = np.flatnonzero((units >= 0) & ~fixed[units])

@@ -18,7 +18,7 @@ from .perturbation import count_swaps, perturb, tries_all_swaps, try_all_swaps
 from .pursuit import pursue
 from .restarts import restart_supports
 from .scores import entering_gains
-from .state import LOCAL_PHASES, Phase, SwapState, hand_over, with_state
+from .state import ALL_PHASES, LOCAL_PHASES, Phase, SwapState, hand_over, with_state
 from .swaps import SwapLimits, bulk_swap, end_descent, is_exact, swap
 from .ties import break_ties
 from .trials import is_lower
@@ -151,7 +151,7 @@ class SwapGraHTP(Solver):
             return replace(problem.refit(support, current.point.x), done=f"converged: {reason}")
         if current.support is not None and current.outcome is Outcome.NO_MINIMUM:
             return replace(current, done="f is unbounded below on this support")
-        return self._run_phases(problem, current, frozenset(Phase))
+        return self._run_phases(problem, current, ALL_PHASES)
 
     def _run_phases(self, problem: Problem, current: Iterate, phases: Set[Phase]) -> Iterate:
         """One iteration: phases until one of them moves, or has more to do. One that only hands over does not count."""
@@ -290,7 +290,7 @@ class SwapGraHTP(Solver):
         return self.max_swaps != 0
 
     def warm_start(self, problem: Problem, iterate: Iterate, budget: Budget = Budget.QUICK) -> Iterate:
-        """With a QUICK budget, swaps continue from the iterate at once; with a FULL one, it is a start like any other."""
+        """QUICK: swaps continue from the iterate at once. FULL: the search starts anew, from there."""
         if iterate.support is None:
             prepared = self.prepare(problem, iterate.point.x)
             return replace(prepared, state=self.first_state(problem, prepared, budget))

@@ -8,7 +8,7 @@ from enum import Enum
 from ..loop import Budget
 from ..problem import Iterate, SolverState
 
-__all__ = ["LOCAL_PHASES", "Budget", "Phase", "SwapState", "hand_over", "with_state"]
+__all__ = ["ALL_PHASES", "LOCAL_PHASES", "Budget", "Phase", "SwapState", "hand_over", "with_state"]
 
 
 class Phase(Enum):
@@ -23,7 +23,8 @@ class Phase(Enum):
     VERIFY = "single swaps, until none lowers f"
 
 
-#: The phases of a descent, which ends at a support that none of them improves.
+#: Those of a search, and those of a descent, which ends at a support that none of them improves.
+ALL_PHASES = frozenset(Phase)
 LOCAL_PHASES = frozenset({Phase.PURSUE, Phase.GROW, Phase.BULK_SWAP, Phase.SWAP})
 
 

@@ -40,9 +40,7 @@ class SwapLimits:
     single_swaps: int
 
     @classmethod
-    def of(
-        cls, problem: Problem, candidates: int | None, single_swaps: int | None, tuning: SwapTuning
-    ) -> SwapLimits:
+    def of(cls, problem: Problem, candidates: int | None, single_swaps: int | None, tuning: SwapTuning) -> SwapLimits:
         """The limits for a problem; None stands for a default."""
         units = problem.units
         outside = units.count - units.k

@@ -14,7 +14,6 @@ from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..._types import Array, IntArray
-from .formula import entering_terms
 from .tuning import SwapTuning
 
 __all__ = ["Chain", "Inverse", "chain_of_swaps", "invert", "sweep", "sweep_first"]
@@ -69,8 +68,9 @@ def sweep(table: Array, pivot: int, sign: float) -> None:
     diagonal = row[pivot]
     # BLAS expects columns to be contiguous: the transpose of a symmetric tableau is the same tableau.
     dger(-1.0 / diagonal, row, row, a=table.T, overwrite_a=1)
-    table[pivot] = table[:, pivot] = sign * row / diagonal
-    table[pivot, pivot] = -1.0 / diagonal
+    row *= sign / diagonal
+    row[pivot] = -1.0 / diagonal
+    table[pivot] = table[:, pivot] = row
 
 
 class Chain(NamedTuple):
@@ -104,14 +104,15 @@ def chain_of_swaps(
 
     chain = Chain([], [], [], [])
     while len(chain.changes) < length:
-        terms = entering_terms(table[entering, -1], table[entering, entering], least[entering])
-        change, row, column = best_swap(table, leaving, entering, *terms)
+        change, row, column = best_swap(table, leaving, entering, least)
         if not change < -threshold:
             break
         out, into = int(leaving[row]), int(entering[column])
         sweep(table, into, 1.0)
         sweep(table, out, -1.0)
         leaving[row], entering[column] = into, out
-        for values, value in zip(chain, (change, out, into, table[:-1, -1].copy()), strict=True):
-            values.append(value)
+        chain.changes.append(change)
+        chain.out.append(out)
+        chain.into.append(into)
+        chain.solutions.append(table[-1, :-1].copy())
     return chain

@@ -30,7 +30,7 @@ def try_support(
     target = current.value if current.support is not None else np.inf
     start = current.point.x if prediction is None else prediction.x
     hessian = None if prediction is None else prediction.hessian
-    debias = TrialRefit(tol=tuning.trial_tol, max_iter=max_steps, target=target, hessian=hessian)
+    debias = TrialRefit(tol=tuning.loose_refit.tol, max_iter=max_steps, target=target, hessian=hessian)
     return problem.refit(support, start, debias)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...debias import Exact
 from ..tolerance import Tolerance
@@ -15,12 +15,12 @@ class SwapTuning:
     """The constants of `SwapGraHTP`."""
 
     # --- when f is lower ---
-    least_decrease: float = 1e-9
-    equal: float = 1e-12
+    lower: Tolerance = field(default=Tolerance(1e-9))
+    tie: Tolerance = field(default=Tolerance(1e-12))
     clear_gain: float = 1e6
 
     # --- refits while the support moves ---
-    trial_tol: float = 1e-3
+    loose_refit: Exact = field(default=Exact(tol=1e-3))
     first_refit_steps: int = 5
     pursuit_refit_steps: int = 2
     swap_refit_steps: int = 6
@@ -72,18 +72,3 @@ class SwapTuning:
 
     # --- ties ---
     duplicate: float = 1e-9
-
-    @property
-    def lower(self) -> Tolerance:
-        """When a support is better than another."""
-        return Tolerance(self.least_decrease)
-
-    @property
-    def tie(self) -> Tolerance:
-        """When two supports are equally good."""
-        return Tolerance(self.equal)
-
-    @property
-    def loose_refit(self) -> Exact:
-        """A refit that only shows how good a support is."""
-        return Exact(tol=self.trial_tol)
