@@ -12,6 +12,7 @@ import numpy as np
 
 from ksparse.debias import Debias, Exact
 from ksparse.objectives import LogDet
+from ksparse.objectives.protocols import working_form
 from ksparse.selection import PathSolver
 from ksparse.solvers import FBS, GLasso, GraHTP, GraSP, Iterate, Problem, RelativeChange, Result, Solver, SwapGraHTP
 from ksparse.sparsity import Pairs
@@ -181,7 +182,7 @@ class _FBS(GraphMethod):
         current: Iterate | None = None
         total, iterations = 0.0, 0
         for value in grid:
-            problem = Problem(objective, Pairs(int(value)).bind(objective.shape, objective.free))
+            problem = Problem(working_form(objective), Pairs(int(value)).bind(objective.shape, objective.free))
             start = solver.prepare(problem, objective.start) if current is None else replace(current, done=None)
             (result, current), seconds = time_call(partial(solver.resume, problem, start))
             total, iterations = total + seconds, iterations + result.n_iter

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .objectives import Objective
 from .objectives.protocols import working_form
-from .solvers import Callback, Problem, Result, Solver, SwapGraHTP
+from .solvers import Callback, Problem, Result, Solver, default_solver, specialize
 from .solvers.effort import check_no_effort
 from .sparsity import Entries, Pairs, Rows, Sparsity
 from .threads import one_thread
@@ -43,8 +43,8 @@ def minimize(
         constraint is inactive.
     sparsity : Sparsity, optional
         Instead of k: groups, always-selected units, bounds. See `ksparse.sparsity`.
-    solver : Solver, default=SwapGraHTP()
-        The method, see `ksparse.solvers`.
+    solver : Solver, optional
+        The method, see `ksparse.solvers`; by default `SwapGraHTP`, and for graphs `StagedSwap`.
     effort : int, default=0
         How much more time the default solver spends on a lower f, from 0 to 5; see `ksparse.SwapGraHTP`.
     x0 : array-like, optional
@@ -73,11 +73,10 @@ def minimize(
     >>> result.selected, str(result.status)
     (array([ 5, 17]), 'converged')
     """
-    if solver is None:
-        solver = SwapGraHTP(effort=effort)
-    else:
+    if solver is not None:
         check_no_effort(solver, effort)
     _check_types(objective, k, sparsity, solver, callback)
+    solver = default_solver(objective, effort=effort) if solver is None else specialize(solver, objective)
     chosen = SETS[objective.unit_kind](k) if sparsity is None else sparsity  # type: ignore[arg-type]
     # A step may leave the domain of f; what is not finite is found by looking, and has a status of its own.
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -105,7 +104,7 @@ def _check_types(objective: Any, k: Any, sparsity: Any, solver: Any, callback: A
         raise TypeError(f"objective must be a ksparse Objective, got {_called(objective)}; {advice}")
     if isinstance(k, Sparsity):
         raise TypeError(f"k must be an integer; pass a set of units as sparsity={type(k).__name__}(...)")
-    if not isinstance(solver, Solver):
+    if solver is not None and not isinstance(solver, Solver):
         raise TypeError(
             f"solver must be a ksparse solver such as ksparse.GraHTP(), got {solver!r}"
             + ("; did you forget the parentheses?" if isinstance(solver, type) else "")

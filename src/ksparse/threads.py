@@ -14,11 +14,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -30,6 +30,8 @@ MIN_THREADED_SIZE = 2_000_000
 VARIABLE = "KSPARSE_THREADS"
 
 T = TypeVar("T")
+
+_UNCHANGED: AbstractContextManager[None] = nullcontext()
 
 #: How many BLAS threads the caller has; 0 outside `one_thread`.
 _allowed: ContextVar[int] = ContextVar("ksparse_allowed_threads", default=0)
@@ -108,14 +110,12 @@ def one_thread() -> Iterator[None]:
             _limiting.release()
 
 
-@contextmanager
-def use_caller_threads(numbers: int) -> Iterator[None]:
+def use_caller_threads(numbers: int) -> AbstractContextManager[Any]:
     """Run a product over `numbers` stored numbers on the caller's threads, if it is large enough to gain."""
     if numbers < MIN_THREADED_SIZE or _allowed.get() <= 1:
-        yield
-        return
-    with _blas().limit(limits=_allowed.get()):
-        yield
+        return _UNCHANGED
+    limited: AbstractContextManager[Any] = _blas().limit(limits=_allowed.get())
+    return limited
 
 
 def thread_count(numbers: int) -> int:

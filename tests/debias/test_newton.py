@@ -17,7 +17,7 @@ from ksparse.debias.lbfgs import lbfgs
 from ksparse.objectives import Logistic, Objective, Point, Quadratic, TwiceDifferentiable
 from ksparse.objectives.base import value_at_zero
 from ksparse.objectives.protocols import working_form
-from ksparse.solvers import swaps
+from ksparse.solvers.swap.tuning import SwapTuning
 from tests.problems import P, linear
 
 #: Tolerance of the refits of a search while the support moves.
@@ -282,8 +282,8 @@ def test_refits_of_a_search_do_not_go_to_lbfgs(lbfgs_calls: list[float], monkeyp
     y = X[:, :5].sum(axis=1) + rng.standard_normal(80) > 0
     objective = Logistic(X, y, alpha=0.01)
     usual = ksparse.minimize(objective, k=5)
-    for name in ("FIRST", "PURSUIT", "EXCHANGE"):
-        monkeypatch.setattr(swaps, name, Exact(tol=1e-9, max_iter=1))
+    short = SwapTuning(trial_tol=1e-9, first_refit_steps=1, pursuit_refit_steps=1, swap_refit_steps=1)
+    monkeypatch.setattr(ksparse.SwapGraHTP, "tuning", short)
     found = ksparse.minimize(objective, k=5)
     assert lbfgs_calls == []
     assert found.value == pytest.approx(usual.value, rel=1e-10)

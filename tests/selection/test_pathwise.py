@@ -63,9 +63,9 @@ def test_with_orthogonal_features_each_further_k_costs_one_pass(kind: type[Least
     solver = path_solver(objective)
     solver.solve([1])
     for k in range(2, 9):
-        before = objective.passes
+        before = objective.counters.passes
         solver.solve([k])
-        assert objective.passes == before + 1
+        assert objective.counters.passes == before + 1
     if kind is LeastSquares:
         assert [result.selected.tolist() for result in solver.results.values()] == [list(range(k)) for k in range(1, 9)]
 
@@ -77,14 +77,14 @@ def test_random_features_cost_about_two_passes_each() -> None:
     objective = LeastSquares(X, y)
     solver = path_solver(objective)
     solver.solve([1])
-    before = objective.passes
+    before = objective.counters.passes
     solver.solve(range(2, 51))
-    assert objective.passes - before <= 2 * 49
+    assert objective.counters.passes - before <= 2 * 49
 
 
 @pytest.mark.parametrize("ks", [[10, 20, 30, 40, 50, 60], [5, 6, 7, 8, 9, 10], [1, 2, 40]])
 def test_few_values_of_k_are_as_good_as_fits_of_their_own(ks: list[int]) -> None:
-    """On average, however far apart they are; there are too many units for exchanges at each k.
+    """On average, however far apart they are; there are too many units for swaps at each k.
 
     Either may end in the better of two supports at a single k, so what holds is a mean over data sets.
     """
@@ -109,7 +109,7 @@ def test_effort_is_not_spent_on_the_way() -> None:
         passes.append(solver.passes)
     assert passes[0] == passes[1]
     before = solver.passes
-    assert solver.polish(15).message == "converged: 27 further searches, as effort=3 asks, are done"
+    assert solver.refine(15).message == "converged: 27 perturbations were tried (effort=3)"
     assert solver.passes > before + 27
 
 
@@ -118,9 +118,9 @@ def test_a_path_counts_all_its_passes() -> None:
     X = np.random.default_rng(0).standard_normal((50, 100))
     objective = LeastSquares(X, X[:, :5].sum(axis=1))
     solver = path_solver(objective)
-    before = objective.passes
+    before = objective.counters.passes
     solver.solve(range(1, 8))
-    assert solver.passes == objective.passes - before
+    assert solver.passes == objective.counters.passes - before
     assert solver.passes >= max(result.passes for result in solver.results.values()) > 0
     assert ksparse.path(X, X[:, :5].sum(axis=1), range(1, 8)).passes >= 7
 
@@ -129,9 +129,9 @@ def test_what_is_known_costs_nothing() -> None:
     objective = LeastSquares(*trap())
     solver = path_solver(objective)
     solver.solve([1, 2, 3])
-    before, known = objective.passes, dict(solver.results)
+    before, known = objective.counters.passes, dict(solver.results)
     solver.solve([3, 1])
-    assert objective.passes == before
+    assert objective.counters.passes == before
     assert solver.results == known
 
 
@@ -151,7 +151,7 @@ def test_further_k_never_make_others_worse(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [23, 35, 77])
-def test_a_polished_solution_is_no_worse_than_that_of_the_solver_alone(seed: int) -> None:
+def test_a_refined_solution_is_no_worse_than_that_of_the_solver_alone(seed: int) -> None:
     """Few samples: the way up ends in supports that are worse than what the solver finds by itself."""
     rng = np.random.default_rng(seed)
     n, p = int(rng.integers(20, 80)), int(rng.integers(15, 90))
@@ -166,9 +166,9 @@ def test_a_polished_solution_is_no_worse_than_that_of_the_solver_alone(seed: int
     for k in (n // 4, n // 4 + 1):
         before = solver.results[k].value
         alone = ksparse.minimize(objective, k).value
-        polished = solver.polish(k)
-        assert polished is solver.results[k]
-        assert polished.value <= min(before, alone * (1 + 1e-9))
+        refined = solver.refine(k)
+        assert refined is solver.results[k]
+        assert refined.value <= min(before, alone * (1 + 1e-9))
     values = np.array([solver.results[k].value for k in sorted(solver.results)])
     assert (np.diff(values) <= 1e-6 * values[:-1]).all()
 
@@ -193,12 +193,12 @@ def test_where_no_unit_may_enter_all_k_select_nothing(
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("options", [{"max_iter": 0}, {"time_limit": 0.0}, {"exchanges": 0}, {"restarts": 1}])
+@pytest.mark.parametrize("options", [{"max_iter": 0}, {"time_limit": 0.0}, {"max_swaps": 0}, {"restarts": 1}])
 def test_limits_of_the_solver_hold_for_each_k(options: dict[str, int]) -> None:
     X, y = trap()
     path = path_solver(LeastSquares(X, y), ksparse.SwapGraHTP(**options))
     path.solve([0, 1, 3, 4])
-    assert path.polish(3).value <= path.results[1].value
+    assert path.refine(3).value <= path.results[1].value
     for k, result in path.results.items():
         assert len(result.selected) <= k
         assert result.value == pytest.approx(LeastSquares(X, y).evaluate(result.x).value)

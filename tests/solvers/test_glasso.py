@@ -65,8 +65,8 @@ def test_constant_and_equal_variables() -> None:
 @pytest.mark.parametrize(
     ("sparsity", "error", "message"),
     [
-        (Pairs(2, always=[(0, 1)]), ValueError, "knows no known or forbidden edges"),
-        (Pairs(2, never=[(0, 1)]), ValueError, "knows no known or forbidden edges"),
+        (Pairs(2, always=[(0, 1)]), ValueError, "does not support known or forbidden edges"),
+        (Pairs(2, never=[(0, 1)]), ValueError, "does not support known or forbidden edges"),
         (Pairs(2, lower=0.0), ValueError, "set bounds of its eigenvalues instead"),
     ],
 )

@@ -17,7 +17,8 @@ from ksparse.debias import Exact, GradientStep, NewtonStep, Truncate
 from ksparse.objectives import LogDet
 from ksparse.selection import PathSolver
 from ksparse.solvers import Backtracking, BarzilaiBorwein, Constant, Lipschitz, Normalized, Solver, Status
-from ksparse.solvers.additive import AdditiveModel
+from ksparse.solvers.swap.additive import AdditiveSwapModel
+from ksparse.solvers.swap.tuning import SwapTuning
 from ksparse.sparsity import Pairs
 from tests.precision import brute_force, covariance, support_of, value_at
 
@@ -91,7 +92,7 @@ def test_brute_force_over_all_supports() -> None:
     """p = 5, k = 2 or 3: never below the best of all supports.
 
     When this was written the default solver found it in 23 of the 24 cases, scaled backtracking in 19, GraSP in 10, FBS
-    in 9 and the constant step in 8: single exchanges have local minima.
+    in 9 and the constant step in 8: single swaps have local minima.
     """
     found: dict[str, list[bool]] = {name: [] for name in SOLVERS}
     for n, seed in BRUTE:
@@ -149,7 +150,7 @@ def test_permuted_variables(name: str) -> None:
 
 @pytest.mark.parametrize("bounds", [None, (1e-9, 1e9)])
 def test_rescaled_variables(bounds: Any) -> None:
-    """Scaled steps and exchanges know no units; bounds that do not bind change nothing."""
+    """Scaled steps and swaps do not depend on units of measurement; bounds that do not bind change nothing."""
     sigma, units = covariance(7, 40, 1), np.geomspace(0.01, 100, 7)
     across = np.multiply.outer(units, units)
     plain = ksparse.minimize(LogDet(sigma, bounds), 6)
@@ -251,7 +252,7 @@ def test_cheaper_variants_work_or_say_why_not(debias: Any, step: Any) -> None:
     result = quietly(objective, 5, solver=ksparse.GraHTP(step=step, debias=debias, max_iter=2000))
     check(objective, result, 5)
     assert result.status in (Status.CONVERGED, Status.NOT_FINITE, Status.PERIODIC)
-    assert result.value < objective.value_at_start
+    assert result.value < objective.evaluate(objective.start).value
     if isinstance(step, Backtracking):
         exact = quietly(objective, 5, solver=ksparse.GraHTP(step=step)).value
         assert result.value <= exact + 0.1
@@ -332,16 +333,16 @@ def test_f_never_rises_in_a_run() -> None:
     assert (np.diff(result.history["value"]) <= 1e-12 * abs(result.value)).all()
 
 
-def test_exchanges_of_the_additive_model() -> None:
+def test_swaps_of_the_additive_model() -> None:
     costs, gains = np.array([0.3, 0.1, 0.0, 0.2, 0.0, 0.0]), np.array([0.0, 0.0, 0.25, 0.0, 0.25, 0.05])
     inside = np.array([True, True, False, True, False, False])
-    model = AdditiveModel(costs, gains, inside, np.array([False, True, False, False, False, False]))
+    model = AdditiveSwapModel(costs, gains, inside, np.array([False, True, False, False, False, False]))
     assert model.removals(5) == [3, 0]  # the second unit must stay
-    (first,) = model.chain(4, 1e-9)  # the next exchange would cost 0.3 and gain 0.25
+    (first,) = model.chain(4, 1e-9)  # the next swap would cost 0.3 and gain 0.25
     assert (first.leaving, first.entering) == (3, 2)  # ties go to the unit that comes first
     assert first.change == pytest.approx(-0.05)
     assert model.chain(4, 0.06) == []
-    pairs = [(pair.leaving, pair.entering, round(pair.change, 12)) for pair in model.best_pairs(3)]
+    pairs = [(swap.leaving, swap.entering, round(swap.change, 12)) for swap in model.best_swaps(3)]
     assert pairs == [(3, 2, -0.05), (3, 4, -0.05), (0, 2, 0.05)]
 
 
@@ -351,8 +352,8 @@ def test_a_large_graph_is_found_without_a_quadratic_model() -> None:
     objective, k = LogDet(covariance(size, 1500)), size - 1
     result = ksparse.minimize(objective, k)
     assert int(result.support.sum()) == 2 * k
-    assert int(result.support.sum()) + size > objective.largest_model
-    assert "no exchange of the most promising units" in result.message
+    assert int(result.support.sum()) + size > SwapTuning().max_model_size_with_scores
+    assert "no swap of the most promising units" in result.message
     truth = {(i, i + 1) for i in range(k)}
     assert len(truth & {tuple(pair) for pair in result.selected.tolist()}) >= k - 5
     chain = support_of(size, truth)

@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import __version__
 from ..selection.criteria import CRITERIA
-from ..solvers.effort import HIGHEST
+from ..solvers.effort import MAX_EFFORT
 from .errors import InputError, escape_control
 from .fit import run_fit
 from .fitting import FOLDS, Settings
@@ -72,7 +72,7 @@ K = _make_type(
     "a number of features (an integer ≥ 0), or auto",
 )
 SEED = _make_type(int, lambda seed: 0 <= seed < 2**32, "an integer ≥ 0 and below 2³²")
-EFFORT = _make_type(int, lambda effort: 0 <= effort <= HIGHEST, f"an integer from 0 to {HIGHEST}")
+EFFORT = _make_type(int, lambda effort: 0 <= effort <= MAX_EFFORT, f"an integer from 0 to {MAX_EFFORT}")
 JOBS = _make_type(int, lambda jobs: jobs == -1 or jobs >= 1, "an integer ≥ 1, or -1")
 FRACTION = _make_type(float, lambda value: 0 <= value < 1, "a fraction from 0 (no test rows) to below 1")
 PENALTY = _make_type(float, lambda value: 0 <= value < float("inf"), "a finite number ≥ 0")
@@ -180,7 +180,7 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
         type=EFFORT,
         default=0,
         metavar="E",
-        help=f"effort of the search for a better set of k features, from 0 to {HIGHEST} (default 0); each level takes"
+        help=f"effort of the search for a better set of k features, from 0 to {MAX_EFFORT} (default 0); each level takes"
         " two to three times as long as the one below",
     )
     fit.add_argument("--seed", type=SEED, default=0, help="seed of the test split and the folds (default 0)")

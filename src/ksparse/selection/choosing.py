@@ -96,7 +96,7 @@ def build_path_solver(model: SparseEstimator, objective: Objective) -> PathSolve
 
 def refine(solver: PathSolver, k: int) -> None:
     """Search longer for the solution with this k."""
-    solver.polish(k)
+    solver.refine(k)
 
 
 def result_for(solver: PathSolver, k: int) -> Result:

@@ -9,7 +9,8 @@ import numpy as np
 from .._types import Array
 from ..debias import Debias, Exact
 from ..validation import check_callable
-from .base import Iterate, Problem, Solver
+from .loop import Solver
+from .problem import Iterate, Problem
 
 __all__ = ["FBS"]
 

@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from .._types import Array
 from ..objectives import EigenvalueBounds, LogDet, Point
 from ..validation import check_iterations, check_positive_number
-from .base import Iterate, Problem, Solver
+from .loop import Solver
+from .problem import Iterate, Problem, SolverState
 
 __all__ = ["GLasso"]
 
@@ -68,7 +69,7 @@ class GLasso(Solver):
         if not isinstance(objective, LogDet):
             raise TypeError(f"GLasso is a method for LogDet, got {type(objective).__name__}; use SwapGraHTP or GraHTP")
         if units.always.any() or (units.number < -1).any():
-            raise ValueError("GLasso knows no known or forbidden edges; use SwapGraHTP, GraHTP, GraSP or FBS")
+            raise ValueError("GLasso does not support known or forbidden edges; use SwapGraHTP, GraHTP, GraSP or FBS")
         if (objective.covariance.diagonal() == 0).any():
             raise ValueError("the graphical lasso cannot fit constant variables; leave them out")
         sizes = np.sort(np.abs(objective.covariance[np.triu_indices(len(objective.covariance), 1)]))[::-1]
@@ -79,20 +80,22 @@ class GLasso(Solver):
         none = problem.refit(units.mask(np.zeros(units.count, dtype=bool)), objective.start)
         nothing = "k = 0 selects nothing" if units.k == 0 else "there are no covariances"
         done = f"converged: {nothing}" if highest == 0.0 or units.k == 0 else None
-        return replace(none, done=done, memory=_Bracket(0.0, highest, max(guess, smallest), smallest))
+        return replace(none, done=done, state=_Bracket(0.0, highest, max(guess, smallest), smallest))
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
-        bracket: _Bracket = current.memory
-        trial = self._fit(problem, bracket.penalty)
-        edges = None if trial is None else int(np.count_nonzero(np.triu(trial, 1)))
-        if trial is None or edges is None or edges > problem.units.k:
-            following = replace(current, step=bracket.penalty, memory=bracket.raised())
+        bracket = current.state
+        assert isinstance(bracket, _Bracket)
+        omega = self._fit(problem, bracket.penalty)
+        edges = np.inf if omega is None else np.count_nonzero(np.triu(omega, 1))
+        if omega is None or edges > problem.units.k:
+            narrowed = bracket.raised()
+            following = replace(current, step=bracket.penalty, state=narrowed)
         else:
-            point = self._point(problem, trial)
-            following = Iterate(point, trial != 0, step=bracket.penalty, memory=bracket.lowered())
-            if edges == problem.units.k:
-                return replace(following, done=f"converged: {edges} edges are left")
-        if following.memory.closed:
+            narrowed = bracket.lowered()
+            following = Iterate(self._point(problem, omega), omega != 0, step=bracket.penalty, state=narrowed)
+        if edges == problem.units.k:
+            return replace(following, done=f"converged: {edges} edges are left")
+        if narrowed.closed:
             return replace(following, done="converged: no penalty leaves more edges, but at most k")
         return following
 
@@ -142,7 +145,7 @@ class GLasso(Solver):
 
 
 @dataclass(frozen=True)
-class _Bracket:
+class _Bracket(SolverState):
     """The penalties between which the one that leaves k edges lies, and the one to try; `low` is 0 while unknown."""
 
     low: float

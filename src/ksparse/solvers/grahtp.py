@@ -14,8 +14,9 @@ from ..objectives.base import NotFiniteError
 from ..objectives.linear import LinearModel
 from ..objectives.losses import SquaredLoss
 from ..validation import check_callable
-from .base import Iterate, Problem, Solver
 from .halting import HaltingRules, RelativeChange, SameSupport, check_rules, first_reason
+from .loop import Solver
+from .problem import Iterate, Problem
 from .steps import Constant, Lipschitz, Step, StepRule
 
 __all__ = ["HTP", "IHT", "FGraHTP", "GraHTP"]

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from ..debias import Debias, Exact
 from ..validation import check_callable
-from .base import Iterate, Problem, Solver
 from .halting import HaltingRules, SameSupport, check_rules, first_reason
+from .loop import Solver
+from .problem import Iterate, Problem
 
 __all__ = ["GraSP"]
 

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from ..validation import check_callable, check_nonnegative_number
-from .base import Iterate
+from .problem import Iterate
 
 __all__ = ["HaltingRule", "HaltingRules", "RelativeChange", "SameSupport", "check_rules", "first_reason"]
 
@@ -17,7 +17,7 @@ class HaltingRule(Protocol):
     """Compares an iterate with the one before it."""
 
     def __call__(self, previous: Iterate, current: Iterate) -> str | None:
-        """A sentence that says what has converged, or None to go on."""
+        """A sentence that says what has converged, or None to continue."""
         ...
 
 
@@ -25,7 +25,7 @@ HaltingRules = HaltingRule | tuple[HaltingRule, ...]
 
 
 def check_rules(rules: HaltingRules) -> None:
-    """Refuse what cannot be a rule."""
+    """Refuse what is not a rule."""
     for rule in rules if isinstance(rules, tuple) else (rules,):
         check_callable(rule, "halting", "such as ksparse.solvers.SameSupport()")
 
@@ -63,7 +63,7 @@ class RelativeChange:
     tol : float, default=1e-4
         The tolerance.
     of : {"x", "f"}, default="x"
-        What must have settled.
+        What is compared.
 
     Examples
     --------
@@ -90,4 +90,5 @@ class RelativeChange:
             scale = float(np.linalg.norm(previous.point.x))
         if previous.support is None or change > self.tol * scale:
             return None
-        return f"converged: {self.of} changed by a share of at most {self.tol:g}"
+        tol = np.format_float_scientific(self.tol, trim="-", exp_digits=1)
+        return f"converged: relative change of {self.of} ≤ {tol}"

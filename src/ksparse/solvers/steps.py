@@ -17,7 +17,7 @@ from ..objectives.base import curvature_along
 from ..objectives.protocols import lipschitz_constant
 from ..theory import ConditionC
 from ..validation import check_positive_number
-from .base import Iterate, Problem
+from .problem import Iterate, Problem
 
 __all__ = ["Backtracking", "BarzilaiBorwein", "Constant", "Lipschitz", "Normalized", "Step", "StepRule", "Theory"]
 
@@ -209,11 +209,10 @@ class Normalized(StepRule):
         return normalized_size(problem, current, metric)
 
     def accepts(self, problem: Problem, current: Iterate, trial: Iterate, step: Step) -> bool:
-        if trial.proposal is None or trial.support is None:
+        if trial.support is None or np.array_equal(trial.support, step_support(problem, current, step.metric)):
             return True
-        if np.array_equal(trial.support, step_support(problem, current, step.metric)):
-            return True
-        move = trial.proposal - current.point.x
+        z = problem.units.clip(step.take(current.point.x, current.point.gradient))
+        move = np.where(trial.support, z, 0.0) - current.point.x
         bend = curvature_along(current.point, move)
         return step.size * bend <= (1.0 - self.c) * _squared_norm(move, step.metric)
 

@@ -1,4 +1,4 @@
-"""The screened model against the exchange model of all coordinates, and against refits: exact on least squares."""
+"""The screened model against the quadratic model of all coordinates, and against refits: exact on least squares."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from numpy.testing import assert_allclose
 from ksparse._types import Array, IntArray, Mask
 from ksparse.debias import Exact
 from ksparse.objectives import LeastSquares, Logistic, Objective
-from ksparse.objectives.base import Point
-from ksparse.solvers import screening
-from ksparse.solvers.exchange import Exchange, ExchangeModel
-from ksparse.solvers.screening import ScreenedModel
+from ksparse.objectives.base import Point, compute_hessian
+from ksparse.objectives.protocols import HasCrossHessian
+from ksparse.solvers.swap.quadratic import QuadraticSwapModel
+from ksparse.solvers.swap.screened import ScreenedSwapModel
+from ksparse.solvers.swap.swap_model import Swap
+from ksparse.solvers.swap.tuning import SwapTuning
 
 N, P = 40, 12
+TUNING = SwapTuning()
 OBJECTIVES: dict[str, Any] = {
     "least squares": lambda X, m: LeastSquares(X, m, alpha=0.01),
     "with a free coordinate": lambda X, m: (
@@ -39,25 +42,33 @@ class Case(NamedTuple):
     unit: IntArray
     fixed: Mask
 
-    def screened(self, candidates: Any = None) -> ScreenedModel:
+    def screened(self, candidates: Any = None) -> ScreenedSwapModel:
         objective, point, support, unit, fixed = self
+        assert isinstance(objective, HasCrossHessian)
         others = np.flatnonzero(~support) if candidates is None else np.array(candidates, dtype=np.intp)
-        return ScreenedModel(objective, point, objective.lower(point, support), support, others, unit, fixed)
+        return ScreenedSwapModel(objective, point, point.restrict(support), support, others, unit, fixed, TUNING)
 
-    def full(self, candidates: Any = None) -> ExchangeModel:
-        look = np.ones_like(self.support)
+    def full(self, candidates: Any = None) -> QuadraticSwapModel:
+        at = np.ones_like(self.support)
         if candidates is not None:
-            look = self.support | np.isin(np.arange(look.size), candidates)
-        at, hessian, linear = self.objective.quadratic_model(self.point, look)
-        return ExchangeModel(hessian, linear, self.unit[at], self.support[at], self.fixed)
+            at = self.support | np.isin(np.arange(at.size), candidates)
+        hessian, linear = quadratic_model(self.point, at)
+        return QuadraticSwapModel(hessian, linear, self.unit[at], self.support[at], self.fixed, TUNING)
 
-    def after(self, exchanges: list[Exchange]) -> Mask:
+    def after(self, swaps: list[Swap]) -> Mask:
         support = self.support.copy()
-        for exchange in exchanges:
-            assert support[exchange.leaving]
-            assert not support[exchange.entering]
-            support[exchange.leaving], support[exchange.entering] = False, True
+        for swap in swaps:
+            assert support[swap.leaving]
+            assert not support[swap.entering]
+            support[swap.leaving], support[swap.entering] = False, True
         return support
+
+
+def quadratic_model(point: Point, coordinates: Mask) -> tuple[Array, Array]:
+    """H and b of ½zᵀHz − bᵀz, the model of f at a point in some coordinates."""
+    restricted = point.restrict(coordinates)
+    hessian = compute_hessian(restricted.objective, restricted)
+    return hessian, hessian @ point.x[coordinates] - point.gradient[coordinates]
 
 
 def data(seed: int) -> tuple[Array, Array]:
@@ -89,33 +100,33 @@ def best_value(objective: Objective, support: Mask) -> float:
     return Exact()(objective.restrict(support), np.zeros(int(support.sum()))).point.value
 
 
-def changes(pairs: list[Exchange]) -> dict[tuple[int, int], float]:
-    return {(pair.leaving, pair.entering): pair.change for pair in pairs}
+def changes(swaps: list[Swap]) -> dict[tuple[int, int], float]:
+    return {(swap.leaving, swap.entering): swap.change for swap in swaps}
 
 
 @pytest.mark.parametrize("refitted", [True, False])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_pairs_are_those_of_the_full_model(name: str, seed: int, refitted: bool) -> None:
+def test_single_swaps_are_those_of_the_full_model(name: str, seed: int, refitted: bool) -> None:
     problem = case(name, seed, refitted=refitted)
     screened, full = problem.screened(), problem.full()
-    assert not screened.singular
-    ours = screened.best_pairs(100)
+    assert not screened.is_singular
+    ours = screened.best_swaps(100)
     assert len(ours) == 4 * (P - 4)
-    theirs = changes(full.best_pairs(100))
+    theirs = changes(full.best_swaps(100))
     assert changes(ours) == pytest.approx(theirs, rel=1e-8, abs=1e-11)
-    assert [pair.change for pair in ours] == sorted(pair.change for pair in ours)
-    assert changes(screened.best_pairs(3)) == changes(ours[:3])
+    assert [swap.change for swap in ours] == sorted(swap.change for swap in ours)
+    assert changes(screened.best_swaps(3)) == changes(ours[:3])
 
 
 @pytest.mark.parametrize("refitted", [True, False])
 @pytest.mark.parametrize("name", QUADRATIC)
-def test_pairs_change_f_by_what_refits_do(name: str, refitted: bool) -> None:
+def test_swaps_change_f_by_what_refits_do(name: str, refitted: bool) -> None:
     problem = case(name, refitted=refitted)
     before = best_value(problem.objective, problem.support)
-    for pair in problem.screened().best_pairs(100):
-        after = best_value(problem.objective, problem.after([pair]))
-        assert pair.change == pytest.approx(after - before, rel=1e-8, abs=1e-10)
+    for swap in problem.screened().best_swaps(100):
+        after = best_value(problem.objective, problem.after([swap]))
+        assert swap.change == pytest.approx(after - before, rel=1e-8, abs=1e-10)
 
 
 @pytest.mark.parametrize("refitted", [True, False])
@@ -133,10 +144,10 @@ def test_long_chains_are_those_of_the_full_model(name: str, seed: int, refitted:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", QUADRATIC)
 def test_chains_change_f_by_what_refits_do(name: str, seed: int, length: int) -> None:
-    """After each exchange: the promise, the forecast of the minimizer, and its Hessian."""
+    """After each swap: the predicted change, the prediction of the minimizer, and its Hessian."""
     problem = case(name, seed)
     model = problem.screened()
-    best = model.best_pairs(1)
+    best = model.best_swaps(1)
     chain = model.chain(length, 1e-9)
     assert 0 < len(chain) <= length
     assert changes(chain[:1]) == pytest.approx(changes(best), rel=1e-8)
@@ -146,88 +157,90 @@ def test_chains_change_f_by_what_refits_do(name: str, seed: int, length: int) ->
         restricted = problem.objective.restrict(support)
         refit = Exact()(restricted, np.zeros(restricted.size)).point
         assert sum(e.change for e in chain[:count]) == pytest.approx(refit.value - before, rel=1e-7, abs=1e-10)
-        forecast = model.forecast(support, chain[:count])
-        assert forecast is not None
-        assert_allclose(forecast.x[support], refit.x, rtol=1e-7, atol=1e-9)
-        assert not forecast.x[~support].any()
-        assert_allclose(forecast.hessian, restricted.hessian(refit), rtol=1e-9, atol=1e-12)
+        prediction = model.predicted_minimizer(support, count)
+        assert prediction is not None
+        assert_allclose(prediction.x[support], refit.x, rtol=1e-7, atol=1e-9)
+        assert not prediction.x[~support].any()
+        assert_allclose(prediction.hessian, compute_hessian(restricted, refit), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["logistic", "logistic with a free coordinate"])
-def test_forecasts_minimize_the_model_at_the_point(name: str) -> None:
+def test_predictions_minimize_the_model_at_the_point(name: str) -> None:
     problem = case(name)
-    f, point = problem.objective, problem.point
+    point = problem.point
     model = problem.screened()
     chain = model.chain(3, 1e-9)
     assert len(chain) >= 2
-    _, full, linear = f.quadratic_model(point, np.ones_like(problem.support))
+    full, linear = quadratic_model(point, np.ones_like(problem.support))
     for count in range(1, len(chain) + 1):
         support = problem.after(chain[:count])
         hessian = full[np.ix_(support, support)]
-        forecast = model.forecast(support, chain[:count])
-        assert forecast is not None
-        assert_allclose(forecast.x[support], np.linalg.solve(hessian, linear[support]), rtol=1e-7, atol=1e-9)
-        assert_allclose(forecast.hessian, hessian, rtol=1e-9, atol=1e-12)
+        prediction = model.predicted_minimizer(support, count)
+        assert prediction is not None
+        assert_allclose(prediction.x[support], np.linalg.solve(hessian, linear[support]), rtol=1e-7, atol=1e-9)
+        assert_allclose(prediction.hessian, hessian, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_candidates_come_in_any_order(name: str) -> None:
     problem = case(name)
     some = [11, 0, 8, 3, 1]
-    pairs = changes(problem.full(some).best_pairs(100))
+    swaps = changes(problem.full(some).best_swaps(100))
     for order in (some, some[::-1], sorted(some)):
         model = problem.screened(order)
-        assert changes(model.best_pairs(100)) == pytest.approx(pairs, rel=1e-8, abs=1e-11)
+        assert changes(model.best_swaps(100)) == pytest.approx(swaps, rel=1e-8, abs=1e-11)
         chain = model.chain(5, 1e-9)
         expected = problem.full(some).chain(5, 1e-9)
         assert [(e.leaving, e.entering) for e in chain] == [(e.leaving, e.entering) for e in expected]
         if chain:
             support = problem.after(chain)
-            forecast = model.forecast(support, chain)
-            assert forecast is not None
-            lowered = problem.objective.lower(problem.objective.evaluate(problem.point.x), support | problem.support)
-            full = lowered.objective.hessian(lowered)
+            prediction = model.predicted_minimizer(support, len(chain))
+            assert prediction is not None
+            restricted = problem.objective.evaluate(problem.point.x).restrict(support | problem.support)
+            full = compute_hessian(restricted.objective, restricted)
             kept = support[support | problem.support]
-            assert_allclose(forecast.hessian, full[np.ix_(kept, kept)], rtol=1e-8, atol=1e-11)
+            assert_allclose(prediction.hessian, full[np.ix_(kept, kept)], rtol=1e-8, atol=1e-11)
 
 
-def test_short_chains_are_looked_for_among_the_most_promising(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_chains_are_searched_for_among_the_best_candidates() -> None:
+    """The same chain as if there were no other candidates."""
     problem = case("least squares", seed=1)
-    promised = changes(problem.full().best_pairs(100))
-    best = sorted(range(P), key=lambda j: min((c for (_, e), c in promised.items() if e == j), default=np.inf))
-    seen: list[IntArray] = []
-    original = ScreenedModel._among
+    chain = problem.screened().chain(2, 1e-9)
+    assert chain
+    predicted = changes(problem.full().best_swaps(100))
+    best = sorted(range(P), key=lambda j: min((c for (_, e), c in predicted.items() if e == j), default=np.inf))
+    considered = best[: 2 * TUNING.candidates_per_swap]
+    assert {swap.entering for swap in chain} <= {*considered, *np.flatnonzero(problem.support)}
+    assert chain == problem.screened(sorted(considered)).chain(2, 1e-9)
 
-    def watched(self: ScreenedModel, chosen: IntArray) -> tuple[Array, Array]:
-        seen.append(self._members)
-        return original(self, chosen)
 
-    monkeypatch.setattr(ScreenedModel, "_among", watched)
-    problem.screened().chain(2, 1e-9)
-    assert set(seen[0].tolist()) == set(np.flatnonzero(problem.support)) | set(best[: 2 * screening.ROOM])
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_removals_are_those_of_the_full_model(name: str) -> None:
+    problem = case(name)
+    assert problem.screened().removals(3) == problem.full().removals(3)
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_units_that_are_always_selected_stay(name: str) -> None:
     problem = case(name, fixed=[2, 7])
     model = problem.screened()
-    pairs = model.best_pairs(100)
-    assert {pair.leaving for pair in pairs} == {5, 10}
-    assert changes(pairs) == pytest.approx(changes(problem.full().best_pairs(100)), rel=1e-8, abs=1e-11)
+    swaps = model.best_swaps(100)
+    assert {swap.leaving for swap in swaps} == {5, 10}
+    assert changes(swaps) == pytest.approx(changes(problem.full().best_swaps(100)), rel=1e-8, abs=1e-11)
     assert problem.after(model.chain(8, 1e-9))[[2, 7]].all()
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_nothing_to_exchange(name: str) -> None:
+def test_nothing_to_swap(name: str) -> None:
     for model in (case(name, fixed=[2, 5, 7, 10]).screened(), case(name).screened([])):
-        assert model.best_pairs(5) == []
+        assert model.best_swaps(5) == []
         assert model.chain(5, 0.0) == []
-        assert model.forecast(case(name).support, []) is None
+        assert model.predicted_minimizer(case(name).support, 1) is None
 
 
-def test_a_chain_ends_where_exchanges_gain_too_little() -> None:
+def test_a_chain_ends_where_swaps_gain_too_little() -> None:
     problem = case("least squares", seed=2)
-    gains = [-exchange.change for exchange in problem.screened().chain(P, 1e-9)]
+    gains = [-swap.change for swap in problem.screened().chain(P, 1e-9)]
     first = next(i for i, gain in enumerate(gains) if i > 0 and gain < min(gains[:i]))
     threshold = 0.5 * (min(gains[:first]) + gains[first])
     assert len(problem.screened().chain(P, threshold)) == first
@@ -240,9 +253,9 @@ def test_copies_of_the_support_cannot_enter(name: str) -> None:
     X[:, 0], X[:, 3], X[:, 6] = X[:, 2], X[:, 5] - 2.0 * X[:, 7], 0.0
     problem = without_ridge(name, X)
     model = problem.screened()
-    pairs = model.best_pairs(100)
-    assert {pair.entering for pair in pairs} == set(range(P)) - {2, 5, 7, 10} - {0, 3, 6}
-    assert changes(pairs) == pytest.approx(changes(problem.full().best_pairs(100)), rel=1e-7, abs=1e-10)
+    swaps = model.best_swaps(100)
+    assert {swap.entering for swap in swaps} == set(range(P)) - {2, 5, 7, 10} - {0, 3, 6}
+    assert changes(swaps) == pytest.approx(changes(problem.full().best_swaps(100)), rel=1e-7, abs=1e-10)
     assert not problem.after(model.chain(4, 1e-9))[[3, 6]].any()
 
 
@@ -253,21 +266,21 @@ def test_a_singular_support_still_gives_an_order(name: str) -> None:
     X[:, 5] = X[:, 2]
     problem = without_ridge(name, X)
     model = problem.screened()
-    assert model.singular
-    pairs = model.best_pairs(100)
-    assert len(pairs) == 4 * (P - 4)
-    assert np.isfinite([pair.change for pair in pairs]).all()
+    assert model.is_singular
+    swaps = model.best_swaps(100)
+    assert len(swaps) == 4 * (P - 4)
+    assert np.isfinite([swap.change for swap in swaps]).all()
     # One of the two is worth nothing: to let it go for anything else is a gain.
-    assert pairs[0].leaving in (2, 5)
+    assert swaps[0].leaving in (2, 5)
     chain = model.chain(3, 1e-9)
     assert chain
-    forecast = model.forecast(problem.after(chain), chain)
-    assert forecast is not None
-    assert np.isfinite(forecast.x).all()
+    prediction = model.predicted_minimizer(problem.after(chain), len(chain))
+    assert prediction is not None
+    assert np.isfinite(prediction.x).all()
 
 
-def test_without_a_chain_there_is_no_forecast() -> None:
+def test_without_a_chain_there_is_no_prediction() -> None:
     problem = case("least squares")
     model = problem.screened()
-    pairs = model.best_pairs(1)
-    assert model.forecast(problem.after(pairs), pairs) is None
+    swaps = model.best_swaps(1)
+    assert model.predicted_minimizer(problem.after(swaps), 1) is None

@@ -1,4 +1,4 @@
-"""The compiled sweeps and chains of exchanges against what NumPy makes of the same formulas, and of linear systems."""
+"""Sweeps, the formula of a swap and chains of swaps against linear systems."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ksparse._types import Array, IntArray
-from ksparse.solvers._tableau import best_exchange, chain_of_exchanges, sweep
+from ksparse.solvers.swap._kernels import best_swap
+from ksparse.solvers.swap.formula import all_changes, entering_terms
+from ksparse.solvers.swap.tableau import chain_of_swaps, sweep
 
 SIZE, INSIDE = 10, 4
 
@@ -41,8 +43,8 @@ def least_value(hessian: Array, linear: Array, inside: IntArray) -> float:
     return float(-0.5 * linear[inside] @ np.linalg.solve(hessian[np.ix_(inside, inside)], linear[inside]))
 
 
-def all_changes(hessian: Array, linear: Array, leaving: IntArray, entering: IntArray, kept: IntArray) -> Array:
-    """By how much each exchange changes the minimum; `kept` are coordinates of the support that stay."""
+def changes_of_refits(hessian: Array, linear: Array, leaving: IntArray, entering: IntArray, kept: IntArray) -> Array:
+    """By how much each swap changes the minimum; `kept` are coordinates of the support that stay."""
     before = least_value(hessian, linear, np.concatenate([kept, leaving]))
     changes = np.empty((leaving.size, entering.size))
     for a, i in enumerate(leaving):
@@ -80,30 +82,41 @@ def test_coordinates_without_a_part_in_the_pivot_are_left_alone() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("free", [0, 2])
-def test_the_best_exchange_is_that_of_refits(seed: int, free: int) -> None:
+def test_the_best_swap_is_that_of_refits(seed: int, free: int) -> None:
     hessian, linear = quadratic(seed)
     order = np.random.default_rng(seed).permutation(SIZE)
     leaving, kept, entering = order[: INSIDE - free], order[INSIDE - free : INSIDE], order[INSIDE:]
-    changes = all_changes(hessian, linear, leaving, entering, kept)
+    changes = changes_of_refits(hessian, linear, leaving, entering, kept)
     table = tableau(hessian, linear, order[:INSIDE])
-    change, row, column = best_exchange(table, leaving, entering, np.zeros(SIZE))
+    change, row, column = best_swap(table, leaving, entering, np.zeros(SIZE))
     assert (row, column) == divmod(int(np.argmin(changes)), changes.shape[1])
     assert change == pytest.approx(changes.min(), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_formula_on_arrays_is_that_of_refits(seed: int) -> None:
+    hessian, linear = quadratic(seed)
+    order = np.random.default_rng(seed).permutation(SIZE)
+    leaving, entering = order[:INSIDE], order[INSIDE:]
+    table = tableau(hessian, linear, leaving)
+    terms = entering_terms(table[entering, -1], table.diagonal()[entering], np.zeros(SIZE - INSIDE))
+    changes = all_changes(table[leaving, -1], -table.diagonal()[leaving], table[np.ix_(leaving, entering)], terms)
+    assert_allclose(changes, changes_of_refits(hessian, linear, leaving, entering, np.arange(0)), rtol=1e-8, atol=1e-10)
 
 
 def test_what_the_support_explains_cannot_enter() -> None:
     hessian, linear = quadratic(0)
     leaving, entering = np.arange(INSIDE), np.arange(INSIDE, SIZE)
     table = tableau(hessian, linear, leaving)
-    changes = all_changes(hessian, linear, leaving, entering, np.arange(0))
+    changes = changes_of_refits(hessian, linear, leaving, entering, np.arange(0))
     least = np.zeros(SIZE)
     for _ in entering:
-        change, row, column = best_exchange(table, leaving, entering, least)
+        change, row, column = best_swap(table, leaving, entering, least)
         assert change == pytest.approx(changes.min(), rel=1e-9)
         assert (row, column) == divmod(int(np.argmin(changes)), changes.shape[1])
         changes[:, column] = np.inf
         least[entering[column]] = table[entering[column], entering[column]]  # no larger than this: not allowed
-    change, row, column = best_exchange(table, leaving, entering, least)
+    change, row, column = best_swap(table, leaving, entering, least)
     assert (change, row, column) == (np.inf, -1, -1)
 
 
@@ -111,7 +124,7 @@ def test_a_zero_curvature_cannot_enter() -> None:
     hessian, linear = quadratic(0)
     hessian[7] = hessian[:, 7] = 0.0
     leaving, entering = np.arange(INSIDE), np.array([7])
-    change, *_ = best_exchange(tableau(hessian, linear, leaving), leaving, entering, np.zeros(SIZE))
+    change, *_ = best_swap(tableau(hessian, linear, leaving), leaving, entering, np.zeros(SIZE))
     assert change == np.inf
 
 
@@ -119,7 +132,7 @@ def test_ties_go_to_the_first_place() -> None:
     hessian, linear = np.eye(6), np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
     table = tableau(hessian, linear, np.arange(3))
     for leaving, entering in (([0, 1, 2], [3, 4, 5]), ([2, 0, 1], [5, 3, 4])):
-        _, row, column = best_exchange(table, np.array(leaving), np.array(entering), np.zeros(6))
+        _, row, column = best_swap(table, np.array(leaving), np.array(entering), np.zeros(6))
         assert (row, column) == (0, 0)
 
 
@@ -131,11 +144,11 @@ def test_chains_are_those_of_numpy(seed: int, length: int) -> None:
     leaving, kept, entering = order[: INSIDE - 1], order[INSIDE - 1 : INSIDE], order[INSIDE:]
     expected = chain_of_numpy(hessian, linear, leaving.copy(), entering.copy(), kept, length, 1e-3)
     table = tableau(hessian, linear, order[:INSIDE])
-    changes, out, into, solutions = chain_of_exchanges(table, leaving, entering, np.zeros(SIZE), length, 1e-3)
-    assert 0 < changes.size <= length
-    assert [*zip(out.tolist(), into.tolist(), strict=True)] == [step[:2] for step in expected]
-    assert_allclose(changes, [step[2] for step in expected], rtol=1e-7)
-    for solution, (_, _, _, inside) in zip(solutions, expected, strict=True):
+    chain = chain_of_swaps(table, leaving, entering, np.zeros(SIZE), length, 1e-3)
+    assert 0 < len(chain.changes) <= length
+    assert [*zip(chain.out, chain.into, strict=True)] == [step[:2] for step in expected]
+    assert_allclose(chain.changes, [step[2] for step in expected], rtol=1e-7)
+    for solution, (_, _, _, inside) in zip(chain.solutions, expected, strict=True):
         refit = np.linalg.solve(hessian[np.ix_(inside, inside)], linear[inside])
         assert_allclose(solution[inside], refit, rtol=1e-7, atol=1e-10)
         outside = np.setdiff1d(np.arange(SIZE), inside)
@@ -154,7 +167,7 @@ def chain_of_numpy(
     """Who leaves and enters, by how much the minimum changes, and the support afterwards."""
     chain: list[tuple[int, int, float, IntArray]] = []
     while len(chain) < length:
-        changes = all_changes(hessian, linear, leaving, entering, kept)
+        changes = changes_of_refits(hessian, linear, leaving, entering, kept)
         row, column = divmod(int(np.argmin(changes)), changes.shape[1])
         if not changes[row, column] < -threshold:
             break
@@ -164,16 +177,16 @@ def chain_of_numpy(
     return chain
 
 
-def test_a_chain_ends_where_the_next_exchange_gains_too_little() -> None:
+def test_a_chain_ends_where_the_next_swap_gains_too_little() -> None:
     hessian, linear = quadratic(0)
     order = np.argsort(np.square(linear) / hessian.diagonal())  # the support begins with what is worth least
 
     def chain(threshold: float) -> tuple[Array, Array]:
         inside, outside = order[:INSIDE].copy(), order[INSIDE:].copy()
         table = tableau(hessian, linear, inside)
-        changes, *_, solutions = chain_of_exchanges(table, inside, outside, np.zeros(SIZE), 50, threshold)
-        assert len(changes) == len(solutions)
-        return changes, table
+        found = chain_of_swaps(table, inside, outside, np.zeros(SIZE), 50, threshold)
+        assert len(found.changes) == len(found.solutions)
+        return np.array(found.changes), table
 
     gains = -chain(0.0)[0]
     assert gains.size > 1

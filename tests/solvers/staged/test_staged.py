@@ -1,4 +1,4 @@
-"""The search for many edges: stages, exchanges of many at a time, and what ends them."""
+"""The search for many edges: stages, batch swaps, and what ends them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from ksparse._types import Array
 from ksparse.datasets import make_precision
 from ksparse.objectives import LogDet
 from ksparse.selection import PathSolver
-from ksparse.solvers import Status, SwapGraHTP
-from ksparse.solvers.merging import Merging
+from ksparse.solvers import StagedSwap, Status, SwapGraHTP, default_solver, specialize
+from ksparse.solvers.staged.stages import Stage, StageTuning
 from ksparse.sparsity import Pairs
+
+TUNING = StageTuning()
 
 
 def correlations(n: int = 60, p: int = 40, seed: int = 0) -> Array:
@@ -22,39 +24,50 @@ def correlations(n: int = 60, p: int = 40, seed: int = 0) -> Array:
 
 
 def test_stages_double_up_to_k() -> None:
-    stage: Merging | None = Merging.from_nothing(100, 0)
+    stage: Stage | None = Stage.first(100, 0, TUNING)
     sizes = []
     while stage is not None:
         sizes.append(stage.size)
-        stage = stage.following(100)
+        stage = stage.next(100, TUNING)
     assert sizes == [6, 12, 24, 48, 96, 100]
-    assert Merging.from_nothing(100, always=30).size == 30
-    assert Merging.from_nothing(1, 0).size == 1
+    assert Stage.first(100, 30, TUNING).size == 30
+    assert Stage.first(1, 0, TUNING).size == 1
 
 
-def test_stages_before_the_last_see_one_exchange() -> None:
-    stage = Merging.at(48)
-    assert stage.q == 6
-    assert not stage.over(100)
-    assert stage.after(accepted=True).over(100)
-    assert stage.after(accepted=False).over(100)
+def test_stages_before_the_last_try_one_batch_swap() -> None:
+    stage = Stage.begin(48, TUNING)
+    assert stage.batch == 6
+    assert not stage.is_over(thorough=False)
+    assert stage.after(accepted=True).is_over(thorough=False)
+    assert stage.after(accepted=False).is_over(thorough=False)
 
 
-def test_the_last_stage_halves_q_until_nothing_is_left() -> None:
-    stage = Merging.at(100)
+def test_the_last_stage_halves_the_batch_until_nothing_is_left() -> None:
+    stage = Stage.begin(100, TUNING)
     seen = []
-    while not stage.over(100):
-        seen.append(stage.q)
+    while not stage.is_over(thorough=True):
+        seen.append(stage.batch)
         stage = stage.after(accepted=False)
     assert seen == [12, 6, 3, 1]
-    assert Merging.at(100).after(accepted=True).q == 12
-    assert Merging.at(100, brief=True).after(accepted=True).over(100)
+    assert Stage.begin(100, TUNING).after(accepted=True).batch == 12
 
 
-def test_exchanges_of_fewer_edges_lower_f_further() -> None:
-    """The search goes on after the first exchange that fails."""
+def test_the_default_solver_of_graphs() -> None:
+    f = LogDet(correlations(p=10))
+    assert default_solver(f, effort=2) == StagedSwap(effort=2)
+    assert specialize(SwapGraHTP(max_swaps=3, time_limit=5.0), f) == StagedSwap(max_swaps=3, time_limit=5.0)
+    assert specialize(ksparse.GraSP(), f) == ksparse.GraSP()
+    features = ksparse.objectives.LeastSquares(np.eye(3), np.ones(3))
+    assert specialize(SwapGraHTP(), features) == default_solver(features) == SwapGraHTP()
+    named, default = ksparse.minimize(f, 8, solver=SwapGraHTP()), ksparse.minimize(f, 8)
+    np.testing.assert_array_equal(named.x, default.x)
+    assert named.message == default.message
+
+
+def test_swaps_of_fewer_edges_lower_f_further() -> None:
+    """The search continues after the first batch swap that fails."""
     S = correlations()
-    plain = ksparse.minimize(LogDet(S), 90, solver=SwapGraHTP(exchanges=0))
+    plain = ksparse.minimize(LogDet(S), 90, solver=SwapGraHTP(max_swaps=0))
     whole = ksparse.minimize(LogDet(S), 90)
     assert whole.value < plain.value - 0.1
     assert (np.diff(whole.history["value"]) <= 1e-9).all()
@@ -68,20 +81,20 @@ def test_growing_in_stages_is_not_worse_than_at_once(seed: int) -> None:
     """The graph of all at once is the k largest correlations, which explain each other."""
     S = correlations(seed=seed)
     at_once = ksparse.minimize(LogDet(S), 90, solver=ksparse.GraHTP(step=1e-3))
-    assert ksparse.minimize(LogDet(S), 90, solver=SwapGraHTP(exchanges=0)).value < at_once.value
+    assert ksparse.minimize(LogDet(S), 90, solver=SwapGraHTP(max_swaps=0)).value < at_once.value
 
 
 @pytest.mark.parametrize("limit", [0.0, 1e-3])
 def test_a_time_limit_is_not_convergence(limit: float) -> None:
     f = LogDet(correlations(n=300, p=150))
-    start = ksparse.minimize(f, 212, solver=SwapGraHTP(exchanges=0)).x
+    start = ksparse.minimize(f, 212, solver=SwapGraHTP(max_swaps=0)).x
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ksparse.ConvergenceWarning)
         result = ksparse.minimize(f, 212, x0=start, solver=SwapGraHTP(time_limit=limit))
     assert result.status is Status.TIME_LIMIT
 
 
-def test_a_path_looks_again_at_a_solution_that_has_changed() -> None:
+def test_a_path_tries_again_a_solution_that_has_changed() -> None:
     """Downwards from a larger k that became better, a smaller one is tried again."""
     f = LogDet(correlations())
     solver = PathSolver(f, Pairs(1), SwapGraHTP())
@@ -90,7 +103,7 @@ def test_a_path_looks_again_at_a_solution_that_has_changed() -> None:
     assert seen == {(60, 30): solver.results[60].value}
     solver.solve([30, 60])
     assert solver._seen_from_above == seen
-    solver.polish(60)
+    solver.refine(60)
     solver.solve([])
     assert solver._seen_from_above[60, 30] == solver.results[60].value
 

@@ -2,153 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, TypeVar
+from enum import Enum
+from typing import Any, ClassVar
 
 import numpy as np
 
-from .._types import Array, Mask
-from ..debias import Bounds, Debias, Exact, Outcome
-from ..objectives.base import NotFiniteError, Objective, Point
-from ..objectives.protocols import WorkingForm
-from ..sparsity import Units
+from .._types import Array
+from ..debias import Outcome
+from ..objectives.base import NotFiniteError
 from ..validation import check_iterations, check_nonnegative_number
+from .cycles import CycleDetector
+from .problem import Iterate, Problem
 from .result import History, Iteration, Result, Status
 
-__all__ = ["Callback", "Iterate", "Problem", "Solver"]
+__all__ = ["Budget", "Callback", "Iterate", "Problem", "Solver"]
 
 #: Called after each iteration with its record and x; returning True stops the solver.
 Callback = Callable[[Iteration, Array], Any]
-T = TypeVar("T")
-
-#: Iterates closer than this, relative to their size, are the same one met again.
-SAME = 1e-9
-#: How many iterates on the same support are remembered.
-LONGEST_PERIOD = 16
 
 
-@dataclass(frozen=True)
-class Iterate:
-    """Where an iteration ended.
+class Budget(Enum):
+    """How much work a search may spend before it calls a support final."""
 
-    Attributes
-    ----------
-    point : Point
-        The iterate with its evaluations.
-    support : mask or None
-        F⁽ᵗ⁾, the selected coordinates with the free ones; None before the first iteration.
-    step : float
-        Step size of S1.
-    outcome : Outcome
-        How minimizing on the support ended.
-    solution : Point, optional
-        The same point as one of the objective on the support.
-    bounds : Bounds, optional
-        The bounds of its coordinates.
-    proposal : ndarray, optional
-        The truncated gradient step that S3 started from.
-    done : str, optional
-        Why the solver has finished, if it has.
-    memory : object
-        What a solver wants to remember for its next update.
-    exact : bool
-        Whether f was minimized on the support as accurately as a result is.
-    turn : int
-        Round of a search that goes on from the best point, from 1; the same point in another round is no cycle.
-    """
-
-    point: Point
-    support: Mask | None = None
-    step: float = np.nan
-    outcome: Outcome = Outcome.SOLVED
-    solution: Point | None = None
-    bounds: Bounds | None = None
-    proposal: Array | None = None
-    done: str | None = None
-    memory: Any = None
-    exact: bool = False
-    turn: int = 0
-
-    @cached_property
-    def gradient_norm(self) -> float:
-        """Norm of the gradient on the support, without what bounds hold; made only for iterates that are kept."""
-        if self.solution is None or self.outcome is Outcome.NOT_FINITE:
-            return 0.0 if self.support is not None and not self.support.any() else np.nan
-        gradient = self.solution.gradient
-        if self.bounds is not None:
-            gradient = np.where(self.bounds.movable(self.solution.x, gradient), gradient, 0.0)
-        return float(np.linalg.norm(gradient))
-
-    def same_support(self, other: Iterate) -> bool:
-        """Whether both have selected the same coordinates."""
-        if self.support is None or other.support is None:
-            return False
-        return bool(np.array_equal(self.support, other.support))
-
-
-@dataclass(frozen=True)
-class Problem:
-    """An objective with the sparsity set bound to its shape: all that a solver works on.
-
-    Attributes
-    ----------
-    form : WorkingForm
-        The objective in its working coordinates.
-    units : Units
-        The sparsity set.
-    deadline : float
-        When the time limit is reached, by ``time.perf_counter()``.
-    """
-
-    form: WorkingForm
-    units: Units
-    deadline: float = np.inf
-    _cache: dict[str, Any] = field(default_factory=dict, repr=False)
-
-    @property
-    def objective(self) -> Objective:
-        """f, in its working coordinates."""
-        return self.form.objective
-
-    @property
-    def out_of_time(self) -> bool:
-        """Whether the time limit has passed; long updates stop then."""
-        return time.perf_counter() >= self.deadline
-
-    def refit(self, support: Mask, start: Array, debias: Debias | None = None) -> Iterate:
-        """S3: minimize on `support` from `start` (whose other coordinates are ignored)."""
-        debias = Exact() if debias is None else debias
-        units, objective = self.units, self.objective
-        if not support.any():
-            nothing = np.zeros(objective.shape)
-            return Iterate(objective.evaluate(nothing), support, proposal=nothing)
-        bounds = None
-        if units.lower is not None and units.upper is not None:
-            bounds = Bounds(units.lower[support], units.upper[support])
-        restricted = objective.restrict(support)
-        values = start[support] if bounds is None else bounds.clip(start[support])
-        solution = debias(restricted, values, bounds)
-        return Iterate(
-            solution.point.extend(objective, support),
-            support,
-            outcome=solution.outcome,
-            solution=solution.point,
-            bounds=bounds,
-            proposal=np.where(support, start, 0.0),
-            exact=solution.outcome is Outcome.SOLVED and isinstance(debias, Exact) and debias.is_accurate,
-        )
-
-    def cached(self, key: str, compute: Callable[[], T]) -> T:
-        """A quantity that is computed once in a run."""
-        if key not in self._cache:
-            self._cache[key] = compute()
-        return self._cache[key]
+    QUICK = "only what promises to lower f"
+    FULL = "all that the solver has"
 
 
 @dataclass(frozen=True)
@@ -192,12 +73,32 @@ class Solver(ABC):
         return _Run(self, problem, callback).from_start(x)
 
     def resume(self, problem: Problem, start: Iterate) -> tuple[Result, Iterate]:
-        """Run the loop from an iterate, and give the last one beside the result.
+        """Run the loop from an iterate; the last iterate is returned with the result.
 
-        It still has the gradient that the loop ended on, so that a run for another k can go on from it for free.
+        It still has the gradient that the loop ended on, so that a run for another k can start from it for free.
         """
         run = _Run(self, problem, None)
-        return run.from_iterate(replace(start, turn=0)), run.last
+        return run.from_iterate(start), run.last
+
+    # --- what paths over k ask for ------------------------------------------------------------------------------
+
+    #: Whether `warm_start` heeds its budget, so that a full run from the same iterate may find more.
+    has_budgets: ClassVar[bool] = False
+    #: Whether `warm_start` adds units to an iterate that has fewer than k; otherwise the caller does.
+    adds_units: ClassVar[bool] = False
+
+    @property
+    def descends_paths(self) -> bool:
+        """Whether paths should begin at the largest k, and remove units on the way to smaller ones."""
+        return False
+
+    def warm_start(self, problem: Problem, iterate: Iterate, budget: Budget = Budget.QUICK) -> Iterate:
+        """A starting iterate from one that was found for a neighbouring k; by default from its x."""
+        return self.prepare(problem, iterate.point.x)
+
+    def without_effort(self) -> Solver:
+        """The same solver without searches beyond its first final support; itself if it has none."""
+        return self
 
 
 class _Run:
@@ -207,7 +108,7 @@ class _Run:
         self.solver = solver
         self.callback = callback
         self.history = History()
-        self.visited: dict[bytes, deque[tuple[int, float, Array]]] = {}
+        self.cycles = CycleDetector()
         self.began = time.perf_counter()
         deadline = np.inf if solver.time_limit is None else self.began + solver.time_limit
         self.problem = replace(problem, deadline=deadline)
@@ -220,9 +121,9 @@ class _Run:
             return self._result(Iterate(self.problem.objective.evaluate(x)), *self._not_finite(str(error)))
 
     def from_iterate(self, current: Iterate) -> Result:
-        if not np.isfinite(current.point.value):
+        if not np.isfinite(current.value):
             raise ValueError(
-                f"f is {current.point.value} at the starting point; pass an x0 at which it is finite, "
+                f"f is {current.value} at the starting point; pass an x0 at which it is finite, "
                 "or check the objective with ksparse.diagnostics.check_objective"
             )
         best, previous = current, None
@@ -237,14 +138,14 @@ class _Run:
             except NotFiniteError as error:
                 status, message = self._not_finite(str(error))
                 break
-            if following.outcome is Outcome.NOT_FINITE or not np.isfinite(following.point.value):
-                status, message = self._not_finite(f"f is {following.point.value}")
+            if following.outcome is Outcome.NOT_FINITE or not np.isfinite(following.value):
+                status, message = self._not_finite(f"f is {following.value}")
                 break
             # What was gathered for an earlier support is not needed any more.
             previous, current = replace(current, solution=None), following
             self._record(previous, current)
             stop = self._called_back(current)
-            best = current if current.point.value <= best.point.value else best
+            best = current if current.value <= best.value else best
             verdict = self._verdict(previous, current, stop)
             if verdict is not None:
                 status, message = verdict
@@ -253,12 +154,11 @@ class _Run:
         return self._result(self.last, status, message)
 
     def _record(self, previous: Iterate, current: Iterate) -> None:
-        units = self.problem.units
-        entered = units.units_in(_chosen(current)) & ~units.units_in(_chosen(previous))
+        entered = self.problem.selected_units(current) & ~self.problem.selected_units(previous)
         self.history.append(
             Iteration(
                 iteration=len(self.history) + 1,
-                value=current.point.value,
+                value=current.value,
                 support_change=int(entered.sum()),
                 step=float(current.step),
                 gradient_norm=current.gradient_norm,
@@ -279,7 +179,7 @@ class _Run:
         done = current.done or self.solver.halted(previous, current)
         if done is not None:
             return Status.CONVERGED, done
-        period = self._period(current)
+        period = self.cycles.period(current, len(self.history))
         if period == 1:
             return Status.CONVERGED, "converged: the iterate is a fixed point"
         if period is not None:
@@ -292,21 +192,6 @@ class _Run:
         if self.problem.out_of_time:
             limit = self.solver.time_limit
             return Status.TIME_LIMIT, f"not converged: the time limit of {limit:g} s was reached; raise time_limit"
-        return None
-
-    def _period(self, current: Iterate) -> int | None:
-        """After how many iterations this iterate has come back, if it has (paper, §3.1)."""
-        if current.support is None or current.turn:
-            return None
-        key = hashlib.blake2b(np.packbits(current.support).tobytes(), digest_size=16).digest()
-        now, values = len(self.history), current.point.x[current.support]
-        size = float(np.abs(values).max(initial=0.0))
-        earlier = self.visited.setdefault(key, deque(maxlen=LONGEST_PERIOD))
-        for then, step, old in reversed(earlier):
-            same_step = np.isclose(step, current.step, rtol=SAME, atol=0.0, equal_nan=True)
-            if same_step and float(np.abs(values - old).max(initial=0.0)) <= SAME * size:
-                return now - then
-        earlier.append((now, current.step, values))
         return None
 
     def _not_finite(self, what: str) -> tuple[Status, str]:
@@ -341,17 +226,13 @@ class _Run:
             x=x,
             support=support,
             selected=units.names[units.units_in(support) | units.always],
-            value=iterate.point.value,
+            value=iterate.value,
             status=status,
             message=message,
             n_iter=len(self.history),
             history=self.history,
             passes=objective.counters.passes - self.passes_before,
         )
-
-
-def _chosen(iterate: Iterate) -> Mask:
-    return iterate.point.x != 0 if iterate.support is None else iterate.support
 
 
 def _after_refit(outcome: Outcome, message: str) -> tuple[Status, str]:

@@ -1,4 +1,4 @@
-"""The exchange model against refits: on a quadratic, its predictions are exact."""
+"""The quadratic model of swaps against refits: on a quadratic f, its predictions are exact."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ksparse.solvers.exchange import ExchangeModel
+from ksparse.solvers.swap.quadratic import QuadraticSwapModel
+from ksparse.solvers.swap.tuning import SwapTuning
+
+TUNING = SwapTuning()
 
 
 def value(hessian: Any, linear: Any, mask: Any) -> float:
@@ -39,41 +42,41 @@ def test_predicted_changes_are_those_of_refits(unit: list[int], seed: int) -> No
     names = [u for u in dict.fromkeys(unit) if u >= 0]
     inside = np.isin(numbers, [*names[: len(names) // 2], -1])
     fixed = np.zeros(max(names) + 1, dtype=bool)
-    model = ExchangeModel(hessian, linear, numbers, inside, fixed)
+    model = QuadraticSwapModel(hessian, linear, numbers, inside, fixed, TUNING)
     before = value(hessian, linear, inside)
-    pairs = model.best_pairs(100)
+    swaps = model.best_swaps(100)
     outside = len(names) - len(names) // 2
-    assert len(pairs) == (len(names) // 2) * outside
-    for pair in pairs:
-        after = (inside & (numbers != pair.leaving)) | (numbers == pair.entering)
-        assert pair.change == pytest.approx(value(hessian, linear, after) - before, abs=1e-10)
-    assert [pair.change for pair in pairs] == sorted(pair.change for pair in pairs)
+    assert len(swaps) == (len(names) // 2) * outside
+    for swap in swaps:
+        after = (inside & (numbers != swap.leaving)) | (numbers == swap.entering)
+        assert swap.change == pytest.approx(value(hessian, linear, after) - before, abs=1e-10)
+    assert [swap.change for swap in swaps] == sorted(swap.change for swap in swaps)
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS.keys())
 def test_chains_add_up(unit: list[int], seed: int) -> None:
-    """After several exchanges the tableau still says the truth, and ends where no exchange helps."""
+    """After several swaps the tableau still says the truth, and ends where no swap helps."""
     hessian, linear, numbers = random_model(seed, unit)
     names = [u for u in dict.fromkeys(unit) if u >= 0]
     inside = np.isin(numbers, [*names[: len(names) // 2], -1])
-    model = ExchangeModel(hessian, linear, numbers, inside, np.zeros(max(names) + 1, dtype=bool))
+    model = QuadraticSwapModel(hessian, linear, numbers, inside, np.zeros(max(names) + 1, dtype=bool), TUNING)
     start, support = value(hessian, linear, inside), inside
     chain = model.chain(50, 1e-12)
-    for exchange in chain:
-        support = (support & (numbers != exchange.leaving)) | (numbers == exchange.entering)
-    total = sum(exchange.change for exchange in chain)
+    for swap in chain:
+        support = (support & (numbers != swap.leaving)) | (numbers == swap.entering)
+    total = sum(swap.change for swap in chain)
     assert total == pytest.approx(value(hessian, linear, support) - start, abs=1e-9)
-    final = ExchangeModel(hessian, linear, numbers, support, np.zeros(max(names) + 1, dtype=bool))
-    assert final.best_pairs(1)[0].change >= -1e-10
+    final = QuadraticSwapModel(hessian, linear, numbers, support, np.zeros(max(names) + 1, dtype=bool), TUNING)
+    assert final.best_swaps(1)[0].change >= -1e-10
 
 
 def test_fixed_units_stay() -> None:
     hessian, linear, numbers = random_model(0, UNITS["coordinates"])
     fixed = np.zeros(8, dtype=bool)
     fixed[[0, 1]] = True
-    model = ExchangeModel(hessian, linear, numbers, numbers < 3, fixed)
-    assert {pair.leaving for pair in model.best_pairs(100)} == {2}
+    model = QuadraticSwapModel(hessian, linear, numbers, numbers < 3, fixed, TUNING)
+    assert {swap.leaving for swap in model.best_swaps(100)} == {2}
 
 
 def test_duplicates_of_the_support_cannot_enter() -> None:
@@ -81,14 +84,16 @@ def test_duplicates_of_the_support_cannot_enter() -> None:
     hessian[:, 7], linear[7] = hessian[:, 0], linear[0]
     hessian[7] = hessian[:, 7]
     hessian[7, 7] = hessian[0, 0]
-    model = ExchangeModel(hessian, linear, numbers, numbers < 3, np.zeros(8, dtype=bool))
-    assert 7 not in {pair.entering for pair in model.best_pairs(100)}
+    model = QuadraticSwapModel(hessian, linear, numbers, numbers < 3, np.zeros(8, dtype=bool), TUNING)
+    assert 7 not in {swap.entering for swap in model.best_swaps(100)}
 
 
 def test_a_singular_support_still_gives_an_order() -> None:
     X = np.random.default_rng(0).standard_normal((3, 8))
-    model = ExchangeModel(X.T @ X, X.T @ np.ones(3), np.arange(8), np.arange(8) < 5, np.zeros(8, dtype=bool))
-    assert all(np.isfinite(pair.change) for pair in model.best_pairs(10))
+    model = QuadraticSwapModel(
+        X.T @ X, X.T @ np.ones(3), np.arange(8), np.arange(8) < 5, np.zeros(8, dtype=bool), TUNING
+    )
+    assert all(np.isfinite(swap.change) for swap in model.best_swaps(10))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -98,7 +103,7 @@ def test_removals_are_those_of_backward_elimination(unit: list[int], seed: int) 
     names = [u for u in dict.fromkeys(unit) if u >= 0]
     fixed = np.isin(np.arange(max(names) + 1), names[:1])
     inside = np.ones(len(unit), dtype=bool)
-    removed = ExchangeModel(hessian, linear, numbers, inside, fixed).removals(len(names) - 2)
+    removed = QuadraticSwapModel(hessian, linear, numbers, inside, fixed, TUNING).removals(len(names) - 2)
     for unit_removed in removed:
         costs = {
             u: value(hessian, linear, inside & (numbers != u)) for u in names[1:] if (inside & (numbers == u)).any()

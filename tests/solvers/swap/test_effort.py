@@ -1,4 +1,4 @@
-"""More effort: brute force at the highest level, no single exchange left, never worse, the same in each run."""
+"""More effort: brute force at the highest level, no single swap left, never worse, the same in each run."""
 
 from __future__ import annotations
 
@@ -16,12 +16,18 @@ import ksparse
 from ksparse._types import Array
 from ksparse.datasets import make_logistic
 from ksparse.objectives import LeastSquares, LogDet, Logistic, Objective
-from ksparse.solvers import Iterate, Problem, Status, effort
-from ksparse.solvers.effort import GROWTH, HIGHEST, Search, kicked
+from ksparse.objectives.protocols import WorkingForm
+from ksparse.solvers import Iterate, Problem, Status, SwapGraHTP
+from ksparse.solvers.effort import MAX_EFFORT
+from ksparse.solvers.swap.perturbation import Perturbation, perturb
+from ksparse.solvers.swap.state import Phase, SwapState
+from ksparse.solvers.swap.tuning import SwapTuning
 from ksparse.sparsity import Entries, Groups, Pairs
 from tests.precision import covariance
 from tests.problems import OBJECTIVES, SPARSITY
 from tests.subsets import ALPHA, lowest, objective_of, small_data, values_on
+
+TUNING = SwapTuning()
 
 # --- brute force ----------------------------------------------------------------------------------------------
 
@@ -32,7 +38,7 @@ def test_the_highest_effort_finds_the_best_of_all_subsets(kind: str, rho: float)
     """25 problems of each of eight kinds: 200 in all."""
     for seed in range(25):
         X, y, k = small_data(kind, rho, seed)
-        value = ksparse.minimize(objective_of(kind, X, y), k, effort=HIGHEST).value
+        value = ksparse.minimize(objective_of(kind, X, y), k, effort=MAX_EFFORT).value
         assert value == pytest.approx(lowest(kind, X, y, k), rel=1e-8), seed
 
 
@@ -42,7 +48,7 @@ def test_a_problem_that_is_not_solved_without_effort() -> None:
     objective = Logistic(X, y, alpha=ALPHA)
     best = lowest("logistic", X, y, k)
     assert ksparse.minimize(objective, k).value > 1.001 * best
-    result = ksparse.minimize(objective, k, effort=HIGHEST)
+    result = ksparse.minimize(objective, k, effort=MAX_EFFORT)
     assert result.value == pytest.approx(best, rel=1e-8)
     model = LogisticRegression(C=1 / (ALPHA * len(y)), fit_intercept=False, solver="newton-cholesky", tol=1e-10)
     w = model.fit(X[:, result.selected], y).coef_[0]
@@ -50,11 +56,11 @@ def test_a_problem_that_is_not_solved_without_effort() -> None:
     assert best == pytest.approx(expected, rel=1e-8)
 
 
-# --- single exchanges -----------------------------------------------------------------------------------------
+# --- single swaps ---------------------------------------------------------------------------------------------
 
 
-def exchanges_lower(kind: str, X: Array, y: Array, selected: Any, value: float) -> bool:
-    """Whether f is lower after some exchange of one feature, by independent fits of all of them."""
+def swaps_lower(kind: str, X: Array, y: Array, selected: Any, value: float) -> bool:
+    """Whether f is lower after some swap of one feature, by independent fits of all of them."""
     outside = np.setdiff1d(np.arange(X.shape[1]), selected)
     others = [[*np.setdiff1d(selected, [out]), new] for out in selected for new in outside]
     return bool(values_on(kind, X, y, np.array(others)).min() < value * (1 - 1e-9))
@@ -68,44 +74,47 @@ def medium(kind: str, seed: int, n: int = 60, p: int = 30) -> tuple[Array, Array
 
 @pytest.mark.parametrize("kind", ["squares", "logistic"])
 @pytest.mark.parametrize("seed", range(3))
-def test_no_exchange_lowers_f_after_the_highest_effort(kind: str, seed: int) -> None:
+def test_no_swap_lowers_f_after_the_highest_effort(kind: str, seed: int) -> None:
     X, y = medium(kind, seed)
-    result = ksparse.minimize(objective_of(kind, X, y), 8, effort=HIGHEST)
-    assert result.message == "converged: no exchange of two units lowers f"
-    assert not exchanges_lower(kind, X, y, result.selected, result.value)
+    result = ksparse.minimize(objective_of(kind, X, y), 8, effort=MAX_EFFORT)
+    assert result.message == "converged: no single swap lowers f"
+    assert not swaps_lower(kind, X, y, result.selected, result.value)
 
 
-def last_rounds(objective: Objective, k: int, selected: Any) -> Iterate:
-    """Where single exchanges alone lead from a support."""
-    problem = Problem(objective, Entries(k).bind(objective.shape))
-    search = Search(
-        HIGHEST,
-        problem,
-        descend=lambda start, thorough: start,
-        lower=lambda trial, best: trial.point.value < best.point.value * (1 - 1e-9),
-    )
-    start = problem.refit(np.isin(np.arange(objective.size), selected), np.zeros(objective.shape))
-    current = replace(search.begin(start), turn=GROWTH**HIGHEST + 1)
-    while current.done is None:
-        current = search.round(current)
-    return current
+class SingleSwaps(SwapGraHTP):
+    """VERIFY alone: a swap that lowers f is kept as it is, without a descent from there."""
+
+    def _descend(self, problem: Problem, start: Iterate) -> Iterate:
+        return start
+
+    def verify(self, problem: Problem, current: Iterate) -> Iterate:
+        """One update in the phase VERIFY."""
+        return self.run_phase(problem, current, SwapState(Phase.VERIFY, 1.0, 1, perturbation=1))
+
+
+def problem_of(objective: Objective, k: int, deadline: float = np.inf, **options: Any) -> Problem:
+    units = Entries(k, **options).bind(objective.shape)
+    return Problem(WorkingForm(objective), units, deadline)
 
 
 @pytest.mark.parametrize("few", [True, False])
 @pytest.mark.parametrize("kind", ["squares", "logistic"])
-def test_single_exchanges_end_where_none_lowers_f(kind: str, few: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the worst support, without any other search: each pair is tried, or what the model advises in small lots."""
-    monkeypatch.setattr(effort, "PAIRS", 1000 if few else 0)
-    monkeypatch.setattr(effort, "LOT", 7)
+def test_single_swaps_end_where_none_lowers_f(kind: str, few: bool) -> None:
+    """From the worst support, without any other search: each pair is tried, or the best of a model of small batches."""
     X, y = medium(kind, 0)
     worst = np.argsort(np.abs(X.T @ y))[:8]
-    assert exchanges_lower(kind, X, y, worst, float(values_on(kind, X, y, worst[None])[0]))
-    final = last_rounds(objective_of(kind, X, y), 8, worst)
-    assert final.support is not None
-    assert not exchanges_lower(kind, X, y, np.flatnonzero(final.support), final.point.value)
+    assert swaps_lower(kind, X, y, worst, float(values_on(kind, X, y, worst[None])[0]))
+    tuning = replace(TUNING, max_swaps_to_try_all=1000 if few else 0, verify_batch=7)
+    solver = type("Solver", (SingleSwaps,), {"tuning": tuning})(effort=MAX_EFFORT)
+    problem = problem_of(objective_of(kind, X, y), 8)
+    current = problem.refit(np.isin(np.arange(30), worst), np.zeros(30))
+    while current.done is None:
+        current = solver.verify(problem, current)
+    assert current.support is not None
+    assert not swaps_lower(kind, X, y, np.flatnonzero(current.support), current.value)
     proven = few or kind == "squares"
-    assert final.done == "converged: no exchange of two units lowers f" + (
-        "" if proven else ", as far as its quadratic model tells"
+    assert current.done == "converged: no single swap lowers f" + (
+        "" if proven else " (according to the quadratic model)"
     )
 
 
@@ -117,7 +126,7 @@ def test_single_exchanges_end_where_none_lowers_f(kind: str, few: bool, monkeypa
 def test_more_effort_is_never_worse(name: str, sparsity: str) -> None:
     objective = OBJECTIVES[name]()
     chosen = SPARSITY[sparsity](len(objective.shape))
-    values = [ksparse.minimize(objective, sparsity=chosen, effort=level).value for level in (0, 1, HIGHEST)]
+    values = [ksparse.minimize(objective, sparsity=chosen, effort=level).value for level in (0, 1, MAX_EFFORT)]
     assert values[1] <= values[0] + 1e-12 * abs(values[0])
     assert values[2] <= values[1] + 1e-12 * abs(values[1])
 
@@ -142,7 +151,7 @@ def correlated(p: int = 30) -> Array:
 
 
 @pytest.mark.parametrize("name", MEDIUM)
-def test_effort_finds_what_exchanges_alone_do_not(name: str) -> None:
+def test_effort_finds_what_swaps_alone_do_not(name: str) -> None:
     objective, sparsity = MEDIUM[name]()
     results = [ksparse.minimize(objective, sparsity=sparsity, effort=level) for level in range(3)]
     values = [result.value for result in results]
@@ -174,32 +183,41 @@ def test_effort_0_is_the_default() -> None:
 
 def test_each_round_is_an_iteration() -> None:
     none, some = (ksparse.minimize(logistic(0), 15, effort=level) for level in (0, 2))
-    assert some.n_iter == none.n_iter + GROWTH**2
+    assert some.n_iter == none.n_iter + TUNING.effort_growth**2
     assert np.array_equal(some.history["value"][: none.n_iter - 1], none.history["value"][:-1])
-    assert some.message == "converged: 9 further searches, as effort=2 asks, are done"
+    assert some.message == "converged: 9 perturbations were tried (effort=2)"
 
 
-def test_a_kick_replaces_some_units_and_more_if_they_were_met_before() -> None:
-    objective = logistic(0)
-    problem = Problem(objective, Entries(15, always=[3]).bind(objective.shape))
+def perturbations(problem: Problem, best: Iterate, numbers: list[int]) -> list[Perturbation | None]:
+    """Perturbations of some numbers, none of which repeats an earlier one."""
+    drawn, found = frozenset[bytes](), list[Perturbation | None]()
+    for number in numbers:
+        found.append(perturb(problem, best, number, drawn, TUNING))
+        last = found[-1]
+        drawn |= set() if last is None else {last.draw}
+    return found
+
+
+def test_a_perturbation_replaces_some_units_and_more_if_it_would_repeat_another() -> None:
+    problem = problem_of(logistic(0), 15, always=[3])
     best = problem.refit(np.arange(120) < 15, np.zeros(120))
-    for number in (1, 2, 3, 4):
-        for replaced in (2, 3):
-            start = kicked(problem, best, number)
-            assert start is not None
-            assert start.support is not None
-            assert best.support is not None
-            assert start.support[3]
-            assert start.support.sum() == 15
-            assert (start.support & ~best.support).sum() == replaced
+    found = perturbations(problem, best, [1, 1, 2, 2, 3, 3, 4, 4])
+    for perturbation, replaced in zip(found, [2, 3] * 4, strict=True):
+        assert perturbation is not None
+        support = perturbation.start.support
+        assert support is not None
+        assert best.support is not None
+        assert support[3]
+        assert support.sum() == 15
+        assert (support & ~best.support).sum() == replaced
 
 
-def test_kicks_end_when_all_were_met() -> None:
+def test_perturbations_end_when_all_were_drawn() -> None:
     X, y = medium("squares", 0)
-    problem = Problem(LeastSquares(X, y), Entries(3).bind((30,)))
+    problem = problem_of(LeastSquares(X, y), 3)
     best = problem.refit(np.arange(30) < 3, np.zeros(30))
-    starts = [kicked(problem, best, number) for number in range(1, 100)]
-    assert sum(start is not None for start in starts) == 3 + 1
+    found = perturbations(problem, best, list(range(1, 100)))
+    assert sum(perturbation is not None for perturbation in found) == 3 + 1
 
 
 # --- limits ---------------------------------------------------------------------------------------------------
@@ -215,16 +233,22 @@ class Clock:
         return self.now
 
 
-def test_the_time_limit_ends_the_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(ksparse.solvers.base, "time", clock)
+    for module in (ksparse.solvers.loop, ksparse.solvers.problem):
+        monkeypatch.setattr(module, "time", clock)
+    return clock
+
+
+def test_the_time_limit_ends_the_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = stopped_clock(monkeypatch)
     objective = logistic(0)
     none = ksparse.minimize(objective, 15)
 
     def watch(iteration: Any, x: Any) -> None:
         clock.now = 10.0 if iteration.iteration >= none.n_iter + 2 else 0.0
 
-    solver = ksparse.SwapGraHTP(effort=HIGHEST, time_limit=5.0)
+    solver = ksparse.SwapGraHTP(effort=MAX_EFFORT, time_limit=5.0)
     with pytest.warns(ConvergenceWarning, match="the time limit of 5 s was reached"):
         result = ksparse.minimize(objective, 15, solver=solver, callback=watch)
     assert result.status is Status.TIME_LIMIT
@@ -232,18 +256,32 @@ def test_the_time_limit_ends_the_rounds(monkeypatch: pytest.MonkeyPatch) -> None
     assert result.value <= none.value
 
 
-def test_single_exchanges_heed_the_time_limit() -> None:
+def test_single_swaps_heed_the_time_limit() -> None:
     X, y = medium("squares", 0)
-    problem = Problem(LeastSquares(X, y), Entries(8).bind((30,)), deadline=-np.inf)
-    search = Search(HIGHEST, problem, lambda start, thorough: start, lambda trial, best: False)
-    best = replace(problem.refit(np.arange(30) < 8, np.zeros(30)), turn=GROWTH**HIGHEST + 1)
-    assert search.round(best).done is None
+    problem = problem_of(LeastSquares(X, y), 8, deadline=-np.inf)
+    best = problem.refit(np.arange(30) < 8, np.zeros(30))
+    assert SingleSwaps(effort=MAX_EFFORT).verify(problem, best).done is None
+
+
+def test_a_time_limit_that_ends_restarts_is_not_convergence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The iterate is the same as before, but the search has not come to its end."""
+    clock = stopped_clock(monkeypatch)
+    X, y = medium("logistic", 0)
+
+    class Solver(SwapGraHTP):
+        def run_phase(self, problem: Problem, current: Iterate, state: SwapState) -> Iterate:
+            clock.now = 10.0 if state.phase is Phase.RESTART else clock.now
+            return super().run_phase(problem, current, state)
+
+    with pytest.warns(ConvergenceWarning, match="the time limit of 5 s was reached"):
+        result = ksparse.minimize(objective_of("logistic", X, y), 8, solver=Solver(time_limit=5.0))
+    assert result.status is Status.TIME_LIMIT
 
 
 def test_a_callback_stops_the_rounds() -> None:
     none = ksparse.minimize(logistic(0), 15)
     result = ksparse.minimize(
-        logistic(0), 15, effort=HIGHEST, callback=lambda iteration, x: iteration.iteration > none.n_iter + 1
+        logistic(0), 15, effort=MAX_EFFORT, callback=lambda iteration, x: iteration.iteration > none.n_iter + 1
     )
     assert result.status is Status.STOPPED
     assert result.n_iter == none.n_iter + 2
@@ -254,19 +292,19 @@ def test_a_callback_stops_the_rounds() -> None:
 @pytest.mark.parametrize("name", ["logistic", "least squares"])
 def test_any_k(name: str, k: int) -> None:
     objective = OBJECTIVES[name]()
-    none, most = (ksparse.minimize(objective, k, effort=level) for level in (0, HIGHEST))
+    none, most = (ksparse.minimize(objective, k, effort=level) for level in (0, MAX_EFFORT))
     assert most.success
     assert most.value <= none.value + 1e-12
 
 
-def test_nothing_to_exchange() -> None:
-    result = ksparse.minimize(logistic(0), sparsity=Entries(2, always=[0, 1]), effort=HIGHEST)
+def test_nothing_to_swap() -> None:
+    result = ksparse.minimize(logistic(0), sparsity=Entries(2, always=[0, 1]), effort=MAX_EFFORT)
     assert result.selected.tolist() == [0, 1]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_separated_classes() -> None:
-    """Where f falls for ever there is nothing to compare with, and the search does not begin."""
+    """Where f is unbounded below there is nothing to compare with, and the search does not begin."""
     X, y, _ = make_logistic(40, 100, 10)
     result = ksparse.minimize(Logistic(X, y), 15, effort=2)
     assert result.status is Status.NO_MINIMUM
@@ -280,7 +318,7 @@ def test_more_units_than_samples() -> None:
 
 def test_a_graph_may_have_few_edges() -> None:
     sigma = covariance(6, 40)
-    none, most = (ksparse.minimize(LogDet(sigma), 4, effort=level) for level in (0, HIGHEST))
+    none, most = (ksparse.minimize(LogDet(sigma), 4, effort=level) for level in (0, MAX_EFFORT))
     assert most.value <= none.value + 1e-12
 
 
@@ -300,10 +338,10 @@ BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a float": (lambda: ksparse.SwapGraHTP(effort=1.5), TypeError, "effort must be an integer from 0 .* got 1.5"),  # type: ignore[arg-type]
     "a flag": (lambda: ksparse.SwapGraHTP(effort=True), TypeError, "effort must be an integer from 0 .* got True"),
     "text": (lambda: ksparse.minimize(logistic(0), 2, effort="high"), TypeError, "effort must be an integer"),  # type: ignore[arg-type]
-    "without exchanges": (
-        lambda: ksparse.SwapGraHTP(exchanges=0, effort=1),
+    "without swaps": (
+        lambda: ksparse.SwapGraHTP(max_swaps=0, effort=1),
         ValueError,
-        "effort=1 searches by exchanges, which exchanges=0 turns off; leave one of them out",
+        "effort=1 searches by swaps, which max_swaps=0 turns off; leave one of them out",
     ),
     "beside a solver": (
         lambda: ksparse.minimize(logistic(0), 2, solver=ksparse.GraHTP(), effort=1),

@@ -1,0 +1,148 @@
+"""What solvers work on: a problem (f with a sparsity set), and iterates of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .._types import Array, Mask
+from ..debias import Bounds, Debias, Exact, Outcome
+from ..objectives.base import Objective, Point
+from ..objectives.protocols import WorkingForm
+from ..sparsity import Units
+
+__all__ = ["Iterate", "Problem", "SolverState"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SolverState:
+    """What a solver remembers from one iteration to the next; a solver that does has a subclass of its own.
+
+    States are compared: an iterate is met again only if its state is the same too.
+    """
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """Where an iteration ended.
+
+    Attributes
+    ----------
+    point : Point
+        The iterate with its evaluations.
+    support : mask or None
+        F⁽ᵗ⁾, the selected coordinates with the free ones; None before the first iteration.
+    step : float
+        Step size of S1.
+    outcome : Outcome
+        How minimizing on the support ended.
+    solution : Point, optional
+        The same point as one of the objective on the support.
+    bounds : Bounds, optional
+        The bounds of its coordinates.
+    is_accurate : bool
+        Whether f was minimized on the support as accurately as a result is.
+    done : str, optional
+        Why the solver has finished, if it has.
+    state : SolverState, optional
+        What the solver remembers for its next update.
+    """
+
+    point: Point
+    support: Mask | None = None
+    step: float = np.nan
+    outcome: Outcome = Outcome.SOLVED
+    solution: Point | None = None
+    bounds: Bounds | None = None
+    is_accurate: bool = False
+    done: str | None = None
+    state: SolverState | None = None
+
+    @property
+    def value(self) -> float:
+        """f at the iterate."""
+        return self.point.value
+
+    @cached_property
+    def gradient_norm(self) -> float:
+        """Norm of the gradient on the support, without entries that bounds block; computed when it is needed."""
+        if self.solution is None or self.outcome is Outcome.NOT_FINITE:
+            return 0.0 if self.support is not None and not self.support.any() else np.nan
+        gradient = self.solution.gradient
+        if self.bounds is not None:
+            gradient = np.where(self.bounds.movable(self.solution.x, gradient), gradient, 0.0)
+        return float(np.linalg.norm(gradient))
+
+    def same_support(self, other: Iterate) -> bool:
+        """Whether both have selected the same coordinates."""
+        if self.support is None or other.support is None:
+            return False
+        return bool(np.array_equal(self.support, other.support))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An objective with the sparsity set bound to its shape: all that a solver works on.
+
+    Attributes
+    ----------
+    form : WorkingForm
+        The objective in its working coordinates.
+    units : Units
+        The sparsity set.
+    deadline : float
+        When the time limit is reached, by ``time.perf_counter()``.
+    """
+
+    form: WorkingForm
+    units: Units
+    deadline: float = np.inf
+    _cache: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def objective(self) -> Objective:
+        """f, in its working coordinates."""
+        return self.form.objective
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time limit has passed; long updates stop then."""
+        return time.perf_counter() >= self.deadline
+
+    def selected_units(self, iterate: Iterate) -> Mask:
+        """Units in the support of an iterate; before there is one, those with a nonzero coefficient."""
+        return self.units.units_in(iterate.point.x != 0 if iterate.support is None else iterate.support)
+
+    def refit(self, support: Mask, start: Array, debias: Debias | None = None) -> Iterate:
+        """S3: minimize on `support` from `start` (whose other coordinates are ignored)."""
+        debias = Exact() if debias is None else debias
+        units, objective = self.units, self.objective
+        if not support.any():
+            return Iterate(objective.evaluate(np.zeros(objective.shape)), support)
+        bounds = None
+        if units.lower is not None and units.upper is not None:
+            bounds = Bounds(units.lower[support], units.upper[support])
+        restricted = objective.restrict(support)
+        values = start[support] if bounds is None else bounds.clip(start[support])
+        solution = debias(restricted, values, bounds)
+        return Iterate(
+            solution.point.extend(objective, support),
+            support,
+            outcome=solution.outcome,
+            solution=solution.point,
+            bounds=bounds,
+            is_accurate=solution.outcome is Outcome.SOLVED and isinstance(debias, Exact) and debias.is_accurate,
+        )
+
+    def cached(self, key: str, compute: Callable[[], T]) -> T:
+        """A quantity that is computed once in a run."""
+        if key not in self._cache:
+            self._cache[key] = compute()
+        return self._cache[key]

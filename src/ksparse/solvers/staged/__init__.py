@@ -1,0 +1,5 @@
+"""The default solver for graphs."""
+
+from .solver import StagedSwap
+
+__all__ = ["StagedSwap"]

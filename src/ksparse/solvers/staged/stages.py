@@ -1,0 +1,61 @@
+"""The schedule of a staged search: how many edges a stage has, and how many it swaps at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+__all__ = ["Stage", "StageTuning"]
+
+
+@dataclass(frozen=True)
+class StageTuning:
+    """The constants of the schedule."""
+
+    first_size: float = 1 / 16
+    batch: float = 1 / 8
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of the search.
+
+    Attributes
+    ----------
+    size : int
+        How many units it has.
+    batch : int
+        How many units to swap next.
+    tried : bool
+        Whether it has tried a batch swap.
+    """
+
+    size: int
+    batch: int
+    tried: bool = False
+
+    @classmethod
+    def begin(cls, size: int, tuning: StageTuning) -> Stage:
+        """A stage that has not tried anything yet."""
+        return cls(size, max(int(size * tuning.batch), 1))
+
+    @classmethod
+    def first(cls, k: int, always: int, tuning: StageTuning) -> Stage:
+        """The first stage of a search for k units, of which some are always selected."""
+        size = k
+        while size > max(k * tuning.first_size, always, 1):
+            size = max(size // 2, always, 1)
+        return cls.begin(size, tuning)
+
+    def after(self, accepted: bool) -> Stage:
+        """The stage after a batch swap: the next one is half as large unless this one was accepted."""
+        return replace(self, tried=True, batch=self.batch if accepted else self.batch // 2)
+
+    def is_over(self, thorough: bool) -> bool:
+        """Whether enough was tried: one batch swap, or in a thorough stage one of each size down to a single unit."""
+        return self.batch < 1 if thorough else self.tried
+
+    def next(self, k: int, tuning: StageTuning) -> Stage | None:
+        """The next stage, twice as large; None after the last."""
+        if self.size >= k:
+            return None
+        return Stage.begin(min(max(2 * self.size, int(k * tuning.first_size), 1), k), tuning)

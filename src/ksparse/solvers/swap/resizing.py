@@ -1,0 +1,55 @@
+"""A solution with more or fewer units: where paths over k start from a neighbouring k."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._types import Mask
+from ...debias import Exact
+from ...debias.exact import TrialRefit
+from ..problem import Iterate, Problem
+from .models import choose_removals
+from .scores import entering_gains
+from .tuning import SwapTuning
+
+__all__ = ["Growth", "grow", "plan_growth", "shrink"]
+
+TUNING = SwapTuning()
+
+
+class Growth(NamedTuple):
+    """The support of a solution with the units added that gain most, up to k; and the sum of their single gains."""
+
+    support: Mask
+    gain: float
+
+
+def plan_growth(problem: Problem, iterate: Iterate) -> Growth:
+    """Which units to add to a solution that has fewer than k."""
+    inside = problem.selected_units(iterate)
+    gains = np.where(inside, 0.0, entering_gains(problem, iterate))
+    larger = problem.units.top(np.where(inside, np.inf, gains))
+    return Growth(problem.units.mask(larger), float(gains[larger & ~inside].sum()))
+
+
+def grow(problem: Problem, iterate: Iterate) -> Iterate:
+    """Add the units that gain most to a solution that has fewer than k, and refit."""
+    return problem.refit(plan_growth(problem, iterate).support, iterate.point.x, TUNING.loose_refit)
+
+
+def shrink(problem: Problem, iterate: Iterate, tol: float = TUNING.loose_refit.tol) -> Iterate:
+    """Remove the units that cost least from a solution that has more than k, and refit."""
+    units = problem.units
+    inside = problem.selected_units(iterate) | units.always
+    surplus = int(inside.sum()) - units.k
+    if surplus <= 0:
+        return problem.refit(units.mask(inside), iterate.point.x, Exact(tol=tol))
+    removal = choose_removals(problem, replace(iterate, support=units.mask(inside)), surplus, TUNING)
+    inside[removal.units] = False
+    if removal.prediction is None:
+        return problem.refit(units.mask(inside), iterate.point.x, Exact(tol=tol))
+    x, hessian = removal.prediction
+    return problem.refit(units.mask(inside), x, TrialRefit(tol=tol, hessian=hessian))

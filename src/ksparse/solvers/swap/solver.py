@@ -1,0 +1,306 @@
+"""The default solver: which phase follows which, and what ends the search."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ..._types import Array
+from ...debias import Outcome
+from ...validation import check_iterations
+from ..effort import MAX_EFFORT, check_effort
+from ..loop import Budget, Solver
+from ..problem import Iterate, Problem
+from .perturbation import count_swaps, perturb, tries_all_swaps, try_all_swaps
+from .pursuit import pursue
+from .restarts import restart_supports
+from .scores import entering_gains
+from .state import ALL_PHASES, LOCAL_PHASES, Phase, SwapState, hand_over, with_state
+from .swaps import SwapLimits, bulk_swap, end_descent, is_exact, swap
+from .ties import break_ties
+from .trials import is_lower
+from .tuning import SwapTuning
+
+__all__ = ["SwapGraHTP"]
+
+
+@dataclass(frozen=True)
+class SwapGraHTP(Solver):
+    """GraHTP with scaled steps and backtracking, then swaps of units until none lowers f.
+
+    First z = x − η·D⁻¹∇f(x) with the curvatures D, for η = 16, 8, …: the first support whose refit lowers f is taken.
+    When that lowers f by less than a tenth, a quadratic model of f on the support and the best candidates ranks all
+    swaps of a unit inside with one outside. Chains of swaps, then single ones, are tried on f itself and kept only if
+    f falls. One iteration costs one pass over the data; a second model with more candidates, and restarts, cost more.
+    f never rises. A support of more than 600 coordinates first swaps many units at once, ranked by what each costs or
+    gains alone. Graphs have a solver of their own, which takes the place of this one: `StagedSwap`.
+
+    Parameters
+    ----------
+    max_swaps : int, optional
+        How many single swaps are tried on f, whatever the model predicts, before the solver calls a support final; by
+        default 8 if there are at most 64 units, and 1 otherwise. 0 turns all swaps off.
+    candidates : int, optional
+        How many units outside the support the model sees; by default k of them, but at least 30 and at most 200.
+    restarts : int, optional
+        How often to restart: from the best units outside a final support, and the last time by backward elimination
+        from all units. By default 3 times if there are at most 64 units, where it costs next to nothing, and never
+        otherwise.
+    effort : int, default=0
+        How much more time to spend on a lower f, from 0 to 5. From 1 on, the search continues 3, 9, 27, 81 or 243
+        times from the best support with a tenth or a fifth of its units replaced at random, which takes about 3, 6,
+        15, 40 or 120 times as long, and less on small problems. 5 ends only when no single swap lowers f: each is
+        tried on f if there are at most 1000; otherwise those that a quadratic model on all units ranks best, which is
+        exact for least squares. Draws are the same in each run, and f is never higher than with less effort.
+    max_iter : int, default=500
+        Limit of iterations.
+    time_limit : float, optional
+        Limit in seconds.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.random.default_rng(0).standard_normal((50, 20))
+    >>> f = ksparse.objectives.LeastSquares(X, X[:, 3] - 2 * X[:, 7])
+    >>> ksparse.minimize(f, k=2, solver=ksparse.SwapGraHTP()).selected
+    array([3, 7])
+    """
+
+    max_swaps: int | None = None
+    candidates: int | None = None
+    restarts: int | None = None
+    effort: int = field(default=0, kw_only=True)
+    max_iter: int = field(default=500, kw_only=True)
+
+    tuning: ClassVar[SwapTuning] = SwapTuning()
+    has_budgets: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("max_swaps", "candidates", "restarts"):
+            if getattr(self, name) is not None:
+                check_iterations(getattr(self, name), name)
+        check_effort(self.effort, self.max_swaps)
+
+    # --- the phases -------------------------------------------------------------------------------------------------
+
+    def run_phase(self, problem: Problem, current: Iterate, state: SwapState) -> Iterate:
+        """Do what the phase says; the state of the result has the phase that comes next.
+
+        ============  =====================================  ================================  ========================
+        phase         what is done                           next, if f fell                   next, if not
+        ============  =====================================  ================================  ========================
+        PURSUE        scaled gradient step, refit            PURSUE; after a small decrease    BULK_SWAP
+                                                             BULK_SWAP
+        BULK_SWAP     many swaps at once (large supports)    BULK_SWAP; after a small          SWAP
+                                                             decrease SWAP
+        SWAP          a chain of swaps, or a single one      SWAP                              RESTART; QUICK: done
+        RESTART       descents from other supports           SWAP                              PERTURB; effort 0: done
+        PERTURB       a descent from a perturbed support     PERTURB; after the last one       the same
+                                                             VERIFY (effort 5) or done
+        VERIFY        every single swap                      VERIFY                            done
+        ============  =====================================  ================================  ========================
+
+        A descent runs the phases up to SWAP, until one of them hands over to RESTART or is done.
+        """
+        match state.phase:
+            case Phase.BULK_SWAP | Phase.SWAP if self.max_swaps == 0:
+                return end_descent(current, state, "no step lowers f")
+            case Phase.PURSUE:
+                return self._pursue(problem, current, state)
+            case Phase.BULK_SWAP:
+                return bulk_swap(problem, current, state, self.tuning)
+            case Phase.SWAP:
+                limits = SwapLimits.of(problem, self.candidates, self.max_swaps, self.tuning)
+                return swap(problem, current, state, limits, self.tuning)
+            case Phase.RESTART:
+                return self._restart(problem, current, state)
+            case Phase.PERTURB:
+                return self._perturb(problem, current, state)
+            case Phase.VERIFY:
+                return self._verify(problem, current, state)
+        raise AssertionError(f"{state.phase} is not a phase of {type(self).__name__}")
+
+    def first_state(self, problem: Problem, iterate: Iterate, budget: Budget = Budget.FULL) -> SwapState:
+        """The state of a search from a new start."""
+        return SwapState(Phase.PURSUE, self.tuning.longest_step, self.tuning.chain_length, budget)
+
+    def nearby_state(self, problem: Problem, iterate: Iterate, budget: Budget) -> SwapState:
+        """The state of a search from an iterate with k units that is almost final: a few swaps at a time."""
+        return SwapState(Phase.SWAP, self.tuning.longest_step, self.tuning.warm_chain_length, budget)
+
+    # --- a run ------------------------------------------------------------------------------------------------------
+
+    def prepare(self, problem: Problem, x: Array) -> Iterate:
+        units = problem.units
+        start = Iterate(problem.objective.evaluate(x))
+        chosen = units.units_in(x != 0) | units.always
+        if np.isfinite(start.value) and (chosen.any() or not units.constrained.all()):
+            start = problem.refit(units.mask(chosen), x, self.tuning.loose_refit)
+        # Any unit may enter a start that has fewer than k: it is not a solution yet.
+        return start if chosen.sum() == units.k else replace(start, support=None)
+
+    def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
+        units = problem.units
+        if units.inactive or units.k == 0:
+            reason = "f was minimized over all units" if units.inactive else "k = 0 selects nothing"
+            support = units.mask(np.full(units.count, units.inactive))
+            return replace(problem.refit(support, current.point.x), done=f"converged: {reason}")
+        if current.support is not None and current.outcome is Outcome.NO_MINIMUM:
+            return replace(current, done="f is unbounded below on this support")
+        return self._run_phases(problem, current, ALL_PHASES)
+
+    def _run_phases(self, problem: Problem, current: Iterate, phases: Set[Phase]) -> Iterate:
+        """One iteration: phases until one of them moves, or has more to do. One that only hands over does not count."""
+        while True:
+            state = self._state_of(problem, current)
+            following = self.run_phase(problem, current, state)
+            phase = self._state_of(problem, following).phase
+            if following.point is not current.point or phase is state.phase or phase not in phases:
+                return following
+            current = following
+
+    def _descend(self, problem: Problem, start: Iterate) -> Iterate:
+        """Iterate the local phases from a start, until none lowers f."""
+        current = start
+        for _ in range(self.max_iter):
+            done = current.done is not None or not np.isfinite(current.value)
+            if done or problem.out_of_time:
+                break
+            current = self._run_phases(problem, current, LOCAL_PHASES)
+        return current
+
+    def _state_of(self, problem: Problem, iterate: Iterate) -> SwapState:
+        return iterate.state if isinstance(iterate.state, SwapState) else self.first_state(problem, iterate)
+
+    def finish(self, problem: Problem, iterate: Iterate) -> Iterate:
+        units = problem.units
+        support = iterate.support
+        if support is None and iterate.outcome is Outcome.UNFINISHED:
+            return iterate
+        if support is None:
+            support = units.mask(problem.selected_units(iterate) | units.always)
+        final = iterate if iterate.is_accurate else problem.refit(support, iterate.point.x)
+        if final.outcome is Outcome.SINGULAR:
+            # Of many minimizers, the one that is found from zero does not depend on the course of the search.
+            again = problem.refit(support, np.zeros_like(iterate.point.x))
+            unique = again.outcome is Outcome.SINGULAR and not is_lower(problem, final, again, self.tuning)
+            final = again if unique else final
+        if final.outcome not in (Outcome.UNFINISHED, Outcome.NOT_FINITE):
+            return break_ties(problem, iterate, final, self.tuning)
+        if iterate.outcome is Outcome.NO_MINIMUM:
+            return iterate
+        best = final if final.value <= iterate.value else iterate
+        return replace(best, outcome=Outcome.UNFINISHED)
+
+    # --- PURSUE ----------------------------------------------------------------------------------------------------
+
+    def _pursue(self, problem: Problem, current: Iterate, state: SwapState) -> Iterate:
+        """A pursuit step. Without one, swaps follow, unless there are fewer than k units: then the search ends."""
+        following = pursue(problem, current, state, self.tuning)
+        if following.point is not current.point or current.support is not None:
+            return following
+        expected = 2.0 * entering_gains(problem, current).max(initial=0.0)
+        if expected > self.tuning.clear_gain * self.tuning.lower.least_decrease(problem, current.value):
+            # Units may still enter and f has a slope in them: a refit that does not follow it cannot be trusted.
+            return replace(current, state=state, done="no step lowers f", outcome=Outcome.UNFINISHED)
+        return replace(current, state=state, done="converged: no step lowers f")
+
+    # --- RESTART ----------------------------------------------------------------------------------------------------
+
+    def _restart(self, problem: Problem, best: Iterate, state: SwapState) -> Iterate:
+        """A better support, from the first start that leads to one."""
+        few = problem.units.count <= self.tuning.few_units
+        count = (self.tuning.restarts_if_few if few else 0) if self.restarts is None else self.restarts
+        for support in restart_supports(problem, best, count, self.tuning):
+            if problem.out_of_time:
+                return replace(best, done=None)
+            start = problem.refit(support, np.zeros_like(best.point.x), self.tuning.loose_refit)
+            other = self._descend(problem, start)
+            if is_lower(problem, other, best, self.tuning):
+                return self._continue_from(problem, other)
+        return best if self.effort == 0 else self._begin_perturbing(problem, best, state)
+
+    def _continue_from(self, problem: Problem, other: Iterate) -> Iterate:
+        """The end of a descent as the present support of the search."""
+        state = self._state_of(problem, other)
+        return with_state(other, state if state.phase in LOCAL_PHASES else replace(state, phase=Phase.SWAP))
+
+    # --- PERTURB and VERIFY -----------------------------------------------------------------------------------------
+
+    def _begin_perturbing(self, problem: Problem, final: Iterate, state: SwapState) -> Iterate:
+        """The final iterate after an exact refit, so that others are compared with its true value."""
+        best = _refit_exactly(problem, final)
+        if best.outcome not in (Outcome.SOLVED, Outcome.SINGULAR) or not count_swaps(problem, final):
+            return final
+        return with_state(best, replace(state, phase=Phase.PERTURB, perturbation=1))
+
+    def _perturb(self, problem: Problem, best: Iterate, state: SwapState) -> Iterate:
+        """One perturbation; the best iterate, or a better one that it led to."""
+        count = min(self.tuning.effort_growth**self.effort, count_swaps(problem, best))
+        number, drawn, following = state.perturbation, state.drawn, best
+        if number > count:
+            return hand_over(best, state, Phase.VERIFY)
+        perturbation = perturb(problem, best, number, drawn, self.tuning)
+        if perturbation is not None:
+            following = self._improve_from(problem, best, perturbation.start) or best
+            drawn |= {perturbation.draw}
+        following = with_state(following, replace(state, perturbation=number + 1, drawn=drawn))
+        if number < count or self.effort == MAX_EFFORT:
+            return following
+        return replace(following, done=f"converged: {count} perturbations were tried (effort={self.effort})")
+
+    def _verify(self, problem: Problem, best: Iterate, state: SwapState) -> Iterate:
+        """A better iterate, found from a single swap; done if there is none."""
+        following = with_state(best, replace(state, perturbation=state.perturbation + 1))
+        for trial in try_all_swaps(problem, best, self.tuning):
+            found = None
+            if is_lower(problem, trial, best, self.tuning):
+                found = self._improve_from(problem, best, trial)
+            if found is not None:
+                return replace(found, state=following.state)
+            if problem.out_of_time:
+                return following
+        proven = tries_all_swaps(problem, best, self.tuning) or is_exact(problem)
+        basis = "" if proven else " (according to the quadratic model)"
+        return replace(following, done=f"converged: no single swap lowers f{basis}")
+
+    def _improve_from(self, problem: Problem, best: Iterate, start: Iterate) -> Iterate | None:
+        """Where a descent from a start ends, if f is lower there than at the best iterate.
+
+        It is a quick one, unless that comes close to the best f.
+        """
+        near = self._descend(problem, replace(start, state=self.nearby_state(problem, start, Budget.QUICK)))
+        if not near.value < best.value + self.tuning.promising_gap * abs(best.value):
+            return None
+        other = _refit_exactly(problem, near)
+        if not is_lower(problem, other, best, self.tuning):
+            return None
+        state = self.nearby_state(problem, other, Budget.FULL)
+        settled = _refit_exactly(problem, self._descend(problem, replace(other, state=state)))
+        return settled if is_lower(problem, settled, other, self.tuning) else other
+
+    # --- paths ------------------------------------------------------------------------------------------------------
+
+    @property
+    def descends_paths(self) -> bool:
+        return self.max_swaps != 0
+
+    def warm_start(self, problem: Problem, iterate: Iterate, budget: Budget = Budget.QUICK) -> Iterate:
+        """QUICK: swaps continue from the iterate at once. FULL: the search starts anew, from there."""
+        if iterate.support is None:
+            prepared = self.prepare(problem, iterate.point.x)
+            return replace(prepared, state=self.first_state(problem, prepared, budget))
+        state = self.first_state if budget is Budget.FULL else self.nearby_state
+        return replace(iterate, state=state(problem, iterate, budget), done=None)
+
+    def without_effort(self) -> SwapGraHTP:
+        return replace(self, effort=0)
+
+
+def _refit_exactly(problem: Problem, iterate: Iterate) -> Iterate:
+    assert iterate.support is not None
+    return problem.refit(iterate.support, iterate.point.x)
