@@ -282,7 +282,7 @@ def test_refits_of_a_search_do_not_go_to_lbfgs(lbfgs_calls: list[float], monkeyp
     y = X[:, :5].sum(axis=1) + rng.standard_normal(80) > 0
     objective = Logistic(X, y, alpha=0.01)
     usual = ksparse.minimize(objective, k=5)
-    short = SwapTuning(trial_tol=1e-9, first_refit_steps=1, pursuit_refit_steps=1, swap_refit_steps=1)
+    short = SwapTuning(loose_refit=Exact(tol=1e-9), first_refit_steps=1, pursuit_refit_steps=1, swap_refit_steps=1)
     monkeypatch.setattr(ksparse.SwapGraHTP, "tuning", short)
     found = ksparse.minimize(objective, k=5)
     assert lbfgs_calls == []

@@ -223,7 +223,7 @@ def test_separable_data_without_ridge() -> None:
     X = np.vstack([np.eye(3), -np.eye(3)])
     y = [1, 1, 1, 0, 0, 0]
     for solver in (ksparse.SwapGraHTP(), ksparse.GraHTP(step=1.0), ksparse.GraSP(), ksparse.FBS()):
-        with pytest.warns(ksparse.ConvergenceWarning, match="unbounded below.*Set alpha > 0"):
+        with pytest.warns(ksparse.ConvergenceWarning, match="no minimum.*Set alpha > 0"):
             result = ksparse.minimize(Logistic(X, y), k=3, solver=solver)
         assert result.status is Status.NO_MINIMUM
         assert np.isfinite(result.x).all()

@@ -98,9 +98,10 @@ class Objective(ABC):
     def __init__(self) -> None:
         self.counters = Counters()
         self._value_at_zero: float | None = None
+        self._name = ""
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(shape={self.shape})"
+        return f"{describe(self)}(shape={self.shape})"
 
     @property
     def size(self) -> int:
@@ -148,7 +149,7 @@ class Objective(ABC):
         if array.shape != self.shape:
             intercept = "" if self.free is None else " (the intercept comes last)"
             raise ValueError(
-                f"{name} has shape {array.shape}, but {type(self).__name__} is a function on shape {self.shape}"
+                f"{name} has shape {array.shape}, but {describe(self)} is a function on shape {self.shape}"
                 f"{intercept}; pass an array of that shape"
             )
         return array
@@ -195,6 +196,11 @@ class TwiceDifferentiable(Objective):
         return np.maximum(diagonal, 1e-6 * largest)
 
 
+def describe(objective: Objective) -> str:
+    """The name of an objective in messages: that of the class which the user has made."""
+    return objective._name or type(objective).__name__
+
+
 def value_at_zero(objective: Objective) -> float:
     """f(0), which is the same for all restrictions; computed once."""
     if objective._value_at_zero is None:
@@ -202,8 +208,9 @@ def value_at_zero(objective: Objective) -> float:
     return objective._value_at_zero
 
 
-def inherit_value_at_zero(restricted: Objective, whole: Objective) -> None:
-    """Give a restriction the known f(0) of the whole objective."""
+def inherit(restricted: Objective, whole: Objective) -> None:
+    """Give a restriction what it has in common with the whole objective: its name and f(0)."""
+    restricted._name = describe(whole)
     restricted._value_at_zero = value_at_zero(whole)
 
 

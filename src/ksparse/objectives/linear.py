@@ -13,7 +13,7 @@ from .._types import Array, IntArray, Mask
 from ..counters import Counters
 from ..designs import ColumnBlock, Design, RowVector, as_design
 from ..validation import check_flag, check_nonnegative_number, check_vector
-from .base import Point, TwiceDifferentiable, inherit_value_at_zero
+from .base import Point, TwiceDifferentiable, describe, inherit
 from .eigenvalues import largest_eigenvalue
 from .loss import AnyLoss
 from .outcome import Outcome
@@ -158,7 +158,7 @@ class LinearModel(TwiceDifferentiable, HasCrossHessian, HasLipschitzConstant, Ha
             support[rows] if support.ndim == 2 else None,
             self.counters,
         )
-        inherit_value_at_zero(restricted, self)
+        inherit(restricted, self)
         return restricted
 
     def _embed(self, support: Mask) -> Mask:
@@ -195,7 +195,9 @@ class LinearModel(TwiceDifferentiable, HasCrossHessian, HasLipschitzConstant, Ha
 
     def _with(self, design: Design, terms: Terms) -> LinearModel:
         terms = replace(terms, rows=design)
-        return LinearModel(design, terms, self.alpha, self.fit_intercept, self._columns, self._pattern, self.counters)
+        model = LinearModel(design, terms, self.alpha, self.fit_intercept, self._columns, self._pattern, self.counters)
+        model._name = describe(self)
+        return model
 
     def _canonical(self, x: Array) -> Array:
         """A softmax is invariant to a shift of all classes: unpenalized rows are made to sum to zero."""
@@ -264,7 +266,7 @@ class LinearModel(TwiceDifferentiable, HasCrossHessian, HasLipschitzConstant, Ha
         bound = self.loss.curvature_bound
         if not np.isfinite(bound):
             raise NoLipschitzConstantError(
-                f"the curvature of {type(self.loss).__name__} is unbounded, so the gradient has no Lipschitz constant; "
+                f"the curvature of {describe(self)} is unbounded, so its gradient has no Lipschitz constant; "
                 "give a constant step, or use Backtracking() or BarzilaiBorwein()"
             )
         p = self._block.width

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from .._types import Array, IntArray, Mask
-from .base import Objective, Point
+from .base import Objective, Point, describe
 
 __all__ = [
     "DetectsUnboundedness",
@@ -134,7 +134,7 @@ def lipschitz_constant(objective: Objective, metric: Array | None = None) -> flo
     if isinstance(objective, HasLipschitzConstant):
         return objective.lipschitz(metric)
     raise NoLipschitzConstantError(
-        f"the gradient of {type(objective).__name__} has no known Lipschitz constant; "
+        f"the gradient of {describe(objective)} has no known Lipschitz constant; "
         "give a constant step, or use Backtracking() or BarzilaiBorwein()"
     )
 

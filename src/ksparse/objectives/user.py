@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._types import Array, Mask
-from .base import NotFiniteError, Objective, Point, TwiceDifferentiable, inherit_value_at_zero
+from .base import NotFiniteError, Objective, Point, TwiceDifferentiable, inherit
 from .outcome import Outcome
 
 __all__ = ["Function"]
@@ -95,7 +95,7 @@ class Function(Objective):
         restricted._full_shape = self._full_shape
         restricted._support = self._embed_mask(support)
         restricted.counters = self.counters
-        inherit_value_at_zero(restricted, self)
+        inherit(restricted, self)
         return restricted
 
     def _embed_mask(self, support: Mask) -> Mask:

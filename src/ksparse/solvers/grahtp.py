@@ -10,7 +10,7 @@ import numpy as np
 
 from .._types import Array
 from ..debias import Debias, Exact, Truncate
-from ..objectives.base import NotFiniteError
+from ..objectives.base import NotFiniteError, describe
 from ..objectives.linear import LinearModel
 from ..objectives.losses import SquaredLoss
 from ..validation import check_callable
@@ -143,9 +143,8 @@ class _CompressedSensing(GraHTP):
     def step_rule(self, problem: Problem) -> StepRule:
         objective = problem.objective
         if not isinstance(objective, LinearModel) or not isinstance(objective.loss, SquaredLoss):
-            got = type(objective.loss if isinstance(objective, LinearModel) else objective).__name__
             raise TypeError(
-                f"{type(self).__name__} is a method for LeastSquares, got {got}; "
+                f"{type(self).__name__} is a method for LeastSquares, got {describe(objective)}; "
                 "use GraHTP or FGraHTP, which are the same method for any smooth f"
             )
         rule = _as_rule(self.step)
