@@ -1,4 +1,4 @@
-"""`minimize`: the way in."""
+"""`minimize`, the entry point."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def minimize(
     _check_types(objective, k, sparsity, solver, callback)
     solver = default_solver(objective, effort=effort) if solver is None else specialize(solver, objective)
     chosen = SETS[objective.unit_kind](k) if sparsity is None else sparsity  # type: ignore[arg-type]
-    # A step may leave the domain of f; what is not finite is found by looking, and has a status of its own.
+    # A step may leave the domain of f: values that are not finite are checked for, and have a status of their own.
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         start = objective.check_point(objective.start if x0 is None else x0, "x0")
         if not np.isfinite(start).all():

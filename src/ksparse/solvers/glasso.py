@@ -1,4 +1,4 @@
-"""The graphical lasso with at most k edges: the convex rival of GraHTP for precision matrices."""
+"""The graphical lasso with at most k edges: the convex baseline for precision matrices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .problem import Iterate, Problem, SolverState
 
 __all__ = ["GLasso"]
 
-#: While no penalty has left too many edges, the next is by this factor smaller, down to this share of the largest.
+#: Until a penalty leaves too many edges, the next one is smaller by this factor, down to this fraction of the largest.
 STRIDE, SMALLEST = 1.25, 1e-6
 
 
@@ -27,7 +27,7 @@ class GLasso(Solver):
     """min −log det Ω + ⟨Σ, Ω⟩ + λ·Σ_{i≠j}|Ω_ij| by scikit-learn, with λ bisected until k edges are left, or just fewer.
 
     The baseline that the paper's §5.2 compares with (Friedman, Hastie and Tibshirani, Biostatistics 2008). Its entries
-    are shrunken by the penalty, and are given back as they are; eigenvalue bounds are not imposed. An iteration is one
+    are shrunken by the penalty, and are returned as they are; eigenvalue bounds are not imposed. An iteration is one
     fit.
 
     Parameters

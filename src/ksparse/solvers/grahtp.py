@@ -21,7 +21,7 @@ from .steps import Constant, Lipschitz, Step, StepRule
 
 __all__ = ["HTP", "IHT", "FGraHTP", "GraHTP"]
 
-#: A step shorter than this share of the first one tried changes nothing.
+#: A step shorter than this fraction of the first one tried changes nothing.
 SHORTEST = 1e-9
 
 
@@ -38,7 +38,7 @@ class GraHTP(Solver):
     debias : Debias, default=Exact()
         S3. `NewtonStep` and `GradientStep` are the paper's cheaper variants.
     halting : HaltingRule or tuple of them, optional
-        Default: the support did not change; without exact debiasing, x changed by a share of at most 1e-4.
+        Default: the support did not change; without exact debiasing, the relative change of x is at most 1e-4.
     max_iter : int, default=100
         Limit of iterations.
     time_limit : float, optional
@@ -69,7 +69,7 @@ class GraHTP(Solver):
             check_rules(self.halting)
 
     def step_rule(self, problem: Problem) -> StepRule:
-        """The rule that `step` stands for."""
+        """The step as a rule."""
         return _as_rule(self.step)
 
     def halted(self, previous: Iterate, current: Iterate) -> str | None:
@@ -119,7 +119,7 @@ class FGraHTP(GraHTP):
     Parameters
     ----------
     step, halting, max_iter, time_limit
-        See `GraHTP`; halting by default once x changed by a share of at most 1e-4.
+        See `GraHTP`; halting by default once the relative change of x is at most 1e-4.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class FGraHTP(GraHTP):
 
 @dataclass(frozen=True)
 class _CompressedSensing(GraHTP):
-    """A method for ½‖y − Ax‖², whose step is counted on that scale: x + μAᵀ(y − Ax)."""
+    """A method for ½‖y − Ax‖², whose step is measured on that scale: x + μAᵀ(y − Ax)."""
 
     step: float | StepRule = 1.0
 
@@ -155,7 +155,7 @@ class _CompressedSensing(GraHTP):
 
 @dataclass(frozen=True)
 class _OnSumOfSquares(Constant):
-    """A step counted on the scale of ½‖y − Ax‖²; an intercept, whose column has the norm √n, takes it on that of f."""
+    """A step measured on the scale of ½‖y − Ax‖²; an intercept, whose column has the norm √n, takes it on that of f."""
 
     def metric(self, problem: Problem, current: Iterate) -> Array | None:
         objective = problem.objective
@@ -174,7 +174,7 @@ class HTP(_CompressedSensing):
     Parameters
     ----------
     step : float or StepRule, default=1.0
-        μ, a constant being counted on the scale of ½‖y − Ax‖², as in compressive sensing: μ < 1/‖A‖² descends.
+        μ, a constant being measured on the scale of ½‖y − Ax‖², as in compressive sensing: μ < 1/‖A‖² descends.
     debias, halting, max_iter, time_limit
         See `GraHTP`.
 
@@ -201,7 +201,7 @@ class IHT(_CompressedSensing):
     Parameters
     ----------
     step, halting, max_iter, time_limit
-        See `HTP`; halting by default once x changed by a share of at most 1e-4.
+        See `HTP`; halting by default once the relative change of x is at most 1e-4.
 
     Examples
     --------

@@ -28,8 +28,8 @@ Callback = Callable[[Iteration, Array], Any]
 class Budget(Enum):
     """How much work a search may spend before it calls a support final."""
 
-    QUICK = "only what promises to lower f"
-    FULL = "all that the solver has"
+    QUICK = "only what a model predicts to lower f"
+    FULL = "all that the solver can do"
 
 
 @dataclass(frozen=True)

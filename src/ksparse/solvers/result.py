@@ -17,9 +17,9 @@ __all__ = ["History", "Iteration", "Result", "Status"]
 class Status(str, Enum):
     """Why a solver stopped.
 
-    ``converged``: its halting rule was met. ``singular``: so too, but the minimizer on the support is not unique.
-    ``stopped``: the callback said so. ``periodic``: supports repeat. ``max_iter``, ``time_limit``: a limit was reached.
-    ``unfinished``: minimizing on the final support did not converge. ``no_minimum``: f falls for ever on the support.
+    ``converged``: its halting rule was met. ``singular``: the same, but the minimizer on the support is not unique.
+    ``stopped``: by the callback. ``periodic``: supports repeat. ``max_iter``, ``time_limit``: a limit was reached.
+    ``unfinished``: minimizing on the final support did not converge. ``no_minimum``: f is unbounded below on it.
     ``not_finite``: f or its gradient became NaN or infinite. A status equals its name: ``status == "converged"``.
 
     Examples

@@ -135,14 +135,14 @@ class Lipschitz(_FixedMetric):
 
 @dataclass(frozen=True)
 class Theory(_FixedMetric):
-    """η = fraction · ζ/(1 + ρ): with fraction < 1, Theorem 1 promises descent and finite convergence.
+    """η = fraction · ζ/(1 + ρ): with fraction < 1, Theorem 1 guarantees descent and finite convergence.
 
     Parameters
     ----------
     condition : ConditionC
         The constants ζ and ρ of the paper's Condition C(2k, ζ, ρ), see `ksparse.theory`.
     fraction : float, default=0.99
-        Share of the bound.
+        Fraction of the bound.
     scaled : bool, default=False
         The condition is then that of f as a function of √D·x, with D the curvature at the first point, which is kept.
 
@@ -213,8 +213,8 @@ class Normalized(StepRule):
             return True
         z = problem.units.clip(step.take(current.point.x, current.point.gradient))
         move = np.where(trial.support, z, 0.0) - current.point.x
-        bend = curvature_along(current.point, move)
-        return step.size * bend <= (1.0 - self.c) * _squared_norm(move, step.metric)
+        curvature = curvature_along(current.point, move)
+        return step.size * curvature <= (1.0 - self.c) * _squared_norm(move, step.metric)
 
     def shrink(self, step: Step) -> Step | None:
         return step._replace(size=step.size / (self.kappa * (1.0 - self.c)))
@@ -246,12 +246,12 @@ class BarzilaiBorwein(StepRule):
     def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
         if previous is not None:
             moved = current.point.x - previous.point.x
-            bent = float(np.sum(moved * (current.point.gradient - previous.point.gradient)))
+            change = float(np.sum(moved * (current.point.gradient - previous.point.gradient)))
             squared = _squared_norm(moved, metric)
             # A change of x that is only rounding says nothing about curvature.
             real = squared > 1e-20 * _squared_norm(current.point.x, metric)
-            if real and bent > np.finfo(float).eps * squared:
-                return squared / bent
+            if real and change > np.finfo(float).eps * squared:
+                return squared / change
         return normalized_size(problem, current, metric)
 
 
@@ -313,8 +313,8 @@ def normalized_size(problem: Problem, current: Iterate, metric: Array | None) ->
     gradient = current.point.gradient
     move = gradient if metric is None else gradient / metric
     direction = np.where(step_support(problem, current, metric), move, 0.0)
-    bend = curvature_along(current.point, direction)
-    return _squared_norm(direction, metric) / bend if bend > 0 else 1.0
+    curvature = curvature_along(current.point, direction)
+    return _squared_norm(direction, metric) / curvature if curvature > 0 else 1.0
 
 
 def _squared_norm(direction: Array, metric: Array | None) -> float:

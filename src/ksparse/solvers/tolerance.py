@@ -1,4 +1,4 @@
-"""When one value of f is lower than another: the one definition that solvers and paths share."""
+"""When one value of f is lower than another: the one definition, for solvers and paths."""
 
 from __future__ import annotations
 

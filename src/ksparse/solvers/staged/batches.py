@@ -1,8 +1,8 @@
 """Many units at a time: add those that gain most, refit, remove those that cost least, refit.
 
-Costs are known after the refit, in which units that explain the same have shared it. So a batch swap needs no model of
-how units act together, which would be too large for graphs with many edges. GraSP merges and prunes in the same way,
-with 2k units and by the size of their coefficients.
+Costs are computed after the refit, when units that explain the same have divided it among themselves. So a batch swap
+needs no model of how units act together, which would be too large for graphs with many edges. GraSP merges and prunes
+in the same way, with 2k units and by the size of their coefficients.
 """
 
 from __future__ import annotations

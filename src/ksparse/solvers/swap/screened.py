@@ -124,8 +124,8 @@ class ScreenedSwapModel:
         return PredictedMinimizer(x, hessian[kept[:, None], kept])
 
     def removals(self, count: int) -> list[int]:
-        nobody = np.array([], dtype=np.intp)
-        return self._model_with(nobody).model.removals(count)
+        none = np.array([], dtype=np.intp)
+        return self._model_with(none).model.removals(count)
 
     def _model_with(self, chosen: IntArray) -> _ChainModel:
         """The whole quadratic model on the support and the chosen candidates."""

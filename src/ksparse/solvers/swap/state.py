@@ -41,8 +41,8 @@ class SwapState(SolverState):
     chain_length : int
         The longest chain that BULK_SWAP and SWAP try.
     budget : Budget
-        QUICK ends where the model predicts that no swap lowers f. FULL looks at more candidates, tries swaps against
-        the model's prediction, and goes to RESTART and PERTURB.
+        QUICK ends where the model predicts that no swap lowers f. FULL models more candidates, tries swaps against the
+        model's prediction, and continues with RESTART and PERTURB.
     perturbation : int
         Number of the next perturbation, from 1.
     drawn : frozenset of bytes

@@ -41,7 +41,7 @@ class SwapLimits:
 
     @classmethod
     def of(cls, problem: Problem, candidates: int | None, single_swaps: int | None, tuning: SwapTuning) -> SwapLimits:
-        """The limits for a problem; None stands for a default."""
+        """The limits for a problem; None is the default."""
         units = problem.units
         outside = units.count - units.k
         width = int(units.sizes.max(initial=1))
@@ -90,7 +90,7 @@ def bulk_swap(problem: Problem, current: Iterate, state: SwapState, tuning: Swap
 def swap(problem: Problem, current: Iterate, state: SwapState, limits: SwapLimits, tuning: SwapTuning) -> Iterate:
     """Make the first swaps that lower f: a chain of the best ones, its halves, then single ones.
 
-    If there are none, the descent ends; before that a FULL budget looks at more candidates.
+    If there are none, the descent ends; before that a FULL budget models more candidates.
     """
     gains = np.where(problem.selected_units(current), -np.inf, entering_gains(problem, current))
     n_candidates = limits.candidates
