@@ -38,7 +38,7 @@ def test_links_lead_somewhere(name: str) -> None:
 
 #: What people meet only through other things: interfaces to implement, and parts that results are made of.
 INTERFACES = {"Objective", "Point", "LinearObjective", "Sparsity", "Units", "Solver", "StepRule"}
-INTERFACES |= {"GraphModel", "SparseEstimator", "SparseLinearModel"}
+INTERFACES |= {"GraphModel", "SparseEstimator", "SparseLinearModel", "Loss", "JointLoss", "TwiceDifferentiable"}
 PARTS = {
     "Bounds",
     "Debias",

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._types import AnyArray, Array, IntArray
-from ..counters import Counters
+from .._types import Array, IntArray
 from ..threads import use_caller_threads
-from .base import ColumnBlock, CrossProducts, Design, Moments
+from .base import ColumnBlock, CrossProducts, Design
 from .cache import MAX_CACHED_BATCH, ColumnCache
-from .centering import centred_squares, subtract_shift
-from .moments import ColumnSums, check_finite, column_sums
+from .centering import subtract_shift
+from .memory import InMemoryDesign
 
 __all__ = ["DenseBlock", "DenseDesign"]
 
@@ -22,98 +21,26 @@ CHUNK_ROWS = 1024
 GATHER_COST = 64
 
 
-class DenseDesign(Design):
-    """X − 1·shiftᵀ for a dense array X.
+class DenseDesign(InMemoryDesign):
+    """X − 1·shiftᵀ for a dense array X, in any memory order; columns that supports have used are kept."""
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, p)
-        float64 or float32, in any memory order; it is not copied.
-    shift : ndarray of shape (p,), optional
-        What is subtracted from each column.
-    sums : ColumnSums, optional
-        Sums of the columns that are known already.
-    counters : Counters, optional
-        Where work is counted.
-    """
-
-    def __init__(
-        self,
-        matrix: AnyArray,
-        shift: Array | None = None,
-        sums: ColumnSums | None = None,
-        counters: Counters | None = None,
-    ) -> None:
-        self.matrix = matrix
-        self.shape = (matrix.shape[0], matrix.shape[1])
-        self.shift = shift
-        self.counters = Counters() if counters is None else counters
-        self._sums = sums
-        self._cache: ColumnCache | None = None
-
-    def with_own_cache(self) -> DenseDesign:
-        return DenseDesign(self.matrix, self.shift, self._sums, self.counters)
-
-    def center(self, weights: Array) -> DenseDesign:
-        sums = self._sums_for(weights)
-        return DenseDesign(self.matrix, sums.means(), sums, self.counters)
+    _cache: ColumnCache | None = None
 
     def select_rows(self, index: IntArray) -> DenseDesign:
         return DenseDesign(self.matrix[index], self.shift, counters=self.counters)
 
-    def moments(self, weights: Array) -> Moments:
-        self._sums = check_finite(self._sums_for(weights), self.matrix)
-        return Moments(self._sums.means() - self._shift_or_zero, self._squares(weights))
-
-    def _sums_for(self, weights: Array) -> ColumnSums:
-        """The sums for these weights, which are kept for the weights that came first."""
-        if self._sums is not None and self._sums.weights is weights:
-            return self._sums
-        sums = column_sums(self.matrix, weights)
-        if self._sums is None:
-            self._sums = sums
-        return sums
-
-    @property
-    def _shift_or_zero(self) -> Array | float:
-        return 0.0 if self.shift is None else self.shift
-
-    def _squares(self, weights: Array) -> Array:
-        return centred_squares(self._sums_for(weights), self.shift, self.matrix)
-
-    # --- products -----------------------------------------------------------------------------------------------
-
-    def matvec(self, columns: IntArray | None, w: Array) -> Array:
-        if columns is not None:
-            return self.select(columns).matvec(w)
-        used = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
-        if 2 * used.size <= self.shape[1]:
-            return self.gather_block(used).matvec(w[used])
-        self.counters.passes += 1
+    def _multiply(self, w: Array) -> Array:
         if self.matrix.dtype == np.float64:
             with use_caller_threads(self.matrix.size):
-                product = self.matrix @ w
+                product: Array = self.matrix @ w
             return product if self.shift is None else product - self.shift @ w
         # Margins of float32 data are summed in float64, where large means cancel.
         chunks = (self.matrix[i : i + CHUNK_ROWS] for i in range(0, self.shape[0], CHUNK_ROWS))
         return np.concatenate([subtract_shift(chunk.astype(np.float64), self.shift) @ w for chunk in chunks])
 
-    def rmatvec(self, rows: Array, columns: IntArray | None = None) -> Array:
-        if columns is not None:
-            return self.select(columns).rmatvec(rows)
-        self.counters.passes += 1
-        rounded = rows.astype(self.matrix.dtype, copy=False)
+    def _multiply_transposed(self, rows: Array) -> Array:
         with use_caller_threads(self.matrix.size):
-            product = (self.matrix.T @ rounded).astype(np.float64, copy=False)
-        return product if self.shift is None else product - np.multiply.outer(self.shift, rows.sum(axis=0))
-
-    def gram(self, columns: IntArray, weights: Array) -> Array:
-        return self.select(columns).gram(weights)
-
-    def cross(self, columns: IntArray, others: IntArray, weights: Array) -> CrossProducts:
-        return self.select(columns).cross(others, weights)
-
-    # --- columns ------------------------------------------------------------------------------------------------
+            return np.asarray(self.matrix.T @ rows)
 
     def select(self, columns: IntArray) -> DenseBlock:
         """Some columns, gathered from X or taken from the cache; very many are not for keeping."""
@@ -131,9 +58,6 @@ class DenseDesign(Design):
     def gather_block(self, columns: IntArray) -> DenseBlock:
         """Some columns, gathered and not kept."""
         return DenseBlock(self.gather(columns).T, self, columns)
-
-    def collect_columns(self, columns: IntArray) -> Array:
-        return self.gather(columns).T
 
     def gather(self, columns: IntArray, out: Array | None = None) -> Array:
         """Some columns, centred, in float64, one in each row of the result."""

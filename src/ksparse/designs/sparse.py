@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from .._types import Array, IntArray
-from ..counters import Counters
 from ..threads import parallel_map, thread_count, use_caller_threads
-from .base import ColumnBlock, CrossProducts, Design, Moments
+from .base import ColumnBlock, CrossProducts
 from .centering import centred_squares, is_constant, subtract_shift
 from .dense import DenseBlock
-from .moments import ColumnSums, check_finite, column_blocks, column_sums
+from .memory import InMemoryDesign
+from .moments import column_blocks, column_sums
 
 __all__ = ["SparseBlock", "SparseDesign"]
 
@@ -23,101 +23,41 @@ DENSE_FRACTION = 0.2
 SMALL_BLOCK = 100_000
 
 
-class SparseDesign(Design):
-    """X − 1·shiftᵀ for a CSC matrix X.
+class SparseDesign(InMemoryDesign):
+    """X − 1·shiftᵀ for a CSC matrix X in canonical format."""
 
-    Parameters
-    ----------
-    matrix : csc_array of shape (n, p)
-        float64 or float32, in canonical format; it is not copied.
-    shift : ndarray of shape (p,), optional
-        What is subtracted from each column.
-    sums : ColumnSums, optional
-        Sums of the columns that are known already.
-    counters : Counters, optional
-        Where work is counted.
-    """
-
-    def __init__(
-        self, matrix: Any, shift: Array | None = None, sums: ColumnSums | None = None, counters: Counters | None = None
-    ) -> None:
-        self.matrix = matrix
-        self.shape = matrix.shape
-        self.shift = shift
-        self.counters = Counters() if counters is None else counters
-        self._sums = sums
-        self._blocks: list[Any] = []
-
-    def center(self, weights: Array) -> SparseDesign:
-        sums = self._sums_for(weights)
-        return SparseDesign(self.matrix, sums.means(), sums, self.counters)
+    _blocks: list[Any] | None = None
 
     def select_rows(self, index: IntArray) -> SparseDesign:
         return SparseDesign(self.matrix[index].tocsc(), self.shift, counters=self.counters)
 
-    def moments(self, weights: Array) -> Moments:
-        self._sums = check_finite(self._sums_for(weights), self.matrix)
-        means = self._sums.means() - (0.0 if self.shift is None else self.shift)
-        return Moments(means, centred_squares(self._sums, self.shift, self.matrix))
-
-    def _sums_for(self, weights: Array) -> ColumnSums:
-        if self._sums is not None and self._sums.weights is weights:
-            return self._sums
-        return column_sums(self.matrix, weights)
-
-    def matvec(self, columns: IntArray | None, w: Array) -> Array:
-        if columns is not None:
-            return self.select(columns).matvec(w)
-        used = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
-        if 2 * used.size <= self.shape[1]:
-            return self.select(used).matvec(w[used])
-        self.counters.passes += 1
+    def _multiply(self, w: Array) -> Array:
         with use_caller_threads(self.matrix.nnz):
             product: Array = self.matrix @ w
         return product if self.shift is None else product - self.shift @ w
 
-    def rmatvec(self, rows: Array, columns: IntArray | None = None) -> Array:
-        if columns is not None:
-            return self.select(columns).rmatvec(rows)
-        self.counters.passes += 1
-        product = self._multiply_blocks(rows.astype(self.matrix.dtype, copy=False)).astype(np.float64, copy=False)
-        return product if self.shift is None else product - np.multiply.outer(self.shift, rows.sum(axis=0))
-
-    def _multiply_blocks(self, rows: Array) -> Array:
+    def _multiply_transposed(self, rows: Array) -> Array:
         """Xᵀr, with a block of columns for each thread."""
         count = thread_count(self.matrix.nnz)
         if count == 1:
-            product: Array = self.matrix.T @ rows
-            return product
+            return np.asarray(self.matrix.T @ rows)
         blocks = self._blocks  # another thread may replace them
-        if len(blocks) != count:
+        if blocks is None or len(blocks) != count:
             blocks = self._blocks = column_blocks(self.matrix, count)
         return np.concatenate(parallel_map(lambda part: blocks[part] @ rows, count))
 
-    def gram(self, columns: IntArray, weights: Array) -> Array:
-        return self.select(columns).gram(weights)
-
-    def cross(self, columns: IntArray, others: IntArray, weights: Array) -> CrossProducts:
-        return self.select(columns).cross(others, weights)
-
-    def collect_columns(self, columns: IntArray) -> Array:
-        return self._densify(self._take(columns), columns)
-
     def select(self, columns: IntArray) -> ColumnBlock:
         """Some columns in float64: a dense block if they are few or full, else sparse and centred implicitly."""
-        block = self._take(columns)
+        self.counters.columns += columns.size
+        block = self.matrix[:, columns].astype(np.float64, copy=False)
+        shift = None if self.shift is None else self.shift[columns]
         size = block.shape[0] * block.shape[1]
         if size < SMALL_BLOCK or block.nnz > DENSE_FRACTION * size:
-            return DenseBlock(self._densify(block, columns), self, columns)
-        return SparseBlock(block, None if self.shift is None else self.shift[columns], self)
+            return DenseBlock(subtract_shift(block.toarray(order="F"), shift, self.matrix.dtype), self, columns)
+        return SparseBlock(block, shift, self)
 
-    def _take(self, columns: IntArray) -> Any:
-        self.counters.columns += columns.size
-        return self.matrix[:, columns].astype(np.float64, copy=False)
-
-    def _densify(self, block: Any, columns: IntArray) -> Array:
-        shift = None if self.shift is None else self.shift[columns]
-        return subtract_shift(block.toarray(order="F"), shift, self.matrix.dtype)
+    def gather_block(self, columns: IntArray) -> ColumnBlock:
+        return self.select(columns)
 
 
 @dataclass
