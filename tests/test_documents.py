@@ -40,6 +40,8 @@ def test_links_lead_somewhere(name: str) -> None:
 INTERFACES = {"Objective", "Point", "LinearObjective", "Sparsity", "Units", "Solver", "StepRule"}
 INTERFACES |= {"GraphModel", "SparseEstimator", "SparseLinearModel", "Loss", "JointLoss", "TwiceDifferentiable"}
 PARTS = {
+    "Budget",
+    "SolverState",
     "Bounds",
     "Debias",
     "ExpressionData",

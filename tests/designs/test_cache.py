@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -324,3 +326,17 @@ def test_each_search_gathers_columns_of_its_own(intercept: bool) -> None:
         objective.working_form().objective.restrict(support)
         assert objective.counters.columns - before == searches * p
     assert objective._design._cache is None
+
+
+def test_a_search_frees_its_columns_when_it_ends() -> None:
+    """Without a cycle of references, which would keep them until the garbage collector runs."""
+    gc.disable()
+    try:
+        objective = linear("least squares", fit_intercept=True).working_form().objective
+        objective.restrict(np.ones(objective.size, dtype=bool))
+        columns = weakref.ref(objective._design.cache)
+        assert columns() is not None
+        del objective
+        assert columns() is None
+    finally:
+        gc.enable()

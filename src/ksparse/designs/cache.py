@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
-from .._types import Array, IntArray
+from .._types import AnyArray, Array, IntArray
 from ..counters import Counters
+from .centering import subtract_shift
+from .moments import CHUNK_ROWS
 
-__all__ = ["MAX_CACHED_BATCH", "ColumnCache"]
+__all__ = ["MAX_CACHED_BATCH", "ColumnCache", "gather_columns"]
 
 #: Memory for columns, as a fraction of what X takes, and the bytes that are always granted.
 CACHE_FRACTION, CACHE_MIN_BYTES = 0.1, 2**24
@@ -19,20 +19,16 @@ MAX_CACHED_BATCH = 250
 MAX_CACHED_PRODUCTS = 2048
 
 
-class GathersColumns(Protocol):
-    """A dense design, as the cache needs it."""
-
-    matrix: Array
-    shape: tuple[int, int]
-
-    @property
-    def counters(self) -> Counters:
-        """Where work is counted."""
-        ...
-
-    def gather(self, columns: IntArray, out: Array | None = None) -> Array:
-        """Some columns, centred, in float64, one in each row of the result."""
-        ...
+def gather_columns(matrix: AnyArray, shift: Array | None, columns: IntArray, out: Array | None = None) -> Array:
+    """Some columns of a dense array, centred, in float64, one in each row of the result."""
+    n = matrix.shape[0]
+    values = np.empty((columns.size, n)) if out is None else out
+    for i in range(0, n, CHUNK_ROWS):
+        rows = matrix[i : i + CHUNK_ROWS]
+        picked = rows.take(columns, axis=1) if rows.flags.c_contiguous else rows[:, columns]
+        values[:, i : i + CHUNK_ROWS] = picked.T
+    subtract_shift(values.T, None if shift is None else shift[columns], matrix.dtype)
+    return values
 
 
 class ColumnCache:
@@ -44,17 +40,20 @@ class ColumnCache:
 
     Parameters
     ----------
-    design : DenseDesign
-        The data.
+    matrix : ndarray of shape (n, p)
+        X.
+    shift : ndarray of shape (p,) or None
+        What is subtracted from each column.
     weights : ndarray of shape (n,) or None
         Row weights of the products that are kept; none are for None.
+    counters : Counters
+        Where work is counted.
     """
 
-    def __init__(self, design: GathersColumns, weights: Array | None) -> None:
-        n, p = design.shape
-        self._design = design
-        self._weights = weights
-        self._most = int(max(CACHE_FRACTION * design.matrix.nbytes, CACHE_MIN_BYTES) / (8 * max(n, 1)))
+    def __init__(self, matrix: AnyArray, shift: Array | None, weights: Array | None, counters: Counters) -> None:
+        n, p = matrix.shape
+        self._matrix, self._shift, self._weights, self._counters = matrix, shift, weights, counters
+        self._most = int(max(CACHE_FRACTION * matrix.nbytes, CACHE_MIN_BYTES) / (8 * max(n, 1)))
         self._place = np.full(p, -1, dtype=np.intp)
         self._rows = np.empty((0, n))  # a row for each column, so that it lies together
         self._used = 0
@@ -88,7 +87,7 @@ class ColumnCache:
 
     def _multiply(self, some: Array, rows: Array) -> Array:
         assert self._weights is not None
-        self._design.counters.products += len(some) * len(rows)
+        self._counters.products += len(some) * len(rows)
         return (some * self._weights) @ rows.T
 
     def _places(self, columns: IntArray) -> IntArray:
@@ -120,7 +119,8 @@ class ColumnCache:
             larger = np.empty((max(used, min(2 * self._rows.shape[0], self._most)), self._rows.shape[1]))
             larger[: self._used] = self._rows[: self._used]
             self._rows = larger
-        self._design.gather(columns, self._rows[self._used : used])
+        self._counters.columns += columns.size
+        gather_columns(self._matrix, self._shift, columns, self._rows[self._used : used])
         self._place[columns] = np.arange(self._used, used)
         self._used = used
 

@@ -9,14 +9,13 @@ import numpy as np
 from .._types import Array, IntArray
 from ..threads import use_caller_threads
 from .base import ColumnBlock, CrossProducts, Design
-from .cache import MAX_CACHED_BATCH, ColumnCache
+from .cache import MAX_CACHED_BATCH, ColumnCache, gather_columns
 from .centering import subtract_shift
 from .memory import InMemoryDesign
+from .moments import CHUNK_ROWS
 
 __all__ = ["DenseBlock", "DenseDesign"]
 
-#: Rows that are converted or gathered at a time, so that they stay in the processor's cache.
-CHUNK_ROWS = 1024
 #: Gathering one number takes about as long as this many multiplications.
 GATHER_COST = 64
 
@@ -52,23 +51,14 @@ class DenseDesign(InMemoryDesign):
     def cache(self) -> ColumnCache:
         """Columns that supports have used, made on first use."""
         if self._cache is None:
-            self._cache = ColumnCache(self, None if self._sums is None else self._sums.weights)
+            weights = None if self._sums is None else self._sums.weights
+            self._cache = ColumnCache(self.matrix, self.shift, weights, self.counters)
         return self._cache
 
     def gather_block(self, columns: IntArray) -> DenseBlock:
         """Some columns, gathered and not kept."""
-        return DenseBlock(self.gather(columns).T, self, columns)
-
-    def gather(self, columns: IntArray, out: Array | None = None) -> Array:
-        """Some columns, centred, in float64, one in each row of the result."""
         self.counters.columns += columns.size
-        values = np.empty((columns.size, self.shape[0])) if out is None else out
-        for i in range(0, self.shape[0], CHUNK_ROWS):
-            rows = self.matrix[i : i + CHUNK_ROWS]
-            picked = rows.take(columns, axis=1) if rows.flags.c_contiguous else rows[:, columns]
-            values[:, i : i + CHUNK_ROWS] = picked.T
-        subtract_shift(values.T, None if self.shift is None else self.shift[columns], self.matrix.dtype)
-        return values
+        return DenseBlock(gather_columns(self.matrix, self.shift, columns).T, self, columns)
 
     def cross_with_all(self, block: DenseBlock, weights: Array) -> CrossProducts:
         """Products of a block with all columns: passes over X, which saves gathering many of them."""

@@ -12,11 +12,11 @@ from scipy import sparse
 from .._types import AnyArray, Array, Matrix
 from ..threads import parallel_map, thread_count
 
-__all__ = ["ColumnSums", "check_finite", "column_blocks", "column_sums"]
+__all__ = ["CHUNK_ROWS", "ColumnSums", "check_finite", "column_blocks", "column_sums"]
 
 #: Fewer numbers than this are summed by NumPy, in less time than importing Numba takes.
 MIN_COMPILED_SIZE = 200_000
-#: Rows that are copied at a time where X is contiguous neither by rows nor by columns.
+#: Rows that are copied, converted or gathered at a time, so that they stay in the processor's cache.
 CHUNK_ROWS = 1024
 
 
