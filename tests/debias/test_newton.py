@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-import ksparse
 from ksparse._types import Array
 from ksparse.debias import Bounds, Exact, Outcome, exact, newton
 from ksparse.debias.lbfgs import lbfgs
 from ksparse.objectives import LeastSquares, Logistic, Objective, Quadratic
 from ksparse.objectives.base import Point
-from ksparse.solvers import swaps
 from tests.problems import P, linear
 
 #: The refits of a search while the support moves.
@@ -269,17 +267,3 @@ def test_a_target_out_of_reach_is_given_up_soon(counts: Counts) -> None:
     counts.steps.clear()
     assert Exact(target=0.0)(objective, np.zeros(P)).outcome is Outcome.UNFINISHED
     assert len(counts.steps) < usual
-
-
-def test_refits_of_a_search_do_not_go_to_lbfgs(lbfgs_calls: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    """However brief they are: only the last refit must reach its minimum."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((80, 100))
-    y = X[:, :5].sum(axis=1) + rng.standard_normal(80) > 0
-    objective = Logistic(X, y, alpha=0.01)
-    usual = ksparse.minimize(objective, k=5)
-    for name in ("FIRST", "PURSUIT", "EXCHANGE"):
-        monkeypatch.setattr(swaps, name, Exact(tol=1e-9, max_iter=1))
-    found = ksparse.minimize(objective, k=5)
-    assert lbfgs_calls == []
-    assert found.value == pytest.approx(usual.value, rel=1e-10)
