@@ -60,7 +60,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     )
     options = ["fit", str(file), "--target", "y", "--k", "5"]
     assert main([*options, "--effort", "1"]) == 0
-    assert "further searches" in capsys.readouterr().out
+    assert "perturbations were tried" in capsys.readouterr().out
     for bad in ("6", "-1", "high"):
         with pytest.raises(SystemExit):
             main([*options, "--effort", bad])

@@ -140,13 +140,13 @@ def test_bad_parameters_are_named() -> None:
 @pytest.mark.parametrize("kind", ["precision", "discriminant"])
 def test_the_chosen_graph_is_polished(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     polished = []
-    plain = PathSolver.polish
+    plain = PathSolver.refine
 
     def polish(self: PathSolver, k: int) -> Result:
         polished.append(k)
         return plain(self, k)
 
-    monkeypatch.setattr(PathSolver, "polish", polish)
+    monkeypatch.setattr(PathSolver, "refine", polish)
     X = ring(n=60)
     if kind == "precision":
         chosen = SparsePrecisionCV(ks=[2, 5], cv=3).fit(X).k_
