@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-import ksparse
 from ksparse._types import Array, Mask
 from ksparse.debias import Bounds, Exact, Outcome, exact, newton
 from ksparse.debias.exact import TrialRefit
 from ksparse.debias.lbfgs import lbfgs
-from ksparse.objectives import Logistic, Objective, Point, Quadratic, TwiceDifferentiable
+from ksparse.objectives import Objective, Point, Quadratic, TwiceDifferentiable
 from ksparse.objectives.base import value_at_zero
 from ksparse.objectives.protocols import working_form
-from ksparse.solvers.swap.tuning import SwapTuning
 from tests.problems import P, linear
 
 #: Tolerance of the refits of a search while the support moves.
@@ -273,17 +271,3 @@ def test_a_target_out_of_reach_is_given_up_soon() -> None:
     Exact()(usual, np.zeros(P))
     assert TrialRefit(target=0.0)(objective, np.zeros(P)).outcome is Outcome.UNFINISHED
     assert 0 < objective.steps < usual.steps
-
-
-def test_refits_of_a_search_do_not_go_to_lbfgs(lbfgs_calls: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    """However few steps they have: only the last refit must reach its minimum."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((80, 100))
-    y = X[:, :5].sum(axis=1) + rng.standard_normal(80) > 0
-    objective = Logistic(X, y, alpha=0.01)
-    usual = ksparse.minimize(objective, k=5)
-    short = SwapTuning(loose_refit=Exact(tol=1e-9), first_refit_steps=1, pursuit_refit_steps=1, swap_refit_steps=1)
-    monkeypatch.setattr(ksparse.SwapGraHTP, "tuning", short)
-    found = ksparse.minimize(objective, k=5)
-    assert lbfgs_calls == []
-    assert found.value == pytest.approx(usual.value, rel=1e-10)

@@ -162,7 +162,7 @@ class PathSolver:
             growth = plan_growth(problem, below)
             if below.value - JOINT_GAIN * growth.gain >= known.value or _is_on(known, growth.support):
                 continue
-            start = grow(problem, below)
+            start = grow(problem, below, growth)
             if WORTHWHILE.is_lower(problem, start.value, than=known.value):
                 final = self._is_near(larger, swapped)
                 swapped = swapped if final else larger

@@ -32,6 +32,7 @@ TUNING = SwapTuning()
 # --- brute force ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["squares", "logistic"])
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.8, 0.9])
 def test_the_highest_effort_finds_the_best_of_all_subsets(kind: str, rho: float) -> None:

@@ -35,9 +35,10 @@ def plan_growth(problem: Problem, iterate: Iterate) -> Growth:
     return Growth(problem.units.mask(larger), float(gains[larger & ~inside].sum()))
 
 
-def grow(problem: Problem, iterate: Iterate) -> Iterate:
-    """Add the units that gain most to a solution that has fewer than k, and refit."""
-    return problem.refit(plan_growth(problem, iterate).support, iterate.point.x, TUNING.loose_refit)
+def grow(problem: Problem, iterate: Iterate, plan: Growth | None = None) -> Iterate:
+    """Add the units that gain most to a solution that has fewer than k, or those of a plan, and refit."""
+    plan = plan_growth(problem, iterate) if plan is None else plan
+    return problem.refit(plan.support, iterate.point.x, TUNING.loose_refit)
 
 
 def shrink(problem: Problem, iterate: Iterate, tol: float = TUNING.loose_refit.tol) -> Iterate:

@@ -154,7 +154,7 @@ class SwapGraHTP(Solver):
         return self._run_phases(problem, current, ALL_PHASES)
 
     def _run_phases(self, problem: Problem, current: Iterate, phases: Set[Phase]) -> Iterate:
-        """One iteration: phases until one of them moves, or has more to do. One that only hands over does not count."""
+        """One iteration: phases that only hand over, then one that moves or has more to do."""
         while True:
             state = self._state_of(problem, current)
             following = self.run_phase(problem, current, state)
@@ -187,8 +187,8 @@ class SwapGraHTP(Solver):
         if final.outcome is Outcome.SINGULAR:
             # Of many minimizers, the one that is found from zero does not depend on the course of the search.
             again = problem.refit(support, np.zeros_like(iterate.point.x))
-            unique = again.outcome is Outcome.SINGULAR and not is_lower(problem, final, again, self.tuning)
-            final = again if unique else final
+            as_good = again.outcome is Outcome.SINGULAR and not is_lower(problem, final, again, self.tuning)
+            final = again if as_good else final
         if final.outcome not in (Outcome.UNFINISHED, Outcome.NOT_FINITE):
             return break_ties(problem, iterate, final, self.tuning)
         if iterate.outcome is Outcome.NO_MINIMUM:
@@ -196,7 +196,7 @@ class SwapGraHTP(Solver):
         best = final if final.value <= iterate.value else iterate
         return replace(best, outcome=Outcome.UNFINISHED)
 
-    # --- PURSUE ----------------------------------------------------------------------------------------------------
+    # --- PURSUE -----------------------------------------------------------------------------------------------------
 
     def _pursue(self, problem: Problem, current: Iterate, state: SwapState) -> Iterate:
         """A pursuit step. Without one, swaps follow, unless there are fewer than k units: then the search ends."""
@@ -269,10 +269,7 @@ class SwapGraHTP(Solver):
         return replace(following, done=f"converged: no single swap lowers f{basis}")
 
     def _improve_from(self, problem: Problem, best: Iterate, start: Iterate) -> Iterate | None:
-        """Where a descent from a start ends, if f is lower there than at the best iterate.
-
-        It is a quick one, unless that comes close to the best f.
-        """
+        """Where a quick descent from a start, then a full one, end; None if f is not lower than at the best iterate."""
         near = self._descend(problem, replace(start, state=self.nearby_state(problem, start, Budget.QUICK)))
         if not near.value < best.value + self.tuning.promising_gap * abs(best.value):
             return None
