@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -216,17 +217,20 @@ class LinearModel(TwiceDifferentiable, HasCrossHessian, HasLipschitzConstant, Ha
         """XᵀMX + alpha·I over the coefficients and the intercept, with M the Hessian of the loss in the margins."""
         if self._quadratic_hessian is not None:
             return self._quadratic_hessian.copy()
-        full = self._terms.hessian(self._block, point.state, self.fit_intercept)
-        size = self._n_rows * int(np.prod(self._outputs, dtype=int))
-        hessian = full.reshape(size, size)
+        hessian = self._terms.hessian(self._block, point.state, self.fit_intercept)
         if self._pattern is not None and not self._pattern.all():
             kept = np.flatnonzero(self._pattern)
             hessian = hessian[np.ix_(kept, kept)]
-        ridge = np.full((self._block.width, *self._outputs), self.alpha)
-        hessian.flat[:: hessian.shape[0] + 1] += self._join(ridge, np.zeros(self._outputs)).ravel()
+        hessian.flat[:: hessian.shape[0] + 1] += self._ridge
         if self.is_quadratic:
             self._quadratic_hessian = hessian.copy()
         return hessian
+
+    @cached_property
+    def _ridge(self) -> Array:
+        """The diagonal of the ridge's Hessian."""
+        ridge = np.full((self._block.width, *self._outputs), self.alpha)
+        return self._join(ridge, np.zeros(self._outputs)).ravel()
 
     def hessian_operator(self, point: Point) -> LinearOperator:
         """Products with the Hessian without forming it: two products with the columns."""

@@ -68,7 +68,7 @@ class Terms(ABC):
 
     @abstractmethod
     def hessian(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array:
-        """The Hessian in the coefficients of a block (and the intercept), of shape (k, q, k, q) or (k, k)."""
+        """The Hessian in the coefficients of a block (and the intercept), in the flat order of a k × q matrix."""
 
     @abstractmethod
     def hessian_product(self, margins: RowVector) -> Callable[[RowVector], RowVector]:
@@ -172,7 +172,7 @@ class PointwiseTerms(Terms):
                 weights = self._entry_weights(curvature, a, b)
                 if weights is not None:
                     full[:, a, :, b] = full[:, b, :, a] = self._bordered_gram(block, weights, intercept)
-        return full
+        return full.reshape(size * q, size * q)
 
     def _entry_weights(self, curvature: RowVector, a: int, b: int) -> RowVector | None:
         """Weight of each row in the block of outputs a and b of the Hessian; None if that is zero."""
@@ -193,7 +193,7 @@ class PointwiseTerms(Terms):
         bordered = np.empty((gram.shape[0] + 1, gram.shape[0] + 1))
         bordered[:-1, :-1] = gram
         bordered[-1, :-1] = bordered[:-1, -1] = block.rmatvec(weights)
-        bordered[-1, -1] = self.rows.reduce_rows(np.sum, weights)
+        bordered[-1, -1] = self.rows.reduce_rows(lambda w: w.sum(), weights)
         return bordered
 
     def hessian_product(self, margins: RowVector) -> Callable[[RowVector], RowVector]:
