@@ -77,9 +77,10 @@ class DenseDesign(InMemoryDesign):
 
 def weighted_gram(values: Array, weights: Array) -> Array:
     """Vᵀ diag(weights) V, by the fastest product that the weights allow."""
-    if (weights == weights[:1]).all():
+    # The last weight decides most cases without a look at all of them.
+    if (weights[-1:] == weights[:1]).all() and (weights == weights[:1]).all():
         return float(weights[0]) * (values.T @ values)
-    if (weights >= 0).all():
+    if weights.min(initial=0.0) >= 0:
         scaled = values * np.sqrt(weights)[:, None]
         return scaled.T @ scaled
     return values.T @ (values * weights[:, None])
