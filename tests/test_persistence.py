@@ -48,8 +48,7 @@ from ksparse import (
     SwapGraHTP,
 )
 from ksparse.debias import NewtonStep
-from ksparse.persistence import dumps, load, load_notes, loads, save
-from ksparse.persistence.schema import MAX_BYTES, known_classes
+from ksparse.persistence import MAX_BYTES, dumps, known_classes, load, load_notes, loads, save
 from ksparse.solvers import Constant, RelativeChange
 
 rng = np.random.default_rng(0)
@@ -302,7 +301,7 @@ HOSTILE = {
     "[" * 100_000: "nested",
     '{"format": ' + "9" * 5000 + "}": "",
     changed(format="pickle"): "format",
-    changed(version=1): "version '1', and this ksparse reads version 2; fit and save the model again",
+    changed(version=1): "version 1, and this ksparse reads version 2; fit and save the model again",
     changed(version=3): "install ksparse '0.1.0' or newer",
     changed(version=True): "version",
     changed(version="2"): "version",

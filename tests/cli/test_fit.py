@@ -23,7 +23,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file, load_iris
 
 from ksparse import SparseLinearRegression
-from ksparse.cli import fit, main
+from ksparse.cli import commands, main, report
 from ksparse.persistence import load
 
 from .helpers import NAMES, accepted, class_table, good_table, numbers, refused, response, table
@@ -245,7 +245,7 @@ def test_a_failure_leaves_nothing_behind(
     elif where == "model":
         monkeypatch.setattr(os, "fsync", fail)
     else:
-        monkeypatch.setattr(fit, "render_report", fail)
+        monkeypatch.setattr(report, "render_report", fail)
     assert main(["fit", "diabetes", "--out", str(folder)]) == (130 if where == "interrupt" else 2)
     captured = capsys.readouterr()
     assert "with 5 of 10 features" in captured.out  # the work is not lost
@@ -269,8 +269,9 @@ def test_the_current_folder_may_be_written_to(
 
 def test_places_that_cannot_be_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("x")
-    assert "is a file" in refused(capsys, "fit", "--out", tmp_path / "file")
-    assert "which is a file" in refused(capsys, "fit", "--out", tmp_path / "file" / "below")
+    for name in ("file", "file/below"):
+        line = refused(capsys, "fit", "--out", tmp_path / name)
+        assert f"cannot write to --out '{tmp_path / name}': '{tmp_path / 'file'}' is a file; give a folder" in line
     (tmp_path / "dir" / "model.json" / "keep").mkdir(parents=True)
     assert main(["fit", "--out", str(tmp_path / "dir")]) == 2
     assert sorted(path.name for path in (tmp_path / "dir").rglob("*")) == ["keep", "model.json"]
@@ -280,7 +281,7 @@ def test_interrupts_end_quietly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     def interrupt(*_: Any) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(fit, "fit_model", interrupt)
+    monkeypatch.setattr(commands, "fit_model", interrupt)
     assert main(["fit"]) == 130
     assert capsys.readouterr().err == "ksparse: interrupted\n"
 

@@ -27,7 +27,7 @@ def test_all_problems_are_named_with_their_counts(tmp_path: Path, capsys: pytest
     assert "'city' has text in 4 rows (first 'Rome' on line 2)" in line
     assert "'age' has missing values in 1 row (first on line 4)" in line
     assert "'dose' has missing values in 1 row (first on line 2)" in line
-    assert "'weight' has infinite values in 1 row (first 'inf' on line 2)" in line
+    assert "'weight' has infinite or too large values in 1 row (first 'inf' on line 2)" in line
     assert "dropped" not in line
     assert "--drop city,age,dose,weight" in line
 

@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 import ksparse
 from ksparse import SparseLinearRegression, SparseLinearRegressionCV, SparseLogisticRegression
 from ksparse.cli.data import Data
-from ksparse.cli.fitting import FittedModel, Settings, fit_model
-from ksparse.cli.tasks import TASKS
+from ksparse.cli.fitting import FittedModel, fit_model
+from ksparse.cli.settings import TASKS, Settings
 
 from .helpers import NAMES, accepted, numbers, response
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import difflib
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +33,7 @@ class Data:
     first_index: int | None = None  # the smallest number of a feature, for svmlight
 
 
-def load_training_data(name: str, target: str | None, drop: list[str]) -> Data:
+def load_training_data(name: str, target: str | None, drop: Sequence[str]) -> Data:
     """The data to fit a model to; `drop` is what the user wrote after each ``--drop``."""
     if find_suffix(Path(name)) in SVMLIGHT:
         return _load_svmlight_data(Path(name), target, drop)
@@ -85,7 +86,7 @@ def load_features(
     return read_numbers(table, table.read(None), columns, advise_drop=False)
 
 
-def split_names(options: list[str], names: list[str]) -> list[str]:
+def split_names(options: Sequence[str], names: list[str]) -> list[str]:
     """The columns in options such as ``a,b``; a name with a comma is found too, alone or in quotes."""
     columns: list[str] = []
     for option in options:
@@ -105,7 +106,7 @@ def _find_column(table: Table, column: str, option: str) -> int:
 # --- svmlight -------------------------------------------------------------------------------------------------------
 
 
-def _load_svmlight_data(path: Path, target: str | None, drop: list[str]) -> Data:
+def _load_svmlight_data(path: Path, target: str | None, drop: Sequence[str]) -> Data:
     if target is not None:
         raise InputError("svmlight files have their target at the start of each line; leave --target out")
     X, y = _load_svmlight(path)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from sklearn import metrics
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
@@ -17,30 +19,10 @@ from .._types import AnyArray, Array, IntArray
 from ..estimators import SparseLinearModel
 from .data import Data, split_names
 from .errors import InputError, quote, quote_path
-from .scores import compute_scores
-from .tasks import Task, choose_task
+from .settings import FOLDS, Settings, Task
+from .target import choose_task
 
-__all__ = ["FOLDS", "FittedModel", "Settings", "fit_model"]
-
-FOLDS = 5
-#: The squares of larger numbers overflow.
-LARGEST = 1e100
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What the user asked for; `None` leaves the choice to the command."""
-
-    k: int | None = 5
-    task: str = "auto"
-    test: float = 0.25
-    alpha: float | None = None
-    criterion: str = "cv"
-    rule: str = "best"
-    always: tuple[str, ...] = ()
-    seed: int = 0
-    jobs: int | None = None
-    effort: int = 0
+__all__ = ["FittedModel", "fit_model"]
 
 
 @dataclass(frozen=True)
@@ -86,20 +68,19 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     """Split, fit to scaled features, and score."""
     task, y, reason = choose_task(data, settings.task)
     train, test = _split(y, task, settings)
-    _check_size(data, y)
-    kind, parameters = _choose_estimator(data, task, settings, y[train])
+    estimator = _make_estimator(data, task, settings, y[train])
     began = time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the solver's message is shown
-            model = kind(standardize=True, **parameters).fit(data.X[train], y[train])
+            model = estimator.fit(data.X[train], y[train])
     except (ValueError, TypeError) as error:
         raise InputError(f"cannot fit {quote_path(data.source)}: {error}") from error
     except MemoryError as error:
         raise InputError(f"{quote_path(data.source)} does not fit into memory; use fewer rows or columns") from error
     seconds = time.perf_counter() - began
-    on_train = compute_scores(task, model, data.X[train], y[train], y[train])
-    on_test = compute_scores(task, model, data.X[test], y[test], y[train]) if len(test) else {}
+    on_train = _compute_scores(task, model, data.X[train], y[train], y[train])
+    on_test = _compute_scores(task, model, data.X[test], y[test], y[train]) if len(test) else {}
     scores = {name: (value, on_test.get(name)) for name, value in on_train.items()}
     notes, features = list(data.notes), data.X.shape[1]
     if settings.k is not None and settings.k > features:
@@ -116,70 +97,84 @@ def _split(y: AnyArray, task: Task, settings: Settings) -> tuple[IntArray, IntAr
     rows, advice = np.arange(len(y)), "use more rows, or --test 0 to train on all of them"
     if settings.test == 0:
         return rows, rows[:0]
-    classes, counts = np.unique(y, return_counts=True) if task.has_classes else (np.array([]), np.array([]))
     held_out = int(np.ceil(settings.test * len(y)))
-    if held_out < max(2, len(classes)) or len(y) - held_out < max(2, len(classes)):
+    if min(held_out, len(y) - held_out) < max(2, len(np.unique(y)) if task.has_classes else 0):
         raise InputError(
             f"{len(y)} rows are too few for --test {settings.test:g}, which holds out {held_out} of them; {advice}"
         )
-    if task.has_classes and counts.min() < 2:
-        raise InputError(
-            f"class {quote(classes[counts.argmin()])} has only one row, which cannot be in both the training and the"
-            f" test part; {advice}; or --task regression or poisson, if the target is a number or a count"
-        )
+    if task.has_classes:
+        rarest, count = _find_rarest(y)
+        if count < 2:
+            raise InputError(
+                f"class {quote(rarest)} has only one row, which cannot be in both the training and the test part;"
+                f" {advice}; or --task regression or poisson, if the target is a number or a count"
+            )
     stratify = y if task.has_classes else None
     train, test = train_test_split(rows, test_size=settings.test, random_state=settings.seed, stratify=stratify)
     return np.sort(train), np.sort(test)
 
 
-def _check_size(data: Data, y: AnyArray) -> None:
-    """Refuse numbers whose squares are not finite."""
-    high, low = data.X.max(axis=0), data.X.min(axis=0)
-    if sparse.issparse(data.X):
-        high, low = high.toarray().ravel(), low.toarray().ravel()
-    wild = np.flatnonzero(np.maximum(high, -low) > LARGEST)
-    name = data.names[wild[0]] if wild.size else data.target
-    if wild.size or (y.dtype.kind == "f" and np.abs(y).max() > LARGEST):
-        raise InputError(
-            f"column {quote(name)} of {quote_path(data.source)} has numbers beyond {LARGEST:g}, which are too large;"
-            " correct or rescale it"
-        )
+def _find_rarest(y: AnyArray) -> tuple[Any, int]:
+    """The class with the fewest rows, and their number."""
+    classes, counts = np.unique(y, return_counts=True)
+    return classes[counts.argmin()], int(counts.min())
 
 
-def _choose_estimator(data: Data, task: Task, settings: Settings, y: AnyArray) -> tuple[type[Any], dict[str, Any]]:
-    """The class of the estimator, and its parameters; the ridge is the default of the class unless it is given."""
+def _make_estimator(data: Data, task: Task, settings: Settings, y: AnyArray) -> Any:
+    """The estimator; the ridge is the default of its class unless it is given."""
     position = {name: index for index, name in enumerate(data.names)}
-    always = split_names(list(settings.always), data.names)
-    for name in always:
-        if name not in position:
-            raise InputError(f"--always names {quote(name)}, which is not a feature of {quote_path(data.source)}")
+    always = set(split_names(settings.always, data.names))
+    if unknown := always - position.keys():
+        raise InputError(f"--always names {quote(min(unknown))}, which is not a feature of {quote_path(data.source)}")
     common: dict[str, Any] = {
-        "always_select": [position[name] for name in always] or None,
+        "always_select": sorted(position[name] for name in always) or None,
         "effort": settings.effort,
+        "standardize": True,
     }
     if settings.alpha is not None:
         common["alpha"] = settings.alpha
     if settings.k is not None:
-        if settings.k < len(set(always)):
-            raise InputError(
-                f"--k {settings.k} is less than the {len(set(always))} features of --always; use a larger k"
-            )
-        return task.find_class(), {"k": settings.k, **common}
+        if settings.k < len(always):
+            raise InputError(f"--k {settings.k} is less than the {len(always)} features of --always; use a larger k")
+        return task.find_class()(k=settings.k, **common)
     if settings.criterion != "cv":
-        return task.find_class("IC"), {"criterion": settings.criterion, **common}
+        return task.find_class("IC")(criterion=settings.criterion, **common)
     _check_folds(y, task)
     folds = (StratifiedKFold if task.has_classes else KFold)(FOLDS, shuffle=True, random_state=settings.seed)
-    return task.find_class("CV"), {"cv": folds, "rule": settings.rule, "n_jobs": settings.jobs, **common}
+    return task.find_class("CV")(cv=folds, rule=settings.rule, n_jobs=settings.jobs, **common)
 
 
 def _check_folds(y: AnyArray, task: Task) -> None:
-    advice = "use more rows, --criterion ebic, or a fixed --k"
+    few = f"too few for {FOLDS}-fold cross-validation; use more rows, --criterion ebic, or a fixed --k"
     if len(y) < 2 * FOLDS:
-        raise InputError(f"{len(y)} training rows are too few for {FOLDS}-fold cross-validation; {advice}")
+        raise InputError(f"{len(y)} training rows are {few}")
     if task.has_classes:
-        classes, counts = np.unique(y, return_counts=True)
-        if counts.min() < FOLDS:
-            raise InputError(
-                f"class {quote(classes[counts.argmin()])} has {counts.min()} training rows, too few for {FOLDS}-fold"
-                f" cross-validation; {advice}"
-            )
+        rarest, count = _find_rarest(y)
+        if count < FOLDS:
+            raise InputError(f"class {quote(rarest)} has {count} training rows, {few}")
+
+
+def _compute_scores(task: Task, model: Any, X: Any, y: AnyArray, y_train: AnyArray) -> dict[str, float]:
+    """Scores on some rows, by name; the baseline of a classifier is the most frequent class of the training rows."""
+    prediction = model.predict(X)
+    if task.has_classes:
+        classes, probabilities = model.classes_, model.predict_proba(X)
+        labels, counts = np.unique(y_train, return_counts=True)
+        scores = {
+            "Accuracy": metrics.accuracy_score(y, prediction),
+            "Baseline accuracy (majority class)": np.mean(y == labels[np.argmax(counts)]),
+            "Log loss": metrics.log_loss(y, probabilities, labels=classes),
+        }
+        if len(classes) == 2 and len(np.unique(y)) == 2:
+            scores["ROC AUC"] = metrics.roc_auc_score(y == classes[1], probabilities[:, 1])
+    elif task.name == "poisson":
+        scores = {"D² (deviance)": nan}
+        with suppress(ValueError):  # not defined without counts above 0, or for a prediction of 0
+            scores["D² (deviance)"] = model.score(X, y) if y.any() else nan
+    else:
+        scores = {"R²": metrics.r2_score(y, prediction)}
+    if not task.has_classes:
+        scores["RMSE"] = metrics.root_mean_squared_error(y, prediction)
+    if task.name == "huber":
+        scores["Median |error|"] = metrics.median_absolute_error(y, prediction)
+    return {name: float(score) for name, score in scores.items()}

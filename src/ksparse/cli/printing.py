@@ -1,14 +1,22 @@
-"""What ``ksparse fit`` prints; rich is imported when there is something to print."""
+"""What ``ksparse fit`` shows on a terminal: progress, then the model."""
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
 
+import pandas as pd
+from rich import box
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from .errors import escape_control
 from .fitting import FittedModel
 from .summary import (
-    TextTable,
     describe_choice,
     describe_coefficients,
     describe_data,
@@ -18,10 +26,7 @@ from .summary import (
     tabulate_scores,
 )
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-__all__ = ["print_model"]
+__all__ = ["print_model", "show_progress"]
 
 #: Number of features that a terminal lists.
 MOST_ROWS = 60
@@ -29,13 +34,33 @@ MOST_ROWS = 60
 ENDLESS = 100_000
 
 
+@contextmanager
+def show_progress(what: str) -> Iterator[None]:
+    """A spinner, the time and the last message of the library; nothing if standard error is not a terminal."""
+    logger, title = logging.getLogger("ksparse"), escape_control(what)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        line = progress.add_task(title, total=None)
+
+        class Listener(logging.Handler):
+            def emit(self, record: logging.LogRecord) -> None:
+                progress.update(line, description=f"{title}: {escape_control(record.getMessage())}")
+
+        listener, level = Listener(), logger.level
+        logger.addHandler(listener)
+        logger.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            logger.removeHandler(listener)
+            logger.setLevel(level)
+
+
 def print_model(fitted: FittedModel, written: Sequence[str] = ()) -> None:
     """Print the data, the model, its scores and how the solver ended."""
-    from rich.console import Console
-
     terminal = sys.stdout.isatty()
-    plain = {} if terminal else {"color_system": None, "force_terminal": False, "width": ENDLESS}
-    console = Console(highlight=False, **plain)  # type: ignore[arg-type]
+    console = Console(highlight=False) if terminal else Console(highlight=False, color_system=None, width=ENDLESS)
     with console.capture() as captured:
         _print_parts(console, fitted, written)
     # Tables pad their lines; piped text should have no spaces at the end of a line.
@@ -46,19 +71,19 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
     def say(text: str, style: str | None = None) -> None:
         console.print(text, style=style, markup=False, soft_wrap=not console.is_terminal)
 
-    for line in describe_data(fitted):
-        say(line)
+    say("\n".join(describe_data(fitted)))
     if fitted.settings.k is None:
         say(f"\n{describe_choice(fitted)}\n")
         path = tabulate_path(fitted)
-        marks = ["<- chosen" if place == path.marked else "" for place in range(len(path.rows))]
-        rows = [[*row, mark] for row, mark in zip(path.rows, marks, strict=True)]
-        _print_table(console, TextTable([*path.heads, ""], rows, path.marked), first_is_text=False)
+        _print_table(console, path.assign(**{"": ["<- chosen" if k == str(fitted.k) else "" for k in path.index]}))
     say(f"\n{describe_model(fitted)}\n", style="bold")
     for table in tabulate_coefficients(fitted):
-        for part in _split_columns(_shorten(table) if console.is_terminal else table, console.width):
-            _print_table(console, part)
-            console.print()
+        hidden = len(table) - 1 - MOST_ROWS  # the last row is the intercept
+        if console.is_terminal and hidden > 0:
+            more = pd.DataFrame("", [f"… and {hidden} with smaller coefficients"], table.columns)
+            table = pd.concat([table[:MOST_ROWS], more, table[-1:]])
+        _print_table(console, table)
+        console.print()
     say(f"{describe_coefficients(fitted)}\n")
     _print_table(console, tabulate_scores(fitted))
     result = fitted.model.result_
@@ -66,38 +91,19 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
     say("\n" + "\n".join([*fitted.notes, solver, *written]))
 
 
-def _shorten(table: TextTable) -> TextTable:
-    """The table without the smallest coefficients, if it is long; the last row is the intercept."""
-    hidden = len(table.rows) - 1 - MOST_ROWS
-    if hidden <= 0:
-        return table
-    blanks = ["" for _ in table.heads[1:]]
-    more = [f"… and {hidden} with smaller coefficients", *blanks]
-    return TextTable(table.heads, [*table.rows[:MOST_ROWS], more, table.rows[-1]])
-
-
-def _split_columns(table: TextTable, width: int) -> Iterator[TextTable]:
-    """Tables with the first column and as many of the others as fit into the width."""
-    widths = [max(map(len, column)) + 3 for column in zip(table.heads, *table.rows, strict=True)]
-    room = width - min(widths[0], width // 2)
-    parts: list[list[int]] = [[]]
-    for place in range(1, len(table.heads)):
-        if parts[-1] and sum(widths[j] for j in [*parts[-1], place]) > room:
-            parts.append([])
-        parts[-1].append(place)
-    for part in parts:
-        yield TextTable([table.heads[j] for j in (0, *part)], [[row[j] for j in (0, *part)] for row in table.rows])
-
-
-def _print_table(console: Console, table: TextTable, *, first_is_text: bool = True) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False, padding=(0, 1))
-    for place, head in enumerate(table.heads):
-        text = first_is_text and place == 0
-        shown.add_column(Text(head), justify="left" if text else "right", overflow="fold", no_wrap=not text)
-    for place, row in enumerate(table.rows):
-        shown.add_row(*map(Text, row), style="bold" if place == table.marked else None)
-    console.print(shown)
+def _print_table(console: Console, table: pd.DataFrame) -> None:
+    """Print a table: as many columns as fit into the width, then the others below."""
+    names, title = table.index.tolist(), str(table.columns.name)
+    room = console.width - min(max(map(len, [title, *names])) + 3, console.width // 2)
+    most = max(1, room // (max(map(len, [*table.columns, *table.to_numpy().ravel()])) + 3))
+    for start in range(0, table.shape[1], most):
+        part = table.iloc[:, start : start + most]
+        shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False, padding=(0, 1))
+        shown.add_column(Text(title), justify="right" if title == "k" else "left", overflow="fold")
+        for head in part.columns:
+            shown.add_column(Text(head), justify="right", no_wrap=True)
+        for cells in part.itertuples(name=None):
+            shown.add_row(*map(Text, cells), style="bold" if "<- chosen" in cells else None)
+        if start:
+            console.print()
+        console.print(shown)

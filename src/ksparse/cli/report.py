@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import platform
+import warnings
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import confusion_matrix
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from sklearn.metrics import PredictionErrorDisplay, confusion_matrix
 
+from ..plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay
+from . import summary
 from .errors import escape_control
-from .figures import draw_coefficient_paths, draw_convergence, draw_predictions, draw_scores
 from .fitting import FittedModel
-from .summary import (
-    describe_choice,
-    describe_coefficients,
-    describe_data,
-    describe_model,
-    format_score,
-    tabulate_coefficients,
-    tabulate_path,
-    tabulate_scores,
-)
 
 __all__ = ["render_report"]
+
+#: Width and height of a figure in inches.
+SIZE = (5.6, 3.9)
+#: More points cannot be distinguished, and make a page slow.
+MOST_POINTS = 2000
+#: Number of classes whose paths are drawn.
+MOST_CLASSES = 4
 
 
 def render_report(fitted: FittedModel) -> str:
     """The report of a fit; Jinja2 escapes all texts, and control characters are shown as escapes."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     environment = Environment(
         loader=PackageLoader("ksparse.cli"),
         autoescape=True,
@@ -39,80 +44,74 @@ def render_report(fitted: FittedModel) -> str:
         finalize=lambda value: escape_control(value) if type(value) is str else value,
     )
     result, choosing = fitted.model.result_, fitted.settings.k is None
+    rows = fitted.test if len(fitted.test) else fitted.train
+    y, prediction = fitted.y[rows], fitted.model.predict(fitted.data.X[rows])
+    standardized = fitted.coefficients(standardize=True)[:, fitted.selected]
     return environment.get_template("report.html").render(
-        title=describe_model(fitted).rpartition(" (")[0],
-        lead=describe_data(fitted),
-        numbers=_list_numbers(fitted),
-        explanation=describe_coefficients(fitted),
-        coefficients=tabulate_coefficients(fitted),
-        bars=_measure_bars(fitted),
-        scores=tabulate_scores(fitted),
-        notes=fitted.notes,
-        rows="test" if len(fitted.test) else "training",
-        confusion=_count_confusions(fitted) if fitted.task.has_classes else None,
-        predictions=None if fitted.task.has_classes else draw_predictions(fitted),
-        k=fitted.k,
-        path=tabulate_path(fitted) if choosing else None,
-        path_figures=_draw_path(fitted) if choosing else None,
+        fitted=fitted,
+        summary=summary,
         result=result,
-        message=result.message[0].upper() + result.message[1:],
-        convergence=draw_convergence(fitted) if len(result.history) else None,
-        sparse=fitted.data.first_index is not None,
-        settings=_list_settings(fitted),
-        version=version("ksparse"),
+        bars=standardized[0].tolist() if len(standardized) == 1 else None,
+        rows="test" if len(fitted.test) else "training",
+        confusion=_count_confusions(fitted, y, prediction) if fitted.task.has_classes else None,
+        predictions=None if fitted.task.has_classes else _draw_predictions(fitted, y, prediction),
+        path_figures=_draw_path(fitted) if choosing else None,
+        convergence=_draw(ConvergenceDisplay.from_estimator, fitted.model) if len(result.history) else None,
+        versions={name: version(name) for name in ("ksparse", "scikit-learn", "numpy", "scipy")}
+        | {"Python": platform.python_version()},
     )
 
 
-def _list_numbers(fitted: FittedModel) -> list[tuple[str, str]]:
-    """The most important numbers, with what they are."""
-    name, (train, test) = next(iter(fitted.scores.items()))
-    pairs = [(str(int(fitted.model.support_.sum())), f"of {fitted.data.X.shape[1]} features")]
-    if test is not None:
-        pairs.append((format_score(name, test), f"{name} on {len(fitted.test)} test rows"))
-    pairs.append((format_score(name, train), f"{name} on {len(fitted.train)} training rows"))
-    return [*pairs, (f"{fitted.seconds:.2f} s", f"solver: {fitted.model.result_.status}")]
-
-
-def _measure_bars(fitted: FittedModel) -> list[tuple[bool, float]] | None:
-    """Sign and relative size of each standardized coefficient, if there is one for each feature."""
-    standardized = fitted.coefficients(standardize=True)[:, fitted.selected]
-    if len(standardized) > 1:
-        return None
-    largest = np.abs(standardized).max(initial=0.0) or 1.0
-    return [(bool(value < 0), 100 * abs(value) / largest) for value in standardized[0]]
-
-
-def _count_confusions(fitted: FittedModel) -> list[tuple[str, list[tuple[int, float]]]]:
-    """For each true class, the count of each predicted one, and how dark its cell is."""
-    rows = fitted.test if len(fitted.test) else fitted.train
-    classes = fitted.model.classes_
-    counts = confusion_matrix(fitted.y[rows], fitted.model.predict(fitted.data.X[rows]), labels=classes)
-    shades = 0.04 + 0.46 * counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    lines = [list(zip(line.tolist(), shade.tolist(), strict=True)) for line, shade in zip(counts, shades, strict=True)]
-    return list(zip([str(name) for name in classes.tolist()], lines, strict=True))
+def _count_confusions(fitted: FittedModel, y: Any, prediction: Any) -> pd.DataFrame:
+    classes = [str(name) for name in fitted.model.classes_.tolist()]
+    counts = confusion_matrix(y, prediction, labels=fitted.model.classes_)
+    return pd.DataFrame(counts, classes, classes).rename_axis(columns="true \\ predicted")
 
 
 def _draw_path(fitted: FittedModel) -> list[tuple[str, str]]:
-    """Figures of the k that were tried, with captions."""
-    paths = draw_coefficient_paths(fitted)
-    several = len(fitted.coefficients(standardize=True)) > 1
-    of = [f" of class {name}" for name in fitted.model.classes_.tolist()] if several else [""]
-    captions = [f"Standardized coefficients{which} for each k." for which in of[: len(paths)]]
-    return [(draw_scores(fitted), describe_choice(fitted) + "."), *zip(paths, captions, strict=True)]
+    """Figures of the k that were tried, with captions: scores, and coefficients of the first classes."""
+    figures = [(_draw(ScorePathDisplay.from_estimator, fitted.model), f"{summary.describe_choice(fitted)}.")]
+    names, outputs = [escape_control(name) for name in fitted.data.names], len(np.atleast_2d(fitted.model.coef_))
+    for output in range(min(outputs, MOST_CLASSES)):
+        picture = _draw(
+            CoefficientPathDisplay.from_estimator,
+            fitted.model,
+            output=output,
+            standardize_by=fitted.scales,
+            feature_names=names,
+        )
+        which = f" of class {fitted.model.classes_[output]}" if outputs > 1 else ""
+        figures.append((picture, f"Standardized coefficients{which} for each k."))
+    return figures
 
 
-def _list_settings(fitted: FittedModel) -> list[tuple[str, Any]]:
-    settings, data = fitted.settings, fitted.data
-    choice = {"cv": f"cross-validation, rule {settings.rule}"}.get(settings.criterion, settings.criterion)
-    packages = ", ".join(f"{name} {version(name)}" for name in ("ksparse", "scikit-learn", "numpy", "scipy"))
-    return [
-        ("Data", data.source),
-        ("Target", data.target),
-        ("Task", fitted.task.name),
-        ("k", f"auto ({choice})" if settings.k is None else settings.k),
-        ("Always selected", ", ".join(settings.always) or "–"),
-        ("Ridge penalty alpha", f"{fitted.model.alpha:g} (on standardized features)"),
-        ("Fraction of rows for testing", f"{settings.test:g}"),
-        ("Seed", settings.seed),
-        ("Versions", f"{packages}, Python {platform.python_version()}"),
-    ]
+def _draw_predictions(fitted: FittedModel, y: Any, prediction: Any) -> str:
+    def draw(ax: Axes) -> None:
+        PredictionErrorDisplay.from_predictions(
+            y,
+            prediction,
+            kind="actual_vs_predicted",
+            subsample=min(len(y), MOST_POINTS),
+            random_state=fitted.settings.seed,
+            ax=ax,
+            scatter_kwargs={"s": 14, "color": "#3f5f8a", "alpha": 0.6, "linewidths": 0},
+            line_kwargs={"color": "#c3c9d1", "linewidth": 1.0, "linestyle": "-"},
+        )
+        ax.set_aspect("auto")
+        ax.set_xlabel("predicted")
+        ax.set_ylabel(f"true {escape_control(fitted.data.target)}"[:60], parse_math=False)
+        ax.spines[["top", "right"]].set_visible(False)
+
+    return _draw(draw)
+
+
+def _draw(plot: Callable[..., Any], *arguments: Any, **options: Any) -> str:
+    """A picture as an address that contains it; the same in each run."""
+    picture = io.BytesIO()
+    # Letters that the font lacks are drawn as boxes; a line on the terminal would not help.
+    with warnings.catch_warnings(), rc_context({"svg.hashsalt": "ksparse"}):
+        warnings.simplefilter("ignore")
+        figure = Figure(figsize=SIZE, layout="constrained")
+        plot(*arguments, ax=figure.add_subplot(), **options)
+        figure.savefig(picture, format="svg", metadata={"Date": None})
+    return "data:image/svg+xml;base64," + base64.b64encode(picture.getvalue()).decode("ascii")

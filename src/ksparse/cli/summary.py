@@ -1,18 +1,21 @@
-"""A fitted model in words and tables of text, for the terminal and for the report."""
+"""A fitted model in words and tables of text, for the terminal and for the report.
+
+A table is a data frame of formatted cells; the name of its columns is the heading of its index.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..selection import standard_errors
 from .errors import escape_control, quote
-from .fitting import FOLDS, FittedModel
+from .fitting import FittedModel
+from .settings import FOLDS
 
 __all__ = [
-    "TextTable",
     "describe_choice",
     "describe_coefficients",
     "describe_data",
@@ -25,15 +28,6 @@ __all__ = [
 
 #: Number of classes that are listed with their counts.
 MOST_CLASSES = 10
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """A table of formatted cells; one of its rows may be marked."""
-
-    heads: list[str]
-    rows: list[list[str]]
-    marked: int | None = None
 
 
 def describe_data(fitted: FittedModel) -> list[str]:
@@ -92,60 +86,50 @@ def _name_choice(fitted: FittedModel) -> str:
     return "cross-validation" + (" with the one-standard-error rule" if fitted.settings.rule == "1se" else "")
 
 
-def tabulate_path(fitted: FittedModel) -> TextTable:
-    """Each k that was tried with its score and standard error, or its criterion; the chosen one is marked."""
+def tabulate_path(fitted: FittedModel) -> pd.DataFrame:
+    """Each k that was tried with its score and standard error, or its criterion."""
     model: Any = fitted.model
-    ks = model.ks_.tolist()
+    columns = {fitted.settings.criterion.upper(): getattr(model, "criterion_", None)}
     if fitted.settings.criterion == "cv":
-        heads, columns = ["Score", "Standard error"], [model.scores_.mean(axis=1), standard_errors(model.scores_)]
-    else:
-        heads, columns = [fitted.settings.criterion.upper()], [model.criterion_]
-    digits = (6, 4)
-    rows = [
-        [str(k), *(format_number(value, digits=d) for value, d in zip(values, digits, strict=False))]
-        for k, *values in zip(ks, *columns, strict=True)
-    ]
-    return TextTable(["k", *heads], rows, ks.index(fitted.k))
+        columns = {"Score": model.scores_.mean(axis=1), "Standard error": standard_errors(model.scores_)}
+    digits = {"Standard error": 4}
+    cells = {name: [_format(value, digits=digits.get(name, 6)) for value in values] for name, values in columns.items()}
+    return pd.DataFrame(cells, index=[str(k) for k in model.ks_.tolist()]).rename_axis(columns="k")
 
 
-def tabulate_coefficients(fitted: FittedModel) -> list[TextTable]:
+def tabulate_coefficients(fitted: FittedModel) -> list[pd.DataFrame]:
     """Selected features with both kinds of coefficients: in one table, or in two with a column for each class."""
-    names = [escape_control(fitted.data.names[feature]) for feature in fitted.selected]
-    blocks = []
-    for standardize in (False, True):
+    rows = [*(escape_control(fitted.data.names[feature]) for feature in fitted.selected), "(intercept)"]
+    outputs = ["Feature"]
+    if len(fitted.coefficients(standardize=False)) > 1:
+        outputs = [escape_control(name) for name in fitted.model.classes_.tolist()]
+    tables = []
+    for title, standardize in (("Coefficient", False), ("Standardized coefficient", True)):
         selected = fitted.coefficients(standardize=standardize)[:, fitted.selected]
-        intercepts = fitted.intercepts(standardize=standardize)[:, None]
-        blocks.append([[_format_signed(value) for value in row] for row in np.hstack([selected, intercepts])])
-    titles = ["Coefficient", "Standardized coefficient"]
-    if len(blocks[0]) == 1:
-        tables = [(["Feature", *titles], [block[0] for block in blocks])]
-    else:
-        classes = [escape_control(name) for name in fitted.model.classes_.tolist()]
-        tables = [([title, *classes], block) for title, block in zip(titles, blocks, strict=True)]
+        values = np.column_stack([selected, fitted.intercepts(standardize=standardize)]).T
+        cells = [[_format(value, "+") if value else "0" for value in row] for row in values]
+        tables.append(pd.DataFrame(cells, rows, outputs).rename_axis(columns=title))
+    if len(outputs) > 1:
+        return tables
     return [
-        TextTable(heads, [list(row) for row in zip([*names, "(intercept)"], *columns, strict=True)])
-        for heads, columns in tables
+        pd.concat({table.columns.name: table["Feature"] for table in tables}, axis=1).rename_axis(columns="Feature")
     ]
 
 
-def tabulate_scores(fitted: FittedModel) -> TextTable:
+def tabulate_scores(fitted: FittedModel) -> pd.DataFrame:
     """Scores on training rows, and on test rows if there are any."""
-    heads = ["Score", "Training", "Test"] if len(fitted.test) else ["Score", "Training"]
-    rows = [[name, *(format_score(name, value) for value in values)] for name, values in fitted.scores.items()]
-    return TextTable(heads, [row[: len(heads)] for row in rows])
-
-
-def format_number(value: float, sign: str = "", digits: int = 4) -> str:
-    """A number with some significant digits."""
-    return f"{value:{sign}#.{digits}g}".rstrip(".")
+    rows = {name: [format_score(name, value) for value in values] for name, values in fitted.scores.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["Training", "Test"]).rename_axis(columns="Score")
+    return table if len(fitted.test) else table[["Training"]]
 
 
 def format_score(name: str, value: float | None) -> str:
     """A score: three decimals, or significant digits for errors in units of the target."""
     if value is None or np.isnan(value):
         return "–"
-    return format_number(value) if "error" in name or name == "RMSE" else f"{value:.3f}"
+    return _format(value) if "error" in name or name == "RMSE" else f"{value:.3f}"
 
 
-def _format_signed(value: float) -> str:
-    return format_number(value, "+") if value else "0"
+def _format(value: float, sign: str = "", digits: int = 4) -> str:
+    """A number with some significant digits."""
+    return f"{value:{sign}#.{digits}g}".rstrip(".")

@@ -1,0 +1,138 @@
+"""What ``ksparse fit`` and ``ksparse predict`` do; both raise `InputError` for errors that the user can fix."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.utils import get_tags
+
+from ..persistence import dumps, load, load_notes, write_text
+from .data import load_features, load_training_data
+from .errors import InputError, escape_control, explain_read_errors, quote_path
+from .fitting import FittedModel, fit_model
+from .printing import print_model, show_progress
+from .settings import Settings
+
+__all__ = ["run_fit", "run_predict"]
+
+
+def run_fit(settings: Settings) -> None:
+    """Fit a model, print it, and write a report and the model if a folder is given."""
+    if settings.out is not None:
+        _check_folder(settings.out)
+    with show_progress(f"Reading {settings.data}"):
+        data = load_training_data(settings.data, settings.target, settings.drop)
+    with show_progress("Fitting"):
+        fitted = fit_model(data, settings)
+    written: list[str] = []
+    try:
+        if settings.out is not None:
+            written = _write(fitted, settings.out)
+    finally:
+        print_model(fitted, written)  # a full disk must not lose the result of a long fit
+
+
+def _write(fitted: FittedModel, folder: Path) -> list[str]:
+    from .report import render_report
+
+    with show_progress("Writing the report"):
+        files = {"report.html": render_report(fitted), "model.json": _write_model(fitted)}
+        _write_files(folder, files)
+    return [f"Wrote {escape_control(folder / name)}" for name in files]
+
+
+def _write_model(fitted: FittedModel) -> str:
+    """The text of the model's file, with what ``ksparse predict`` must know about the data."""
+    data = fitted.data
+    about: dict[str, object] = {"data": Path(data.source).name, "target": data.target, "task": fitted.task.name}
+    if data.first_index is None:
+        fitted.model.feature_names_in_ = np.array(data.names, dtype=object)
+    else:
+        about["first_index"] = data.first_index
+    return dumps(fitted.model, about=about)
+
+
+def _check_folder(folder: Path) -> None:
+    """Raise early for a folder that nothing can be written to."""
+    place = _find_existing(folder)
+    if not place.is_dir():
+        raise InputError(f"cannot write to --out {quote_path(folder)}: {quote_path(place)} is a file; give a folder")
+    if not os.access(place, os.W_OK):
+        raise InputError(f"cannot write to {quote_path(place)}; give --out a folder where you may write")
+
+
+def _find_existing(folder: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    return next(place for place in (folder, *folder.absolute().parents) if place.exists())
+
+
+def _write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Write texts to a folder, which is created if needed: first aside, then each is moved to its place."""
+    try:
+        # Aside in a folder that exists, so that a full disk leaves nothing behind.
+        with tempfile.TemporaryDirectory(prefix=".ksparse-", dir=_find_existing(folder)) as aside:
+            for name, text in files.items():
+                if (folder / name).is_dir():
+                    raise IsADirectoryError(None, f"{name} is a folder there")
+                write_text(Path(aside) / name, text)
+            folder.mkdir(parents=True, exist_ok=True)
+            for name in files:
+                os.replace(Path(aside) / name, folder / name)
+    except OSError as error:
+        raise InputError(f"cannot write to {quote_path(folder)}: {error.strerror or error}") from error
+
+
+def run_predict(model: Path, data: str, out: Path | None = None) -> None:
+    """Predict the rows of a file, as CSV: for a classifier with a column of probabilities for each class."""
+    with show_progress(f"Predicting {data}"):
+        text = _predict(model, data).to_csv(index=False, lineterminator="\n")
+    if out is None:
+        sys.stdout.write(text)
+        return
+    try:
+        write_text(out, text)
+    except OSError as error:
+        raise InputError(f"cannot write {quote_path(out)}: {error.strerror or error}; nothing was written") from error
+
+
+def _predict(path: Path, source: str) -> pd.DataFrame:
+    with explain_read_errors(path):
+        try:
+            model, first_index = load(path), load_notes(path).get("first_index")
+        except ValueError as error:
+            raise InputError(str(error)) from error
+    if not hasattr(model, "predict"):
+        raise InputError(f"{quote_path(path)} has a {type(model).__name__}, which makes no predictions")
+    if first_index not in (None, 0, 1):
+        raise InputError(f"{quote_path(path)} has the first_index {first_index!r}, expected 0 or 1")
+    needed, features, names = _find_needed(model), model.n_features_in_, getattr(model, "feature_names_in_", None)
+    X = load_features(source, features, None if names is None else list(names), needed, first_index)
+    if len(needed) < features:  # the others do not matter, and are zero
+        X = sparse.csr_array(X) @ sparse.eye_array(features, format="csr")[needed]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were checked above
+        prediction = model.predict(X)
+        if prediction.ndim == 2:
+            return pd.DataFrame({f"prediction_{j + 1}": column for j, column in enumerate(prediction.T)})
+        columns = {"prediction": prediction}
+        if hasattr(model, "predict_proba"):
+            names = [f"probability_{name}" for name in model.classes_.tolist()]
+            columns |= dict(zip(names, model.predict_proba(X).T, strict=True))
+    return pd.DataFrame(columns)
+
+
+def _find_needed(model: Any) -> list[int]:
+    """The features that predictions depend on."""
+    if get_tags(model).input_tags.sparse and hasattr(model, "coef_"):
+        used: list[int] = np.flatnonzero(np.atleast_2d(model.coef_).any(axis=0)).tolist()
+        return used or [0]  # without a selected feature, any one shows how many rows there are
+    return list(range(model.n_features_in_))

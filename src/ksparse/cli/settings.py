@@ -1,0 +1,63 @@
+"""Options of ``ksparse fit``, and the kinds of models that it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import estimators, selection
+
+__all__ = ["FOLDS", "TASKS", "Settings", "Task"]
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options with their defaults; `None` leaves a choice to the command."""
+
+    data: str = "breast-cancer"
+    target: str | None = None
+    k: int | None = 5
+    task: str = "auto"
+    test: float = 0.25
+    alpha: float | None = None
+    criterion: str = "cv"
+    rule: str = "best"
+    always: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    effort: int = 0
+    seed: int = 0
+    jobs: int | None = None
+    out: Path | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """A kind of model; the estimators that choose k have CV or IC after their name."""
+
+    name: str
+    model: str
+    estimator: str
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the target has classes."""
+        return self.name == "classification"
+
+    def find_class(self, suffix: str = "") -> type[Any]:
+        """The estimator, or the one with ``CV`` or ``IC``."""
+        return getattr(selection if suffix else estimators, self.estimator + suffix)
+
+
+TASKS = {
+    task.name: task
+    for task in (
+        Task("classification", "Logistic regression", "SparseLogisticRegression"),
+        Task("regression", "Least squares", "SparseLinearRegression"),
+        Task("poisson", "Poisson regression", "SparsePoissonRegression"),
+        Task("huber", "Huber regression", "SparseHuberRegression"),
+    )
+}
