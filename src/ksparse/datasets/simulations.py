@@ -23,8 +23,6 @@ from ..validation import (
 __all__ = [
     "LinearModelData",
     "PrecisionData",
-    "Seed",
-    "Values",
     "make_coefficients",
     "make_compressed_sensing",
     "make_linear",
@@ -142,11 +140,6 @@ def make_linear(
     noise : float, default=1
         σ, the standard deviation of the noise.
 
-    Returns
-    -------
-    LinearModelData
-        ``X, y, coef``.
-
     Examples
     --------
     >>> from ksparse import minimize
@@ -238,7 +231,6 @@ def make_precision(
     >>> X.shape, round(float(np.linalg.cond(precision)), 6)
     ((50, 20), 20.0)
     """
-    check_size(n, "n")
     check_size(p, "p")
     edge_probability = probability if degree is None else degree / max(p - 1, 1)
     if not 0 <= edge_probability <= 1:
