@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ksparse._types import Array
 from ksparse.plots import GraphDisplay
-from ksparse.plots._frame import GraphFrame
+from ksparse.plots._artists import GraphFrame
 from ksparse.plots._style import NEGATIVE, POSITIVE
 from tests.plots import fakes
 from tests.plots.test_layout import SIZES, assert_nothing_is_cut_off

@@ -13,7 +13,7 @@ from sklearn.covariance import GraphicalLasso
 
 from ksparse._types import Array
 from ksparse.plots import GraphDisplay, SupportDisplay
-from ksparse.plots._heat import widen
+from ksparse.plots.support import widen
 from tests.plots import fakes
 from tests.plots.test_layout import SIZES, assert_nothing_is_cut_off
 

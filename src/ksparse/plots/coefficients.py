@@ -11,11 +11,10 @@ from .._types import Array, IntArray
 from ..validation import check_iterations, check_vector
 from . import _style as style
 from ._docs import documented
-from ._inputs import check_names, feature_names_of, fitted_model, unit_of
+from ._inputs import check_has, check_names, feature_names_of, fitted_model, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.text import Annotation
     from typing_extensions import Self
@@ -86,13 +85,11 @@ class CoefficientPathDisplay:
         cls,
         path: Any,
         *,
+        k: int | None = None,
         output: int = 0,
         standardize_by: Any = None,
         feature_names: Any = None,
-        k: int | None = None,
-        ax: Axes | None = None,
-        n_labels: int = 12,
-        line_kw: dict[str, Any] | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the coefficients of a path.
 
@@ -100,37 +97,21 @@ class CoefficientPathDisplay:
         ----------
         path : SparsityPath
             The result of `ksparse.path`.
-        $coefficients
-        $feature_names
         k : int, optional
             A value of k to mark.
-        $ax
-        $n_labels
-        $line_kw
-
-        $returns
+        $coefficients
+        $feature_names
+        $options
         """
-        if not (hasattr(path, "ks") and hasattr(path, "coef")):
-            raise TypeError(
-                f"expected a path, as ksparse.path returns; got an object of type {type(path).__name__} "
-                "(from_estimator draws a fitted estimator)"
-            )
+        check_has(path, "coef", "a path, as ksparse.path returns", "from_estimator draws a fitted estimator")
         coef, coef_name = _select_coefficients(path.coef, output, None, standardize_by)
         given = path.feature_names if feature_names is None else feature_names
         names = check_names(given, coef.shape[1], "feature_names", "feature")
-        return cls(path.ks, coef, names, k=k, coef_name=coef_name).plot(ax, n_labels=n_labels, line_kw=line_kw)
+        return cls(path.ks, coef, names, k=k, coef_name=coef_name).plot(**options)
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        output: int = 0,
-        standardize_by: Any = None,
-        feature_names: Any = None,
-        ax: Axes | None = None,
-        n_labels: int = 12,
-        line_kw: dict[str, Any] | None = None,
+        cls, estimator: Any, *, output: int = 0, standardize_by: Any = None, feature_names: Any = None, **options: Any
     ) -> Self:
         """Draw the path of an estimator that has chosen k, and mark its choice.
 
@@ -139,20 +120,15 @@ class CoefficientPathDisplay:
         $choosing_estimator
         $coefficients
         $feature_names
-        $ax
-        $n_labels
-        $line_kw
-
-        $returns
+        $options
         """
         expected = "an estimator that chooses k, such as SparseLogisticRegressionCV"
-        model = fitted_model(estimator, ["coef_path_"], expected)
+        model = fitted_model(estimator, expected, "coef_path_")
         classes = getattr(model, "classes_", None)
         coef, coef_name = _select_coefficients(model.coef_path_, output, classes, standardize_by)
         given = feature_names_of(estimator) if feature_names is None else feature_names
         names = check_names(given, coef.shape[1], "feature_names", "feature")
-        display = cls(model.ks_, coef, names, k=int(model.k_), coef_name=coef_name, unit=unit_of(model))
-        return display.plot(ax, n_labels=n_labels, line_kw=line_kw)
+        return cls(model.ks_, coef, names, k=int(model.k_), coef_name=coef_name, unit=unit_of(model)).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, n_labels: int = 12, line_kw: dict[str, Any] | None = None) -> Self:
         """Draw the coefficients.
@@ -160,24 +136,20 @@ class CoefficientPathDisplay:
         Parameters
         ----------
         $ax
-        $n_labels
+        n_labels : int, default=12
+            Maximum number of features to name.
         $line_kw
-
-        $returns
         """
         named = self._most_important(check_iterations(n_labels, "n_labels"))
-        self.ax_: Axes = style.get_axes(ax)
-        self.figure_: Figure = style.figure_of(self.ax_)
-        self.ax_.set_xlabel(f"number of {self.unit} k")
-        self.ax_.set_ylabel(self.coef_name, parse_math=False)
-        style.tidy(self.ax_, grid="x")
+        self.ax_, self.figure_ = style.open_axes(ax)
+        style.tidy(self.ax_, f"number of {self.unit} k", self.coef_name, grid="x")
         self._draw_lines(named, line_kw)
-        middle = style.set_count_axis(self.ax_, self.ks)
+        style.set_count_axis(self.ax_, self.ks)
         self.ax_.spines["bottom"].set_bounds(self.ax_.get_xlim()[0], float(self.ks[-1]))
         self.chosen_line_: Line2D | None = None
         if self.k is not None:
             style.leave_room(self.ax_)
-            self.chosen_line_ = style.mark(self.ax_, self.k, f"k = {self.k}", middle=middle)
+            self.chosen_line_ = style.mark(self.ax_, self.k, f"k = {self.k}")
         self._draw_labels(named)
         return self
 
@@ -246,7 +218,6 @@ def _select_coefficients(coef: Array, output: int, classes: Any, scales: Any) ->
         coef = coef * np.abs(check_vector(scales, "standardize_by", coef.shape[2:]))
         name = "coefficient × scale"
     if n_outputs > 1:
-        name += (
-            f", output {output % n_outputs}" if classes is None else f", class {style.shorten(str(classes[output]))}"
-        )
+        part = f"output {output % n_outputs}" if classes is None else f"class {style.shorten(str(classes[output]))}"
+        name = f"{name}, {part}"
     return coef[:, output], name

@@ -11,12 +11,11 @@ from .._types import AnyArray, Array
 from ..solvers.result import History, Result
 from . import _style as style
 from ._docs import documented
-from ._inputs import fitted_model
+from ._inputs import check_has, fitted_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from typing_extensions import Self
 
@@ -77,71 +76,58 @@ class ConvergenceDisplay:
     status: str | None = None
 
     @classmethod
-    def from_result(
-        cls, result: Result, *, x: str = "iteration", ax: Any = None, line_kw: dict[str, Any] | None = None
-    ) -> Self:
+    def from_result(cls, result: Result, **options: Any) -> Self:
         """Draw the history of a result.
 
         Parameters
         ----------
         result : Result
             The result of `ksparse.minimize`.
-        $convergence_style
-        $line_kw
-
-        $returns
+        $options
         """
-        if not isinstance(result, Result):
-            raise TypeError(
-                f"expected a Result, as ksparse.minimize returns; got an object of type {type(result).__name__} "
-                "(from_estimator draws a fitted estimator)"
-            )
-        return cls(result.history, value=result.value, status=str(result.status)).plot(ax, x=x, line_kw=line_kw)
+        check_has(result, "history", "a Result, as ksparse.minimize returns", "from_estimator draws a fitted estimator")
+        return cls(result.history, value=result.value, status=str(result.status)).plot(**options)
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, x: str = "iteration", ax: Any = None, line_kw: dict[str, Any] | None = None
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, **options: Any) -> Self:
         """Draw the history of a fitted estimator's solver.
 
         Parameters
         ----------
         estimator : fitted estimator or pipeline
             An estimator of `ksparse`, or a pipeline that ends with one.
-        $convergence_style
-        $line_kw
-
-        $returns
+        $options
         """
-        model = fitted_model(estimator, ["result_"], "a ksparse estimator, such as SparseLogisticRegression")
-        return cls.from_result(model.result_, x=x, ax=ax, line_kw=line_kw)
+        model = fitted_model(estimator, "a ksparse estimator, such as SparseLogisticRegression", "result_")
+        return cls.from_result(model.result_, **options)
 
     def plot(self, ax: Any = None, *, x: str = "iteration", line_kw: dict[str, Any] | None = None) -> Self:
         """Draw the history.
 
         Parameters
         ----------
-        $convergence_style
+        ax : Axes or two Axes, optional
+            Where to draw: axes that are divided into two panels, or two axes; a new figure by default.
+        x : {"iteration", "seconds", "passes"}, default="iteration"
+            What is on the x axis.
         $line_kw
-
-        $returns
         """
+        from matplotlib.ticker import MaxNLocator
+
         if x not in X_LABELS:
             raise ValueError(f"x must be one of {', '.join(map(repr, X_LABELS))}; got {x!r}")
         self.axes_: AnyArray = _make_panels(ax)
         upper, lower = self.axes_
-        self.ax_: Axes = upper
-        self.figure_: Figure = style.figure_of(upper)
-        upper.set_ylabel("f(x)")
-        lower.set_ylabel("entered")
-        lower.set_xlabel(X_LABELS[x])
+        self.ax_, self.figure_ = style.open_axes(upper)
+        size = style.font_size(upper)
+        style.tidy(upper, "", "f(x)", grid="y", size=size)
+        style.tidy(lower, X_LABELS[x], "entered", grid="y", size=size)
         upper.tick_params(labelbottom=False)
-        for panel in self.axes_:
-            style.tidy(panel, grid="y", size=style.font_size(upper))
         at = self.history[x].astype(np.float64)
         self._draw_values(upper, at, line_kw)
         self._draw_changes(lower, at)
-        self._limit_x(lower, at, integers=x != "seconds")
+        if x != "seconds":
+            lower.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
         self.figure_.align_ylabels(list(self.axes_))
         return self
 
@@ -170,16 +156,6 @@ class ConvergenceDisplay:
         self.bars_: LineCollection = ax.vlines(at, 0.0, changes, color=style.INK, alpha=0.75, linewidth=width)
         ax.set_ylim(0.0, 1.15 * max(float(changes.max(initial=0.0)), 1.0))
         ax.yaxis.set_major_locator(MaxNLocator(3, integer=True, steps=[1, 2, 5, 10]))
-
-    @staticmethod
-    def _limit_x(ax: Axes, at: Array, *, integers: bool) -> None:
-        from matplotlib.ticker import MaxNLocator
-
-        if len(at):
-            margin = 0.03 * float(at[-1] - at[0]) or (0.5 if integers else 0.5 * float(at[0]) or 0.5)
-            ax.set_xlim(float(at[0]) - margin, float(at[-1]) + margin)
-        if integers:
-            ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
 
 
 def _make_panels(ax: Any) -> AnyArray:

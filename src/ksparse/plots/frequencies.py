@@ -16,7 +16,6 @@ from ._inputs import check_names, feature_names_of, fitted_model
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from typing_extensions import Self
 
@@ -74,15 +73,7 @@ class SelectionFrequencyDisplay:
     threshold: float | None = None
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        feature_names: Any = None,
-        ax: Axes | None = None,
-        top: int | None = None,
-        bar_kw: dict[str, Any] | None = None,
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, *, feature_names: Any = None, **options: Any) -> Self:
         """Draw the frequencies of a stability selection.
 
         Parameters
@@ -90,16 +81,12 @@ class SelectionFrequencyDisplay:
         estimator : fitted StabilitySelection or pipeline
             The stability selection, or a pipeline that ends with one.
         $feature_names
-        $ax
-        $frequency_style
-
-        $returns
+        $options
         """
-        model = fitted_model(estimator, ["frequencies_"], "a StabilitySelection")
+        model = fitted_model(estimator, "a StabilitySelection", "frequencies_")
         given = feature_names_of(estimator) if feature_names is None else feature_names
         names = check_names(given, len(model.frequencies_), "feature_names", "feature")
-        display = cls(model.frequencies_, model.support_, names, threshold=float(model.threshold_))
-        return display.plot(ax, top=top, bar_kw=bar_kw)
+        return cls(model.frequencies_, model.support_, names, threshold=float(model.threshold_)).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, top: int | None = None, bar_kw: dict[str, Any] | None = None) -> Self:
         """Draw the frequencies.
@@ -107,22 +94,21 @@ class SelectionFrequencyDisplay:
         Parameters
         ----------
         $ax
-        $frequency_style
-
-        $returns
+        top : int, optional
+            Maximum number of features to show; by default 25, or as many as are readable on small axes.
+        bar_kw : dict, optional
+            Keywords of the bars, as in `matplotlib.axes.Axes.barh`.
         """
         features = np.argsort(-self.frequencies, kind="stable")
         features = features[: DEFAULT_TOP if top is None else check_iterations(top, "top")]
         features = features[self.frequencies[features] > 0]
-        self.ax_: Axes = style.get_axes(ax, (6.4, 1.3 + 0.2 * max(len(features), 4)))
-        self.figure_: Figure = style.figure_of(self.ax_)
+        self.ax_, self.figure_ = style.open_axes(ax, (6.4, 1.3 + 0.2 * max(len(features), 4)))
         width, height = style.axes_size(self.ax_)
         size = style.font_size(self.ax_)
         if ax is not None and top is None:
             features = features[: int((height - 2 * size) / (style.LINE_SPACING * style.MIN_FONT_SIZE))]
         self.features_: IntArray = features
-        self.ax_.set_xlabel("selection frequency")
-        style.tidy(self.ax_, grid="x")
+        style.tidy(self.ax_, "selection frequency", grid="x")
         head = 0.0 if self.threshold is None else 1.7 * size
         spacing = (height - head) / (len(features) + 0.2)  # of bars, in points
         colours = [style.BLUE if self.support[feature] else style.GREY for feature in features]
@@ -136,5 +122,5 @@ class SelectionFrequencyDisplay:
         self.ax_.set_ylim(len(features) - 0.4, -0.6 - head / spacing)
         self.threshold_line_: Line2D | None = None
         if self.threshold is not None:
-            self.threshold_line_ = style.mark(self.ax_, self.threshold, f"threshold {self.threshold:.3g}", middle=0.5)
+            self.threshold_line_ = style.mark(self.ax_, self.threshold, f"threshold {self.threshold:.3g}")
         return self

@@ -16,7 +16,6 @@ from ._inputs import fitted_model, unit_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import ErrorbarContainer
-    from matplotlib.figure import Figure
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
     from typing_extensions import Self
@@ -86,26 +85,21 @@ class ScorePathDisplay:
     unit: str = "features"
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None, line_kw: dict[str, Any] | None = None) -> Self:
+    def from_estimator(cls, estimator: Any, **options: Any) -> Self:
         """Draw the scores by which an estimator has chosen k.
 
         Parameters
         ----------
         $choosing_estimator
-        $ax
-        line_kw : dict, optional
-            Keywords of the line and the error bars, as in `matplotlib.axes.Axes.errorbar`.
-
-        $returns
+        $options
         """
         expected = "an estimator that chooses k, such as SparseLogisticRegressionCV or SparseLogisticRegressionIC"
-        model = fitted_model(estimator, ["scores_", "criterion_"], expected)
+        model = fitted_model(estimator, expected, "scores_", "criterion_")
         if hasattr(model, "scores_"):
             scores, rule, name = model.scores_, model.rule, _score_name(model)
         else:
             scores, rule, name = model.criterion_, "best", f"{str(model.criterion).upper()} (smaller is better)"
-        display = cls(model.ks_, scores, k=int(model.k_), rule=rule, score_name=name, unit=unit_of(model))
-        return display.plot(ax, line_kw=line_kw)
+        return cls(model.ks_, scores, k=int(model.k_), rule=rule, score_name=name, unit=unit_of(model)).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, line_kw: dict[str, Any] | None = None) -> Self:
         """Draw the scores.
@@ -115,25 +109,21 @@ class ScorePathDisplay:
         $ax
         line_kw : dict, optional
             Keywords of the line and the error bars, as in `matplotlib.axes.Axes.errorbar`.
-
-        $returns
         """
-        self.ax_: Axes = style.get_axes(ax)
-        self.figure_: Figure = style.figure_of(self.ax_)
-        self.ax_.set_xlabel(f"number of {self.unit} k")
-        self.ax_.set_ylabel(self.score_name, parse_math=False)
-        style.tidy(self.ax_, grid="y")
+        self.ax_, self.figure_ = style.open_axes(ax)
+        style.tidy(self.ax_, f"number of {self.unit} k", self.score_name, grid="y")
         folds = np.asarray(self.scores, dtype=np.float64).reshape(len(self.ks), -1)
         means, errors = folds.mean(axis=1), standard_errors(folds) if folds.shape[1] > 1 else None
         self._draw_scores(means, errors, line_kw)
-        middle = style.set_count_axis(self.ax_, self.ks)
-        self._draw_threshold(means, errors)
-        self._draw_choice(means, middle)
-        self._make_room(middle)  # last: drawing data sets the limits again
+        style.set_count_axis(self.ax_, self.ks)
+        self._draw_choice(means)
+        self._add_legend()  # last: drawing data sets the limits again
         return self
 
     def _draw_scores(self, means: Array, errors: Array | None, line_kw: dict[str, Any] | None) -> None:
+        """The scores, with error bars if there are folds, and the threshold of the one-standard-error rule."""
         self.errorbar_: ErrorbarContainer | None = None
+        self.threshold_line_: Line2D | None = None
         if errors is None:
             self.line_: Line2D = style.draw_line(self.ax_, self.ks, means, line_kw)
             return
@@ -141,35 +131,28 @@ class ScorePathDisplay:
         bars = {"yerr": errors, "elinewidth": 1.0, "ecolor": "#a9bbd2", "capsize": 0, "label": label}
         errorbar: ErrorbarContainer = style.draw_line(self.ax_, self.ks, means, line_kw, **bars)
         self.errorbar_, self.line_ = errorbar, errorbar.lines[0]
-
-    def _draw_choice(self, means: Array, middle: float) -> None:
-        """Mark the chosen k and its score."""
-        self.chosen_line_: Line2D | None = None
-        self.chosen_point_: Line2D | None = None
-        if self.k is None:
-            return
-        self.chosen_line_ = style.mark(self.ax_, self.k, f"k = {self.k}", middle=middle)
-        score = means[self.ks == self.k]
-        if len(score):
-            self.chosen_point_ = style.draw_point(self.ax_, np.array([self.k]), score)
-
-    def _draw_threshold(self, means: Array, errors: Array | None) -> None:
-        """The threshold of the one-standard-error rule."""
-        self.threshold_line_: Line2D | None = None
-        if errors is not None and self.rule == "1se":
+        if self.rule == "1se":
             best = first_best(means.tolist())
             dotted: dict[str, Any] = {"color": style.INK, "linestyle": ":", "linewidth": 1.1, "zorder": 2.1}
             threshold = float(means[best] - errors[best])
             self.threshold_line_ = self.ax_.axhline(threshold, label="best − std. error", **dotted)
 
-    def _make_room(self, middle: float) -> None:
+    def _draw_choice(self, means: Array) -> None:
+        """Mark the chosen k and its score."""
+        self.chosen_line_: Line2D | None = None
+        self.chosen_point_: Line2D | None = None
+        if self.k is not None:
+            self.chosen_line_ = style.mark(self.ax_, self.k, f"k = {self.k}")
+            chosen = self.ks == self.k
+            self.chosen_point_ = style.draw_point(self.ax_, self.ks[chosen], means[chosen])
+
+    def _add_legend(self) -> None:
         """Room for the chosen k at the top, and for a legend at the bottom, in one row or, on small axes, in two."""
         handles = [artist for artist in (self.errorbar_, self.threshold_line_) if artist is not None]
-        size = style.font_size(self.ax_) - 1
-        columns = len(handles) if style.axes_size(self.ax_)[0] > 35 * size else 1
+        columns = len(handles) if style.axes_size(self.ax_)[0] > 35 * (style.font_size(self.ax_) - 1) else 1
         rows = len(handles) / max(columns, 1)
         style.leave_room(self.ax_, top=float(self.k is not None), bottom=0.4 + 0.75 * rows)
-        place = "lower left" if self.k is not None and self.k > middle else "lower right"
+        place = "lower right" if self.k is None or style.is_left(self.ax_, self.k) else "lower left"
         self.legend_: Legend | None = style.add_legend(self.ax_, handles, loc=place, ncols=columns)
 
 

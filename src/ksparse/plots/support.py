@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.ndimage import maximum_filter, minimum_filter
 
 from .._types import AnyArray, Array, IntArray
 from . import _style as style
 from ._docs import documented
-from ._heat import colours_of, widen
-from ._inputs import (
-    check_labels,
-    check_names,
-    feature_names_of,
-    group_codes,
-    partial_correlations,
-    precision_of,
-    square_matrix,
-)
+from ._inputs import PrecisionDisplay, check_labels, check_names, group_codes, partial_correlations, square_matrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
     from matplotlib.colorbar import Colorbar
-    from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Self
 
 __all__ = ["SupportDisplay"]
 
@@ -35,23 +26,18 @@ __all__ = ["SupportDisplay"]
 KINDS = ("partial correlation", "support", "frequency")
 #: Smallest visible side of a nonzero entry, in points.
 MIN_CELL_SIZE = 1.6
-SEPARATOR_COLOUR = "#8f99a6"
+#: Saturation of the weakest edge relative to the full colour, which must differ visibly from white.
+MIN_SATURATION = 0.12
+#: The ends of the positive and of the negative scale: those of ColorBrewer's RdBu.
+DARKEST = ("#053061", "#67001f")
+DIAGONAL_COLOUR, SEPARATOR_COLOUR = "#dfe3e8", "#8f99a6"
 #: Number of nodes that are named if there is not room for all names.
 MAX_TICK_NAMES = 12
 
 
-class SupportStyle(TypedDict, total=False):
-    """Keywords of `SupportDisplay.from_matrix`."""
-
-    groups: Any
-    order: Any
-    ax: Axes | None
-    image_kw: dict[str, Any] | None
-
-
 @documented
 @dataclass(eq=False, repr=False)
-class SupportDisplay:
+class SupportDisplay(PrecisionDisplay):
     """Heat map of a symmetric matrix, which shows where it is not zero.
 
     It shows partial correlations ρᵢⱼ = −Ωᵢⱼ/√(Ωᵢᵢ Ωⱼⱼ) of a precision matrix Ω, from negative to positive; or its
@@ -109,54 +95,20 @@ class SupportDisplay:
     order: IntArray | None = None
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        what: str = "partial correlation",
-        names: Any = None,
-        **plot_style: Unpack[SupportStyle],
-    ) -> Self:
-        """Draw the precision matrix of an estimator.
-
-        Parameters
-        ----------
-        $precision_estimator
-        $kind_of_precision
-        $names
-        $support_order
-        $image_style
-
-        $returns
-        """
-        given = feature_names_of(estimator) if names is None else names
-        return cls.from_precision(precision_of(estimator), what=what, names=given, **plot_style)
-
-    @classmethod
-    def from_precision(
-        cls,
-        precision: Any,
-        *,
-        what: str = "partial correlation",
-        names: Any = None,
-        **plot_style: Unpack[SupportStyle],
-    ) -> Self:
+    def from_precision(cls, precision: Any, *, what: str = "partial correlation", **options: Any) -> Self:
         """Draw a precision matrix.
 
         Parameters
         ----------
         $precision
-        $kind_of_precision
-        names : sequence of str, optional
-            Names of the nodes; x0, x1, … by default.
-        $support_order
-        $image_style
-
-        $returns
+        what : {"partial correlation", "support"}, default="partial correlation"
+            What to show.
+        **options
+            Other parameters of `from_matrix`.
         """
         if what == "frequency":
             raise ValueError("a precision matrix has no frequencies; use from_matrix to draw them")
-        return cls.from_matrix(partial_correlations(precision), what=what, names=names, **plot_style)
+        return cls.from_matrix(partial_correlations(precision), what=what, **options)
 
     @classmethod
     def from_matrix(
@@ -167,8 +119,7 @@ class SupportDisplay:
         names: Any = None,
         groups: Any = None,
         order: Any = None,
-        ax: Axes | None = None,
-        image_kw: dict[str, Any] | None = None,
+        **options: Any,
     ) -> Self:
         """Draw a matrix of selection frequencies, of partial correlations, or the support of any matrix.
 
@@ -178,31 +129,34 @@ class SupportDisplay:
             A symmetric matrix.
         what : {"frequency", "partial correlation", "support"}, default="frequency"
             What its values are: between 0 and 1, between −1 and 1, or zero where there is no edge.
-        names : sequence of str, optional
-            Names of the nodes; x0, x1, … by default.
-        $support_order
-        $image_style
-
-        $returns
+        $names
+        groups : sequence, optional
+            Label of the group of each node. Lines separate the groups, and groups are named instead of nodes.
+        order : sequence of int, optional
+            The nodes from top to bottom and from left to right; by default sorted by group.
+        $options
         """
         values = square_matrix(matrix, "matrix")
         _check_range(values, what)
         names = check_names(names, len(values), "names", "node")
         groups = None if groups is None else check_labels(groups, len(values), "groups", "node")
-        order = _check_order(order, groups, len(values))
-        return cls(values, names, what=what, groups=groups, order=order).plot(ax, image_kw=image_kw)
+        if order is not None and not np.array_equal(np.sort(order), np.arange(len(values))):
+            raise ValueError(f"order must be a permutation of 0, …, {len(values) - 1}; got {order!r}")
+        order = None if order is None else np.asarray(order, dtype=np.intp)
+        return cls(values, names, what=what, groups=groups, order=order).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, image_kw: dict[str, Any] | None = None) -> Self:
         """Draw the matrix.
 
         Parameters
         ----------
-        $image_style
-
-        $returns
+        ax : Axes, optional
+            Where to draw; a new figure by default. Figures with several panels have most room for the colour scale with
+            ``layout="compressed"``.
+        image_kw : dict, optional
+            Keywords of the image, as in `matplotlib.axes.Axes.imshow`, such as vmin and vmax.
         """
-        self.ax_: Axes = style.get_axes(ax, self._figure_size(), "compressed")
-        self.figure_: Figure = style.figure_of(self.ax_)
+        self.ax_, self.figure_ = style.open_axes(ax, self._figure_size(), "compressed")
         codes = np.zeros(len(self.names)) if self.groups is None else group_codes(self.groups)[1]
         self.order_: IntArray = np.argsort(codes, kind="stable") if self.order is None else self.order
         self._draw_image(image_kw)
@@ -238,7 +192,7 @@ class SupportDisplay:
         else:
             shown = widen(values if self.what == "frequency" else 1.0 * (values != 0), margin)
             limits = (0.0, 1.0)
-        defaults = {"cmap": colours_of(self.what), "vmin": limits[0], "vmax": limits[1], "interpolation": "nearest"}
+        defaults = {"cmap": _colours_of(self.what), "vmin": limits[0], "vmax": limits[1], "interpolation": "nearest"}
         self.image_: AxesImage = self.ax_.imshow(shown, **{**defaults, **(image_kw or {})})
         self.ax_.spines[:].set(color=style.GREY, linewidth=0.8)
 
@@ -318,14 +272,27 @@ def _check_range(values: Array, what: str) -> None:
         )
 
 
-def _check_order(order: Any, groups: list[Any] | None, count: int) -> IntArray | None:
-    """A permutation of the nodes, or None for the default order."""
-    by_groups = isinstance(order, str) and order == "groups"
-    if by_groups and groups is None:
-        raise ValueError("order='groups' needs groups; give one label for each node")
-    if order is None or by_groups:
-        return None
-    nodes = np.asarray(order)
-    if nodes.dtype.kind not in "iu" or not np.array_equal(np.sort(nodes.ravel()), np.arange(count)) or nodes.ndim != 1:
-        raise ValueError(f"order must be 'groups' or a permutation of 0, …, {count - 1}; got {order!r}")
-    return nodes.astype(np.intp)
+def widen(values: Array, margin: int) -> Array:
+    """Extend nonzero entries by a margin on all sides; where several meet, the largest in absolute value is kept."""
+    size = 2 * margin + 1
+    highest = maximum_filter(np.maximum(values, 0.0), size, mode="constant")
+    lowest = minimum_filter(np.minimum(values, 0.0), size, mode="constant")
+    return np.where(highest >= -lowest, highest, lowest)
+
+
+def _colours_of(what: str) -> Any:
+    """A colour map that is white at zero; for partial correlations it jumps to a faint colour next to zero."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    if what == "support":
+        return LinearSegmentedColormap.from_list(what, ["white", "black"])
+    if what == "frequency":
+        return LinearSegmentedColormap.from_list(
+            what, [(0.0, "white"), (0.6, style.POSITIVE), (1.0, DARKEST[0])], N=1001
+        )
+    stops: list[Any] = [(0.5, "white")]
+    for side, middle, end in ((1, style.POSITIVE, DARKEST[0]), (-1, style.NEGATIVE, DARKEST[1])):
+        faint = 1 - MIN_SATURATION * (1 - np.array(to_rgb(middle)))
+        stops += [(0.5 + side * at / 2, colour) for at, colour in ((0.002, tuple(faint)), (0.6, middle), (1.0, end))]
+    ordered = sorted(stops, key=lambda stop: float(stop[0]))
+    return LinearSegmentedColormap.from_list(what, ordered, N=2001).with_extremes(bad=DIAGONAL_COLOUR)
