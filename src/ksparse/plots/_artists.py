@@ -112,16 +112,19 @@ class GraphFrame(Arrangement):
     ) -> None:
         super().__init__()
         self.nodes, self.segments, self.radius, self.labels, self.legends = nodes, segments, radius, labels, legends
-        self._sizes: dict[int, Array] = {}
+        self.sizes: dict[int, Array] = {}  # of names, in points
 
     def arrange(self, renderer: Any = None) -> None:
         ax = self.axes
         if not isinstance(ax, Axes):
             return
         point = ax.figure.dpi / 72
-        self._measure(renderer, point)
+        for node, label in self.labels.items():
+            if label.get_visible():  # matplotlib does not measure hidden names: they keep their sizes
+                box = Text.get_window_extent(label, renderer)
+                self.sizes[node] = np.array([box.width, box.height]) / point
         low, high = self._free_area(ax, renderer) / point
-        largest = np.max(list(self._sizes.values()), axis=0, initial=0.0)
+        largest = np.max(list(self.sizes.values()), axis=0, initial=0.0)
         margin = np.minimum(largest, MAX_MARGIN * (high - low)) + self.radius + NAME_DISTANCE + 1.0
         room = np.maximum(high - low - 2 * margin, 1.0)
         extent = np.ptp(self.nodes, axis=0)
@@ -133,13 +136,6 @@ class GraphFrame(Arrangement):
         opposite = corner + np.array([ax.bbox.width, ax.bbox.height]) / point / unit
         for axis, first, last in zip("xy", corner.tolist(), opposite.tolist(), strict=True):
             self.limit(axis, first, last)
-
-    def _measure(self, renderer: Any, point: float) -> None:
-        """Sizes of names in points; matplotlib measures only those that are visible, the others keep their sizes."""
-        for node, label in self.labels.items():
-            if label.get_visible():
-                box = Text.get_window_extent(label, renderer)
-                self._sizes[node] = np.array([box.width, box.height]) / point
 
     def _free_area(self, ax: Axes, renderer: Any) -> Array:
         """Lower left and upper right corner of the area without legends, in pixels from the corner of the axes."""
@@ -158,7 +154,7 @@ class GraphFrame(Arrangement):
         placed = np.empty((0, 2, 2))
         offsets = {}
         for node in self.labels:
-            size = self._sizes[node]
+            size = self.sizes[node]
             candidates = DIRECTIONS * size / 2 + unit_directions * (self.radius + NAME_DISTANCE)
             starts = nodes[node] + candidates - size / 2
             ends = starts + size

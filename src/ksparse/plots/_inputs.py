@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,19 +15,6 @@ from ..validation import check_vector
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-__all__ = [
-    "PrecisionDisplay",
-    "check_has",
-    "check_labels",
-    "check_names",
-    "feature_names_of",
-    "fitted_model",
-    "group_codes",
-    "partial_correlations",
-    "square_matrix",
-    "unit_of",
-]
 
 #: Largest difference of two entries that counts as rounding, relative to the largest entry.
 ROUNDING = 1e-8
@@ -80,14 +68,11 @@ def check_has(value: Any, attribute: str, expected: str, advice: str) -> None:
 def feature_names_of(estimator: Any) -> AnyArray | None:
     """Names of the features seen by the model, or None if they have no names."""
     model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    if hasattr(model, "feature_names_in_"):
-        return np.asarray(model.feature_names_in_, dtype=object)
-    if isinstance(estimator, Pipeline) and len(estimator) > 1:
-        try:
-            return np.asarray(estimator[:-1].get_feature_names_out(), dtype=object)
-        except (AttributeError, ValueError):  # a transformer without names of its outputs
-            return None
-    return None
+    names: AnyArray | None = getattr(model, "feature_names_in_", None)
+    if names is None and isinstance(estimator, Pipeline) and len(estimator) > 1:
+        with suppress(AttributeError, ValueError):  # a transformer without names of its outputs
+            names = estimator[:-1].get_feature_names_out()
+    return names
 
 
 def unit_of(model: Any) -> str:
@@ -97,30 +82,22 @@ def unit_of(model: Any) -> str:
     return "features" if getattr(model, "feature_groups", None) is None else "groups"
 
 
-def check_names(names: Any, count: int, parameter: str, item: str) -> list[str]:
-    """One name per item: the given ones, or x0, x1, … as in scikit-learn."""
-    if names is None:
-        return [f"x{index}" for index in range(count)]
-    return [str(name) for name in check_labels(names, count, parameter, item)]
+def check_names(names: Any, count: int, item: str, default: Any = None) -> list[str]:
+    """One name per item: the given ones, those that are known, or x0, x1, … as in scikit-learn."""
+    names = default if names is None else names
+    names = [f"x{index}" for index in range(count)] if names is None else names
+    return [str(name) for name in check_labels(names, count, "names", item)]
 
 
-def check_labels(labels: Any, count: int, parameter: str, item: str) -> list[Any]:
+def check_labels(labels: Any, count: int, what: str, item: str) -> list[Any]:
     """A list with one label per item."""
     if np.shape(labels)[:1] != (count,):
-        raise ValueError(
-            f"{parameter} must be a sequence, one entry for each of the {count} {item}s; got shape {np.shape(labels)}"
-        )
+        raise ValueError(f"{what} must be a sequence, one for each of {count} {item}s; got shape {np.shape(labels)}")
     return list(labels)
 
 
 def group_codes(groups: list[Any]) -> tuple[list[str], IntArray]:
-    """Names of the groups in order, and the index of the group of each node.
-
-    Examples
-    --------
-    >>> group_codes([10, 2, 10])
-    (['2', '10'], array([1, 0, 1]))
-    """
+    """Names of the groups in order, and the index of the group of each node."""
     try:
         labels = sorted(set(groups))
     except TypeError:  # labels that cannot be compared, such as text and numbers
@@ -146,14 +123,7 @@ def square_matrix(values: Any, name: str) -> Array:
 
 
 def partial_correlations(precision: Any) -> Array:
-    """Partial correlations −Ωᵢⱼ/√(Ωᵢᵢ Ωⱼⱼ) of a precision matrix Ω, with ones on the diagonal.
-
-    Examples
-    --------
-    >>> partial_correlations([[4.0, -1.0], [-1.0, 1.0]])
-    array([[1. , 0.5],
-           [0.5, 1. ]])
-    """
+    """Partial correlations −Ωᵢⱼ/√(Ωᵢᵢ Ωⱼⱼ) of a precision matrix Ω, with ones on the diagonal."""
     matrix = square_matrix(precision, "precision")
     diagonal = np.diagonal(matrix)
     if diagonal.min() <= 0 or (matrix**2 > (1 + ROUNDING) * np.outer(diagonal, diagonal)).any():

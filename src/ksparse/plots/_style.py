@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
+    from matplotlib.text import Annotation
 
 ACCENT = "#c0392b"
 BLUE = "#3f5f8a"
@@ -107,23 +108,22 @@ def is_left(ax: Axes, x: float) -> bool:
 def mark(ax: Axes, x: float, text: str) -> Line2D:
     """A dashed vertical line with a text at its top, to the right of a line in the left half of the axes."""
     right = is_left(ax, x)
-    write_at_top(ax, text, (x, 1.0), right=right, xycoords=("data", "axes fraction"), xytext=(3 if right else -3, -1))
+    write_at_top(ax, text, (x, 1.0), (3 if right else -3, -1), "data", ha="left" if right else "right")
     return ax.axvline(x, color=ACCENT, linestyle=(0, (4, 2.5)), linewidth=1.2, zorder=1.9)
 
 
-def write_at_top(ax: Axes, text: str, place: tuple[float, float], *, right: bool, **coordinates: Any) -> None:
-    """A text to the right or to the left of a place at the top, on a background that hides the grid."""
-    ax.annotate(
-        text,
-        place,
-        textcoords="offset points",
-        ha="left" if right else "right",
-        va="top",
-        color=ACCENT,
-        fontsize=font_size(ax),
-        bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.8},
-        **coordinates,
+def write_at_top(ax: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], x: str, ha: str) -> None:
+    """A text at a place at the top, x in these coordinates, on a background that hides the grid."""
+    box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.8}
+    coordinates = (x, "axes fraction")
+    write(
+        ax, text, place, offset, fontsize=font_size(ax), color=ACCENT, ha=ha, va="top", bbox=box, xycoords=coordinates
     )
+
+
+def write(ax: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **keywords: Any) -> Annotation:
+    """A text at an offset in points from a place; $ is an ordinary character."""
+    return ax.annotate(text, place, offset, textcoords="offset points", parse_math=False, **keywords)
 
 
 def set_count_axis(ax: Axes, ks: AnyArray) -> None:
@@ -131,13 +131,13 @@ def set_count_axis(ax: Axes, ks: AnyArray) -> None:
     from matplotlib.ticker import MaxNLocator
 
     first, last = float(ks[0]), float(ks[-1])
-    max_ticks = int(np.clip(axes_size(ax)[0] / (4 * font_size(ax)), 3, 10))
+    max_ticks = int(np.clip(axes_size(ax)[0] / (3 * font_size(ax)), 3, 10))
     ticks = np.asarray(MaxNLocator(max_ticks, integer=True, steps=[1, 2, 5, 10]).tick_values(first, last))
     if last > MAX_LINEAR_RATIO * max(first, 1.0):
         ax.set_xscale("symlog", linthresh=1, linscale=0.5) if first == 0 else ax.set_xscale("log")
         decades = 10.0 ** np.arange(np.floor(np.log10(last)) + 1)
         choices = [np.append(0.0, np.outer(decades, digits)) for digits in ((1, 2, 5), (1, 3), (1,))]
-        ticks = next((choice for choice in choices if len(choice) <= max_ticks), choices[-1])
+        ticks = next((ticks for ticks in choices if np.sum(ticks <= last) <= max_ticks), choices[-1])
     scale = ax.xaxis.get_transform()
     start, end = scale.transform(np.array([first, last]))
     margin = 0.04 * (end - start) or 0.5

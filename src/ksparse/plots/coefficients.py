@@ -30,6 +30,7 @@ MAX_PATH_MARKERS = 30
 class CoefficientPathDisplay:
     """Coefficients against the number of features k, with the names of the most important features.
 
+    `ScorePathDisplay` shows the scores that the choice of k is based on.
     Use `from_path` or `from_estimator` to create one; the parameters are stored as attributes.
 
     Parameters
@@ -56,10 +57,6 @@ class CoefficientPathDisplay:
         Labels of the most important features, by their index.
     chosen_line_ : Line2D or None
         The dashed line at the chosen k.
-
-    See Also
-    --------
-    ScorePathDisplay : The scores that the choice of k is based on.
 
     Examples
     --------
@@ -105,8 +102,7 @@ class CoefficientPathDisplay:
         """
         check_has(path, "coef", "a path, as ksparse.path returns", "from_estimator draws a fitted estimator")
         coef, coef_name = _select_coefficients(path.coef, output, None, standardize_by)
-        given = path.feature_names if feature_names is None else feature_names
-        names = check_names(given, coef.shape[1], "feature_names", "feature")
+        names = check_names(feature_names, coef.shape[1], "feature", path.feature_names)
         return cls(path.ks, coef, names, k=k, coef_name=coef_name).plot(**options)
 
     @classmethod
@@ -126,8 +122,7 @@ class CoefficientPathDisplay:
         model = fitted_model(estimator, expected, "coef_path_")
         classes = getattr(model, "classes_", None)
         coef, coef_name = _select_coefficients(model.coef_path_, output, classes, standardize_by)
-        given = feature_names_of(estimator) if feature_names is None else feature_names
-        names = check_names(given, coef.shape[1], "feature_names", "feature")
+        names = check_names(feature_names, coef.shape[1], "feature", feature_names_of(estimator))
         return cls(model.ks_, coef, names, k=int(model.k_), coef_name=coef_name, unit=unit_of(model)).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, n_labels: int = 12, line_kw: dict[str, Any] | None = None) -> Self:
@@ -190,16 +185,9 @@ class CoefficientPathDisplay:
         for feature, name in zip(named, names, strict=True):
             colour = self.lines_[feature].get_color()
             arrow = {"arrowstyle": "-", "color": colour, "lw": 0.7, "shrinkA": 1, "shrinkB": 3, "relpos": (0.0, 0.5)}
-            self.labels_[feature] = self.ax_.annotate(
-                name,
-                (float(self.ks[-1]), float(self.coef[-1, feature])),
-                xytext=(14, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=size,
-                color=colour,
-                parse_math=False,
-                arrowprops=arrow,
+            end = (float(self.ks[-1]), float(self.coef[-1, feature]))
+            self.labels_[feature] = style.write(
+                self.ax_, name, end, (14, 0), fontsize=size, color=colour, va="center", arrowprops=arrow
             )
         labels = EndLabels(list(self.labels_.values()), float(self.ks[-1]))
         self.ax_.add_artist(labels)

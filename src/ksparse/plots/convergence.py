@@ -144,8 +144,7 @@ class ConvergenceDisplay:
         self.best_point_ = style.draw_point(ax, at[[best]], values[[best]])
         style.leave_room(ax)
         status = "" if self.status is None else f"{self.status.replace('_', ' ')}, "
-        text = f"{status}f = {self.value:.4g}"
-        style.write_at_top(ax, text, (1, 1), right=False, xycoords="axes fraction", xytext=(0, 0))
+        style.write_at_top(ax, f"{status}f = {self.value:.4g}", (1, 1), (0, 0), "axes fraction", ha="right")
 
     def _draw_changes(self, ax: Axes, at: Array) -> None:
         """Bars as thick lines, which stay visible if iterations are many or unevenly spaced."""

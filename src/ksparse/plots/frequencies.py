@@ -84,8 +84,7 @@ class SelectionFrequencyDisplay:
         $options
         """
         model = fitted_model(estimator, "a StabilitySelection", "frequencies_")
-        given = feature_names_of(estimator) if feature_names is None else feature_names
-        names = check_names(given, len(model.frequencies_), "feature_names", "feature")
+        names = check_names(feature_names, len(model.frequencies_), "feature", feature_names_of(estimator))
         return cls(model.frequencies_, model.support_, names, threshold=float(model.threshold_)).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, top: int | None = None, bar_kw: dict[str, Any] | None = None) -> Self:

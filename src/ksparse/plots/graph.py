@@ -42,6 +42,7 @@ class GraphDisplay(PrecisionDisplay):
     The partial correlation of i and j given all other variables is ρᵢⱼ = −Ωᵢⱼ/√(Ωᵢᵢ Ωⱼⱼ). Edges have widths
     proportional to |ρᵢⱼ|, with a small minimum, and the colour of its sign.
 
+    `SupportDisplay` shows the same matrix as a heat map.
     Use `from_estimator` or `from_precision` to create one; the parameters are stored as attributes.
 
     Parameters
@@ -67,10 +68,6 @@ class GraphDisplay(PrecisionDisplay):
         earlier one is not visible.
     sign_legend_, group_legend_ : Legend or None
         Legends of the colours of edges and of nodes, if there are any.
-
-    See Also
-    --------
-    SupportDisplay : The same matrix as a heat map.
 
     Examples
     --------
@@ -105,7 +102,7 @@ class GraphDisplay(PrecisionDisplay):
         $options
         """
         partial = partial_correlations(precision)
-        names = check_names(names, len(partial), "names", "node")
+        names = check_names(names, len(partial), "node")
         groups = None if groups is None else check_labels(groups, len(partial), "groups", "node")
         return cls(partial, names, groups=groups).plot(**options)
 
@@ -188,8 +185,8 @@ class GraphDisplay(PrecisionDisplay):
         edge_style = style.merge_keywords(
             edge_kw,
             LineCollection,
-            linewidth=np.maximum(widest * size / size.max(initial=0.0), MIN_EDGE_WIDTH) if len(edges) else 1.0,
-            color=np.where(partial > 0, style.POSITIVE, style.NEGATIVE) if len(edges) else style.POSITIVE,
+            linewidth=np.maximum(widest * size / size.max(initial=0.0), MIN_EDGE_WIDTH),
+            color=np.where(partial > 0, style.POSITIVE, style.NEGATIVE),
             alpha=float(np.clip(10 / np.sqrt(len(edges) + 1), 0.5, 0.85)),
             capstyle="round",
             zorder=1.5,
@@ -268,22 +265,13 @@ class GraphDisplay(PrecisionDisplay):
         from matplotlib.patheffects import withStroke
 
         size = float(np.clip(style.font_size(self.ax_) - max(len(named) - 15, 0) / 18, 6.0, None))
+        outline = withStroke(linewidth=2.0, foreground=self.ax_.get_facecolor())
+        text_style: dict[str, Any] = {"fontsize": size, "color": style.INK, "path_effects": [outline]}
+        text_style |= {"ha": "center", "va": "center", "in_layout": False}
         self.labels_: dict[int, Annotation] = {}
         for node in named.tolist():
-            x, y = self.positions_[node]
-            self.labels_[node] = self.ax_.annotate(
-                style.shorten(self.names[node]),
-                (x, y),
-                xytext=(0.0, 0.0),
-                textcoords="offset points",
-                ha="center",
-                va="center",
-                fontsize=size,
-                color=style.INK,
-                parse_math=False,
-                in_layout=False,
-                path_effects=[withStroke(linewidth=2.0, foreground=self.ax_.get_facecolor())],
-            )
+            name, place = style.shorten(self.names[node]), tuple(self.positions_[node].tolist())
+            self.labels_[node] = style.write(self.ax_, name, place, (0, 0), **text_style)
 
     def _add_frame(self, shown: IntArray) -> None:
         """Fit nodes and names between the legends, now and whenever the figure is drawn."""

@@ -59,10 +59,6 @@ class ScorePathDisplay:
     legend_ : Legend or None
         What the lines are, if there are several folds.
 
-    See Also
-    --------
-    CoefficientPathDisplay : The coefficients for each k.
-
     Examples
     --------
     >>> import matplotlib; matplotlib.use("Agg")

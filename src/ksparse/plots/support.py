@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SupportDisplay"]
 
-#: What can be shown.
-KINDS = ("partial correlation", "support", "frequency")
+#: What can be shown, and the range of its values.
+RANGES = {"partial correlation": (-1.0, 1.0), "support": (-np.inf, np.inf), "frequency": (0.0, 1.0)}
 #: Smallest visible side of a nonzero entry, in points.
 MIN_CELL_SIZE = 1.6
 #: Saturation of the weakest edge relative to the full colour, which must differ visibly from white.
@@ -69,10 +69,6 @@ class SupportDisplay(PrecisionDisplay):
         The colour scale; None for the support.
     separators_ : LineCollection or None
         Lines between groups.
-
-    See Also
-    --------
-    GraphDisplay : The same matrix as a graph.
 
     Examples
     --------
@@ -138,9 +134,9 @@ class SupportDisplay(PrecisionDisplay):
         """
         values = square_matrix(matrix, "matrix")
         _check_range(values, what)
-        names = check_names(names, len(values), "names", "node")
+        names = check_names(names, len(values), "node")
         groups = None if groups is None else check_labels(groups, len(values), "groups", "node")
-        if order is not None and not np.array_equal(np.sort(order), np.arange(len(values))):
+        if order is not None and sorted(np.atleast_1d(order).tolist()) != list(range(len(values))):
             raise ValueError(f"order must be a permutation of 0, …, {len(values) - 1}; got {order!r}")
         order = None if order is None else np.asarray(order, dtype=np.intp)
         return cls(values, names, what=what, groups=groups, order=order).plot(**options)
@@ -257,18 +253,13 @@ class SupportDisplay(PrecisionDisplay):
 
 def _check_range(values: Array, what: str) -> None:
     """Check that the values are possible for what they are said to be."""
-    if what not in KINDS:
-        raise ValueError(f"what must be one of {', '.join(map(repr, KINDS))}; got {what!r}")
-    if what == "frequency" and (values.min() < 0 or values.max() > 1):
+    if what not in RANGES:
+        raise ValueError(f"what must be one of {', '.join(map(repr, RANGES))}; got {what!r}")
+    low, high = RANGES[what]
+    if values.min() < low - 1e-9 or values.max() > high + 1e-9:
         raise ValueError(
-            f"frequencies must be between 0 and 1, got values from {values.min():.6g} to {values.max():.6g}; "
-            "divide counts by the number of replications"
-        )
-    largest = np.abs(np.triu(values, 1)).max()
-    if what == "partial correlation" and largest > 1 + 1e-9:
-        raise ValueError(
-            f"partial correlations must be between −1 and 1, got a value of size {largest:.6g}; "
-            "use from_precision to draw a precision matrix"
+            f"{what} must be between {low:g} and {high:g}, got values from {values.min():.6g} to {values.max():.6g}; "
+            "use from_precision to draw a precision matrix, and divide counts by the number of replications"
         )
 
 
