@@ -216,7 +216,7 @@ def test_an_estimator_with_a_precision_matrix() -> None:
     ("matrix", "arguments", "message"),
     [
         (np.ones((2, 3)), {}, r"matrix must be a square matrix"),
-        ([[0.0, 0.5], [0.2, 0.0]], {}, r"matrix must be symmetric, but entry \(0, 1\) is 0.5"),
+        ([[0.0, 0.5], [0.2, 0.0]], {}, r"matrix must be symmetric, but entries \(0, 1\) and \(1, 0\) differ"),
         ([[np.nan]], {}, "matrix has 1 NaN or infinite values"),
         ([[3.0]], {}, "frequency must be between 0 and 1, got values from 3 to 3; .* divide counts by"),
         ([[1.0, 2.0], [2.0, 1.0]], {"what": "partial correlation"}, "must be between -1 and 1, got .* 2; use from_pre"),

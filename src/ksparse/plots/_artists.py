@@ -81,18 +81,18 @@ class EndLabels(Arrangement):
         if not isinstance(ax, Axes) or not self.labels:
             return
         boxes = [Text.get_window_extent(label, renderer) for label in self.labels]
-        self._make_room(ax, max(box.width for box in boxes))
+        point = ax.figure.dpi / 72
+        needed = float(self.labels[0].get_position()[0]) * point + 1.02 * max(box.width for box in boxes)
+        self._make_room(ax, min(needed / ax.bbox.width, 0.7))
         gap = 1.02 * max(box.height for box in boxes)
         n_shown = max(int(ax.bbox.height // gap), 1)
         ends = np.array([ax.transData.transform(label.xy)[1] for label in self.labels[:n_shown]])
-        offsets = (spread(ends, gap, ax.bbox.y0 + gap / 2, ax.bbox.y1 - gap / 2) - ends) * 72 / ax.figure.dpi
+        offsets = (spread(ends, gap, ax.bbox.y0 + gap / 2, ax.bbox.y1 - gap / 2) - ends) / point
         for rank, label in enumerate(self.labels):
             move_label(label, (label.get_position()[0], offsets[rank]) if rank < n_shown else None)
 
-    def _make_room(self, ax: Axes, width: float) -> None:
-        """Extend the x axis to the right for labels of that width in pixels."""
-        offset = float(self.labels[0].get_position()[0]) * ax.figure.dpi / 72
-        fraction = min((offset + 1.02 * width) / ax.bbox.width, 0.7)
+    def _make_room(self, ax: Axes, fraction: float) -> None:
+        """Extend the x axis such that this fraction of it is to the right of the lines."""
         scale = ax.xaxis.get_transform()
         left, end = scale.transform(np.array([ax.get_xlim()[0], self.last]))
         right = scale.inverted().transform(np.array([left + (end - left) / (1 - fraction)]))[0]

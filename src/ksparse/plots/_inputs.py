@@ -1,4 +1,4 @@
-"""What displays read from estimators and from users: fitted models, names, matrices."""
+"""What displays read from estimators and from users, and the texts of parameters that they share."""
 
 from __future__ import annotations
 
@@ -10,12 +10,42 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._docs import fill_docstrings
 from .._types import AnyArray, Array, IntArray
 from ..validation import check_vector
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+#: Texts of parameters and attributes of several displays.
+TEXTS = {
+    "axes_": """
+ax_ : Axes
+    The axes.
+figure_ : Figure
+    Their figure.""",
+    "ax": """
+ax : Axes, optional
+    Where to draw; a new figure by default.""",
+    "options": """
+**options
+    Parameters of `plot`, such as ax.""",
+    "choosing_estimator": """
+estimator : fitted estimator or pipeline
+    An estimator that chooses k by cross-validation (``…CV``) or an information criterion (``…IC``), or a pipeline that
+    ends with one.""",
+    "feature_names": """
+feature_names : sequence of str, optional
+    Names of the features; by default those seen in `fit`, otherwise x0, x1, …""",
+    "coefficients": """
+output : int, default=0
+    Index of the class (in ``classes_``) or response whose coefficients are drawn, if there are several.
+standardize_by : array-like of shape (n_features,), optional
+    Scale of each feature, such as ``X.std(axis=0)``. Coefficients times their scales can be compared.""",
+}
+
+#: Replaces lines like ``$ax`` in docstrings of a display and of its methods by the text of that name.
+documented = fill_docstrings({name: text.strip("\n") for name, text in TEXTS.items()})
 #: Largest difference of two entries that counts as rounding, relative to the largest entry.
 ROUNDING = 1e-8
 
@@ -96,14 +126,16 @@ def check_labels(labels: Any, count: int, what: str, item: str) -> list[Any]:
     return list(labels)
 
 
+def check_nodes(names: Any, groups: Any, count: int) -> tuple[list[str], list[Any] | None]:
+    """One name for each node, and the label of its group if there are groups."""
+    labels = None if groups is None else check_labels(groups, count, "groups", "node")
+    return check_names(names, count, "node"), labels
+
+
 def group_codes(groups: list[Any]) -> tuple[list[str], IntArray]:
     """Names of the groups in order, and the index of the group of each node."""
-    try:
-        labels = sorted(set(groups))
-    except TypeError:  # labels that cannot be compared, such as text and numbers
-        labels = sorted(set(groups), key=str)
-    index = {label: number for number, label in enumerate(labels)}
-    return [str(label) for label in labels], np.array([index[label] for label in groups], dtype=np.intp)
+    labels, codes = np.unique(groups, return_inverse=True)
+    return [str(label) for label in labels], codes
 
 
 def square_matrix(values: Any, name: str) -> Array:
@@ -115,10 +147,8 @@ def square_matrix(values: Any, name: str) -> Array:
     difference = np.abs(matrix - matrix.T)
     if difference.max() > ROUNDING * np.abs(matrix).max():
         row, column = np.unravel_index(np.argmax(difference), shape)
-        raise ValueError(
-            f"{name} must be symmetric, but entry ({row}, {column}) is {matrix[row, column]:.6g} and entry "
-            f"({column}, {row}) is {matrix[column, row]:.6g}; pass ({name} + {name}.T) / 2 if both mean the same edge"
-        )
+        edge = f"({row}, {column}) and ({column}, {row})"
+        raise ValueError(f"{name} must be symmetric, but entries {edge} differ; pass ({name} + {name}.T) / 2")
     return (matrix + matrix.T) / 2
 
 

@@ -39,11 +39,8 @@ def _spring(edges: IntArray, n_nodes: int, seed: int, aspect: float) -> Array:
     try:
         import networkx as nx
     except ImportError as error:
-        raise ImportError(
-            'layout="spring" of ksparse.plots needs networkx; install it with: pip install "ksparse[graphs]" '
-            '(layout="circle" does not need it)'
-        ) from error
-
+        advice = 'install it with: pip install "ksparse[graphs]", or use layout="circle"'
+        raise ImportError(f'layout="spring" of ksparse.plots needs networkx; {advice}') from error
     graph = nx.Graph()
     graph.add_nodes_from(range(n_nodes))
     graph.add_edges_from(edges.tolist())

@@ -28,16 +28,14 @@ POSITIVE, NEGATIVE = "#2166ac", "#b2182b"
 #: Numbers of features are drawn on a logarithmic axis if the last one is more than this many times the first one.
 MAX_LINEAR_RATIO = 30
 #: Lines with more points have no markers.
-MAX_MARKERS = 60
+MAX_MARKERS = 30
 #: Longest names of features or nodes, and of groups, in characters.
 MAX_NAME_LENGTH, MAX_GROUP_LENGTH = 24, 30
 #: Smallest font of names in points, and the distance of lines of text relative to their font size.
 MIN_FONT_SIZE, LINE_SPACING = 5.5, 1.2
 
 
-def open_axes(
-    ax: Axes | None, size: tuple[float, float] | None = None, layout: str = "constrained"
-) -> tuple[Axes, Figure]:
+def open_axes(ax: Axes | None, size: Any = None, layout: str = "constrained") -> tuple[Axes, Figure]:
     """The given axes, or those of a new figure, and their figure; "compressed" is the layout for a fixed aspect."""
     import matplotlib.pyplot as plt
 
@@ -107,18 +105,15 @@ def is_left(ax: Axes, x: float) -> bool:
 
 def mark(ax: Axes, x: float, text: str) -> Line2D:
     """A dashed vertical line with a text at its top, to the right of a line in the left half of the axes."""
-    right = is_left(ax, x)
-    write_at_top(ax, text, (x, 1.0), (3 if right else -3, -1), "data", ha="left" if right else "right")
+    write_at_top(ax, text, x, ha="left" if is_left(ax, x) else "right")
     return ax.axvline(x, color=ACCENT, linestyle=(0, (4, 2.5)), linewidth=1.2, zorder=1.9)
 
 
-def write_at_top(ax: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], x: str, ha: str) -> None:
-    """A text at a place at the top, x in these coordinates, on a background that hides the grid."""
+def write_at_top(ax: Axes, text: str, x: float, ha: str, units: str = "data") -> None:
+    """A text that begins (ha="left") or ends at x, at the top, on a background that hides the grid."""
     box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.8}
-    coordinates = (x, "axes fraction")
-    write(
-        ax, text, place, offset, fontsize=font_size(ax), color=ACCENT, ha=ha, va="top", bbox=box, xycoords=coordinates
-    )
+    text_style = {"ha": ha, "va": "top", "fontsize": font_size(ax), "color": ACCENT, "bbox": box}
+    write(ax, text, (x, 1.0), (3 if ha == "left" else -3, -1), xycoords=(units, "axes fraction"), **text_style)
 
 
 def write(ax: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **keywords: Any) -> Annotation:

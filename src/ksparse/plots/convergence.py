@@ -10,8 +10,7 @@ import numpy as np
 from .._types import AnyArray, Array
 from ..solvers.result import History, Result
 from . import _style as style
-from ._docs import documented
-from ._inputs import check_has, fitted_model
+from ._inputs import check_has, documented, fitted_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,12 +44,9 @@ class ConvergenceDisplay:
 
     Attributes
     ----------
-    ax_ : Axes
-        The upper panel.
+    $axes_
     axes_ : ndarray of two Axes
-        The upper and the lower panel.
-    figure_ : Figure
-        Their figure.
+        The upper panel, which is also ``ax_``, and the lower one.
     line_ : Line2D
         Values of f.
     bars_ : LineCollection
@@ -60,7 +56,6 @@ class ConvergenceDisplay:
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> import ksparse
     >>> from ksparse.plots import ConvergenceDisplay
     >>> X, y, _ = ksparse.datasets.make_logistic(200, 100, 10)
@@ -110,7 +105,8 @@ class ConvergenceDisplay:
             Where to draw: axes that are divided into two panels, or two axes; a new figure by default.
         x : {"iteration", "seconds", "passes"}, default="iteration"
             What is on the x axis.
-        $line_kw
+        line_kw : dict, optional
+            Keywords of lines, as in `matplotlib.axes.Axes.plot`.
         """
         from matplotlib.ticker import MaxNLocator
 
@@ -126,6 +122,7 @@ class ConvergenceDisplay:
         at = self.history[x].astype(np.float64)
         self._draw_values(upper, at, line_kw)
         self._draw_changes(lower, at)
+        lower.yaxis.set_major_locator(MaxNLocator(3, integer=True, steps=[1, 2, 5, 10]))
         if x != "seconds":
             lower.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
         self.figure_.align_ylabels(list(self.axes_))
@@ -140,21 +137,18 @@ class ConvergenceDisplay:
         self.best_point_: Line2D | None = None
         if self.value is None or not len(finite):
             return
-        best = int(np.nanargmin(np.abs(np.where(np.isfinite(values), values, np.nan) - self.value)))
+        best = int(np.nanargmin(np.abs(values - self.value)))
         self.best_point_ = style.draw_point(ax, at[[best]], values[[best]])
         style.leave_room(ax)
         status = "" if self.status is None else f"{self.status.replace('_', ' ')}, "
-        style.write_at_top(ax, f"{status}f = {self.value:.4g}", (1, 1), (0, 0), "axes fraction", ha="right")
+        style.write_at_top(ax, f"{status}f = {self.value:.4g}", 1.0, "right", "axes fraction")
 
     def _draw_changes(self, ax: Axes, at: Array) -> None:
         """Bars as thick lines, which stay visible if iterations are many or unevenly spaced."""
-        from matplotlib.ticker import MaxNLocator
-
         changes = self.history["support_change"].astype(np.float64)
         width = float(np.clip(0.6 * style.axes_size(ax)[0] / max(len(at), 1), 0.8, 7.0))
         self.bars_: LineCollection = ax.vlines(at, 0.0, changes, color=style.INK, alpha=0.75, linewidth=width)
         ax.set_ylim(0.0, 1.15 * max(float(changes.max(initial=0.0)), 1.0))
-        ax.yaxis.set_major_locator(MaxNLocator(3, integer=True, steps=[1, 2, 5, 10]))
 
 
 def _make_panels(ax: Any) -> AnyArray:

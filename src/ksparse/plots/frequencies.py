@@ -10,8 +10,7 @@ import numpy as np
 from .._types import Array, IntArray, Mask
 from ..validation import check_iterations
 from . import _style as style
-from ._docs import documented
-from ._inputs import check_names, feature_names_of, fitted_model
+from ._inputs import check_names, documented, feature_names_of, fitted_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +56,6 @@ class SelectionFrequencyDisplay:
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> import numpy as np
     >>> from ksparse.plots import SelectionFrequencyDisplay
     >>> frequencies = np.array([0.1, 0.9, 0.0, 0.7])
@@ -108,8 +106,7 @@ class SelectionFrequencyDisplay:
             features = features[: int((height - 2 * size) / (style.LINE_SPACING * style.MIN_FONT_SIZE))]
         self.features_: IntArray = features
         style.tidy(self.ax_, "selection frequency", grid="x")
-        head = 0.0 if self.threshold is None else 1.7 * size
-        spacing = (height - head) / (len(features) + 0.2)  # of bars, in points
+        spacing = (height - 1.7 * size) / (len(features) + 0.2)  # of bars, in points
         colours = [style.BLUE if self.support[feature] else style.GREY for feature in features]
         bars: dict[str, Any] = {"color": colours, "height": min(0.72, MAX_BAR_HEIGHT / spacing), **(bar_kw or {})}
         self.bars_: BarContainer = self.ax_.barh(np.arange(len(features)), self.frequencies[features], **bars)
@@ -117,9 +114,9 @@ class SelectionFrequencyDisplay:
         names = style.shorten_names(self.feature_names, features.tolist(), 0.4 * width, size)
         self.ax_.set_yticks(np.arange(len(names)), names, parse_math=False)
         self.ax_.tick_params(axis="y", length=0, labelsize=size)
-        self.ax_.set_xlim(0.0, 1.0)
-        self.ax_.set_ylim(len(features) - 0.4, -0.6 - head / spacing)
+        self.ax_.set(xlim=(0.0, 1.0), ylim=(len(features) - 0.4, -0.6))
         self.threshold_line_: Line2D | None = None
         if self.threshold is not None:
+            style.leave_room(self.ax_)
             self.threshold_line_ = style.mark(self.ax_, self.threshold, f"threshold {self.threshold:.3g}")
         return self

@@ -10,8 +10,7 @@ import numpy as np
 from .._types import AnyArray, Array, IntArray
 from ..validation import check_flag, check_iterations, check_vector
 from . import _style as style
-from ._docs import documented
-from ._inputs import PrecisionDisplay, check_labels, check_names, group_codes, partial_correlations
+from ._inputs import PrecisionDisplay, check_nodes, documented, group_codes, partial_correlations
 from ._layout import node_positions
 
 if TYPE_CHECKING:
@@ -71,7 +70,6 @@ class GraphDisplay(PrecisionDisplay):
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> import numpy as np
     >>> from ksparse.plots import GraphDisplay
     >>> precision = np.array([[1.0, -0.5, 0.0], [-0.5, 1.0, 0.25], [0.0, 0.25, 1.0]])
@@ -95,15 +93,16 @@ class GraphDisplay(PrecisionDisplay):
 
         Parameters
         ----------
-        $precision
-        $names
+        precision : array-like of shape (n_nodes, n_nodes)
+            A symmetric matrix with a positive diagonal.
+        names : sequence of str, optional
+            Names of the nodes; x0, x1, … by default.
         groups : sequence, optional
             Label of the group of each node; nodes have the colour of their group.
         $options
         """
         partial = partial_correlations(precision)
-        names = check_names(names, len(partial), "node")
-        groups = None if groups is None else check_labels(groups, len(partial), "groups", "node")
+        names, groups = check_nodes(names, groups, len(partial))
         return cls(partial, names, groups=groups).plot(**options)
 
     def plot(
@@ -145,22 +144,17 @@ class GraphDisplay(PrecisionDisplay):
             n_labels = len(shown) if len(shown) <= MAX_NAMED_NODES else 0
         by_degree = shown[np.argsort(-degrees[shown], kind="stable")]
         self.ax_, self.figure_ = style.open_axes(ax, (7.0, 5.4))
-        self._clear_axes(len(edges), len(self.names) - len(shown))
+        self.ax_.spines[:].set_visible(False)
+        n_hidden = len(self.names) - len(shown)
+        hidden = f"{n_hidden} node{'s' * (n_hidden > 1)} without edges not shown" if n_hidden else ""
+        self.ax_.set(xticks=[], yticks=[], xlabel=hidden if len(edges) else "no edges")
+        self.ax_.xaxis.label.set(fontsize=style.font_size(self.ax_) - 0.5, color=style.INK)
         self._place_nodes(layout, seed, shown, edges)
         self._draw_edges(edges, edge_kw)
         self._draw_nodes(shown, node_kw)
         self._draw_names(by_degree[: check_iterations(n_labels, "n_labels")])
         self._add_frame(shown)
         return self
-
-    def _clear_axes(self, n_edges: int, n_hidden: int) -> None:
-        """Remove frame and ticks, and write below what is not shown."""
-        self.ax_.spines[:].set_visible(False)
-        self.ax_.set(xticks=[], yticks=[])
-        note = "" if n_edges else "no edges"
-        if n_hidden:
-            note = f"{n_hidden} {'node' if n_hidden == 1 else 'nodes'} without edges not shown"
-        self.ax_.set_xlabel(note, fontsize=style.font_size(self.ax_) - 0.5, color=style.INK)
 
     def _place_nodes(self, layout: Any, seed: int, shown: IntArray, edges: IntArray) -> None:
         """Positions of the nodes that are shown."""

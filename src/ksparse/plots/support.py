@@ -10,8 +10,7 @@ from scipy.ndimage import maximum_filter, minimum_filter
 
 from .._types import AnyArray, Array, IntArray
 from . import _style as style
-from ._docs import documented
-from ._inputs import PrecisionDisplay, check_labels, check_names, group_codes, partial_correlations, square_matrix
+from ._inputs import PrecisionDisplay, check_nodes, documented, group_codes, partial_correlations, square_matrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,13 +23,18 @@ __all__ = ["SupportDisplay"]
 
 #: What can be shown, and the range of its values.
 RANGES = {"partial correlation": (-1.0, 1.0), "support": (-np.inf, np.inf), "frequency": (0.0, 1.0)}
+#: Colours of values from the lowest to the highest, based on ColorBrewer's RdBu; only zero looks white.
+COLOURS: dict[str, list[tuple[float, str]]] = {
+    "partial correlation": [
+        *((0.0, "#67001f"), (0.2, style.NEGATIVE), (0.499, "#f6e3e6"), (0.5, "white")),
+        *((0.501, "#e4edf5"), (0.8, style.POSITIVE), (1.0, "#053061")),
+    ],
+    "support": [(0.0, "white"), (1.0, "black")],
+    "frequency": [(0.0, "white"), (0.6, style.POSITIVE), (1.0, "#053061")],
+}
+DIAGONAL_COLOUR, SEPARATOR_COLOUR = "#dfe3e8", "#8f99a6"
 #: Smallest visible side of a nonzero entry, in points.
 MIN_CELL_SIZE = 1.6
-#: Saturation of the weakest edge relative to the full colour, which must differ visibly from white.
-MIN_SATURATION = 0.12
-#: The ends of the positive and of the negative scale: those of ColorBrewer's RdBu.
-DARKEST = ("#053061", "#67001f")
-DIAGONAL_COLOUR, SEPARATOR_COLOUR = "#dfe3e8", "#8f99a6"
 #: Number of nodes that are named if there is not room for all names.
 MAX_TICK_NAMES = 12
 
@@ -72,7 +76,6 @@ class SupportDisplay(PrecisionDisplay):
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> import numpy as np
     >>> from ksparse.plots import SupportDisplay
     >>> precision = np.array([[1.0, 0.0, 0.25], [0.0, 1.0, 0.0], [0.25, 0.0, 1.0]])
@@ -96,7 +99,8 @@ class SupportDisplay(PrecisionDisplay):
 
         Parameters
         ----------
-        $precision
+        precision : array-like of shape (n_nodes, n_nodes)
+            A symmetric matrix with a positive diagonal.
         what : {"partial correlation", "support"}, default="partial correlation"
             What to show.
         **options
@@ -125,7 +129,8 @@ class SupportDisplay(PrecisionDisplay):
             A symmetric matrix.
         what : {"frequency", "partial correlation", "support"}, default="frequency"
             What its values are: between 0 and 1, between −1 and 1, or zero where there is no edge.
-        $names
+        names : sequence of str, optional
+            Names of the nodes; x0, x1, … by default.
         groups : sequence, optional
             Label of the group of each node. Lines separate the groups, and groups are named instead of nodes.
         order : sequence of int, optional
@@ -134,8 +139,7 @@ class SupportDisplay(PrecisionDisplay):
         """
         values = square_matrix(matrix, "matrix")
         _check_range(values, what)
-        names = check_names(names, len(values), "node")
-        groups = None if groups is None else check_labels(groups, len(values), "groups", "node")
+        names, groups = check_nodes(names, groups, len(values))
         if order is not None and sorted(np.atleast_1d(order).tolist()) != list(range(len(values))):
             raise ValueError(f"order must be a permutation of 0, …, {len(values) - 1}; got {order!r}")
         order = None if order is None else np.asarray(order, dtype=np.intp)
@@ -177,18 +181,22 @@ class SupportDisplay(PrecisionDisplay):
         return min(style.axes_size(self.ax_))
 
     def _draw_image(self, image_kw: dict[str, Any] | None) -> None:
+        from matplotlib.colors import LinearSegmentedColormap
+
         values = self.matrix[np.ix_(self.order_, self.order_)]
         margin = max(int(np.ceil((MIN_CELL_SIZE * len(values) / self._side() - 1) / 2)), 0)
         shown: AnyArray
         if self.what == "partial correlation":
             entries = values - np.diag(np.diagonal(values))
             shown = np.ma.masked_array(widen(entries, margin), mask=np.eye(len(values), dtype=bool))
-            largest = float(np.abs(entries).max()) or 1.0
-            limits = (-largest, largest)
+            high = float(np.abs(entries).max()) or 1.0
+            low = -high
         else:
             shown = widen(values if self.what == "frequency" else 1.0 * (values != 0), margin)
-            limits = (0.0, 1.0)
-        defaults = {"cmap": _colours_of(self.what), "vmin": limits[0], "vmax": limits[1], "interpolation": "nearest"}
+            low, high = 0.0, 1.0
+        colours = LinearSegmentedColormap.from_list(self.what, COLOURS[self.what], N=2001)
+        colour_scale = {"cmap": colours.with_extremes(bad=DIAGONAL_COLOUR), "vmin": low, "vmax": high}
+        defaults = {"interpolation": "nearest", **colour_scale}
         self.image_: AxesImage = self.ax_.imshow(shown, **{**defaults, **(image_kw or {})})
         self.ax_.spines[:].set(color=style.GREY, linewidth=0.8)
 
@@ -245,9 +253,9 @@ class SupportDisplay(PrecisionDisplay):
         named = np.sort(np.argsort(starts - ends, kind="stable")[:max_names])  # the largest groups
         gap = min(style.LINE_SPACING * size * count / self._side(), count / len(named))
         places = spread((starts + ends - 1)[named] / 2, gap, low + gap / 2, high - gap / 2)
-        names = [group_names[codes[self.order_[start]]] for start in starts[named]]
-        texts = [style.shorten(name, style.MAX_GROUP_LENGTH) for name in names]
-        self.ax_.set_yticks(places, texts, parse_math=False, fontsize=size)
+        shown = codes[self.order_[starts[named]]]
+        names = [style.shorten(group_names[code], style.MAX_GROUP_LENGTH) for code in shown]
+        self.ax_.set_yticks(places, names, parse_math=False, fontsize=size)
         self.ax_.set_xticks([])
 
 
@@ -269,21 +277,3 @@ def widen(values: Array, margin: int) -> Array:
     highest = maximum_filter(np.maximum(values, 0.0), size, mode="constant")
     lowest = minimum_filter(np.minimum(values, 0.0), size, mode="constant")
     return np.where(highest >= -lowest, highest, lowest)
-
-
-def _colours_of(what: str) -> Any:
-    """A colour map that is white at zero; for partial correlations it jumps to a faint colour next to zero."""
-    from matplotlib.colors import LinearSegmentedColormap, to_rgb
-
-    if what == "support":
-        return LinearSegmentedColormap.from_list(what, ["white", "black"])
-    if what == "frequency":
-        return LinearSegmentedColormap.from_list(
-            what, [(0.0, "white"), (0.6, style.POSITIVE), (1.0, DARKEST[0])], N=1001
-        )
-    stops: list[Any] = [(0.5, "white")]
-    for side, middle, end in ((1, style.POSITIVE, DARKEST[0]), (-1, style.NEGATIVE, DARKEST[1])):
-        faint = 1 - MIN_SATURATION * (1 - np.array(to_rgb(middle)))
-        stops += [(0.5 + side * at / 2, colour) for at, colour in ((0.002, tuple(faint)), (0.6, middle), (1.0, end))]
-    ordered = sorted(stops, key=lambda stop: float(stop[0]))
-    return LinearSegmentedColormap.from_list(what, ordered, N=2001).with_extremes(bad=DIAGONAL_COLOUR)
