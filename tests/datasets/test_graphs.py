@@ -96,7 +96,7 @@ def test_seeds() -> None:
         ({"n": 0}, "n must be a positive integer, got 0"),
         ({"p": 2.5}, "p must be a positive integer"),
         ({"probability": 1.5}, "probability must lie between 0 and 1, got 1.5"),
-        ({"p": 5, "degree": 5}, "degree must lie between 0 and p - 1 = 4"),
+        ({"p": 5, "degree": 5}, "degree must lie between 0 and 4, got 5"),
         ({"condition": 1.0}, "condition must be above 1"),
         ({"condition": -2.0}, "condition must be finite and greater than 0"),
     ],

@@ -86,7 +86,7 @@ def test_names_of_features() -> None:
     display = CoefficientPathDisplay.from_path(path, feature_names=["$a^{$", "$b$"])  # no formulas
     display.figure_.draw_without_rendering()
     assert {label.get_text() for label in display.labels_.values()} == {"$a^{$", "$b$"}
-    with pytest.raises(ValueError, match="3 feature_names but 2 features"):
+    with pytest.raises(ValueError, match=r"names must be a sequence, one for each of 2 features; got shape \(3,\)"):
         CoefficientPathDisplay.from_path(path, feature_names=["a", "b", "c"])
 
 

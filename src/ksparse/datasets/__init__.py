@@ -1,8 +1,16 @@
 """The paper's simulations, and loaders of real data sets."""
 
-from .graphs import PrecisionData, make_precision, sample_precision
 from .real import RealData, StockData, load_feature_names, load_real, load_stocks, term_weights
-from .simulations import LinearModelData, make_coefficients, make_compressed_sensing, make_linear, make_logistic
+from .simulations import (
+    LinearModelData,
+    PrecisionData,
+    make_coefficients,
+    make_compressed_sensing,
+    make_linear,
+    make_logistic,
+    make_precision,
+    sample_precision,
+)
 
 __all__ = [
     "LinearModelData",

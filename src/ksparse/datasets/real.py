@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.preprocessing import normalize
 
 from .._types import AnyArray, Array, Matrix
 
-__all__ = [
-    "REAL_DATA",
-    "STOCKS",
-    "RealData",
-    "StockData",
-    "load_feature_names",
-    "load_real",
-    "load_stocks",
-    "term_weights",
-]
+__all__ = ["RealData", "StockData", "load_feature_names", "load_real", "load_stocks", "term_weights"]
 
 REAL_DATA = {
     "golub": "gene_expression/golub_leukemia_72x7129.npz",
@@ -63,22 +55,12 @@ def load_real(name: str) -> RealData:
     name : {"golub", "colon", "prostate", "reuters", "rcv1", "hess"}
         The data set.
 
-    Returns
-    -------
-    RealData
-        X and y.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the folder or the file does not exist; the message says what to do.
-
     Examples
     --------
     >>> from ksparse.datasets import load_real
     >>> X, y = load_real("golub")  # doctest: +SKIP
     """
-    with np.load(_path_of(_check_name(name), REAL_DATA[name]), allow_pickle=False) as arrays:
+    with _open(name) as arrays:
         if "mbei" in arrays:
             return RealData(np.log2(arrays["mbei"] + 1.0), arrays["y"])
         if "indptr" not in arrays:
@@ -96,65 +78,45 @@ def load_feature_names(name: str) -> AnyArray:
     name : {"golub", "reuters", "hess"}
         The data set, as in `load_real`.
 
-    Returns
-    -------
-    ndarray of str
-        The names, in the order of the columns.
-
     Examples
     --------
     >>> from ksparse.datasets import load_feature_names
     >>> load_feature_names("hess")[:2]  # doctest: +SKIP
     array(['214164_x_at', '210147_at'], dtype='<U11')
     """
-    if _check_name(name) not in FEATURE_NAME_KEYS:
+    if name not in FEATURE_NAME_KEYS:
         raise ValueError(f"{name} has no feature names; data sets that have them: {', '.join(FEATURE_NAME_KEYS)}")
-    with np.load(_path_of(name, REAL_DATA[name]), allow_pickle=False) as arrays:
+    with _open(name) as arrays:
         return arrays[FEATURE_NAME_KEYS[name]]
 
 
 def load_stocks() -> StockData:
     """Load the daily log-returns of 452 stocks of the S&P 500 from the folder that KSPARSE_DATA names.
 
-    Logarithms of the ratios of the closing prices of successive days, from 2003 to the beginning of 2008. The prices
-    are not adjusted for splits, which cause outliers. The data are not part of the package.
-
-    Returns
-    -------
-    StockData
-        ``returns`` of shape (1257, 452), ``tickers`` and ``sectors``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the folder or the file does not exist; the message says what to do.
+    Logarithms of the ratios of the closing prices of successive days, 1257 rows from 2003 to the beginning of 2008. The
+    prices are not adjusted for splits, which cause outliers. The data are not part of the package.
 
     Examples
     --------
     >>> from ksparse.datasets import load_stocks
     >>> returns, tickers, sectors = load_stocks()  # doctest: +SKIP
     """
-    with np.load(_path_of("the S&P 500", STOCKS), allow_pickle=False) as arrays:
+    with _open("the S&P 500") as arrays:
         return StockData(np.diff(np.log(arrays["X"]), axis=0), arrays["ticker"], arrays["sector"])
 
 
-def _check_name(name: str) -> str:
-    if name not in REAL_DATA:
+def _open(name: str) -> Any:
+    """The arrays of a data set."""
+    files = {**REAL_DATA, "the S&P 500": STOCKS}
+    if name not in files:
         raise ValueError(f"name must be one of {', '.join(map(repr, REAL_DATA))}, got {name!r}")
-    return name
-
-
-def _path_of(name: str, file: str) -> Path:
-    folder = os.environ.get("KSPARSE_DATA")
-    if not folder:
-        raise FileNotFoundError(
-            f"{name} is not part of the package; "
-            f"set the environment variable KSPARSE_DATA to a folder that contains {file}"
-        )
-    path = Path(folder) / file
+    path = Path(os.environ.get("KSPARSE_DATA", ""), files[name])
     if not path.is_file():
-        raise FileNotFoundError(f"{path} does not exist; KSPARSE_DATA must name a folder that contains {file}")
-    return path
+        raise FileNotFoundError(
+            f"{path} does not exist; {name} is not part of the package: "
+            f"set the environment variable KSPARSE_DATA to a folder that contains {files[name]}"
+        )
+    return np.load(path, allow_pickle=False)
 
 
 def term_weights(train: Matrix, *others: Matrix) -> list[Matrix]:
@@ -177,7 +139,5 @@ def term_weights(train: Matrix, *others: Matrix) -> list[Matrix]:
     for counts in (train, *others):
         rows = counts.tocsr(copy=True)
         rows.data = (1.0 + np.log(rows.data)) * rarity[rows.indices]
-        lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-        rows.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(rows.indptr))
-        weighted.append(rows)
+        weighted.append(normalize(rows, copy=False))
     return weighted

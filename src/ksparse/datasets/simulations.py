@@ -1,4 +1,4 @@
-"""Generators of linear models with k relevant features: those of the paper's §5.1, and compressed sensing."""
+"""Generators: linear models with k relevant features, compressed sensing, and Gaussian graphs."""
 
 from __future__ import annotations
 
@@ -7,19 +7,28 @@ from math import sqrt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from .._types import Array
-from ..validation import check_nonnegative_number, check_number_of_units, check_size, real_array
+from ..validation import (
+    check_nonnegative_number,
+    check_number_of_units,
+    check_positive_number,
+    check_size,
+    check_vector,
+    real_array,
+)
 
 __all__ = [
     "LinearModelData",
-    "Seed",
-    "Values",
+    "PrecisionData",
     "make_coefficients",
     "make_compressed_sensing",
     "make_linear",
     "make_logistic",
+    "make_precision",
+    "sample_precision",
 ]
 
 #: A seed, a sequence of integers that together are a seed, or a generator.
@@ -36,6 +45,13 @@ class LinearModelData(NamedTuple):
     coef: Array
 
 
+class PrecisionData(NamedTuple):
+    """Samples, and the precision matrix of their distribution."""
+
+    X: Array
+    precision: Array
+
+
 def make_coefficients(p: int = 1000, k: int = 100, values: Values = "normal", random_state: Seed = 0) -> Array:
     """Draw p coefficients, k of them nonzero, at random positions.
 
@@ -47,11 +63,6 @@ def make_coefficients(p: int = 1000, k: int = 100, values: Values = "normal", ra
         Standard normal, or −1 and +1 with the same probability.
     random_state : int, sequence of int or numpy.random.Generator, default=0
         Seed, or a generator to draw from.
-
-    Returns
-    -------
-    ndarray of shape (p,)
-        The coefficients.
 
     Examples
     --------
@@ -72,12 +83,7 @@ def make_coefficients(p: int = 1000, k: int = 100, values: Values = "normal", ra
 
 
 def make_logistic(
-    n: int = 500,
-    p: int = 1000,
-    k: int = 100,
-    correlation: float = 0.5,
-    random_state: Seed = 0,
-    coef: Any = None,
+    n: int = 500, p: int = 1000, k: int = 100, correlation: float = 0.5, random_state: Seed = 0, coef: Any = None
 ) -> LinearModelData:
     """Simulate the paper's sparse logistic model (§5.1): correlated features, k of them relevant.
 
@@ -129,21 +135,10 @@ def make_linear(
 
     Parameters
     ----------
-    n, p, k : int
-        Numbers of samples, of features, and of relevant features.
-    correlation : float, default=0
-        ρ, the correlation of neighbouring features.
+    n, p, k, correlation, random_state, coef
+        As in `make_logistic`; features are independent by default.
     noise : float, default=1
         σ, the standard deviation of the noise.
-    random_state : int, sequence of int or numpy.random.Generator, default=0
-        Seed, or a generator to draw from.
-    coef : array-like of shape (n_features,), optional
-        w̄; p and k are then ignored.
-
-    Returns
-    -------
-    LinearModelData
-        ``X, y, coef``.
 
     Examples
     --------
@@ -171,10 +166,8 @@ def make_compressed_sensing(
     ----------
     n, p, k : int
         Numbers of measurements, of entries of x̄, and of its nonzero entries.
-    values : {"normal", "signs"}, default="normal"
-        The nonzero entries: standard normal, or −1 and +1 with the same probability.
-    random_state : int, sequence of int or numpy.random.Generator, default=0
-        Seed, or a generator to draw from.
+    values, random_state
+        Distribution of the nonzero entries, and seed, as in `make_coefficients`.
 
     Returns
     -------
@@ -198,24 +191,106 @@ def make_compressed_sensing(
     return LinearModelData(A, A @ coef, coef)
 
 
-def _autoregressive(n: int, p: int, correlation: float, rng: np.random.Generator) -> Array:
-    """Rows u with u₁ ~ N(0, 1) and u_{j+1} = ρu_j + √(1−ρ²)·a_j, all of unit variance."""
-    if not -1 < correlation < 1:
-        raise ValueError(f"correlation must lie between -1 and 1, got {correlation!r}")
-    u = rng.standard_normal((check_size(n, "n"), check_size(p, "p")))
-    for j in range(1, p):
-        u[:, j] = correlation * u[:, j - 1] + sqrt(1 - correlation**2) * u[:, j]
-    return u
+def make_precision(
+    n: int = 100,
+    p: int = 60,
+    probability: float = 0.1,
+    degree: float | None = None,
+    condition: float | None = None,
+    random_state: Seed = 0,
+) -> PrecisionData:
+    """Simulate the paper's sparse precision model (§5.2.1): samples of N(0, Ω⁻¹) whose graph is random.
+
+    Ω = B + σI, where B is symmetric with a zero diagonal. Its entries above the diagonal are independent, 1 with the
+    given probability and 0 otherwise. σ is chosen such that Ω has the given condition number; if B is zero, Ω is the
+    identity.
+
+    Parameters
+    ----------
+    n, p : int, default=100, 60
+        Numbers of samples and variables. The paper has n = 100 and p = 30, 60, 120 and 200.
+    probability : float, default=0.1
+        P, the probability of each edge.
+    degree : float, optional
+        Expected number of neighbours of a node, in place of `probability`, which is then degree/(p − 1).
+    condition : float, optional
+        Condition number of Ω, above 1; p by default.
+    random_state : int, sequence of int or numpy.random.Generator, default=0
+        Seed, or a generator to draw from.
+
+    Returns
+    -------
+    PrecisionData
+        ``X, precision``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.datasets import make_precision
+    >>> X, precision = make_precision(n=50, p=20)
+    >>> X.shape, round(float(np.linalg.cond(precision)), 6)
+    ((50, 20), 20.0)
+    """
+    check_size(p, "p")
+    edge_probability = probability if degree is None else degree / max(p - 1, 1)
+    if not 0 <= edge_probability <= 1:
+        limits = "probability must lie between 0 and 1" if degree is None else f"degree must lie between 0 and {p - 1}"
+        raise ValueError(f"{limits}, got {probability if degree is None else degree!r}")
+    condition_number = float(p) if condition is None else check_positive_number(condition, "condition")
+    if condition_number <= 1 and p > 1:
+        raise ValueError(f"condition must be above 1, which only multiples of the identity have; got {condition!r}")
+    rng = np.random.default_rng(random_state)
+    B = np.triu(rng.random((p, p)) < edge_probability, 1).astype(np.float64)
+    B += B.T
+    values = np.linalg.eigvalsh(B)
+    # (λ_max + σ) = condition·(λ_min + σ). The trace of B is zero: unless B = 0, λ_min < 0 < λ_max, and σ > 0.
+    diagonal = (values[-1] - condition_number * values[0]) / (condition_number - 1) if B.any() else 1.0
+    precision = B + diagonal * np.eye(p)
+    return PrecisionData(sample_precision(precision, n, rng), precision)
+
+
+def sample_precision(precision: Any, n: int = 100, random_state: Seed = 0) -> Array:
+    """Draw n samples of N(0, Ω⁻¹) for a given precision matrix Ω.
+
+    Parameters
+    ----------
+    precision : array-like of shape (p, p)
+        Ω, symmetric and positive definite.
+    n : int, default=100
+        Number of samples.
+    random_state
+        As in `make_precision`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.datasets import sample_precision
+    >>> X = sample_precision([[2.0, 1.0], [1.0, 2.0]], n=100_000)
+    >>> np.round(np.linalg.inv(np.cov(X.T)), 1)
+    array([[2., 1.],
+           [1., 2.]])
+    """
+    matrix = real_array(precision, "precision")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.array_equal(matrix, matrix.T):
+        raise ValueError(f"precision must be a symmetric matrix, got an array of shape {matrix.shape}")
+    try:
+        factor = np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError as error:
+        raise ValueError("precision must be positive definite, the inverse of a covariance matrix") from error
+    noise = np.random.default_rng(random_state).standard_normal((len(matrix), check_size(n, "n")))
+    # Ω = LLᵀ, and L⁻ᵀ times standard normal columns have the covariance Ω⁻¹.
+    return np.ascontiguousarray(solve_triangular(factor, noise, trans="T", lower=True).T)
 
 
 def _features_and_coefficients(
     n: int, p: int, k: int, correlation: float, rng: np.random.Generator, coef: Any
 ) -> tuple[Array, Array]:
-    """Autoregressive features, and the given coefficients or p random ones, k of them nonzero."""
-    if coef is None:
-        u = _autoregressive(n, p, correlation, rng)
-        return u, make_coefficients(p, k, random_state=rng)
-    given = real_array(coef, "coef").copy()
-    if given.ndim != 1 or not given.size or not np.isfinite(given).all():
-        raise ValueError(f"coef must be a vector of finite numbers, got {coef!r}")
-    return _autoregressive(n, given.size, correlation, rng), given
+    """Rows u with u₁ ~ N(0, 1) and u_{j+1} = ρu_j + √(1−ρ²)·a_j; and the given coefficients, or k random ones."""
+    if not -1 < correlation < 1:
+        raise ValueError(f"correlation must lie between -1 and 1, got {correlation!r}")
+    given = None if coef is None else check_vector(coef, "coef", (np.size(coef),)).copy()
+    p = p if given is None else given.size
+    u = rng.standard_normal((check_size(n, "n"), check_size(p, "p")))
+    for j in range(1, p):
+        u[:, j] = correlation * u[:, j - 1] + sqrt(1 - correlation**2) * u[:, j]
+    return u, make_coefficients(p, k, random_state=rng) if given is None else given

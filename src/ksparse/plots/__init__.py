@@ -1,10 +1,9 @@
 """Plots of sparse models as scikit-learn displays, drawn with matplotlib, which is imported when something is drawn."""
 
-from .coefficients import CoefficientPathDisplay
 from .convergence import ConvergenceDisplay
 from .frequencies import SelectionFrequencyDisplay
 from .graph import GraphDisplay
-from .scores import ScorePathDisplay
+from .paths import CoefficientPathDisplay, ScorePathDisplay
 from .support import SupportDisplay
 
 __all__ = [

@@ -3,62 +3,40 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
+from matplotlib.legend import Legend
 from matplotlib.text import Annotation, Text
-from matplotlib.ticker import MaxNLocator
 from sklearn.isotonic import isotonic_regression
 
 from .._types import Array
 
-__all__ = ["Arrangement", "CountLocator", "EndLabels", "spread"]
+__all__ = ["EndLabels", "GraphFrame", "spread"]
 
 
-class CountLocator(MaxNLocator):
-    """Ticks at integers from first to last; at 1, 2, 5, 10, … on a wide range."""
-
-    def __init__(self, first: float, last: float, *, wide: bool) -> None:
-        super().__init__(integer=True, steps=[1, 2, 5, 10])
-        self.first, self.last, self.wide = first, last, wide
-
-    def tick_values(self, vmin: float, vmax: float) -> Any:
-        low, high = max(vmin, self.first), min(vmax, self.last)
-        if low >= high:
-            return np.array([self.first] if self.first == self.last else [])
-        max_ticks = self._max_ticks(low, high)
-        if self.wide:
-            decades = 10.0 ** np.arange(np.floor(np.log10(high)) + 1)
-            choices = [np.outer(decades, digits).ravel() for digits in ((1, 2, 5), (1, 3), (1,))]
-            ticks = next((ticks for ticks in choices if np.sum(ticks <= high) <= max_ticks), choices[-1])
-            ticks = np.append(0.0, ticks)
-        else:
-            self.set_params(nbins=max_ticks)
-            ticks = np.asarray(super().tick_values(low, high))
-        return ticks[(ticks >= low) & (ticks <= high)]
-
-    def _max_ticks(self, low: float, high: float) -> int:
-        """How many labels fit on the part of the axis from low to high."""
-        assert isinstance(self.axis, Axis)
-        scaled = self.axis.get_transform().transform(np.array([low, high, *self.axis.get_view_interval()]))
-        fraction = (scaled[1] - scaled[0]) / abs(scaled[3] - scaled[2])
-        return int(np.clip(fraction * self.axis.get_tick_space(), 2, 10))
+#: Where a name can be, relative to its node, the most preferred place first: the sides, then the corners.
+DIRECTIONS = np.array([[1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, 1], [1, -1], [-1, -1]], dtype=np.float64)
+#: Cost of each direction, and of a node that the name covers; a point of an edge costs 1.
+DIRECTION_COSTS, NODE_COST = np.repeat([0.0, 0.2], 4), 20.0
+#: Points of each edge that names avoid, as fractions of its length.
+EDGE_POINTS = np.linspace(0.02, 0.98, 25)[:, None, None]
+#: Distance of names to their nodes, and of legends to the graph, in points.
+NAME_DISTANCE, LEGEND_DISTANCE = 1.0, 6.0
+#: Largest margin for names on each side of the graph, relative to the free area.
+MAX_MARGIN = 0.3
 
 
 class Arrangement(Artist):
     """An invisible artist that moves labels and sets limits before the rest of its axes is drawn."""
 
-    #: The axes whose limits are set: "x" or "xy".
-    limited: ClassVar[str]
-
     def __init__(self) -> None:
         super().__init__()
         self.set_zorder(-1000)  # drawn first
         self.set_in_layout(False)
-        self._limits: Array | None = None
+        self._limits: dict[str, Any] = {}
 
     def draw(self, renderer: Any) -> None:
         self.arrange(renderer)
@@ -68,19 +46,15 @@ class Arrangement(Artist):
     def arrange(self, renderer: Any = None) -> None:
         """Move the labels and set the limits."""
 
-    def _get_limits(self, ax: Axes) -> Array:
-        return np.array([getattr(ax, f"get_{axis}lim")() for axis in self.limited])
-
-    def _limits_are_ours(self, ax: Axes) -> bool:
-        """Whether the limits are still those that were set here."""
-        return self._limits is None or np.array_equal(self._limits, self._get_limits(ax))
-
-    def _set_limits(self, ax: Axes, limits: Array) -> None:
-        """Set the limits, one row per axis, if they differ: any change would ask for another drawing."""
-        if (np.abs(limits - self._get_limits(ax)) > 1e-6 * np.abs(np.diff(limits))).any():
-            for axis, (low, high) in zip(self.limited, limits.tolist(), strict=True):
-                getattr(ax, f"set_{axis}lim")(low, high)
-        self._limits = self._get_limits(ax)
+    def limit(self, axis: str, low: float, high: float) -> None:
+        """Set the limits of the x or y axis, unless they differ from those that were set here before."""
+        ax: Any = self.axes
+        current = getattr(ax, f"get_{axis}lim")()
+        if self._limits.get(axis, current) != current:
+            return
+        if np.abs(np.subtract(current, (low, high))).max() > 1e-6 * (high - low):  # a change asks for another drawing
+            getattr(ax, f"set_{axis}lim")(low, high)
+        self._limits[axis] = getattr(ax, f"get_{axis}lim")()
 
 
 def move_label(label: Annotation, offset: Any) -> None:
@@ -98,8 +72,6 @@ class EndLabels(Arrangement):
     fit into the height of the axes are hidden.
     """
 
-    limited = "x"
-
     def __init__(self, labels: list[Annotation], last: float) -> None:
         super().__init__()
         self.labels, self.last = labels, last
@@ -109,24 +81,97 @@ class EndLabels(Arrangement):
         if not isinstance(ax, Axes) or not self.labels:
             return
         boxes = [Text.get_window_extent(label, renderer) for label in self.labels]
-        self._make_room(ax, max(box.width for box in boxes))
+        point = ax.figure.dpi / 72
+        needed = float(self.labels[0].get_position()[0]) * point + 1.02 * max(box.width for box in boxes)
+        self._make_room(ax, min(needed / ax.bbox.width, 0.7))
         gap = 1.02 * max(box.height for box in boxes)
         n_shown = max(int(ax.bbox.height // gap), 1)
         ends = np.array([ax.transData.transform(label.xy)[1] for label in self.labels[:n_shown]])
-        offsets = (spread(ends, gap, ax.bbox.y0 + gap / 2, ax.bbox.y1 - gap / 2) - ends) * 72 / ax.figure.dpi
+        offsets = (spread(ends, gap, ax.bbox.y0 + gap / 2, ax.bbox.y1 - gap / 2) - ends) / point
         for rank, label in enumerate(self.labels):
             move_label(label, (label.get_position()[0], offsets[rank]) if rank < n_shown else None)
 
-    def _make_room(self, ax: Axes, width: float) -> None:
-        """Extend the x axis to the right for labels of that width in pixels."""
-        if not self._limits_are_ours(ax):
-            return
-        offset = float(self.labels[0].get_position()[0]) * ax.figure.dpi / 72
-        fraction = min((offset + 1.02 * width) / ax.bbox.width, 0.7)
+    def _make_room(self, ax: Axes, fraction: float) -> None:
+        """Extend the x axis such that this fraction of it is to the right of the lines."""
         scale = ax.xaxis.get_transform()
         left, end = scale.transform(np.array([ax.get_xlim()[0], self.last]))
-        right = float(scale.inverted().transform(np.array([left + (end - left) / (1 - fraction)]))[0])
-        self._set_limits(ax, np.array([[ax.get_xlim()[0], right]]))
+        right = scale.inverted().transform(np.array([left + (end - left) / (1 - fraction)]))[0]
+        self.limit("x", ax.get_xlim()[0], float(right))
+
+
+class GraphFrame(Arrangement):
+    """Keeps nodes, their names and the legends of a graph inside the axes, and apart.
+
+    Nodes are rows of positions, drawn with a radius in points; segments are the ends of edges. Labels are the names,
+    by the row of their node and the most important one first; a name that has no room inside the axes without covering
+    an earlier one is hidden. Legends are given by the side ("top", "bottom" or "right") that is reserved for them.
+    """
+
+    def __init__(
+        self, nodes: Array, segments: Array, radius: float, labels: dict[int, Annotation], legends: dict[str, Legend]
+    ) -> None:
+        super().__init__()
+        self.nodes, self.segments, self.radius, self.labels, self.legends = nodes, segments, radius, labels, legends
+        self.sizes: dict[int, Array] = {}  # of names, in points
+
+    def arrange(self, renderer: Any = None) -> None:
+        ax = self.axes
+        if not isinstance(ax, Axes):
+            return
+        point = ax.figure.dpi / 72
+        for node, label in self.labels.items():
+            if label.get_visible():  # matplotlib does not measure hidden names: they keep their sizes
+                box = Text.get_window_extent(label, renderer)
+                self.sizes[node] = np.array([box.width, box.height]) / point
+        low, high = self._free_area(ax, renderer) / point
+        largest = np.max(list(self.sizes.values()), axis=0, initial=0.0)
+        margin = np.minimum(largest, MAX_MARGIN * (high - low)) + self.radius + NAME_DISTANCE + 1.0
+        room = np.maximum(high - low - 2 * margin, 1.0)
+        extent = np.ptp(self.nodes, axis=0)
+        unit = float(np.min(room / np.maximum(extent, 1e-9 * extent.max() or 1.0)))  # in points
+        corner = (self.nodes.min(axis=0) + self.nodes.max(axis=0)) / 2 - (low + high) / 2 / unit
+        offsets = self._place_names(unit * (self.nodes - corner), unit * (self.segments - corner), low, high)
+        for node, label in self.labels.items():
+            move_label(label, offsets.get(node))
+        opposite = corner + np.array([ax.bbox.width, ax.bbox.height]) / point / unit
+        for axis, first, last in zip("xy", corner.tolist(), opposite.tolist(), strict=True):
+            self.limit(axis, first, last)
+
+    def _free_area(self, ax: Axes, renderer: Any) -> Array:
+        """Lower left and upper right corner of the area without legends, in pixels from the corner of the axes."""
+        area = np.array([[0.0, 0.0], [ax.bbox.width, ax.bbox.height]])
+        entries = {"right": (1, 0), "top": (1, 1), "bottom": (0, 1)}
+        for side, legend in self.legends.items():
+            corner, axis = entries[side]
+            needed = legend.get_window_extent(renderer).size[axis] + LEGEND_DISTANCE * ax.figure.dpi / 72
+            area[corner, axis] += (-1) ** corner * min(needed, 0.5 * ax.bbox.size[axis])
+        return area
+
+    def _place_names(self, nodes: Array, segments: Array, low: Array, high: Array) -> dict[int, Array]:
+        """Offsets of names, each in the cheapest direction; none for names that have no room. All are in points."""
+        on_edges = (segments[:, 0] + EDGE_POINTS * (segments[:, 1] - segments[:, 0])).reshape(-1, 2)
+        unit_directions = DIRECTIONS / np.hypot(*DIRECTIONS.T)[:, None]
+        placed = np.empty((0, 2, 2))
+        offsets = {}
+        for node in self.labels:
+            size = self.sizes[node]
+            candidates = DIRECTIONS * size / 2 + unit_directions * (self.radius + NAME_DISTANCE)
+            starts = nodes[node] + candidates - size / 2
+            ends = starts + size
+            overlaps = ((starts[:, None] < placed[:, 1]) & (ends[:, None] > placed[:, 0])).all(axis=2).any(axis=1)
+            allowed = ~overlaps & (starts >= low).all(axis=1) & (ends <= high).all(axis=1)
+            costs = DIRECTION_COSTS + _count_inside(on_edges, starts, ends)
+            costs += NODE_COST * _count_inside(nodes, starts - self.radius, ends + self.radius)
+            if allowed.any():
+                best = int(np.argmin(np.where(allowed, costs, np.inf)))
+                offsets[node] = candidates[best]
+                placed = np.concatenate([placed, [[starts[best], ends[best]]]])
+        return offsets
+
+
+def _count_inside(points: Array, low: Array, high: Array) -> Array:
+    """Number of points in each box."""
+    return ((points > low[:, None]) & (points < high[:, None])).all(axis=2).sum(axis=1).astype(np.float64)
 
 
 def spread(positions: Array, gap: float, low: float, high: float) -> Array:

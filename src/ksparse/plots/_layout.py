@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from scipy.spatial.distance import pdist, squareform
 
 from .._types import Array, IntArray
 
@@ -24,10 +25,7 @@ MIN_DISTANCE = 0.6
 
 
 def node_positions(layout: str, edges: IntArray, order: IntArray, *, seed: int, aspect: float) -> Array:
-    """Positions of nodes, connected by pairs of nodes: neighbours close to each other, or in that order on a circle.
-
-    A spring layout, which depends on the seed, has about that aspect, its width over its height.
-    """
+    """Positions of nodes: neighbours close to each other, with about that aspect, or in that order on a circle."""
     if layout == "circle":
         clockwise = 2 * np.pi * np.argsort(order) / len(order)
         return np.column_stack([np.sin(clockwise), np.cos(clockwise)])
@@ -41,11 +39,8 @@ def _spring(edges: IntArray, n_nodes: int, seed: int, aspect: float) -> Array:
     try:
         import networkx as nx
     except ImportError as error:
-        raise ImportError(
-            'layout="spring" of ksparse.plots needs networkx; install it with: pip install "ksparse[graphs]" '
-            '(layout="circle" does not need it)'
-        ) from error
-
+        advice = 'install it with: pip install "ksparse[graphs]", or use layout="circle"'
+        raise ImportError(f'layout="spring" of ksparse.plots needs networkx; {advice}') from error
     graph = nx.Graph()
     graph.add_nodes_from(range(n_nodes))
     graph.add_edges_from(edges.tolist())
@@ -79,9 +74,7 @@ def _lay_out(nx: Any, graph: Any, seed: int, *, wide: bool) -> Array:
 
 def _distances(points: Array) -> Array:
     """Distances of all pairs of points, infinite from a point to itself."""
-    distances = np.hypot(*(points[:, None] - points).transpose(2, 0, 1))
-    np.fill_diagonal(distances, np.inf)
-    return distances
+    return np.asarray(squareform(pdist(points)) + np.diag(np.full(len(points), np.inf)))
 
 
 def _separate(points: Array) -> Array:
@@ -97,22 +90,14 @@ def _separate(points: Array) -> Array:
 
 
 def _pack(sizes: Array, aspect: float) -> Array:
-    """Centres of boxes, packed from the top down into an area of that aspect."""
+    """Centres of boxes, each at the highest free place of a strip whose width gives about that aspect."""
     cells = np.ceil(sizes / CELL).astype(np.intp)
-    widest = cells[:, 0].max()
-    widths = np.linspace(widest, max(widest, 2 * np.sqrt(aspect * cells.prod(axis=1).sum())), 50).astype(np.intp)
-    packings = {width: _stack(cells, width) for width in np.unique(widths).tolist()}
-    best = min(packings, key=lambda width: max(width / aspect, np.max((packings[width] + cells)[:, 1])))
-    return CELL * (packings[best] + cells / 2) * [1, -1]
-
-
-def _stack(sizes: IntArray, width: int) -> IntArray:
-    """Corners of boxes in a strip of that width, each box at the lowest free place."""
-    heights = np.zeros(width, dtype=np.intp)
-    corners = np.empty_like(sizes)
-    for box, (across, along) in enumerate(sizes):
-        bottoms = sliding_window_view(heights, across).max(axis=1)
-        place = int(np.argmin(bottoms))
-        corners[box] = place, bottoms[place]
-        heights[place : place + across] = bottoms[place] + along
-    return corners
+    width = max(int(np.sqrt(aspect * cells.prod(axis=1).sum())), cells[:, 0].max())
+    depths = np.zeros(width, dtype=np.intp)
+    corners = np.empty_like(cells)
+    for box, (across, down) in enumerate(cells):
+        tops = sliding_window_view(depths, across).max(axis=1)
+        place = int(np.argmin(tops))
+        corners[box] = place, tops[place]
+        depths[place : place + across] = tops[place] + down
+    return CELL * (corners + cells / 2) * [1, -1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
+    from matplotlib.text import Annotation
 
 ACCENT = "#c0392b"
 BLUE = "#3f5f8a"
@@ -27,24 +28,19 @@ POSITIVE, NEGATIVE = "#2166ac", "#b2182b"
 #: Numbers of features are drawn on a logarithmic axis if the last one is more than this many times the first one.
 MAX_LINEAR_RATIO = 30
 #: Lines with more points have no markers.
-MAX_MARKERS = 60
+MAX_MARKERS = 30
 #: Longest names of features or nodes, and of groups, in characters.
 MAX_NAME_LENGTH, MAX_GROUP_LENGTH = 24, 30
 #: Smallest font of names in points, and the distance of lines of text relative to their font size.
 MIN_FONT_SIZE, LINE_SPACING = 5.5, 1.2
 
 
-def get_axes(ax: Axes | None, size: tuple[float, float] | None = None, layout: str = "constrained") -> Axes:
-    """The given axes, or those of a new figure; "compressed" is the layout of axes with a fixed aspect."""
+def open_axes(ax: Axes | None, size: Any = None, layout: str = "constrained") -> tuple[Axes, Figure]:
+    """The given axes, or those of a new figure, and their figure; "compressed" is the layout for a fixed aspect."""
     import matplotlib.pyplot as plt
 
-    return plt.subplots(figsize=size, layout=layout)[1] if ax is None else ax
-
-
-def figure_of(ax: Axes) -> Figure:
-    """The figure of the axes, also if they belong to a subfigure."""
-    figure: Any = ax.figure
-    return figure.figure
+    axes = plt.subplots(figsize=size, layout=layout)[1] if ax is None else ax
+    return axes, axes.figure.figure  # also if they belong to a subfigure
 
 
 def axes_size(ax: Axes) -> tuple[float, float]:
@@ -76,19 +72,19 @@ def shorten_names(names: list[str], features: Sequence[int], width: float, size:
     ]
 
 
-def tidy(ax: Axes, grid: str, size: float | None = None) -> None:
-    """Light grid lines in one direction ("x" or "y"), no frame, and a font size, by default one that fits the axes."""
+def tidy(ax: Axes, xlabel: str, ylabel: str = "", *, grid: Literal["x", "y"], size: float | None = None) -> None:
+    """Name the axes; light grid lines in one direction, no frame, and a font size, by default one that fits."""
     size = font_size(ax) if size is None else size
+    ax.set_xlabel(xlabel, fontsize=size, color=INK)
+    ax.set_ylabel(ylabel, fontsize=size, color=INK, parse_math=False)
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(GREY)
     ax.set_axisbelow(True)
     ax.grid(visible=False)
-    ax.grid(visible=True, axis="x" if grid == "x" else "y", color=GREY, alpha=0.45, linewidth=0.6)
+    ax.grid(visible=True, axis=grid, color=GREY, alpha=0.45, linewidth=0.6)
     ax.tick_params(labelsize=size - 0.5, color=GREY, labelcolor=INK, length=3)
     ax.tick_params(which="minor", color=GREY, length=1.5)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.label.set(fontsize=size, color=INK)
-        axis.get_offset_text().set(fontsize=size - 1, color=INK)
+    ax.yaxis.get_offset_text().set(fontsize=size - 1, color=INK)
 
 
 def leave_room(ax: Axes, *, top: float = 1.0, bottom: float = 0.0) -> None:
@@ -102,47 +98,48 @@ def leave_room(ax: Axes, *, top: float = 1.0, bottom: float = 0.0) -> None:
     ax.set_ylim(*limits, auto=None)
 
 
-def mark(ax: Axes, x: float, text: str, *, middle: float) -> Line2D:
+def is_left(ax: Axes, x: float) -> bool:
+    """Whether x is in the left half of the axes."""
+    return bool(ax.transData.transform((x, 1.0))[0] <= (ax.bbox.x0 + ax.bbox.x1) / 2)
+
+
+def mark(ax: Axes, x: float, text: str) -> Line2D:
     """A dashed vertical line with a text at its top, to the right of a line in the left half of the axes."""
-    right = x <= middle
-    write_at_top(ax, text, (x, 1.0), right=right, xycoords=("data", "axes fraction"), xytext=(3 if right else -3, -1))
+    write_at_top(ax, text, x, ha="left" if is_left(ax, x) else "right")
     return ax.axvline(x, color=ACCENT, linestyle=(0, (4, 2.5)), linewidth=1.2, zorder=1.9)
 
 
-def write_at_top(ax: Axes, text: str, place: tuple[float, float], *, right: bool, **coordinates: Any) -> None:
-    """A text to the right or to the left of a place at the top, on a background that hides the grid."""
-    ax.annotate(
-        text,
-        place,
-        textcoords="offset points",
-        ha="left" if right else "right",
-        va="top",
-        color=ACCENT,
-        fontsize=font_size(ax),
-        bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.8},
-        **coordinates,
-    )
+def write_at_top(ax: Axes, text: str, x: float, ha: str, units: str = "data") -> None:
+    """A text that begins (ha="left") or ends at x, at the top, on a background that hides the grid."""
+    box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.8}
+    text_style = {"ha": ha, "va": "top", "fontsize": font_size(ax), "color": ACCENT, "bbox": box}
+    write(ax, text, (x, 1.0), (3 if ha == "left" else -3, -1), xycoords=(units, "axes fraction"), **text_style)
 
 
-def set_count_axis(ax: Axes, ks: AnyArray) -> float:
-    """Make x an axis of integers, logarithmic if they span a wide range; returns the middle of the range."""
-    from matplotlib.ticker import FuncFormatter, NullLocator
+def write(ax: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **keywords: Any) -> Annotation:
+    """A text at an offset in points from a place; $ is an ordinary character."""
+    return ax.annotate(text, place, offset, textcoords="offset points", parse_math=False, **keywords)
 
-    from ._artists import CountLocator
+
+def set_count_axis(ax: Axes, ks: AnyArray) -> None:
+    """Make x an axis of integers, logarithmic with ticks at 1, 2, 5, 10, … if they span a wide range."""
+    from matplotlib.ticker import MaxNLocator
 
     first, last = float(ks[0]), float(ks[-1])
-    wide = last > MAX_LINEAR_RATIO * max(first, 1.0)
-    if wide:
+    max_ticks = int(np.clip(axes_size(ax)[0] / (3 * font_size(ax)), 3, 10))
+    ticks = np.asarray(MaxNLocator(max_ticks, integer=True, steps=[1, 2, 5, 10]).tick_values(first, last))
+    if last > MAX_LINEAR_RATIO * max(first, 1.0):
         ax.set_xscale("symlog", linthresh=1, linscale=0.5) if first == 0 else ax.set_xscale("log")
+        decades = 10.0 ** np.arange(np.floor(np.log10(last)) + 1)
+        choices = [np.append(0.0, np.outer(decades, digits)) for digits in ((1, 2, 5), (1, 3), (1,))]
+        ticks = next((ticks for ticks in choices if np.sum(ticks <= last) <= max_ticks), choices[-1])
     scale = ax.xaxis.get_transform()
     start, end = scale.transform(np.array([first, last]))
     margin = 0.04 * (end - start) or 0.5
-    left, middle, right = scale.inverted().transform(np.array([start - margin, (start + end) / 2, end + margin]))
-    ax.set_xlim(left, right)
-    ax.xaxis.set_major_locator(CountLocator(first, last, wide=wide))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
-    return float(middle)
+    ax.set_xlim(*scale.inverted().transform(np.array([start - margin, end + margin])))
+    ticks = ticks[(ticks >= first) & (ticks <= last)]
+    ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
+    ax.minorticks_off()
 
 
 def draw_line(ax: Axes, x: AnyArray, y: AnyArray, line_kw: dict[str, Any] | None, **errors: Any) -> Any:
@@ -173,14 +170,8 @@ def add_legend(ax: Axes, handles: Sequence[Any], **place: Any) -> Legend | None:
         return None
     keywords: dict[str, Any] = {"fontsize": font_size(ax) - 1, "labelcolor": INK}
     keywords |= {"facecolor": ax.get_facecolor(), "framealpha": 1.0, "edgecolor": "none"}
-    keywords |= {
-        "handlelength": 1.6,
-        "borderpad": 0.2,
-        "borderaxespad": 0.1,
-        "labelspacing": 0.35,
-        "columnspacing": 1.5,
-    }
-    legend = Legend(ax, handles, [handle.get_label() for handle in handles], **keywords, **place)
+    keywords |= {"handlelength": 1.6, "borderpad": 0.2, "borderaxespad": 0.1, "labelspacing": 0.35}
+    legend = Legend(ax, handles, [handle.get_label() for handle in handles], columnspacing=1.5, **keywords, **place)
     legend.set_in_layout(False)
     ax.add_artist(legend)
     return legend

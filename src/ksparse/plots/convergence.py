@@ -10,13 +10,11 @@ import numpy as np
 from .._types import AnyArray, Array
 from ..solvers.result import History, Result
 from . import _style as style
-from ._docs import documented
-from ._inputs import fitted_model
+from ._inputs import check_has, documented, fitted_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from typing_extensions import Self
 
@@ -46,12 +44,9 @@ class ConvergenceDisplay:
 
     Attributes
     ----------
-    ax_ : Axes
-        The upper panel.
+    $axes_
     axes_ : ndarray of two Axes
-        The upper and the lower panel.
-    figure_ : Figure
-        Their figure.
+        The upper panel, which is also ``ax_``, and the lower one.
     line_ : Line2D
         Values of f.
     bars_ : LineCollection
@@ -61,7 +56,6 @@ class ConvergenceDisplay:
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> import ksparse
     >>> from ksparse.plots import ConvergenceDisplay
     >>> X, y, _ = ksparse.datasets.make_logistic(200, 100, 10)
@@ -77,71 +71,60 @@ class ConvergenceDisplay:
     status: str | None = None
 
     @classmethod
-    def from_result(
-        cls, result: Result, *, x: str = "iteration", ax: Any = None, line_kw: dict[str, Any] | None = None
-    ) -> Self:
+    def from_result(cls, result: Result, **options: Any) -> Self:
         """Draw the history of a result.
 
         Parameters
         ----------
         result : Result
             The result of `ksparse.minimize`.
-        $convergence_style
-        $line_kw
-
-        $returns
+        $options
         """
-        if not isinstance(result, Result):
-            raise TypeError(
-                f"expected a Result, as ksparse.minimize returns; got an object of type {type(result).__name__} "
-                "(from_estimator draws a fitted estimator)"
-            )
-        return cls(result.history, value=result.value, status=str(result.status)).plot(ax, x=x, line_kw=line_kw)
+        check_has(result, "history", "a Result, as ksparse.minimize returns", "from_estimator draws a fitted estimator")
+        return cls(result.history, value=result.value, status=str(result.status)).plot(**options)
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, x: str = "iteration", ax: Any = None, line_kw: dict[str, Any] | None = None
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, **options: Any) -> Self:
         """Draw the history of a fitted estimator's solver.
 
         Parameters
         ----------
         estimator : fitted estimator or pipeline
             An estimator of `ksparse`, or a pipeline that ends with one.
-        $convergence_style
-        $line_kw
-
-        $returns
+        $options
         """
-        model = fitted_model(estimator, ["result_"], "a ksparse estimator, such as SparseLogisticRegression")
-        return cls.from_result(model.result_, x=x, ax=ax, line_kw=line_kw)
+        model = fitted_model(estimator, "a ksparse estimator, such as SparseLogisticRegression", "result_")
+        return cls.from_result(model.result_, **options)
 
     def plot(self, ax: Any = None, *, x: str = "iteration", line_kw: dict[str, Any] | None = None) -> Self:
         """Draw the history.
 
         Parameters
         ----------
-        $convergence_style
-        $line_kw
-
-        $returns
+        ax : Axes or two Axes, optional
+            Where to draw: axes that are divided into two panels, or two axes; a new figure by default.
+        x : {"iteration", "seconds", "passes"}, default="iteration"
+            What is on the x axis.
+        line_kw : dict, optional
+            Keywords of lines, as in `matplotlib.axes.Axes.plot`.
         """
+        from matplotlib.ticker import MaxNLocator
+
         if x not in X_LABELS:
             raise ValueError(f"x must be one of {', '.join(map(repr, X_LABELS))}; got {x!r}")
         self.axes_: AnyArray = _make_panels(ax)
         upper, lower = self.axes_
-        self.ax_: Axes = upper
-        self.figure_: Figure = style.figure_of(upper)
-        upper.set_ylabel("f(x)")
-        lower.set_ylabel("entered")
-        lower.set_xlabel(X_LABELS[x])
+        self.ax_, self.figure_ = style.open_axes(upper)
+        size = style.font_size(upper)
+        style.tidy(upper, "", "f(x)", grid="y", size=size)
+        style.tidy(lower, X_LABELS[x], "entered", grid="y", size=size)
         upper.tick_params(labelbottom=False)
-        for panel in self.axes_:
-            style.tidy(panel, grid="y", size=style.font_size(upper))
         at = self.history[x].astype(np.float64)
         self._draw_values(upper, at, line_kw)
         self._draw_changes(lower, at)
-        self._limit_x(lower, at, integers=x != "seconds")
+        lower.yaxis.set_major_locator(MaxNLocator(3, integer=True, steps=[1, 2, 5, 10]))
+        if x != "seconds":
+            lower.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
         self.figure_.align_ylabels(list(self.axes_))
         return self
 
@@ -154,32 +137,18 @@ class ConvergenceDisplay:
         self.best_point_: Line2D | None = None
         if self.value is None or not len(finite):
             return
-        best = int(np.nanargmin(np.abs(np.where(np.isfinite(values), values, np.nan) - self.value)))
+        best = int(np.nanargmin(np.abs(values - self.value)))
         self.best_point_ = style.draw_point(ax, at[[best]], values[[best]])
         style.leave_room(ax)
         status = "" if self.status is None else f"{self.status.replace('_', ' ')}, "
-        text = f"{status}f = {self.value:.4g}"
-        style.write_at_top(ax, text, (1, 1), right=False, xycoords="axes fraction", xytext=(0, 0))
+        style.write_at_top(ax, f"{status}f = {self.value:.4g}", 1.0, "right", "axes fraction")
 
     def _draw_changes(self, ax: Axes, at: Array) -> None:
         """Bars as thick lines, which stay visible if iterations are many or unevenly spaced."""
-        from matplotlib.ticker import MaxNLocator
-
         changes = self.history["support_change"].astype(np.float64)
         width = float(np.clip(0.6 * style.axes_size(ax)[0] / max(len(at), 1), 0.8, 7.0))
         self.bars_: LineCollection = ax.vlines(at, 0.0, changes, color=style.INK, alpha=0.75, linewidth=width)
         ax.set_ylim(0.0, 1.15 * max(float(changes.max(initial=0.0)), 1.0))
-        ax.yaxis.set_major_locator(MaxNLocator(3, integer=True, steps=[1, 2, 5, 10]))
-
-    @staticmethod
-    def _limit_x(ax: Axes, at: Array, *, integers: bool) -> None:
-        from matplotlib.ticker import MaxNLocator
-
-        if len(at):
-            margin = 0.03 * float(at[-1] - at[0]) or (0.5 if integers else 0.5 * float(at[0]) or 0.5)
-            ax.set_xlim(float(at[0]) - margin, float(at[-1]) + margin)
-        if integers:
-            ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
 
 
 def _make_panels(ax: Any) -> AnyArray:

@@ -10,13 +10,11 @@ import numpy as np
 from .._types import Array, IntArray, Mask
 from ..validation import check_iterations
 from . import _style as style
-from ._docs import documented
-from ._inputs import check_names, feature_names_of, fitted_model
+from ._inputs import check_names, documented, feature_names_of, fitted_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from typing_extensions import Self
 
@@ -58,7 +56,6 @@ class SelectionFrequencyDisplay:
 
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> import numpy as np
     >>> from ksparse.plots import SelectionFrequencyDisplay
     >>> frequencies = np.array([0.1, 0.9, 0.0, 0.7])
@@ -74,15 +71,7 @@ class SelectionFrequencyDisplay:
     threshold: float | None = None
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        feature_names: Any = None,
-        ax: Axes | None = None,
-        top: int | None = None,
-        bar_kw: dict[str, Any] | None = None,
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, *, feature_names: Any = None, **options: Any) -> Self:
         """Draw the frequencies of a stability selection.
 
         Parameters
@@ -90,16 +79,11 @@ class SelectionFrequencyDisplay:
         estimator : fitted StabilitySelection or pipeline
             The stability selection, or a pipeline that ends with one.
         $feature_names
-        $ax
-        $frequency_style
-
-        $returns
+        $options
         """
-        model = fitted_model(estimator, ["frequencies_"], "a StabilitySelection")
-        given = feature_names_of(estimator) if feature_names is None else feature_names
-        names = check_names(given, len(model.frequencies_), "feature_names", "feature")
-        display = cls(model.frequencies_, model.support_, names, threshold=float(model.threshold_))
-        return display.plot(ax, top=top, bar_kw=bar_kw)
+        model = fitted_model(estimator, "a StabilitySelection", "frequencies_")
+        names = check_names(feature_names, len(model.frequencies_), "feature", feature_names_of(estimator))
+        return cls(model.frequencies_, model.support_, names, threshold=float(model.threshold_)).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, top: int | None = None, bar_kw: dict[str, Any] | None = None) -> Self:
         """Draw the frequencies.
@@ -107,24 +91,22 @@ class SelectionFrequencyDisplay:
         Parameters
         ----------
         $ax
-        $frequency_style
-
-        $returns
+        top : int, optional
+            Maximum number of features to show; by default 25, or as many as are readable on small axes.
+        bar_kw : dict, optional
+            Keywords of the bars, as in `matplotlib.axes.Axes.barh`.
         """
         features = np.argsort(-self.frequencies, kind="stable")
         features = features[: DEFAULT_TOP if top is None else check_iterations(top, "top")]
         features = features[self.frequencies[features] > 0]
-        self.ax_: Axes = style.get_axes(ax, (6.4, 1.3 + 0.2 * max(len(features), 4)))
-        self.figure_: Figure = style.figure_of(self.ax_)
+        self.ax_, self.figure_ = style.open_axes(ax, (6.4, 1.3 + 0.2 * max(len(features), 4)))
         width, height = style.axes_size(self.ax_)
         size = style.font_size(self.ax_)
         if ax is not None and top is None:
             features = features[: int((height - 2 * size) / (style.LINE_SPACING * style.MIN_FONT_SIZE))]
         self.features_: IntArray = features
-        self.ax_.set_xlabel("selection frequency")
-        style.tidy(self.ax_, grid="x")
-        head = 0.0 if self.threshold is None else 1.7 * size
-        spacing = (height - head) / (len(features) + 0.2)  # of bars, in points
+        style.tidy(self.ax_, "selection frequency", grid="x")
+        spacing = (height - 1.7 * size) / (len(features) + 0.2)  # of bars, in points
         colours = [style.BLUE if self.support[feature] else style.GREY for feature in features]
         bars: dict[str, Any] = {"color": colours, "height": min(0.72, MAX_BAR_HEIGHT / spacing), **(bar_kw or {})}
         self.bars_: BarContainer = self.ax_.barh(np.arange(len(features)), self.frequencies[features], **bars)
@@ -132,9 +114,9 @@ class SelectionFrequencyDisplay:
         names = style.shorten_names(self.feature_names, features.tolist(), 0.4 * width, size)
         self.ax_.set_yticks(np.arange(len(names)), names, parse_math=False)
         self.ax_.tick_params(axis="y", length=0, labelsize=size)
-        self.ax_.set_xlim(0.0, 1.0)
-        self.ax_.set_ylim(len(features) - 0.4, -0.6 - head / spacing)
+        self.ax_.set(xlim=(0.0, 1.0), ylim=(len(features) - 0.4, -0.6))
         self.threshold_line_: Line2D | None = None
         if self.threshold is not None:
-            self.threshold_line_ = style.mark(self.ax_, self.threshold, f"threshold {self.threshold:.3g}", middle=0.5)
+            style.leave_room(self.ax_)
+            self.threshold_line_ = style.mark(self.ax_, self.threshold, f"threshold {self.threshold:.3g}")
         return self

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._types import AnyArray, Array, IntArray
 from ..validation import check_flag, check_iterations, check_vector
 from . import _style as style
-from ._docs import documented
-from ._inputs import check_labels, check_names, feature_names_of, group_codes, partial_correlations, precision_of
+from ._inputs import PrecisionDisplay, check_nodes, documented, group_codes, partial_correlations
 from ._layout import node_positions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection, PathCollection
-    from matplotlib.figure import Figure
     from matplotlib.legend import Legend
     from matplotlib.text import Annotation
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Self
 
 __all__ = ["GraphDisplay"]
 
@@ -35,26 +33,15 @@ GROUP_COLOURS = (
 )
 
 
-class GraphStyle(TypedDict, total=False):
-    """Keywords of `GraphDisplay.plot`."""
-
-    layout: Any
-    seed: int
-    isolated: bool
-    n_labels: int | None
-    ax: Axes | None
-    node_kw: dict[str, Any] | None
-    edge_kw: dict[str, Any] | None
-
-
 @documented
 @dataclass(eq=False, repr=False)
-class GraphDisplay:
-    """Graph of a sparse precision matrix Ω: an edge where Ωᵢⱼ ≠ 0, its width proportional to the partial correlation.
+class GraphDisplay(PrecisionDisplay):
+    """Graph of a sparse precision matrix Ω: an edge where Ωᵢⱼ ≠ 0.
 
     The partial correlation of i and j given all other variables is ρᵢⱼ = −Ωᵢⱼ/√(Ωᵢᵢ Ωⱼⱼ). Edges have widths
     proportional to |ρᵢⱼ|, with a small minimum, and the colour of its sign.
 
+    `SupportDisplay` shows the same matrix as a heat map.
     Use `from_estimator` or `from_precision` to create one; the parameters are stored as attributes.
 
     Parameters
@@ -81,13 +68,8 @@ class GraphDisplay:
     sign_legend_, group_legend_ : Legend or None
         Legends of the colours of edges and of nodes, if there are any.
 
-    See Also
-    --------
-    SupportDisplay : The same matrix as a heat map.
-
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> import numpy as np
     >>> from ksparse.plots import GraphDisplay
     >>> precision = np.array([[1.0, -0.5, 0.0], [-0.5, 1.0, 0.25], [0.0, 0.25, 1.0]])
@@ -106,45 +88,22 @@ class GraphDisplay:
     groups: list[Any] | None = None
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, names: Any = None, groups: Any = None, **plot_style: Unpack[GraphStyle]
-    ) -> Self:
-        """Draw the graph of an estimator.
-
-        Parameters
-        ----------
-        $precision_estimator
-        $names
-        $node_groups
-        $ax
-        $graph_style
-
-        $returns
-        """
-        given = feature_names_of(estimator) if names is None else names
-        return cls.from_precision(precision_of(estimator), names=given, groups=groups, **plot_style)
-
-    @classmethod
-    def from_precision(
-        cls, precision: Any, *, names: Any = None, groups: Any = None, **plot_style: Unpack[GraphStyle]
-    ) -> Self:
+    def from_precision(cls, precision: Any, *, names: Any = None, groups: Any = None, **options: Any) -> Self:
         """Draw the graph of a precision matrix.
 
         Parameters
         ----------
-        $precision
+        precision : array-like of shape (n_nodes, n_nodes)
+            A symmetric matrix with a positive diagonal.
         names : sequence of str, optional
             Names of the nodes; x0, x1, … by default.
-        $node_groups
-        $ax
-        $graph_style
-
-        $returns
+        groups : sequence, optional
+            Label of the group of each node; nodes have the colour of their group.
+        $options
         """
         partial = partial_correlations(precision)
-        names = check_names(names, len(partial), "names", "node")
-        groups = None if groups is None else check_labels(groups, len(partial), "groups", "node")
-        return cls(partial, names, groups=groups).plot(**plot_style)
+        names, groups = check_nodes(names, groups, len(partial))
+        return cls(partial, names, groups=groups).plot(**options)
 
     def plot(
         self,
@@ -162,34 +121,40 @@ class GraphDisplay:
         Parameters
         ----------
         $ax
-        $graph_style
-
-        $returns
+        layout : {"spring", "circle"} or array-like of shape (n_nodes, 2), default="spring"
+            Where the nodes are: neighbours close to each other (needs networkx), on a circle in the order of nodes and
+            groups, or at given positions.
+        seed : int, default=0
+            Seed of the spring layout; the same seed gives the same picture.
+        isolated : bool, default=True
+            Whether to show nodes without edges. If not, the picture says how many there are.
+        n_labels : int, optional
+            Maximum number of nodes to name, those with most edges first; by default all if there are at most 60,
+            otherwise none.
+        node_kw : dict, optional
+            Keywords of the nodes, as in `matplotlib.axes.Axes.scatter`.
+        edge_kw : dict, optional
+            Keywords of the edges, as in `matplotlib.collections.LineCollection`.
         """
-        max_labels = MAX_NAMED_NODES if n_labels is None else check_iterations(n_labels, "n_labels")
         edges = np.argwhere(np.triu(self.partial_correlations, 1))
         degrees = np.bincount(edges.ravel(), minlength=len(self.names))
         show_all = check_flag(isolated, "isolated") or not len(edges)
         shown = np.flatnonzero((degrees > 0) | show_all)
-        self.ax_: Axes = style.get_axes(ax, (7.0, 5.4))
-        self.figure_: Figure = style.figure_of(self.ax_)
-        self._clear_axes(len(edges), len(self.names) - len(shown))
+        if n_labels is None:
+            n_labels = len(shown) if len(shown) <= MAX_NAMED_NODES else 0
+        by_degree = shown[np.argsort(-degrees[shown], kind="stable")]
+        self.ax_, self.figure_ = style.open_axes(ax, (7.0, 5.4))
+        self.ax_.spines[:].set_visible(False)
+        n_hidden = len(self.names) - len(shown)
+        hidden = f"{n_hidden} node{'s' * (n_hidden > 1)} without edges not shown" if n_hidden else ""
+        self.ax_.set(xticks=[], yticks=[], xlabel=hidden if len(edges) else "no edges")
+        self.ax_.xaxis.label.set(fontsize=style.font_size(self.ax_) - 0.5, color=style.INK)
         self._place_nodes(layout, seed, shown, edges)
         self._draw_edges(edges, edge_kw)
         self._draw_nodes(shown, node_kw)
-        by_degree = shown[np.argsort(-degrees[shown], kind="stable")]
-        self._draw_names(by_degree[: 0 if n_labels is None and len(shown) > MAX_NAMED_NODES else max_labels])
+        self._draw_names(by_degree[: check_iterations(n_labels, "n_labels")])
         self._add_frame(shown)
         return self
-
-    def _clear_axes(self, n_edges: int, n_hidden: int) -> None:
-        """Remove frame and ticks, and write below what is not shown."""
-        self.ax_.spines[:].set_visible(False)
-        self.ax_.set(xticks=[], yticks=[])
-        note = "no edges" if not n_edges else ""
-        if n_hidden:
-            note = f"{n_hidden} {'node' if n_hidden == 1 else 'nodes'} without edges not shown"
-        self.ax_.set_xlabel(note, fontsize=style.font_size(self.ax_) - 0.5, color=style.INK)
 
     def _place_nodes(self, layout: Any, seed: int, shown: IntArray, edges: IntArray) -> None:
         """Positions of the nodes that are shown."""
@@ -214,8 +179,8 @@ class GraphDisplay:
         edge_style = style.merge_keywords(
             edge_kw,
             LineCollection,
-            linewidth=np.maximum(widest * size / size.max(initial=0.0), MIN_EDGE_WIDTH) if len(edges) else 1.0,
-            color=np.where(partial > 0, style.POSITIVE, style.NEGATIVE) if len(edges) else style.POSITIVE,
+            linewidth=np.maximum(widest * size / size.max(initial=0.0), MIN_EDGE_WIDTH),
+            color=np.where(partial > 0, style.POSITIVE, style.NEGATIVE),
             alpha=float(np.clip(10 / np.sqrt(len(edges) + 1), 0.5, 0.85)),
             capstyle="round",
             zorder=1.5,
@@ -294,35 +259,23 @@ class GraphDisplay:
         from matplotlib.patheffects import withStroke
 
         size = float(np.clip(style.font_size(self.ax_) - max(len(named) - 15, 0) / 18, 6.0, None))
+        outline = withStroke(linewidth=2.0, foreground=self.ax_.get_facecolor())
+        text_style: dict[str, Any] = {"fontsize": size, "color": style.INK, "path_effects": [outline]}
+        text_style |= {"ha": "center", "va": "center", "in_layout": False}
         self.labels_: dict[int, Annotation] = {}
         for node in named.tolist():
-            x, y = self.positions_[node]
-            self.labels_[node] = self.ax_.annotate(
-                style.shorten(self.names[node]),
-                (x, y),
-                xytext=(0.0, 0.0),
-                textcoords="offset points",
-                ha="center",
-                va="center",
-                fontsize=size,
-                color=style.INK,
-                parse_math=False,
-                in_layout=False,
-                path_effects=[withStroke(linewidth=2.0, foreground=self.ax_.get_facecolor())],
-            )
+            name, place = style.shorten(self.names[node]), tuple(self.positions_[node].tolist())
+            self.labels_[node] = style.write(self.ax_, name, place, (0, 0), **text_style)
 
     def _add_frame(self, shown: IntArray) -> None:
         """Fit nodes and names between the legends, now and whenever the figure is drawn."""
-        from ._frame import GraphFrame
+        from ._artists import GraphFrame
 
         sides = {"bottom": self.sign_legend_, "right" if self._is_wide() else "top": self.group_legend_}
         labels = {int(np.searchsorted(shown, node)): label for node, label in self.labels_.items()}
-        frame = GraphFrame(
-            self.positions_[shown],
-            np.array(self.edges_.get_segments()).reshape(-1, 2, 2),
-            float(np.sqrt(self.nodes_.get_sizes().max()) / 2),
-            labels,
-            {side: box for side, box in sides.items() if box is not None},
-        )
+        legends = {side: legend for side, legend in sides.items() if legend is not None}
+        segments = np.array(self.edges_.get_segments()).reshape(-1, 2, 2)
+        radius = float(np.sqrt(self.nodes_.get_sizes().max()) / 2)
+        frame = GraphFrame(self.positions_[shown], segments, radius, labels, legends)
         self.ax_.add_artist(frame)
         frame.arrange()

@@ -3,55 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.ndimage import maximum_filter, minimum_filter
 
 from .._types import AnyArray, Array, IntArray
 from . import _style as style
-from ._docs import documented
-from ._heat import colours_of, widen
-from ._inputs import (
-    check_labels,
-    check_names,
-    feature_names_of,
-    group_codes,
-    partial_correlations,
-    precision_of,
-    square_matrix,
-)
+from ._inputs import PrecisionDisplay, check_nodes, documented, group_codes, partial_correlations, square_matrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
     from matplotlib.colorbar import Colorbar
-    from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Self
 
 __all__ = ["SupportDisplay"]
 
-#: What can be shown.
-KINDS = ("partial correlation", "support", "frequency")
+#: What can be shown, and the range of its values.
+RANGES = {"partial correlation": (-1.0, 1.0), "support": (-np.inf, np.inf), "frequency": (0.0, 1.0)}
+#: Colours of values from the lowest to the highest, based on ColorBrewer's RdBu; only zero looks white.
+COLOURS: dict[str, list[tuple[float, str]]] = {
+    "partial correlation": [
+        *((0.0, "#67001f"), (0.2, style.NEGATIVE), (0.499, "#f6e3e6"), (0.5, "white")),
+        *((0.501, "#e4edf5"), (0.8, style.POSITIVE), (1.0, "#053061")),
+    ],
+    "support": [(0.0, "white"), (1.0, "black")],
+    "frequency": [(0.0, "white"), (0.6, style.POSITIVE), (1.0, "#053061")],
+}
+DIAGONAL_COLOUR, SEPARATOR_COLOUR = "#dfe3e8", "#8f99a6"
 #: Smallest visible side of a nonzero entry, in points.
 MIN_CELL_SIZE = 1.6
-SEPARATOR_COLOUR = "#8f99a6"
 #: Number of nodes that are named if there is not room for all names.
 MAX_TICK_NAMES = 12
 
 
-class SupportStyle(TypedDict, total=False):
-    """Keywords of `SupportDisplay.from_matrix`."""
-
-    groups: Any
-    order: Any
-    ax: Axes | None
-    image_kw: dict[str, Any] | None
-
-
 @documented
 @dataclass(eq=False, repr=False)
-class SupportDisplay:
+class SupportDisplay(PrecisionDisplay):
     """Heat map of a symmetric matrix, which shows where it is not zero.
 
     It shows partial correlations ρᵢⱼ = −Ωᵢⱼ/√(Ωᵢᵢ Ωⱼⱼ) of a precision matrix Ω, from negative to positive; or its
@@ -84,13 +74,8 @@ class SupportDisplay:
     separators_ : LineCollection or None
         Lines between groups.
 
-    See Also
-    --------
-    GraphDisplay : The same matrix as a graph.
-
     Examples
     --------
-    >>> import matplotlib; matplotlib.use("Agg")
     >>> import numpy as np
     >>> from ksparse.plots import SupportDisplay
     >>> precision = np.array([[1.0, 0.0, 0.25], [0.0, 1.0, 0.0], [0.25, 0.0, 1.0]])
@@ -109,54 +94,21 @@ class SupportDisplay:
     order: IntArray | None = None
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        what: str = "partial correlation",
-        names: Any = None,
-        **plot_style: Unpack[SupportStyle],
-    ) -> Self:
-        """Draw the precision matrix of an estimator.
-
-        Parameters
-        ----------
-        $precision_estimator
-        $kind_of_precision
-        $names
-        $support_order
-        $image_style
-
-        $returns
-        """
-        given = feature_names_of(estimator) if names is None else names
-        return cls.from_precision(precision_of(estimator), what=what, names=given, **plot_style)
-
-    @classmethod
-    def from_precision(
-        cls,
-        precision: Any,
-        *,
-        what: str = "partial correlation",
-        names: Any = None,
-        **plot_style: Unpack[SupportStyle],
-    ) -> Self:
+    def from_precision(cls, precision: Any, *, what: str = "partial correlation", **options: Any) -> Self:
         """Draw a precision matrix.
 
         Parameters
         ----------
-        $precision
-        $kind_of_precision
-        names : sequence of str, optional
-            Names of the nodes; x0, x1, … by default.
-        $support_order
-        $image_style
-
-        $returns
+        precision : array-like of shape (n_nodes, n_nodes)
+            A symmetric matrix with a positive diagonal.
+        what : {"partial correlation", "support"}, default="partial correlation"
+            What to show.
+        **options
+            Other parameters of `from_matrix`.
         """
         if what == "frequency":
             raise ValueError("a precision matrix has no frequencies; use from_matrix to draw them")
-        return cls.from_matrix(partial_correlations(precision), what=what, names=names, **plot_style)
+        return cls.from_matrix(partial_correlations(precision), what=what, **options)
 
     @classmethod
     def from_matrix(
@@ -167,8 +119,7 @@ class SupportDisplay:
         names: Any = None,
         groups: Any = None,
         order: Any = None,
-        ax: Axes | None = None,
-        image_kw: dict[str, Any] | None = None,
+        **options: Any,
     ) -> Self:
         """Draw a matrix of selection frequencies, of partial correlations, or the support of any matrix.
 
@@ -180,29 +131,32 @@ class SupportDisplay:
             What its values are: between 0 and 1, between −1 and 1, or zero where there is no edge.
         names : sequence of str, optional
             Names of the nodes; x0, x1, … by default.
-        $support_order
-        $image_style
-
-        $returns
+        groups : sequence, optional
+            Label of the group of each node. Lines separate the groups, and groups are named instead of nodes.
+        order : sequence of int, optional
+            The nodes from top to bottom and from left to right; by default sorted by group.
+        $options
         """
         values = square_matrix(matrix, "matrix")
         _check_range(values, what)
-        names = check_names(names, len(values), "names", "node")
-        groups = None if groups is None else check_labels(groups, len(values), "groups", "node")
-        order = _check_order(order, groups, len(values))
-        return cls(values, names, what=what, groups=groups, order=order).plot(ax, image_kw=image_kw)
+        names, groups = check_nodes(names, groups, len(values))
+        if order is not None and sorted(np.atleast_1d(order).tolist()) != list(range(len(values))):
+            raise ValueError(f"order must be a permutation of 0, …, {len(values) - 1}; got {order!r}")
+        order = None if order is None else np.asarray(order, dtype=np.intp)
+        return cls(values, names, what=what, groups=groups, order=order).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, image_kw: dict[str, Any] | None = None) -> Self:
         """Draw the matrix.
 
         Parameters
         ----------
-        $image_style
-
-        $returns
+        ax : Axes, optional
+            Where to draw; a new figure by default. Figures with several panels have most room for the colour scale with
+            ``layout="compressed"``.
+        image_kw : dict, optional
+            Keywords of the image, as in `matplotlib.axes.Axes.imshow`, such as vmin and vmax.
         """
-        self.ax_: Axes = style.get_axes(ax, self._figure_size(), "compressed")
-        self.figure_: Figure = style.figure_of(self.ax_)
+        self.ax_, self.figure_ = style.open_axes(ax, self._figure_size(), "compressed")
         codes = np.zeros(len(self.names)) if self.groups is None else group_codes(self.groups)[1]
         self.order_: IntArray = np.argsort(codes, kind="stable") if self.order is None else self.order
         self._draw_image(image_kw)
@@ -227,18 +181,22 @@ class SupportDisplay:
         return min(style.axes_size(self.ax_))
 
     def _draw_image(self, image_kw: dict[str, Any] | None) -> None:
+        from matplotlib.colors import LinearSegmentedColormap
+
         values = self.matrix[np.ix_(self.order_, self.order_)]
         margin = max(int(np.ceil((MIN_CELL_SIZE * len(values) / self._side() - 1) / 2)), 0)
         shown: AnyArray
         if self.what == "partial correlation":
             entries = values - np.diag(np.diagonal(values))
             shown = np.ma.masked_array(widen(entries, margin), mask=np.eye(len(values), dtype=bool))
-            largest = float(np.abs(entries).max()) or 1.0
-            limits = (-largest, largest)
+            high = float(np.abs(entries).max()) or 1.0
+            low = -high
         else:
             shown = widen(values if self.what == "frequency" else 1.0 * (values != 0), margin)
-            limits = (0.0, 1.0)
-        defaults = {"cmap": colours_of(self.what), "vmin": limits[0], "vmax": limits[1], "interpolation": "nearest"}
+            low, high = 0.0, 1.0
+        colours = LinearSegmentedColormap.from_list(self.what, COLOURS[self.what], N=2001)
+        colour_scale = {"cmap": colours.with_extremes(bad=DIAGONAL_COLOUR), "vmin": low, "vmax": high}
+        defaults = {"interpolation": "nearest", **colour_scale}
         self.image_: AxesImage = self.ax_.imshow(shown, **{**defaults, **(image_kw or {})})
         self.ax_.spines[:].set(color=style.GREY, linewidth=0.8)
 
@@ -295,37 +253,27 @@ class SupportDisplay:
         named = np.sort(np.argsort(starts - ends, kind="stable")[:max_names])  # the largest groups
         gap = min(style.LINE_SPACING * size * count / self._side(), count / len(named))
         places = spread((starts + ends - 1)[named] / 2, gap, low + gap / 2, high - gap / 2)
-        names = [group_names[codes[self.order_[start]]] for start in starts[named]]
-        texts = [style.shorten(name, style.MAX_GROUP_LENGTH) for name in names]
-        self.ax_.set_yticks(places, texts, parse_math=False, fontsize=size)
+        shown = codes[self.order_[starts[named]]]
+        names = [style.shorten(group_names[code], style.MAX_GROUP_LENGTH) for code in shown]
+        self.ax_.set_yticks(places, names, parse_math=False, fontsize=size)
         self.ax_.set_xticks([])
 
 
 def _check_range(values: Array, what: str) -> None:
     """Check that the values are possible for what they are said to be."""
-    if what not in KINDS:
-        raise ValueError(f"what must be one of {', '.join(map(repr, KINDS))}; got {what!r}")
-    if what == "frequency" and (values.min() < 0 or values.max() > 1):
+    if what not in RANGES:
+        raise ValueError(f"what must be one of {', '.join(map(repr, RANGES))}; got {what!r}")
+    low, high = RANGES[what]
+    if values.min() < low - 1e-9 or values.max() > high + 1e-9:
         raise ValueError(
-            f"frequencies must be between 0 and 1, got values from {values.min():.6g} to {values.max():.6g}; "
-            "divide counts by the number of replications"
-        )
-    largest = np.abs(np.triu(values, 1)).max()
-    if what == "partial correlation" and largest > 1 + 1e-9:
-        raise ValueError(
-            f"partial correlations must be between −1 and 1, got a value of size {largest:.6g}; "
-            "use from_precision to draw a precision matrix"
+            f"{what} must be between {low:g} and {high:g}, got values from {values.min():.6g} to {values.max():.6g}; "
+            "use from_precision to draw a precision matrix, and divide counts by the number of replications"
         )
 
 
-def _check_order(order: Any, groups: list[Any] | None, count: int) -> IntArray | None:
-    """A permutation of the nodes, or None for the default order."""
-    by_groups = isinstance(order, str) and order == "groups"
-    if by_groups and groups is None:
-        raise ValueError("order='groups' needs groups; give one label for each node")
-    if order is None or by_groups:
-        return None
-    nodes = np.asarray(order)
-    if nodes.dtype.kind not in "iu" or not np.array_equal(np.sort(nodes.ravel()), np.arange(count)) or nodes.ndim != 1:
-        raise ValueError(f"order must be 'groups' or a permutation of 0, …, {count - 1}; got {order!r}")
-    return nodes.astype(np.intp)
+def widen(values: Array, margin: int) -> Array:
+    """Extend nonzero entries by a margin on all sides; where several meet, the largest in absolute value is kept."""
+    size = 2 * margin + 1
+    highest = maximum_filter(np.maximum(values, 0.0), size, mode="constant")
+    lowest = minimum_filter(np.minimum(values, 0.0), size, mode="constant")
+    return np.where(highest >= -lowest, highest, lowest)
