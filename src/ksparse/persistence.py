@@ -102,16 +102,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     ValueError
         If the file is not a model, is damaged, or has a format that this version does not read.
 
-    Examples
+    See Also
     --------
-    >>> import tempfile, numpy as np, ksparse
-    >>> X = np.random.default_rng(0).standard_normal((50, 9))
-    >>> model = ksparse.SparsePrecision(k=3).fit(X)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ksparse.save(model, f"{folder}/model.json")
-    ...     again = ksparse.load(f"{folder}/model.json")
-    >>> bool(np.array_equal(again.precision_, model.precision_))
-    True
+    save : with an example.
     """
     return loads(Path(path).read_bytes(), name=os.fspath(path))
 

@@ -17,12 +17,9 @@ from sklearn.preprocessing import StandardScaler
 
 from .._types import AnyArray, Array, IntArray
 from ..estimators import SparseLinearModel
-from .data import Data, split_names
+from .data import Data, choose_task, split_names
 from .errors import InputError, quote, quote_path
 from .settings import FOLDS, Settings, Task
-from .target import choose_task
-
-__all__ = ["FittedModel", "fit_model"]
 
 
 @dataclass(frozen=True)
@@ -76,8 +73,6 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
             model = estimator.fit(data.X[train], y[train])
     except (ValueError, TypeError) as error:
         raise InputError(f"cannot fit {quote_path(data.source)}: {error}") from error
-    except MemoryError as error:
-        raise InputError(f"{quote_path(data.source)} does not fit into memory; use fewer rows or columns") from error
     seconds = time.perf_counter() - began
     on_train = _compute_scores(task, model, data.X[train], y[train], y[train])
     on_test = _compute_scores(task, model, data.X[test], y[test], y[train]) if len(test) else {}
@@ -98,25 +93,24 @@ def _split(y: AnyArray, task: Task, settings: Settings) -> tuple[IntArray, IntAr
     if settings.test == 0:
         return rows, rows[:0]
     held_out = int(np.ceil(settings.test * len(y)))
-    if min(held_out, len(y) - held_out) < max(2, len(np.unique(y)) if task.has_classes else 0):
+    if min(held_out, len(y) - held_out) < (max(2, len(np.unique(y))) if task.has_classes else 2):
         raise InputError(
             f"{len(y)} rows are too few for --test {settings.test:g}, which holds out {held_out} of them; {advice}"
         )
-    if task.has_classes:
-        rarest, count = _find_rarest(y)
-        if count < 2:
-            raise InputError(
-                f"class {quote(rarest)} has only one row, which cannot be in both the training and the test part;"
-                f" {advice}; or --task regression or poisson, if the target is a number or a count"
-            )
+    rarest, count = _find_rarest(y, task)
+    if count < 2:
+        raise InputError(
+            f"class {quote(rarest)} has only one row, which cannot be in both the training and the test part;"
+            f" {advice}; or --task regression or poisson, if the target is a number or a count"
+        )
     stratify = y if task.has_classes else None
     train, test = train_test_split(rows, test_size=settings.test, random_state=settings.seed, stratify=stratify)
     return np.sort(train), np.sort(test)
 
 
-def _find_rarest(y: AnyArray) -> tuple[Any, int]:
-    """The class with the fewest rows, and their number."""
-    classes, counts = np.unique(y, return_counts=True)
+def _find_rarest(y: AnyArray, task: Task) -> tuple[Any, int]:
+    """The class with the fewest rows, and their number; without classes, all rows count."""
+    classes, counts = np.unique(y, return_counts=True) if task.has_classes else (y[:1], np.array([len(y)]))
     return classes[counts.argmin()], int(counts.min())
 
 
@@ -148,10 +142,9 @@ def _check_folds(y: AnyArray, task: Task) -> None:
     few = f"too few for {FOLDS}-fold cross-validation; use more rows, --criterion ebic, or a fixed --k"
     if len(y) < 2 * FOLDS:
         raise InputError(f"{len(y)} training rows are {few}")
-    if task.has_classes:
-        rarest, count = _find_rarest(y)
-        if count < FOLDS:
-            raise InputError(f"class {quote(rarest)} has {count} training rows, {few}")
+    rarest, count = _find_rarest(y, task)
+    if count < FOLDS:
+        raise InputError(f"class {quote(rarest)} has {count} training rows, {few}")
 
 
 def _compute_scores(task: Task, model: Any, X: Any, y: AnyArray, y_train: AnyArray) -> dict[str, float]:
@@ -167,14 +160,11 @@ def _compute_scores(task: Task, model: Any, X: Any, y: AnyArray, y_train: AnyArr
         }
         if len(classes) == 2 and len(np.unique(y)) == 2:
             scores["ROC AUC"] = metrics.roc_auc_score(y == classes[1], probabilities[:, 1])
-    elif task.name == "poisson":
-        scores = {"D² (deviance)": nan}
-        with suppress(ValueError):  # not defined without counts above 0, or for a prediction of 0
-            scores["D² (deviance)"] = model.score(X, y) if y.any() else nan
-    else:
-        scores = {"R²": metrics.r2_score(y, prediction)}
-    if not task.has_classes:
-        scores["RMSE"] = metrics.root_mean_squared_error(y, prediction)
+        return {name: float(score) for name, score in scores.items()}
+    scores = {"D² (deviance)" if task.name == "poisson" else "R²": nan}
+    with suppress(ValueError):  # the deviance is not defined without counts above 0, or for a prediction of 0
+        scores = dict.fromkeys(scores, model.score(X, y) if y.any() else nan)
+    scores["RMSE"] = metrics.root_mean_squared_error(y, prediction)
     if task.name == "huber":
         scores["Median |error|"] = metrics.median_absolute_error(y, prediction)
     return {name: float(score) for name, score in scores.items()}

@@ -18,8 +18,6 @@ from ..solvers.effort import HIGHEST
 from .errors import InputError, escape_control
 from .settings import FOLDS, TASKS, Settings
 
-__all__ = ["main"]
-
 #: Exit codes that shells expect for bad input, Ctrl-C and a closed pipe.
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
@@ -45,8 +43,8 @@ examples
   ksparse fit genes.csv.gz --target tumour --k auto --rule 1se --out results
   ksparse predict results/model.json new_patients.csv > predictions.csv"""
 
-PREDICT = """Predict new rows with a model that 'ksparse fit --out DIR' or ksparse.save wrote; prints CSV. Only the columns
-of the selected features are needed."""
+PREDICT = """Predict new rows with a model that 'ksparse fit --out DIR' or ksparse.save wrote; prints CSV. Only the
+columns of the selected features are needed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,15 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _run(arguments)
         sys.stdout.flush()
-    except InputError as error:
-        print(f"ksparse: {escape_control(error)}", file=sys.stderr)
-        return BAD_INPUT
     except BrokenPipeError:
         # The rest of the buffer must not be written when the interpreter exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except (OSError, MemoryError) as error:
-        print(f"ksparse: {escape_control(error) or 'not enough memory'}", file=sys.stderr)
+    except (InputError, OSError, MemoryError) as error:
+        message = escape_control(error) or "not enough memory; use fewer rows or columns"
+        print(f"ksparse: {message}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("ksparse: interrupted", file=sys.stderr)
