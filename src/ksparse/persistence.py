@@ -63,10 +63,6 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
     TypeError
         If the model, or one of its parameters, is not plain data: a function, a random generator, an iterator.
 
-    See Also
-    --------
-    load : the way back.
-
     Examples
     --------
     >>> import numpy as np, tempfile

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import difflib
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from .._types import AnyArray, Array, Matrix
@@ -70,7 +68,10 @@ def load_features(name: str, model: Any, needed: list[int], first_index: int | N
             raise InputError(
                 f"the model has named features, but those of {quote_path(name)} are numbers; give a CSV or Parquet file"
             )
-        return _load_svmlight_columns(Path(name), [(first_index or 0) + feature for feature in needed])
+        X, _ = _load_svmlight(Path(name))
+        columns = [(first_index or 0) + feature for feature in needed]
+        X.resize(X.shape[0], max(max(columns) + 1, X.shape[1]))  # features that no row has are zero
+        return X[:, columns]
     table = open_table(name)
     if names is None and first_index is None:
         if len(table.names) != model.n_features_in_:
@@ -106,9 +107,6 @@ def _find_column(table: Table, column: str, option: str) -> int:
     raise InputError(f"{quote_path(table.source)} has no column {quote(column)}, which {option} names; {advice}")
 
 
-# --- svmlight -------------------------------------------------------------------------------------------------------
-
-
 def _load_svmlight_data(path: Path, target: str | None, drop: Sequence[str]) -> Data:
     if target is not None:
         raise InputError("svmlight files have their target at the start of each line; leave --target out")
@@ -131,16 +129,9 @@ def _load_svmlight_data(path: Path, target: str | None, drop: Sequence[str]) -> 
     return Data(str(path), X, names, "label", y, first_index=first)
 
 
-def _load_svmlight_columns(path: Path, wanted: list[int]) -> Matrix:
-    X, _ = _load_svmlight(path)
-    width = max(max(wanted) + 1, X.shape[1])  # features that no row has are zero
-    return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))[:, wanted]
-
-
 def _load_svmlight(path: Path) -> tuple[Matrix, AnyArray]:
     """Rows with features at their own numbers, and labels."""
-    with explain_read_errors(path), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with explain_read_errors(path):
         try:
             X, y = load_svmlight_file(str(path), zero_based=True)
         except (ValueError, OverflowError) as error:
@@ -154,9 +145,6 @@ def _load_svmlight(path: Path) -> tuple[Matrix, AnyArray]:
         feature, row = X.indices[wrong[0]], int(np.searchsorted(X.indptr, wrong[0], side="right"))
         raise InputError(f"feature {feature} of {quote_path(path)} is not a number up to {LARGEST:g} on row {row}")
     return X, y
-
-
-# --- the kind of model ----------------------------------------------------------------------------------------------
 
 
 def choose_task(data: Data, option: str) -> tuple[Task, AnyArray, str]:

@@ -31,8 +31,7 @@ class FittedModel:
     task: Task
     reason: str  # why this task
     model: SparseLinearModel
-    means: Array  # of each feature in the training rows
-    scales: Array  # standard deviations of each feature in the training rows
+    scaler: StandardScaler  # means and standard deviations of the features in the training rows
     train: IntArray
     test: IntArray  # empty if the user wants no test
     y: AnyArray  # the target as the model takes it
@@ -53,11 +52,11 @@ class FittedModel:
 
     def coefficients(self, *, standardize: bool) -> Array:
         """Coefficients, one row for each class or a single row: standardized, or in the units of the data."""
-        return np.atleast_2d(self.model.coef_) * (self.scales if standardize else 1.0)
+        return np.atleast_2d(self.model.coef_) * (self.scaler.scale_ if standardize else 1.0)
 
     def intercepts(self, *, standardize: bool) -> Array:
         """One intercept for each row of coefficients; the standardized one is the prediction for average features."""
-        shift = self.coefficients(standardize=False) @ self.means if standardize else 0.0
+        shift = self.coefficients(standardize=False) @ self.scaler.mean_ if standardize else 0.0
         return np.atleast_1d(self.model.intercept_) + shift
 
 
@@ -81,10 +80,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     if settings.k is not None and settings.k > features:
         notes.append(f"--k {settings.k} is more than the {features} features, so all of them may be selected")
     scaler = StandardScaler(with_mean=False).fit(data.X[train])
-    means, scales = np.asarray(scaler.mean_), np.asarray(scaler.scale_)
-    return FittedModel(
-        data, settings, task, reason, model, means, scales, train, test, y, scores, seconds, tuple(notes)
-    )
+    return FittedModel(data, settings, task, reason, model, scaler, train, test, y, scores, seconds, tuple(notes))
 
 
 def _split(y: AnyArray, task: Task, settings: Settings) -> tuple[IntArray, IntArray]:

@@ -86,8 +86,10 @@ def _run(arguments: Sequence[str] | None) -> None:
     if unknown:
         # The usage of the command says more than that of all commands.
         commands.choices[command].error(f"unrecognized arguments: {' '.join(unknown)}")
-    if command == "fit":
-        _check_choice(fit, given)
+    if given.get("k", Settings.k) is not None and ("criterion" in given or "rule" in given):
+        fit.error("--criterion and --rule are for choosing k; use them with --k auto")
+    if "rule" in given and given.get("criterion", "cv") != "cv":
+        fit.error(f"--rule is for cross-validation; leave it out with --criterion {given['criterion']}")
     from .commands import run_fit, run_predict
 
     if command == "fit":
@@ -150,14 +152,6 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
     add("--jobs", type=JOBS, metavar="N", help="number of folds to fit in parallel; -1 uses all cores")
     add("--out", type=FOLDER, metavar="DIR", help="write report.html and model.json to this folder")
     return fit
-
-
-def _check_choice(parser: argparse.ArgumentParser, given: dict[str, Any]) -> None:
-    """Refuse options for choosing k that would have no effect."""
-    if given.get("k", Settings.k) is not None and ("criterion" in given or "rule" in given):
-        parser.error("--criterion and --rule are for choosing k; use them with --k auto")
-    if "rule" in given and given.get("criterion", "cv") != "cv":
-        parser.error(f"--rule is for cross-validation; leave it out with --criterion {given['criterion']}")
 
 
 def _make_type(read: Callable[[str], Any], accepts: Callable[[Any], bool], expected: str) -> Callable[[str], Any]:

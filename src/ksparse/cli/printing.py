@@ -85,8 +85,9 @@ def _print_table(console: Console, table: pd.DataFrame) -> None:
     """Print a table: as many columns as fit into the width, then the others below."""
     names, title = table.index.tolist(), str(table.columns.name)
     room = console.width - min(max(map(len, [title, *names])) + 3, console.width // 2)
-    most = max(1, room // (max(map(len, [*table.columns, *table.to_numpy().ravel()])) + 3))
-    for start in range(0, table.shape[1], most):
+    widths = [max(map(len, [head, *table[head]])) + 3 for head in table.columns]
+    most = len(widths) if sum(widths) <= room else max(1, room // max(widths))
+    for start in range(0, len(widths), most):
         part = table.iloc[:, start : start + most]
         shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False, padding=(0, 1))
         shown.add_column(Text(title), justify="right" if title == "k" else "left", overflow="fold")

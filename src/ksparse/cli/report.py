@@ -70,7 +70,7 @@ def _draw_path(fitted: FittedModel) -> list[tuple[str, str]]:
     """Figures of the k that were tried, with captions: scores, and coefficients of the first classes."""
     figures = [(_draw(ScorePathDisplay.from_estimator, fitted.model), f"{summary.describe_choice(fitted)}.")]
     names, outputs = [escape_control(name) for name in fitted.data.names], len(np.atleast_2d(fitted.model.coef_))
-    options = {"standardize_by": fitted.scales, "feature_names": names}
+    options = {"standardize_by": fitted.scaler.scale_, "feature_names": names}
     for output in range(min(outputs, MOST_CLASSES)):
         picture = _draw(CoefficientPathDisplay.from_estimator, fitted.model, output=output, **options)
         which = f" of class {fitted.model.classes_[output]}" if outputs > 1 else ""

@@ -29,10 +29,9 @@ def describe_data(fitted: FittedModel) -> list[str]:
         f"Task: {fitted.task.name} ({fitted.reason})",
     ]
     if fitted.task.has_classes:
-        classes, counts = np.unique(fitted.y, return_counts=True)
-        pairs = list(zip(classes.tolist(), counts, strict=True))
-        more = f" and {len(pairs) - MOST_CLASSES} more" if len(pairs) > MOST_CLASSES else ""
-        shown = ", ".join(f"{escape_control(name)} ({count} rows)" for name, count in pairs[:MOST_CLASSES])
+        counts = pd.Series(fitted.y).value_counts().sort_index()
+        more = f" and {len(counts) - MOST_CLASSES} more" if len(counts) > MOST_CLASSES else ""
+        shown = ", ".join(f"{escape_control(name)} ({count} rows)" for name, count in counts[:MOST_CLASSES].items())
         lines.append(f"Classes: {shown}{more}")
     split = "all rows for training, none for testing (--test 0)"
     if len(fitted.test):
