@@ -63,10 +63,6 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
     TypeError
         If the model, or one of its parameters, is not plain data: a function, a random generator, an iterator.
 
-    See Also
-    --------
-    load : the way back.
-
     Examples
     --------
     >>> import numpy as np, tempfile
@@ -102,16 +98,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     ValueError
         If the file is not a model, is damaged, or has a format that this version does not read.
 
-    Examples
+    See Also
     --------
-    >>> import tempfile, numpy as np, ksparse
-    >>> X = np.random.default_rng(0).standard_normal((50, 9))
-    >>> model = ksparse.SparsePrecision(k=3).fit(X)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ksparse.save(model, f"{folder}/model.json")
-    ...     again = ksparse.load(f"{folder}/model.json")
-    >>> bool(np.array_equal(again.precision_, model.precision_))
-    True
+    save : with an example.
     """
     return loads(Path(path).read_bytes(), name=os.fspath(path))
 

@@ -141,7 +141,8 @@ def test_damaged_parquet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     parquet.write_table(arrow.table(columns), path)
     assert "--target" in refused(capsys, "fit", path)
     assert "'city' has text in 3 rows (first 'a' on row 1)" in refused(capsys, "fit", path, "--target", "x")
-    assert "'outcome' is missing in 1 row" in refused(capsys, "fit", path, "--target", "outcome", "--drop", "city,x")
+    line = refused(capsys, "fit", path, "--target", "outcome", "--drop", "city,x")
+    assert "'outcome' is missing in 1 of 3 rows" in line
     line = refused(capsys, "fit", path, "--target", "city", "--drop", "outcome")
     assert "'x'" in line
     assert "row 3" in line
@@ -167,11 +168,14 @@ def test_parquet_without_pyarrow(
 
 
 def test_no_file_and_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("none.csv", "none.parquet", "none.svm", "iris"):
-        assert "there is no file" in refused(capsys, "fit", tmp_path / name)
-    for name in ("d.csv", "d.svm", "d.parquet", "d"):
+    for name in ("none.csv", "none.parquet", "iris"):
+        assert f"there is no file '{tmp_path / name}'; check" in refused(capsys, "fit", tmp_path / name)
+    missing = refused(capsys, "fit", tmp_path / "none.svm")
+    assert f"cannot read '{tmp_path / 'none.svm'}': No such file or directory; check the path" in missing
+    for name in ("d.csv", "d.svm", "d.parquet"):
         (tmp_path / name).mkdir()
-        assert "is a folder" in refused(capsys, "fit", tmp_path / name)
+        assert "Is a directory; check the path" in refused(capsys, "fit", tmp_path / name)
+    assert "expected a name that ends with .csv" in refused(capsys, "fit", tmp_path)
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
     assert "--target COL is needed" in refused(capsys, "fit", tmp_path / "a.csv")
 

@@ -102,8 +102,8 @@ def test_a_model_without_features(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_bad_models_and_data(classes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = tmp_path / "a.csv"
-    assert "there is no file" in refused(capsys, "predict", tmp_path / "none.json", data)
-    assert "is a folder" in refused(capsys, "predict", tmp_path, data)
+    assert "No such file or directory" in refused(capsys, "predict", tmp_path / "none.json", data)
+    assert "Is a directory" in refused(capsys, "predict", tmp_path, data)
     assert "not a model saved by ksparse" in refused(capsys, "predict", data, data)
     (tmp_path / "m.json").write_bytes(b"\x80\x04junk")
     assert "not a model saved by ksparse" in refused(capsys, "predict", tmp_path / "m.json", data)

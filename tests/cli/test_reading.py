@@ -87,7 +87,8 @@ def test_types_of_parquet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     X = read_numbers(table, table.read(4), [0, 1, 2, 3], advise_drop=True)
     np.testing.assert_array_equal(X[:, 0], np.arange(rows) / 4)
     np.testing.assert_array_equal(X[:, 3], np.arange(rows))
-    np.testing.assert_array_equal(read_target(table, table.read(4), 4), np.arange(rows) ** 2)
+    np.testing.assert_array_equal(read_target(table, table.read(4), 4).astype(float), np.arange(rows) ** 2)
+    assert "Task: regression" in accepted(capsys, "fit", path, "--target", "y", "--k", "1")
     good.set_index(pd.Index(range(rows), name="patient")).to_parquet(path)
     assert open_table(str(path)).names[0] == "patient"
     bad = good.assign(day=datetime.date(2020, 1, 1), time=pd.Timestamp("2020-01-01"), kind=pd.Categorical(["u"] * rows))
@@ -95,7 +96,7 @@ def test_types_of_parquet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     line = refused(capsys, "fit", path, "--target", "y")
     for column in ("day", "time", "kind"):
         assert f"'{column}' has text in 30 rows" in line
-    assert "has values such as" in refused(capsys, "fit", path, "--target", "day", "--drop", "time,kind")
+    assert "only one class, '2020-01-01'" in refused(capsys, "fit", path, "--target", "day", "--drop", "time,kind")
 
 
 def test_predictions_of_other_saved_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

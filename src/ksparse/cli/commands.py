@@ -22,8 +22,6 @@ from .fitting import FittedModel, fit_model
 from .printing import print_model, show_progress
 from .settings import Settings
 
-__all__ = ["run_fit", "run_predict"]
-
 
 def run_fit(settings: Settings) -> None:
     """Fit a model, print it, and write a report and the model if a folder is given."""
@@ -44,21 +42,17 @@ def run_fit(settings: Settings) -> None:
 def _write(fitted: FittedModel, folder: Path) -> list[str]:
     from .report import render_report
 
+    data = fitted.data
     with show_progress("Writing the report"):
-        files = {"report.html": render_report(fitted), "model.json": _write_model(fitted)}
+        page = render_report(fitted)
+        about: dict[str, object] = {"data": Path(data.source).name, "target": data.target, "task": fitted.task.name}
+        if data.first_index is None:
+            fitted.model.feature_names_in_ = np.array(data.names, dtype=object)
+        else:
+            about["first_index"] = data.first_index
+        files = {"report.html": page, "model.json": dumps(fitted.model, about=about)}
         _write_files(folder, files)
     return [f"Wrote {escape_control(folder / name)}" for name in files]
-
-
-def _write_model(fitted: FittedModel) -> str:
-    """The text of the model's file, with what ``ksparse predict`` must know about the data."""
-    data = fitted.data
-    about: dict[str, object] = {"data": Path(data.source).name, "target": data.target, "task": fitted.task.name}
-    if data.first_index is None:
-        fitted.model.feature_names_in_ = np.array(data.names, dtype=object)
-    else:
-        about["first_index"] = data.first_index
-    return dumps(fitted.model, about=about)
 
 
 def _check_folder(folder: Path) -> None:
@@ -114,20 +108,19 @@ def _predict(path: Path, source: str) -> pd.DataFrame:
         raise InputError(f"{quote_path(path)} has a {type(model).__name__}, which makes no predictions")
     if first_index not in (None, 0, 1):
         raise InputError(f"{quote_path(path)} has the first_index {first_index!r}, expected 0 or 1")
-    needed, features, names = _find_needed(model), model.n_features_in_, getattr(model, "feature_names_in_", None)
-    X = load_features(source, features, None if names is None else list(names), needed, first_index)
-    if len(needed) < features:  # the others do not matter, and are zero
-        X = sparse.csr_array(X) @ sparse.eye_array(features, format="csr")[needed]
+    needed = _find_needed(model)
+    X = load_features(source, model, needed, first_index)
+    if len(needed) < model.n_features_in_:  # the others do not matter, and are zero
+        X = sparse.csr_array(X) @ sparse.eye_array(model.n_features_in_, format="csr")[needed]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were checked above
         prediction = model.predict(X)
         if prediction.ndim == 2:
-            return pd.DataFrame({f"prediction_{j + 1}": column for j, column in enumerate(prediction.T)})
-        columns = {"prediction": prediction}
+            return pd.DataFrame(prediction, columns=[f"prediction_{j + 1}" for j in range(prediction.shape[1])])
+        frame = pd.DataFrame({"prediction": prediction})
         if hasattr(model, "predict_proba"):
-            names = [f"probability_{name}" for name in model.classes_.tolist()]
-            columns |= dict(zip(names, model.predict_proba(X).T, strict=True))
-    return pd.DataFrame(columns)
+            frame[[f"probability_{name}" for name in model.classes_.tolist()]] = model.predict_proba(X)
+    return frame
 
 
 def _find_needed(model: Any) -> list[int]:

@@ -1,23 +1,27 @@
-"""From what the user names (a file, a data set, columns) to features, their names and a target."""
+"""From what the user names (a file, a data set, columns) to features, a target and the kind of model."""
 
 from __future__ import annotations
 
 import csv
 import difflib
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from scipy import sparse
+import pandas as pd
 from sklearn.datasets import load_svmlight_file
 
-from .._types import AnyArray, Matrix
+from .._types import AnyArray, Array, Matrix
 from .errors import InputError, explain_read_errors, quote, quote_list, quote_path
-from .reading import SVMLIGHT, Table, find_suffix, open_table, read_numbers, read_target
+from .reading import LARGEST, SVMLIGHT, Table, find_suffix, open_table, parse_numbers, read_numbers, read_target
+from .settings import TASKS, Task
 
-__all__ = ["Data", "load_features", "load_training_data", "split_names"]
+#: Integers with at most this many distinct values are taken for classes,
+MOST_CLASSES = 10
+#: if each value occurs in at least this many rows; otherwise they are counts.
+ROWS_OF_A_CLASS = 5
 
 
 @dataclass(frozen=True)
@@ -56,33 +60,33 @@ def load_training_data(name: str, target: str | None, drop: Sequence[str]) -> Da
     return Data(table.source, X, [table.names[j] for j in features], target, y, notes)
 
 
-def load_features(
-    name: str, n_features: int, names: list[str] | None, selected: list[int], first_index: int | None
-) -> Matrix:
-    """The columns that a model needs, in the order of `selected`; without names, columns are taken by position."""
+def load_features(name: str, model: Any, needed: list[int], first_index: int | None) -> Matrix:
+    """The features that a model needs, in this order; without names, columns are taken by position."""
+    names = getattr(model, "feature_names_in_", None)
     if find_suffix(Path(name)) in SVMLIGHT:
         if names is not None:
             raise InputError(
                 f"the model has named features, but those of {quote_path(name)} are numbers; give a CSV or Parquet file"
             )
-        return _load_svmlight_columns(Path(name), [(first_index or 0) + feature for feature in selected])
+        X, _ = _load_svmlight(Path(name))
+        columns = [(first_index or 0) + feature for feature in needed]
+        X.resize(X.shape[0], max(max(columns) + 1, X.shape[1]))  # features that no row has are zero
+        return X[:, columns]
     table = open_table(name)
     if names is None and first_index is None:
-        if len(table.names) != n_features:
+        if len(table.names) != model.n_features_in_:
             raise InputError(
-                f"{quote_path(name)} has {len(table.names)} columns, but the model needs its {n_features} features in"
-                " their order, since it was fitted without their names"
+                f"{quote_path(name)} has {len(table.names)} columns, but the model needs its {model.n_features_in_}"
+                " features in their order, since it was fitted without their names"
             )
-        columns = selected
-    else:
-        wanted = [str((first_index or 0) + feature) if names is None else names[feature] for feature in selected]
-        missing = [column for column in wanted if column not in table.names]
-        if missing:
-            raise InputError(
-                f"{quote_path(name)} lacks {'columns' if len(missing) > 1 else 'the column'} {quote_list(missing)},"
-                f" which the model needs; it has {quote_list(table.names)}"
-            )
-        columns = [table.names.index(column) for column in wanted]
+        return read_numbers(table, table.read(None), needed, advise_drop=False)
+    wanted = [str((first_index or 0) + feature) if names is None else names[feature] for feature in needed]
+    if missing := [column for column in wanted if column not in table.names]:
+        raise InputError(
+            f"{quote_path(name)} lacks {'columns' if len(missing) > 1 else 'the column'} {quote_list(missing)}, which"
+            f" the model needs; it has {quote_list(table.names)}"
+        )
+    columns = [table.names.index(column) for column in wanted]
     return read_numbers(table, table.read(None), columns, advise_drop=False)
 
 
@@ -103,60 +107,98 @@ def _find_column(table: Table, column: str, option: str) -> int:
     raise InputError(f"{quote_path(table.source)} has no column {quote(column)}, which {option} names; {advice}")
 
 
-# --- svmlight -------------------------------------------------------------------------------------------------------
-
-
 def _load_svmlight_data(path: Path, target: str | None, drop: Sequence[str]) -> Data:
     if target is not None:
         raise InputError("svmlight files have their target at the start of each line; leave --target out")
     X, y = _load_svmlight(path)
-    if not np.isfinite(y).all():
-        row = np.argmin(np.isfinite(y)) + 1
-        raise InputError(f"{quote_path(path)} has a label that is not finite on row {row}; correct it")
     if X.nnz == 0:
         raise InputError(f"{quote_path(path)} has no features; expected lines such as '1 3:0.5 7:2'")
     # As scikit-learn does: numbers start at 1 unless there is a feature 0.
     first = 0 if np.any(X.indices == 0) else 1
     X = X[:, first:]
     names = [str(feature + first) for feature in range(X.shape[1])]
-    dropped, known = split_names(drop, names), set(names)
-    for name in dropped:
-        if name not in known:
-            raise InputError(
-                f"--drop names the feature {quote(name)}; {quote_path(path)} has {names[0]} to {names[-1]}"
-            )
+    dropped = split_names(drop, names)
+    if unknown := set(dropped).difference(names):
+        raise InputError(
+            f"--drop names the feature {quote(min(unknown))}; {quote_path(path)} has {names[0]} to {names[-1]}"
+        )
     if dropped:
         # An empty column keeps the numbers of the others, and is never selected.
-        keep = np.ones(X.shape[1])
-        keep[[int(name) - first for name in dropped]] = 0.0
-        X = (X @ sparse.diags_array(keep)).tocsr()
+        X.data[np.isin(X.indices, [int(name) - first for name in dropped])] = 0.0
         X.eliminate_zeros()
     return Data(str(path), X, names, "label", y, first_index=first)
 
 
-def _load_svmlight_columns(path: Path, wanted: list[int]) -> Matrix:
-    X, _ = _load_svmlight(path)
-    width = max(max(wanted) + 1, X.shape[1])  # features that no row has are zero
-    return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))[:, wanted]
-
-
 def _load_svmlight(path: Path) -> tuple[Matrix, AnyArray]:
     """Rows with features at their own numbers, and labels."""
-    with explain_read_errors(path), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with explain_read_errors(path):
         try:
             X, y = load_svmlight_file(str(path), zero_based=True)
-        except UnicodeDecodeError:
-            raise
         except (ValueError, OverflowError) as error:
             raise InputError(
                 f"cannot read {quote_path(path)} as svmlight: {error}; expected lines such as '1 3:0.5 7:2'"
             ) from error
     if len(y) == 0:
         raise InputError(f"{quote_path(path)} is empty; expected lines such as '1 3:0.5 7:2'")
-    finite = np.isfinite(X.data)
-    if not finite.all():
-        place = int(np.argmin(finite))
-        row = int(np.searchsorted(X.indptr, place, side="right"))
-        raise InputError(f"feature {X.indices[place]} of {quote_path(path)} is not finite on row {row}; correct it")
+    wrong = np.flatnonzero(~(np.abs(X.data) <= LARGEST))
+    if wrong.size:
+        feature, row = X.indices[wrong[0]], int(np.searchsorted(X.indptr, wrong[0], side="right"))
+        raise InputError(f"feature {feature} of {quote_path(path)} is not a number up to {LARGEST:g} on row {row}")
     return X, y
+
+
+def choose_task(data: Data, option: str) -> tuple[Task, AnyArray, str]:
+    """The task, the target as its model takes it, and why this task was chosen."""
+    numbers = parse_numbers(pd.Series(data.y))
+    wrong = ~(np.abs(numbers) <= LARGEST)
+    # Among numbers, text is more probably a mistake than a class.
+    may_be_text = option == "classification" or (option == "auto" and wrong.mean() >= 0.5)
+    if wrong.any() and not (may_be_text and data.y.dtype == object):
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"the target {quote(data.target)} is not a finite number, or is beyond {LARGEST:g}, in {wrong.sum()} of"
+            f" {len(wrong)} rows (first {quote(data.y[row])} on row {row + 1}); correct it, or use --task"
+            " classification if the values are classes"
+        )
+    name, reason = (option, "set by --task") if option != "auto" else _guess(data.y, numbers)
+    if name == "poisson" and numbers.min() < 0:
+        raise InputError(
+            f"--task poisson is for counts, but the target {quote(data.target)} has {numbers.min():g}; choose another"
+            " task"
+        )
+    return TASKS[name], _make_labels(data, numbers) if TASKS[name].has_classes else numbers, reason
+
+
+def _guess(y: AnyArray, numbers: Array) -> tuple[str, str]:
+    distinct, counts = np.unique(numbers, return_counts=True)
+    few = len(distinct) <= MOST_CLASSES and counts.min() >= ROWS_OF_A_CLASS and np.all(distinct == np.round(distinct))
+    reasons = {
+        "is text": bool(np.isnan(numbers).any()),
+        "is true or false": y.dtype == bool,
+        f"has {len(distinct)} distinct values": len(distinct) <= 2,
+        f"has only {len(distinct)} distinct integers": few,
+    }
+    reason = next((reason for reason, holds in reasons.items() if holds), None)
+    name = "classification" if reason else "regression"
+    return name, f"since the target {reason or 'has many distinct numbers'}; use --task to change this"
+
+
+def _make_labels(data: Data, numbers: Array) -> AnyArray:
+    """Labels as booleans, integers or text; at least two of them."""
+    if data.y.dtype == bool:
+        y = data.y
+    elif np.all(numbers == np.round(numbers)) and np.abs(numbers).max() < 2**53:
+        y = numbers.astype(np.int64)
+    else:
+        y = data.y.astype(str)  # scikit-learn does not take classes such as 1.5, but it takes any text
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise InputError(
+            f"the target {quote(data.target)} has only one class, {quote_list(classes)}; at least two are needed"
+        )
+    if len(classes) > len(y) / 2:
+        raise InputError(
+            f"the target {quote(data.target)} has {len(classes)} classes in {len(y)} rows, such as"
+            f" {quote_list(classes, 3)}; choose another --target, or --task regression for numbers"
+        )
+    return y

@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["InputError", "escape_control", "explain_read_errors", "quote", "quote_list", "quote_path"]
-
 LONGEST = 60
 DAMAGED = "is damaged or not compressed as its name says; make or download it again"
 
@@ -53,14 +51,9 @@ def explain_read_errors(path: Path) -> Iterator[None]:
         raise InputError(f"{name} is not UTF-8 text; save it as UTF-8, or check that it is the right file") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{name} {DAMAGED}") from error
-    except FileNotFoundError as error:
-        raise InputError(f"there is no file {name}; check the path") from error
-    except IsADirectoryError as error:
-        raise InputError(f"{name} is a folder; give a file in it") from error
     except OSError as error:
         # bz2 reports damaged data as an OSError without a number.
-        raise InputError(f"cannot read {name}: {error.strerror}" if error.strerror else f"{name} {DAMAGED}") from error
+        problem = f"cannot read {name}: {error.strerror}; check the path" if error.strerror else f"{name} {DAMAGED}"
+        raise InputError(problem) from error
     except csv.Error as error:
         raise InputError(f"cannot read {name} as a table: {error}; check its quotes and separators") from error
-    except MemoryError as error:
-        raise InputError(f"{name} does not fit into memory; use fewer rows or columns") from error

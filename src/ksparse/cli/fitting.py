@@ -17,12 +17,9 @@ from sklearn.preprocessing import StandardScaler
 
 from .._types import AnyArray, Array, IntArray
 from ..estimators import SparseLinearModel
-from .data import Data, split_names
+from .data import Data, choose_task, split_names
 from .errors import InputError, quote, quote_path
 from .settings import FOLDS, Settings, Task
-from .target import choose_task
-
-__all__ = ["FittedModel", "fit_model"]
 
 
 @dataclass(frozen=True)
@@ -34,8 +31,7 @@ class FittedModel:
     task: Task
     reason: str  # why this task
     model: SparseLinearModel
-    means: Array  # of each feature in the training rows
-    scales: Array  # standard deviations of each feature in the training rows
+    scaler: StandardScaler  # means and standard deviations of the features in the training rows
     train: IntArray
     test: IntArray  # empty if the user wants no test
     y: AnyArray  # the target as the model takes it
@@ -56,11 +52,11 @@ class FittedModel:
 
     def coefficients(self, *, standardize: bool) -> Array:
         """Coefficients, one row for each class or a single row: standardized, or in the units of the data."""
-        return np.atleast_2d(self.model.coef_) * (self.scales if standardize else 1.0)
+        return np.atleast_2d(self.model.coef_) * (self.scaler.scale_ if standardize else 1.0)
 
     def intercepts(self, *, standardize: bool) -> Array:
         """One intercept for each row of coefficients; the standardized one is the prediction for average features."""
-        shift = self.coefficients(standardize=False) @ self.means if standardize else 0.0
+        shift = self.coefficients(standardize=False) @ self.scaler.mean_ if standardize else 0.0
         return np.atleast_1d(self.model.intercept_) + shift
 
 
@@ -76,8 +72,6 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
             model = estimator.fit(data.X[train], y[train])
     except (ValueError, TypeError) as error:
         raise InputError(f"cannot fit {quote_path(data.source)}: {error}") from error
-    except MemoryError as error:
-        raise InputError(f"{quote_path(data.source)} does not fit into memory; use fewer rows or columns") from error
     seconds = time.perf_counter() - began
     on_train = _compute_scores(task, model, data.X[train], y[train], y[train])
     on_test = _compute_scores(task, model, data.X[test], y[test], y[train]) if len(test) else {}
@@ -86,10 +80,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     if settings.k is not None and settings.k > features:
         notes.append(f"--k {settings.k} is more than the {features} features, so all of them may be selected")
     scaler = StandardScaler(with_mean=False).fit(data.X[train])
-    means, scales = np.asarray(scaler.mean_), np.asarray(scaler.scale_)
-    return FittedModel(
-        data, settings, task, reason, model, means, scales, train, test, y, scores, seconds, tuple(notes)
-    )
+    return FittedModel(data, settings, task, reason, model, scaler, train, test, y, scores, seconds, tuple(notes))
 
 
 def _split(y: AnyArray, task: Task, settings: Settings) -> tuple[IntArray, IntArray]:
@@ -98,25 +89,24 @@ def _split(y: AnyArray, task: Task, settings: Settings) -> tuple[IntArray, IntAr
     if settings.test == 0:
         return rows, rows[:0]
     held_out = int(np.ceil(settings.test * len(y)))
-    if min(held_out, len(y) - held_out) < max(2, len(np.unique(y)) if task.has_classes else 0):
+    if min(held_out, len(y) - held_out) < (max(2, len(np.unique(y))) if task.has_classes else 2):
         raise InputError(
             f"{len(y)} rows are too few for --test {settings.test:g}, which holds out {held_out} of them; {advice}"
         )
-    if task.has_classes:
-        rarest, count = _find_rarest(y)
-        if count < 2:
-            raise InputError(
-                f"class {quote(rarest)} has only one row, which cannot be in both the training and the test part;"
-                f" {advice}; or --task regression or poisson, if the target is a number or a count"
-            )
+    rarest, count = _find_rarest(y, task)
+    if count < 2:
+        raise InputError(
+            f"class {quote(rarest)} has only one row, which cannot be in both the training and the test part;"
+            f" {advice}; or --task regression or poisson, if the target is a number or a count"
+        )
     stratify = y if task.has_classes else None
     train, test = train_test_split(rows, test_size=settings.test, random_state=settings.seed, stratify=stratify)
     return np.sort(train), np.sort(test)
 
 
-def _find_rarest(y: AnyArray) -> tuple[Any, int]:
-    """The class with the fewest rows, and their number."""
-    classes, counts = np.unique(y, return_counts=True)
+def _find_rarest(y: AnyArray, task: Task) -> tuple[Any, int]:
+    """The class with the fewest rows, and their number; without classes, all rows count."""
+    classes, counts = np.unique(y, return_counts=True) if task.has_classes else (y[:1], np.array([len(y)]))
     return classes[counts.argmin()], int(counts.min())
 
 
@@ -148,10 +138,9 @@ def _check_folds(y: AnyArray, task: Task) -> None:
     few = f"too few for {FOLDS}-fold cross-validation; use more rows, --criterion ebic, or a fixed --k"
     if len(y) < 2 * FOLDS:
         raise InputError(f"{len(y)} training rows are {few}")
-    if task.has_classes:
-        rarest, count = _find_rarest(y)
-        if count < FOLDS:
-            raise InputError(f"class {quote(rarest)} has {count} training rows, {few}")
+    rarest, count = _find_rarest(y, task)
+    if count < FOLDS:
+        raise InputError(f"class {quote(rarest)} has {count} training rows, {few}")
 
 
 def _compute_scores(task: Task, model: Any, X: Any, y: AnyArray, y_train: AnyArray) -> dict[str, float]:
@@ -167,14 +156,11 @@ def _compute_scores(task: Task, model: Any, X: Any, y: AnyArray, y_train: AnyArr
         }
         if len(classes) == 2 and len(np.unique(y)) == 2:
             scores["ROC AUC"] = metrics.roc_auc_score(y == classes[1], probabilities[:, 1])
-    elif task.name == "poisson":
-        scores = {"D² (deviance)": nan}
-        with suppress(ValueError):  # not defined without counts above 0, or for a prediction of 0
-            scores["D² (deviance)"] = model.score(X, y) if y.any() else nan
-    else:
-        scores = {"R²": metrics.r2_score(y, prediction)}
-    if not task.has_classes:
-        scores["RMSE"] = metrics.root_mean_squared_error(y, prediction)
+        return {name: float(score) for name, score in scores.items()}
+    scores = {"D² (deviance)" if task.name == "poisson" else "R²": nan}
+    with suppress(ValueError):  # the deviance is not defined without counts above 0, or for a prediction of 0
+        scores = dict.fromkeys(scores, model.score(X, y) if y.any() else nan)
+    scores["RMSE"] = metrics.root_mean_squared_error(y, prediction)
     if task.name == "huber":
         scores["Median |error|"] = metrics.median_absolute_error(y, prediction)
     return {name: float(score) for name, score in scores.items()}

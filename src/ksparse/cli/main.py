@@ -18,8 +18,6 @@ from ..solvers.effort import MAX_EFFORT
 from .errors import InputError, escape_control
 from .settings import FOLDS, TASKS, Settings
 
-__all__ = ["main"]
-
 #: Exit codes that shells expect for bad input, Ctrl-C and a closed pipe.
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
@@ -45,8 +43,8 @@ examples
   ksparse fit genes.csv.gz --target tumour --k auto --rule 1se --out results
   ksparse predict results/model.json new_patients.csv > predictions.csv"""
 
-PREDICT = """Predict new rows with a model that 'ksparse fit --out DIR' or ksparse.save wrote; prints CSV. Only the columns
-of the selected features are needed."""
+PREDICT = """Predict new rows with a model that 'ksparse fit --out DIR' or ksparse.save wrote; prints CSV. Only the
+columns of the selected features are needed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,15 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _run(arguments)
         sys.stdout.flush()
-    except InputError as error:
-        print(f"ksparse: {escape_control(error)}", file=sys.stderr)
-        return BAD_INPUT
     except BrokenPipeError:
         # The rest of the buffer must not be written when the interpreter exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except (OSError, MemoryError) as error:
-        print(f"ksparse: {escape_control(error) or 'not enough memory'}", file=sys.stderr)
+    except (InputError, OSError, MemoryError) as error:
+        message = escape_control(error) or "not enough memory; use fewer rows or columns"
+        print(f"ksparse: {message}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("ksparse: interrupted", file=sys.stderr)
@@ -90,8 +86,10 @@ def _run(arguments: Sequence[str] | None) -> None:
     if unknown:
         # The usage of the command says more than that of all commands.
         commands.choices[command].error(f"unrecognized arguments: {' '.join(unknown)}")
-    if command == "fit":
-        _check_choice(fit, given)
+    if given.get("k", Settings.k) is not None and ("criterion" in given or "rule" in given):
+        fit.error("--criterion and --rule are for choosing k; use them with --k auto")
+    if "rule" in given and given.get("criterion", "cv") != "cv":
+        fit.error(f"--rule is for cross-validation; leave it out with --criterion {given['criterion']}")
     from .commands import run_fit, run_predict
 
     if command == "fit":
@@ -154,14 +152,6 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
     add("--jobs", type=JOBS, metavar="N", help="number of folds to fit in parallel; -1 uses all cores")
     add("--out", type=FOLDER, metavar="DIR", help="write report.html and model.json to this folder")
     return fit
-
-
-def _check_choice(parser: argparse.ArgumentParser, given: dict[str, Any]) -> None:
-    """Refuse options for choosing k that would have no effect."""
-    if given.get("k", Settings.k) is not None and ("criterion" in given or "rule" in given):
-        parser.error("--criterion and --rule are for choosing k; use them with --k auto")
-    if "rule" in given and given.get("criterion", "cv") != "cv":
-        parser.error(f"--rule is for cross-validation; leave it out with --criterion {given['criterion']}")
 
 
 def _make_type(read: Callable[[str], Any], accepts: Callable[[Any], bool], expected: str) -> Callable[[str], Any]:

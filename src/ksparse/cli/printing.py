@@ -14,19 +14,9 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from . import summary
 from .errors import escape_control
 from .fitting import FittedModel
-from .summary import (
-    describe_choice,
-    describe_coefficients,
-    describe_data,
-    describe_model,
-    tabulate_coefficients,
-    tabulate_path,
-    tabulate_scores,
-)
-
-__all__ = ["print_model", "show_progress"]
 
 #: Number of features that a terminal lists.
 MOST_ROWS = 60
@@ -71,21 +61,21 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
     def say(text: str, style: str | None = None) -> None:
         console.print(text, style=style, markup=False, soft_wrap=not console.is_terminal)
 
-    say("\n".join(describe_data(fitted)))
+    say("\n".join(summary.describe_data(fitted)))
     if fitted.settings.k is None:
-        say(f"\n{describe_choice(fitted)}\n")
-        path = tabulate_path(fitted)
+        say(f"\n{summary.describe_choice(fitted)}\n")
+        path = summary.tabulate_path(fitted)
         _print_table(console, path.assign(**{"": ["<- chosen" if k == str(fitted.k) else "" for k in path.index]}))
-    say(f"\n{describe_model(fitted)}\n", style="bold")
-    for table in tabulate_coefficients(fitted):
+    say(f"\n{summary.describe_model(fitted)}\n", style="bold")
+    for table in summary.tabulate_coefficients(fitted):
         hidden = len(table) - 1 - MOST_ROWS  # the last row is the intercept
         if console.is_terminal and hidden > 0:
             more = pd.DataFrame("", [f"… and {hidden} with smaller coefficients"], table.columns)
             table = pd.concat([table[:MOST_ROWS], more, table[-1:]])
         _print_table(console, table)
         console.print()
-    say(f"{describe_coefficients(fitted)}\n")
-    _print_table(console, tabulate_scores(fitted))
+    say(f"{summary.describe_coefficients(fitted)}\n")
+    _print_table(console, summary.tabulate_scores(fitted))
     result = fitted.model.result_
     solver = f"Solver: {result.message} (iterations: {result.n_iter}; {fitted.seconds:.2f} s)"
     say("\n" + "\n".join([*fitted.notes, solver, *written]))
@@ -95,8 +85,9 @@ def _print_table(console: Console, table: pd.DataFrame) -> None:
     """Print a table: as many columns as fit into the width, then the others below."""
     names, title = table.index.tolist(), str(table.columns.name)
     room = console.width - min(max(map(len, [title, *names])) + 3, console.width // 2)
-    most = max(1, room // (max(map(len, [*table.columns, *table.to_numpy().ravel()])) + 3))
-    for start in range(0, table.shape[1], most):
+    widths = [max(map(len, [head, *table[head]])) + 3 for head in table.columns]
+    most = len(widths) if sum(widths) <= room else max(1, room // max(widths))
+    for start in range(0, len(widths), most):
         part = table.iloc[:, start : start + most]
         shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False, padding=(0, 1))
         shown.add_column(Text(title), justify="right" if title == "k" else "left", overflow="fold")

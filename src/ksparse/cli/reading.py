@@ -21,8 +21,6 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from .._types import AnyArray, Array
 from .errors import InputError, escape_control, explain_read_errors, quote, quote_list, quote_path
 
-__all__ = ["LARGEST", "SVMLIGHT", "Table", "find_suffix", "open_table", "parse_numbers", "read_numbers", "read_target"]
-
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
@@ -54,8 +52,6 @@ def open_table(name: str) -> Table:
     path, known = Path(name), name.replace("_", "-")
     if known in BUILT_IN and not path.exists():
         return _load_built_in(known)
-    if path.is_dir():
-        raise InputError(f"{quote_path(name)} is a folder; give a file in it")
     if not path.exists():
         raise InputError(f"there is no file {quote_path(name)}; check the path, or try one of {', '.join(BUILT_IN)}")
     if path.suffix.lower() in PARQUET:
@@ -242,14 +238,10 @@ def _describe_problems(table: Table, cells: pd.Series, numbers: Array) -> dict[s
     found = {}
     for what, rows in zip(ADVICE, kinds, strict=True):
         if rows.any():
-            first = int(np.argmax(rows))
+            first, count = int(np.argmax(rows)), int(rows.sum())
             value = "" if missing[first] else f"{quote(str(cells.iloc[first]).strip())} "
-            found[what] = f"has {what} in {_count_rows(rows)} (first {value}on {table.locate(first)})"
+            found[what] = f"has {what} in {count} row{'s' * (count > 1)} (first {value}on {table.locate(first)})"
     return found
-
-
-def _count_rows(rows: AnyArray) -> str:
-    return f"{rows.sum()} row{'s' if rows.sum() > 1 else ''}"
 
 
 def _not_numeric(table: Table, problems: dict[str, dict[str, str]], *, advise_drop: bool) -> InputError:
@@ -271,17 +263,11 @@ def read_target(table: Table, frame: pd.DataFrame, target: int) -> AnyArray:
     missing = cells.isna().to_numpy(dtype=bool)
     if missing.any():
         raise InputError(
-            f"the target {name} is missing in {_count_rows(missing)} of {quote_path(table.source)} (first on"
-            f" {table.locate(int(np.argmax(missing)))}); fill in the target, or remove the rows without one"
+            f"the target {name} is missing in {missing.sum()} of {len(missing)} rows of {quote_path(table.source)}"
+            f" (first on {table.locate(int(np.argmax(missing)))}); fill in the target, or remove the rows without one"
         )
     if pd.api.types.is_bool_dtype(cells):
         return np.asarray(cells, dtype=bool)
-    if all(isinstance(value, str) for value in cells):
-        return np.array([value.strip() for value in cells], dtype=object)
-    numbers = parse_numbers(cells)  # also decimal numbers of Parquet
-    if not pd.api.types.is_numeric_dtype(cells) and not np.isfinite(numbers).all():
-        raise InputError(
-            f"the target {name} of {quote_path(table.source)} has values such as {quote(cells.iloc[0])}; expected"
-            " numbers, booleans or text"
-        )
-    return numbers
+    if pd.api.types.is_numeric_dtype(cells):
+        return parse_numbers(cells)
+    return np.array([str(value).strip() for value in cells], dtype=object)

@@ -16,14 +16,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from sklearn.metrics import PredictionErrorDisplay, confusion_matrix
+from sklearn.metrics import confusion_matrix
 
 from ..plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay
 from . import summary
 from .errors import escape_control
 from .fitting import FittedModel
-
-__all__ = ["render_report"]
 
 #: Width and height of a figure in inches.
 SIZE = (5.6, 3.9)
@@ -72,32 +70,21 @@ def _draw_path(fitted: FittedModel) -> list[tuple[str, str]]:
     """Figures of the k that were tried, with captions: scores, and coefficients of the first classes."""
     figures = [(_draw(ScorePathDisplay.from_estimator, fitted.model), f"{summary.describe_choice(fitted)}.")]
     names, outputs = [escape_control(name) for name in fitted.data.names], len(np.atleast_2d(fitted.model.coef_))
+    options = {"standardize_by": fitted.scaler.scale_, "feature_names": names}
     for output in range(min(outputs, MOST_CLASSES)):
-        picture = _draw(
-            CoefficientPathDisplay.from_estimator,
-            fitted.model,
-            output=output,
-            standardize_by=fitted.scales,
-            feature_names=names,
-        )
+        picture = _draw(CoefficientPathDisplay.from_estimator, fitted.model, output=output, **options)
         which = f" of class {fitted.model.classes_[output]}" if outputs > 1 else ""
         figures.append((picture, f"Standardized coefficients{which} for each k."))
     return figures
 
 
 def _draw_predictions(fitted: FittedModel, y: Any, prediction: Any) -> str:
+    rows = np.random.default_rng(fitted.settings.seed).permutation(len(y))[:MOST_POINTS]
+    ends = [min(y.min(), prediction.min()), max(y.max(), prediction.max())]
+
     def draw(ax: Axes) -> None:
-        PredictionErrorDisplay.from_predictions(
-            y,
-            prediction,
-            kind="actual_vs_predicted",
-            subsample=min(len(y), MOST_POINTS),
-            random_state=fitted.settings.seed,
-            ax=ax,
-            scatter_kwargs={"s": 14, "color": "#3f5f8a", "alpha": 0.6, "linewidths": 0},
-            line_kwargs={"color": "#c3c9d1", "linewidth": 1.0, "linestyle": "-"},
-        )
-        ax.set_aspect("auto")
+        ax.plot(ends, ends, color="#c3c9d1", linewidth=1.0)
+        ax.scatter(prediction[rows], y[rows], s=14, color="#3f5f8a", alpha=0.6, linewidths=0)
         ax.set_xlabel("predicted")
         ax.set_ylabel(f"true {escape_control(fitted.data.target)}"[:60], parse_math=False)
         ax.spines[["top", "right"]].set_visible(False)

@@ -9,8 +9,6 @@ from typing import Any
 
 from .. import estimators, selection
 
-__all__ = ["FOLDS", "TASKS", "Settings", "Task"]
-
 FOLDS = 5
 
 

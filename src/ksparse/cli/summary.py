@@ -15,17 +15,6 @@ from .errors import escape_control, quote
 from .fitting import FittedModel
 from .settings import FOLDS
 
-__all__ = [
-    "describe_choice",
-    "describe_coefficients",
-    "describe_data",
-    "describe_model",
-    "format_score",
-    "tabulate_coefficients",
-    "tabulate_path",
-    "tabulate_scores",
-]
-
 #: Number of classes that are listed with their counts.
 MOST_CLASSES = 10
 
@@ -40,10 +29,9 @@ def describe_data(fitted: FittedModel) -> list[str]:
         f"Task: {fitted.task.name} ({fitted.reason})",
     ]
     if fitted.task.has_classes:
-        classes, counts = np.unique(fitted.y, return_counts=True)
-        pairs = list(zip(classes.tolist(), counts, strict=True))
-        more = f" and {len(pairs) - MOST_CLASSES} more" if len(pairs) > MOST_CLASSES else ""
-        shown = ", ".join(f"{escape_control(name)} ({count} rows)" for name, count in pairs[:MOST_CLASSES])
+        counts = pd.Series(fitted.y).value_counts().sort_index()
+        more = f" and {len(counts) - MOST_CLASSES} more" if len(counts) > MOST_CLASSES else ""
+        shown = ", ".join(f"{escape_control(name)} ({count} rows)" for name, count in counts[:MOST_CLASSES].items())
         lines.append(f"Classes: {shown}{more}")
     split = "all rows for training, none for testing (--test 0)"
     if len(fitted.test):
@@ -89,9 +77,10 @@ def _name_choice(fitted: FittedModel) -> str:
 def tabulate_path(fitted: FittedModel) -> pd.DataFrame:
     """Each k that was tried with its score and standard error, or its criterion."""
     model: Any = fitted.model
-    columns = {fitted.settings.criterion.upper(): getattr(model, "criterion_", None)}
     if fitted.settings.criterion == "cv":
         columns = {"Score": model.scores_.mean(axis=1), "Standard error": standard_errors(model.scores_)}
+    else:
+        columns = {fitted.settings.criterion.upper(): model.criterion_}
     digits = {"Standard error": 4}
     cells = {name: [_format(value, digits=digits.get(name, 6)) for value in values] for name, values in columns.items()}
     return pd.DataFrame(cells, index=[str(k) for k in model.ks_.tolist()]).rename_axis(columns="k")
@@ -111,9 +100,8 @@ def tabulate_coefficients(fitted: FittedModel) -> list[pd.DataFrame]:
         tables.append(pd.DataFrame(cells, rows, outputs).rename_axis(columns=title))
     if len(outputs) > 1:
         return tables
-    return [
-        pd.concat({table.columns.name: table["Feature"] for table in tables}, axis=1).rename_axis(columns="Feature")
-    ]
+    both = pd.concat(tables, axis=1).set_axis([table.columns.name for table in tables], axis=1)
+    return [both.rename_axis(columns="Feature")]
 
 
 def tabulate_scores(fitted: FittedModel) -> pd.DataFrame:
