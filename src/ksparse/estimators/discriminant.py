@@ -45,7 +45,7 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
     (28, 1.0)
     """
 
-    more_attributes: ClassVar[tuple[str, ...]] = ("classes_", "class_means")
+    more_attributes: ClassVar[tuple[str, ...]] = ("classes_", "means_", "priors_", "coef_", "intercept_")
 
     priors: Any = None
 
