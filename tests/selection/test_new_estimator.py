@@ -35,9 +35,9 @@ class SparseSVC(MarginClassifier, SparseLinearModel):
     def encode_target(self, y: AnyArray) -> Array:
         return np.where(self.encode_labels(y) == 1, 1.0, -1.0)
 
-    def build_objective(self, X: Matrix, target: Array, sample_weight: Array | None) -> LinearObjective:
+    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
         assert self.power == 2, "the only one there is"
-        return SquaredHinge(X, target, alpha=self.alpha, sample_weight=sample_weight, fit_intercept=self.fit_intercept)
+        return SquaredHinge(X, target, **options)
 
     def decision_function(self, X: Any) -> Array:
         return self.linear_predictor(X)

@@ -14,12 +14,12 @@ from sklearn.covariance import log_likelihood
 from .._types import AnyArray, Array, Mask
 from ..objectives import EigenvalueBounds, LogDet, Objective
 from ..objectives.definite import check_bounds
-from ..solvers import Result, Solver
+from ..solvers import FBS, Backtracking, GLasso, GraHTP, GraSP, Result, Solver, SwapGraHTP
 from ..sparsity import Pairs
 from ..sparsity.pairs import pair_mask
 from ..validation import check_flag
-from ._solver_choice import GRAPH_SOLVERS, Choices
-from .base import Samples, SparseEstimator
+from .base import Samples, SolverChoices, SparseEstimator
+from .feature_sets import find_columns
 from .paths import PrecisionPath
 
 __all__ = ["GraphModel", "covariance_around", "find_constant"]
@@ -28,6 +28,14 @@ __all__ = ["GraphModel", "covariance_around", "find_constant"]
 CONSTANT_SPREAD = 1e-13
 #: The fields of `edges_`.
 EDGE_FIELDS = np.dtype([("i", np.intp), ("j", np.intp), ("partial_correlation", np.float64)])
+#: The Lipschitz constant of a log-determinant is so large that a step of its inverse would not change the support.
+GRAPH_SOLVERS: SolverChoices = {
+    "auto": SwapGraHTP,
+    "grahtp": lambda: GraHTP(step=Backtracking(scaled=True)),
+    "grasp": GraSP,
+    "fbs": FBS,
+    "glasso": GLasso,
+}
 
 G = TypeVar("G", bound="GraphModel")
 
@@ -36,11 +44,11 @@ G = TypeVar("G", bound="GraphModel")
 class GraphModel(SparseEstimator):
     """An estimator of a precision matrix Ω with k edges.
 
-    A subclass implements `fit_covariance` and `held_out_covariance`, and calls `fit_samples` in its `fit`.
+    A subclass implements `check_samples`, `fit_covariance` and `held_out_covariance`.
     """
 
     unit_name: ClassVar[str] = "edges"
-    solver_choices: ClassVar[Choices] = GRAPH_SOLVERS
+    solver_choices: ClassVar[SolverChoices] = GRAPH_SOLVERS
     # There may be many edges, and their scores are noisy: "auto" takes larger steps than for features.
     first_k: ClassVar[int] = 0
     k_factor: ClassVar[float] = 1.5
@@ -55,6 +63,23 @@ class GraphModel(SparseEstimator):
     forbidden_edges: Any = None
     solver: str | Solver = "auto"
     effort: int = 0
+
+    def fit(self: G, X: Any, y: Any = None) -> G:
+        """Fit the precision matrix; for a classifier, that of the samples around the means of their classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; a covariance matrix, with ``covariance="precomputed"``.
+        y : array-like of shape (n_samples,)
+            The labels, for a classifier; otherwise ignored.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self.fit_samples(self.check_samples(X, y))
 
     @abstractmethod
     def fit_covariance(self, samples: Samples) -> Array:
@@ -162,12 +187,6 @@ def _find_pairs(edges: Any, names: AnyArray | None, parameter: str) -> Any:
     given = np.asarray(edges)
     if given.dtype.kind not in "OUS":
         return given
-    if names is None:
-        raise ValueError(f"{parameter} has names, but X has no names; pass a data frame, or pairs of indices")
     if given.ndim != 2 or given.shape[1] != 2:
         raise ValueError(f'{parameter} must hold pairs such as [("a", "b")], got {edges!r}')
-    position = {name: index for index, name in enumerate(names.tolist())}
-    unknown = [name for name in given.ravel().tolist() if name not in position]
-    if unknown:
-        raise ValueError(f"{parameter} names {unknown[0]!r}, which is not a column of X")
-    return np.array([[position[first], position[second]] for first, second in given.tolist()])
+    return find_columns(given.ravel(), names, parameter).reshape(given.shape)

@@ -73,17 +73,14 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
         """Undo `_as_target`."""
         return (target > 0).astype(np.intp) if target.ndim == 1 else target.argmax(axis=1)
 
-    def build_objective(self, X: Matrix, target: Array, sample_weight: Array | None) -> LinearObjective:
-        options: dict[str, Any] = {"alpha": self.alpha, "fit_intercept": self.fit_intercept}
+    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
         codes = self._as_codes(target)
         # The objective would check this too, but it does not know the labels.
-        empty = np.bincount(codes, sample_weight, minlength=len(self.classes_)) == 0
+        empty = np.bincount(codes, options["sample_weight"], minlength=len(self.classes_)) == 0
         if empty.any():
             labels = self.classes_[empty].tolist()
             raise ValueError(f"no sample of class {labels} has a positive sample_weight; remove it from y")
-        if len(self.classes_) == 2:
-            return Logistic(X, target, sample_weight=sample_weight, **options)
-        return Multinomial(X, codes, sample_weight=sample_weight, **options)
+        return Logistic(X, target, **options) if len(self.classes_) == 2 else Multinomial(X, codes, **options)
 
     def weigh_samples(self, target: Array, sample_weight: Array | None) -> Array | None:
         """Sample weights times class weights."""
@@ -109,11 +106,9 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
             raise ValueError(
                 f"class_weight has the label {unknown[0]!r}, which does not occur in y; its labels are {labels}"
             )
+        given = self.class_weight
         return np.array(
-            [
-                check_nonnegative_number(self.class_weight.get(label, 1.0), f"class_weight[{label!r}]")
-                for label in labels
-            ]
+            [check_nonnegative_number(given.get(label, 1.0), f"class_weight[{label!r}]") for label in labels]
         )
 
     def copy_for_fold(self: M, training: Samples) -> M:
@@ -135,17 +130,5 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
         return super().largest_auto_k(n_samples) // (len(self.classes_) - 1)
 
     def decision_function(self, X: Any) -> Array:
-        """Margins Xw + b: of the second class for two classes, otherwise one column for each class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The margins.
-        """
         margins = self.linear_predictor(X)
         return margins[:, 0] if margins.shape[1] == 1 else margins

@@ -49,23 +49,6 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
 
     priors: Any = None
 
-    def fit(self: M, X: Any, y: Any) -> M:
-        """Fit the class means and their common precision matrix.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples,)
-            The labels.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self.fit_samples(self.check_samples(X, y))
-
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
         return Samples(X, y)
@@ -106,18 +89,6 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """δ_l(x) for each class; for two classes, the difference of the second and the first.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The margins.
-        """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         margins: Array = X.astype(np.float64) @ self.coef_.T + self.intercept_

@@ -22,7 +22,18 @@ class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
 
     @abstractmethod
     def decision_function(self, X: Any) -> Array:
-        """Margins: of the second class for two classes, otherwise one column for each class."""
+        """Margins of the classes: Xw + b for `SparseLogisticRegression`, δ_l(x) for `SparseDiscriminantAnalysis`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One column for each class; for two classes, the margin of the second over the first.
+        """
 
     def predict(self, X: Any) -> AnyArray:
         """The most probable class of each sample."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.covariance import EmpiricalCovariance
@@ -18,8 +18,6 @@ from ._graph_model import GraphModel, covariance_around, find_constant
 from .base import Samples
 
 __all__ = ["SparsePrecision"]
-
-M = TypeVar("M", bound="SparsePrecision")
 
 
 @document
@@ -56,23 +54,6 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
 
     covariance: str | None = None
     assume_centered: bool = False
-
-    def fit(self: M, X: Any, y: Any = None) -> M:
-        """Fit the precision matrix.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; a covariance matrix, with ``covariance="precomputed"``.
-        y : None
-            Ignored; there for pipelines.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self.fit_samples(self.check_samples(X, y))
 
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
         precomputed = self._is_precomputed()
