@@ -39,9 +39,6 @@ class SparseSVC(MarginClassifier, SparseLinearModel):
         assert self.power == 2, "the only one there is"
         return SquaredHinge(X, target, **options)
 
-    def decision_function(self, X: Any) -> Array:
-        return self.linear_predictor(X)
-
 
 @dataclass(eq=False, repr=False)
 class SparseSVCCV(CrossValidated, SparseSVC):

@@ -83,7 +83,7 @@ feature_names_in_ : ndarray of str
 FEATURES = COMMON | _split_entries("""
 k : int
     Number of features to select; number of groups, with `feature_groups`. If there are no more, all are used.
-    An intercept does not count.
+    An intercept does not count. Estimators whose names end with CV or IC choose k.
 alpha : float
     Ridge penalty. It acts on the coefficients of the features as they are given, or of standardized features with
     `standardize`.
@@ -128,7 +128,8 @@ support_ : ndarray of bool, shape (n_features,)
 
 EDGES = COMMON | _split_entries("""
 k : int
-    Number of edges, each an off-diagonal pair Ω_ij = Ω_ji. If there are no more pairs, all of them are used.
+    Number of edges, each an off-diagonal pair Ω_ij = Ω_ji. If there are no more pairs, all of them are used. Estimators
+    whose names end with CV or IC choose k.
 bounds : "auto", "paper", pair of floats, or None
     α and β, between which the eigenvalues of Ω must lie. "paper" takes α = 1/(‖Σ‖₂ + p·ξ) and β = (p − α·tr Σ)/ξ, see
     `ksparse.objectives.eigenvalue_bounds`; None has none. "auto" takes the paper's where the covariance is singular, as
@@ -163,8 +164,8 @@ precision_ : ndarray of shape (n_features, n_features)
 covariance_ : ndarray of shape (n_features, n_features)
     Ω⁻¹, the covariance of the model.
 edges_ : structured array with the fields ``i``, ``j`` and ``partial_correlation``
-    The edges, i < j, the strongest first; ``pandas.DataFrame(model.edges_)`` makes a table of it. The partial
-    correlation is −Ω_ij/√(Ω_ii·Ω_jj).
+    The edges, i < j, the strongest first; ``pandas.DataFrame(model.edges_)`` makes a table of it, and
+    `ksparse.plots.GraphDisplay` a picture. The partial correlation is −Ω_ij/√(Ω_ii·Ω_jj).
 bounds_ : EigenvalueBounds
     The bounds α and β that were used.
 """)

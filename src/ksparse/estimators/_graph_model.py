@@ -139,13 +139,6 @@ class GraphModel(SparseEstimator):
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         return n_samples * result.value
 
-    def count_parameters(self, objective: Objective, result: Result) -> int:
-        """The number of edges; the diagonal is the same for all k."""
-        return len(result.selected)
-
-    def count_samples(self, objective: Objective, samples: Samples) -> float:
-        return float(len(samples))
-
     def largest_auto_k(self, n_samples: float) -> int:
         """One edge for every four numbers in the data."""
         return max(int(n_samples * self.n_features_in_ / 4), 1)

@@ -155,13 +155,13 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """Minus twice the log-likelihood of a solution, up to a constant."""
 
-    @abstractmethod
     def count_parameters(self, objective: Objective, result: Result) -> int:
-        """Number of parameters that a solution has fitted."""
+        """Number of parameters that a solution has fitted and that depend on k; one for each unit by default."""
+        return len(result.selected)
 
-    @abstractmethod
     def count_samples(self, objective: Objective, samples: Samples) -> float:
         """n of an information criterion: the number of samples, or the sum of their weights."""
+        return float(len(samples))
 
     @abstractmethod
     def largest_auto_k(self, n_samples: float) -> int:

@@ -34,11 +34,6 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
 
     $fields
 
-    See Also
-    --------
-    SparseLogisticRegressionCV : k by cross-validation.
-    SparseLogisticRegressionIC : k by an information criterion.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -128,7 +123,3 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
 
     def largest_auto_k(self, n_samples: float) -> int:
         return super().largest_auto_k(n_samples) // (len(self.classes_) - 1)
-
-    def decision_function(self, X: Any) -> Array:
-        margins = self.linear_predictor(X)
-        return margins[:, 0] if margins.shape[1] == 1 else margins

@@ -31,10 +31,6 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
 
     $fields
 
-    See Also
-    --------
-    SparseDiscriminantAnalysisCV : k by cross-validation.
-
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -88,8 +84,9 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
         self.coef_, self.intercept_ = coefficients, intercepts
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def linear_predictor(self, X: Any) -> Array:
+        """δ_l(x) of each class; for two classes, the difference of the second and the first."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         margins: Array = X.astype(np.float64) @ self.coef_.T + self.intercept_
-        return margins[:, 0] if len(self.classes_) == 2 else margins
+        return margins

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,9 @@ class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
     """A classifier whose class probabilities are the logistic function, or the softmax, of its margins."""
 
     classes_: AnyArray
+    #: Xw + b, which estimators implement.
+    linear_predictor: Callable[[Any], Array]
 
-    @abstractmethod
     def decision_function(self, X: Any) -> Array:
         """Margins of the classes: Xw + b for `SparseLogisticRegression`, δ_l(x) for `SparseDiscriminantAnalysis`.
 
@@ -34,6 +35,8 @@ class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             One column for each class; for two classes, the margin of the second over the first.
         """
+        margins = self.linear_predictor(X)
+        return margins[:, 0] if margins.shape[1:] == (1,) else margins
 
     def predict(self, X: Any) -> AnyArray:
         """The most probable class of each sample."""

@@ -30,11 +30,6 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
 
     $fields
 
-    See Also
-    --------
-    SparsePrecisionCV, SparsePrecisionIC : The same with k chosen.
-    ksparse.plots.GraphDisplay : A picture of the graph.
-
     Examples
     --------
     >>> import numpy as np

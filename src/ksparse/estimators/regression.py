@@ -42,11 +42,6 @@ class SparseLinearRegression(RegressorMixin, SparseLinearModel):  # type: ignore
 
     $fields
 
-    See Also
-    --------
-    SparseLinearRegressionCV : k by cross-validation.
-    SparseLinearRegressionIC : k by an information criterion.
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
