@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold
 import ksparse
 from ksparse._types import AnyArray, Array, Matrix
 from ksparse.estimators import SparseLinearModel
-from ksparse.estimators.margin_classifier import MarginClassifier
+from ksparse.estimators.classification import MarginClassifier
 from ksparse.objectives import LinearObjective, SquaredHinge
 from ksparse.selection import CrossValidated, InformationCriterion
 

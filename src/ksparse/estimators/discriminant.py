@@ -12,9 +12,9 @@ from .._types import Array
 from ..solvers import Result
 from ..validation import real_array
 from ._docs import document
-from ._graph_model import GraphModel, covariance_around
 from .base import Samples
-from .margin_classifier import MarginClassifier
+from .classification import MarginClassifier
+from .precision import GraphModel, covariance_around
 
 __all__ = ["SparseDiscriminantAnalysis"]
 

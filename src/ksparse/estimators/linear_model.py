@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import MultiOutputMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import column_or_1d
@@ -52,11 +53,8 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
     """A linear model with k features, f = mean loss + (alpha/2)·‖w‖²: all that does not depend on the loss.
 
     A subclass implements `build_objective`. It may override `predict`, `fit_target` and `encode_target` (y as the loss
-    takes it), `weigh_samples`, `deviance`, and `many_responses`.
+    takes it), `weigh_samples` and `deviance`. With scikit-learn's `MultiOutputMixin`, y may have several columns.
     """
-
-    #: Whether y may have several columns.
-    many_responses: ClassVar[bool] = False
 
     k: int = 10
     _: KW_ONLY
@@ -120,7 +118,7 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
         # The objective checks X for NaN and infinity when it first reads it: a second pass here would be wasted.
         X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False, multi_output=True)
-        if not self.many_responses:
+        if not isinstance(self, MultiOutputMixin):
             y = column_or_1d(y, warn=True)
         if sample_weight is not None:
             normalize_weights(sample_weight, len(y))  # checks them

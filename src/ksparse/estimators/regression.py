@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 
 from .._types import Array, Matrix
@@ -35,7 +35,7 @@ EXACT_SPREAD = 1e-3
 
 @document
 @dataclass(eq=False, repr=False)
-class SparseLinearRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc]
+class SparseLinearRegression(MultiOutputMixin, RegressorMixin, SparseLinearModel):  # type: ignore[misc]
     """Least squares with k features: best-subset regression.
 
     Minimizes (1/2n)·‖y − Xw − b‖² + (alpha/2)·‖w‖² over w with at most k nonzero features (paper, equation 1).
@@ -54,8 +54,6 @@ class SparseLinearRegression(RegressorMixin, SparseLinearModel):  # type: ignore
     (array([603.1, 262.3, 543.9]), 0.4801)
     """
 
-    many_responses: ClassVar[bool] = True
-
     def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
         return LeastSquares(X, target, **options)
 
@@ -65,12 +63,6 @@ class SparseLinearRegression(RegressorMixin, SparseLinearModel):  # type: ignore
         smallest = max(EXACT_MEAN_SQUARE * value_at_zero(objective), np.finfo(float).tiny)
         mean_square = max(2.0 * self.mean_loss(objective, result) / outputs, smallest)
         return float(n_samples * outputs * np.log(mean_square))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.single_output = True
-        tags.target_tags.multi_output = True
-        return tags
 
 
 @document
