@@ -58,16 +58,9 @@ class ChosenK(SparseEstimator):
     def evaluate_ks(
         self, solver: PathSolver, n_samples: float, evaluate: Callable[[list[int]], Mapping[int, float]]
     ) -> None:
-        """Evaluate each k of `ks`, or with "auto" those of a schedule.
+        """Evaluate each k of `ks`, or with "auto" those of a schedule, up to a largest k that depends on `n_samples`.
 
-        Parameters
-        ----------
-        solver : PathSolver
-            The problem, which knows the smallest and the largest possible k.
-        n_samples : float
-            Number of samples, on which the largest k of "auto" depends.
-        evaluate : callable
-            Evaluates further k, and returns all scores so far; larger is better.
+        `evaluate` takes further k, and returns all scores so far; larger is better.
         """
         if not isinstance(self.ks, str):
             evaluate(check_ks(self.ks, solver.fewest, solver.most, self.unit_name))
