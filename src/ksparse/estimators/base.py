@@ -98,8 +98,6 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     solver: str | Solver
     effort: int
 
-    # --- before a fit -------------------------------------------------------------------------------------------
-
     @abstractmethod
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
         """Validate what the user passes to `fit`, and set `n_features_in_` and `feature_names_in_`."""
@@ -135,8 +133,6 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """About how many units will be selected: k itself, unless k is yet to be chosen."""
         return check_number_of_units(self.k, self.unit_name)
 
-    # --- after a fit --------------------------------------------------------------------------------------------
-
     @abstractmethod
     def store_result(self: E, result: Result) -> E:
         """Set the fitted attributes from a solution."""
@@ -144,8 +140,6 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def build_path(self, results: Mapping[int, Result], passes: int) -> SparsityPath | PrecisionPath:
         """The models for all k of `results`, which took this many passes over the data."""
-
-    # --- choosing k ---------------------------------------------------------------------------------------------
 
     @abstractmethod
     def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:

@@ -32,18 +32,7 @@ class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
     linear_predictor: Callable[[Any], Array]
 
     def decision_function(self, X: Any) -> Array:
-        """Margins of the classes: Xw + b for `SparseLogisticRegression`, δ_l(x) for `SparseDiscriminantAnalysis`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            One column for each class; for two classes, the margin of the second over the first.
-        """
+        """Margins of each sample: a column for each class; for two classes, a vector of the second over the first."""
         margins = self.linear_predictor(X)
         return margins[:, 0] if margins.shape[1:] == (1,) else margins
 

@@ -68,8 +68,6 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
     effort: int = 0
     warm_start: bool = False
 
-    # --- hooks of a loss ----------------------------------------------------------------------------------------
-
     @abstractmethod
     def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
         """f, of what `fit_target` returned; `options` are `alpha`, `fit_intercept` and `sample_weight`."""
@@ -93,8 +91,6 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """Minus twice the log-likelihood, 2n times the mean loss without the ridge; override it for other losses."""
         return 2.0 * n_samples * self.mean_loss(objective, result)
-
-    # --- fitting ------------------------------------------------------------------------------------------------
 
     def fit(self: M, X: Any, y: Any, sample_weight: Any = None) -> M:
         """Fit the model.
@@ -159,8 +155,6 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
             coefficients = np.vstack([coefficients, intercept])
         return coefficients.reshape(objective.shape) if coefficients.size == objective.size else None
 
-    # --- solutions ----------------------------------------------------------------------------------------------
-
     def store_result(self: M, result: Result) -> M:
         self.result_ = result
         self.coef_, self.intercept_ = self.coefficients(result)
@@ -197,8 +191,6 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
             feature_names=self._feature_names(),
         )
 
-    # --- choosing k ---------------------------------------------------------------------------------------------
-
     def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:
         """Minus the mean loss of the held-out samples."""
         assert isinstance(objective, LinearObjective)
@@ -233,8 +225,6 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
     def largest_auto_k(self, n_samples: float) -> int:
         """Half the number of samples: with more features, little is left to compare models by."""
         return int(n_samples // 2)
-
-    # --- predictions --------------------------------------------------------------------------------------------
 
     def linear_predictor(self, X: Any) -> Array:
         """Xw + b for new samples: of shape (n_samples,), or (n_samples, n_outputs) for several outputs."""

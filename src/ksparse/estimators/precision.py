@@ -233,11 +233,6 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
 
         Nodes are the names of the variables, or their numbers; edges have the attributes ``partial_correlation``, and
         its absolute value as ``weight``.
-
-        Returns
-        -------
-        networkx.Graph
-            With all variables as nodes.
         """
         check_is_fitted(self)
         try:

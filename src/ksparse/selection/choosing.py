@@ -13,11 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from .._types import Array
 from ..estimators import Samples, SparseEstimator
 from ..objectives import Objective
-from ..solvers import Result
 from .pathwise import PathSolver
 from .schedule import KSchedule, check_ks
 
-__all__ = ["ChosenK", "build_path_solver", "refine", "result_for"]
+__all__ = ["ChosenK", "build_path_solver", "refine"]
 
 C = TypeVar("C", bound="ChosenK")
 #: With ks="auto", about this many units are expected before anything is known.
@@ -79,7 +78,10 @@ class ChosenK(SparseEstimator):
         self.path_: Any = self.build_path(solver.results, solver.passes)
         self.ks_ = self.path_.ks
         self.k_ = chosen
-        return self.store_result(result_for(solver, chosen))
+        result = solver.results[chosen]
+        if not result.success:
+            warnings.warn(f"for the chosen k = {chosen}: {result.message}", ConvergenceWarning, stacklevel=4)
+        return self.store_result(result)
 
 
 def build_path_solver(model: SparseEstimator, objective: Objective) -> PathSolver:
@@ -90,11 +92,3 @@ def build_path_solver(model: SparseEstimator, objective: Objective) -> PathSolve
 def refine(solver: PathSolver, k: int) -> None:
     """Search longer for the solution with this k."""
     solver.polish(k)
-
-
-def result_for(solver: PathSolver, k: int) -> Result:
-    """The solution for the chosen k; warns the caller of `fit` if it has not converged."""
-    result = solver.results[k]
-    if not result.success:
-        warnings.warn(f"for the chosen k = {k}: {result.message}", ConvergenceWarning, stacklevel=5)
-    return result

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -151,28 +149,24 @@ class InformationCriterion(ChosenK):
         objective = self.prepare(samples)
         solver = build_path_solver(self, objective)
         n_samples = self.count_samples(objective, samples)
-        value = partial(self.criterion_value, objective, n_samples=n_samples, solver=solver)
-        chosen = self._minimize_criterion(solver, value, self.reliable_samples(n_samples, solver.most))
-        return self.store_choice(solver, chosen)
 
-    def _minimize_criterion(self, solver: PathSolver, value: Callable[[Result], float], n_samples: float) -> int:
-        """Solve for each k, set `criterion_`, and return the k with the smallest value; its solution is refined."""
+        def score(k: int) -> float:
+            return -self.criterion_value(objective, solver.results[k], n_samples, solver)
 
         def evaluate(further: list[int]) -> dict[int, float]:
             solver.solve(further)
-            scores = {k: -value(result) for k, result in solver.results.items()}
             for k in further:
-                log.info("k = %d: %s %.6g", k, self.criterion, -scores[k])
-            return scores
+                log.info("k = %d: %s %.6g", k, self.criterion, -score(k))
+            return {k: score(k) for k in solver.results}
 
-        self.evaluate_ks(solver, n_samples, evaluate)
+        self.evaluate_ks(solver, self.reliable_samples(n_samples, solver.most), evaluate)
         tried, refined = sorted(solver.results), set[int]()
         while True:
             # A refined solution may make another k the best one.
-            self.criterion_ = np.array([value(solver.results[k]) for k in tried])
-            chosen = tried[first_best(-self.criterion_)]
+            scores = np.array([score(k) for k in tried])
+            self.criterion_, chosen = -scores, tried[first_best(scores)]
             if chosen in refined:
-                return chosen
+                return self.store_choice(solver, chosen)
             refine(solver, chosen)
             refined.add(chosen)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -26,7 +26,6 @@ __all__ = ["CrossValidated", "choose_k", "standard_errors"]
 log = logging.getLogger(__name__)
 
 C = TypeVar("C", bound="CrossValidated")
-Scorer = Callable[[Any, Any, Any], float]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -105,9 +104,7 @@ class CrossValidated(ChosenK):
                 _, *columns = Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs)
             for k, values in zip(further, np.array(columns).T, strict=True):
                 if np.isnan(values).any() or np.isposinf(values).any():
-                    raise ValueError(
-                        f"the score for k = {k} is NaN or +inf in at least one fold; choose another scoring"
-                    )
+                    raise ValueError(f"the score for k = {k} is NaN or +inf in some fold; choose another scoring")
                 scores[k] = values
                 log.info("k = %d: score %.4g ± %.2g", k, values.mean(), standard_errors(values[None])[0])
             return {k: float(values.mean()) for k, values in scores.items()}
@@ -119,9 +116,7 @@ class CrossValidated(ChosenK):
 class _Fold:
     """Solutions on the training part of a split, which is independent of all others, scored on its held-out part."""
 
-    def __init__(
-        self, model: ChosenK, samples: Samples, train: IntArray, test: IntArray, scorer: Scorer | None
-    ) -> None:
+    def __init__(self, model: ChosenK, samples: Samples, train: IntArray, test: IntArray, scorer: Any) -> None:
         training = samples.select_rows(train)
         self.n_training = len(training)
         self._model = model.copy_for_fold(training)

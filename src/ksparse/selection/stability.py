@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from .._types import AnyArray, Array, IntArray, Mask
 from ..estimators.linear_model import ACCEPTED, FeatureSelector
 from ..threads import one_thread
-from ..validation import check_iterations, check_positive_number
+from ..validation import check_positive_number, check_size
 
 __all__ = ["StabilitySelection", "expected_false_selections", "smallest_threshold"]
 
@@ -231,8 +231,7 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
                 f"estimator must select features, as SparseLinearRegression(k=10) does; got {self.estimator!r}. "
                 "Other models can be wrapped in sklearn.feature_selection.SelectFromModel"
             )
-        if check_iterations(self.n_pairs, "n_pairs") == 0:
-            raise ValueError("n_pairs must be at least 1, got 0; it is the number of random splits")
+        check_size(self.n_pairs, "n_pairs")
         if self.threshold is not None and self.max_false is not None:
             raise ValueError("pass either threshold or max_false, not both; each determines the other")
         if self.max_false is not None:
