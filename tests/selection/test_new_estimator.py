@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold
 import ksparse
 from ksparse._types import AnyArray, Array, Matrix
 from ksparse.estimators import SparseLinearModel
-from ksparse.estimators.margin_classifier import MarginClassifier
+from ksparse.estimators.classification import MarginClassifier
 from ksparse.objectives import LinearObjective, SquaredHinge
 from ksparse.selection import CrossValidated, InformationCriterion
 
@@ -35,12 +35,9 @@ class SparseSVC(MarginClassifier, SparseLinearModel):
     def encode_target(self, y: AnyArray) -> Array:
         return np.where(self.encode_labels(y) == 1, 1.0, -1.0)
 
-    def build_objective(self, X: Matrix, target: Array, sample_weight: Array | None) -> LinearObjective:
+    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
         assert self.power == 2, "the only one there is"
-        return SquaredHinge(X, target, alpha=self.alpha, sample_weight=sample_weight, fit_intercept=self.fit_intercept)
-
-    def decision_function(self, X: Any) -> Array:
-        return self.linear_predictor(X)
+        return SquaredHinge(X, target, **options)
 
 
 @dataclass(eq=False, repr=False)

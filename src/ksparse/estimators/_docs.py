@@ -6,7 +6,7 @@ section Attributes, made from what all estimators of its kind have and what its 
 
 from __future__ import annotations
 
-from collections import ChainMap
+import re
 from inspect import Parameter, cleandoc, signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,128 +17,105 @@ __all__ = ["document"]
 
 C = TypeVar("C", bound="type[SparseEstimator]")
 
-COMMON = {
-    "effort": """
+
+def _split_entries(text: str) -> dict[str, str]:
+    """The entries of a section by their names."""
+    return {entry.split(" : ")[0]: entry for entry in re.split(r"\n(?=\S)", text.strip())}
+
+
+COMMON = _split_entries("""
 effort : int
     How much more time "auto" spends on a lower objective, from 0 to 5: each level takes two to three times as long as
-    the one below, see `ksparse.SwapGraHTP`. Where k is chosen, only the chosen one is searched with it.""",
-    "cv": """
+    the one below, see `ksparse.SwapGraHTP`. Where k is chosen, only the chosen one is searched with it.
+ks : "auto" or sequence of int
+    Which numbers of $units to try. "auto" increases k until its score has got worse, then tries the k around the best
+    one; `ks_` has all that were tried.
 cv : int, splitter or iterable
-    How to split: a number of folds (stratified, for labels) or any splitter of scikit-learn.""",
-    "rule": """
+    How to split: a number of folds (stratified, for labels) or any splitter of scikit-learn.
 rule : {"best", "1se"}
     "best" takes the k with the best mean score; "1se" the smallest k whose mean score is within one standard error of
-    the best.""",
-    "n_jobs": """
+    the best.
 n_jobs : int
-    Number of folds that are fitted in parallel, as in joblib.""",
-    "class_weight": """
+    Number of folds that are fitted in parallel, as in joblib.
 class_weight : dict or "balanced"
-    Weights of the classes, which multiply those of the samples; "balanced" gives each class the same total.""",
-    "delta": """
+    Weights of the classes, which multiply those of the samples; "balanced" gives each class the same total.
 delta : float or "auto"
     Where the loss turns from quadratic to linear, in the units of y. "auto" is 1.345 times the spread of the residuals
-    (their normalized median absolute deviation) of a first fit, so that rescaling y rescales the coefficients.""",
-    "priors": """
+    (their normalized median absolute deviation) of a first fit, so that rescaling y rescales the coefficients.
 priors : array-like of shape (n_classes,)
-    π, the probabilities of the classes in the order of `classes_`; by default their frequencies in the samples.""",
-    "covariance": """
+    π, the probabilities of the classes in the order of `classes_`; by default their frequencies in the samples.
 covariance : {None, "precomputed"}
-    With "precomputed", `fit` takes a covariance matrix instead of samples.""",
-    "assume_centered": """
+    With "precomputed", `fit` takes a covariance matrix instead of samples.
 assume_centered : bool
-    Whether the mean of the samples is known to be zero.""",
-    "gamma": """
+    Whether the mean of the samples is known to be zero.
 gamma : float
-    γ of the extended BIC, from 0, which is BIC, to 1.""",
-    "n_samples": """
+    γ of the extended BIC, from 0, which is BIC, to 1.
 n_samples : int
-    Number of samples of a precomputed covariance.""",
-    # --- attributes
-    "classes_": """
+    Number of samples of a precomputed covariance.
+ks_ : ndarray of shape (n_ks,)
+    The numbers of $units that were tried, increasing.
+k_ : int
+    The chosen one.
+scores_ : ndarray of shape (n_ks, n_folds)
+    Score of each k on each held-out fold.
+criterion_ : ndarray of shape (n_ks,)
+    The criterion for each k; smaller is better.
 classes_ : ndarray of shape (n_classes,)
-    The labels, sorted.""",
-    "delta_": """
+    The labels, sorted.
 delta_ : float
-    The delta that was used.""",
-    "location_": """
+    The delta that was used.
 location_ : ndarray of shape (n_features,)
-    The mean; zero if it is assumed to be, or if a covariance was given.""",
-    "class_means": """
+    The mean; zero if it is assumed to be, or if a covariance was given.
 means_ : ndarray of shape (n_classes, n_features)
     The class means μ.
 priors_ : ndarray of shape (n_classes,)
     The class probabilities π.
-coef_ : ndarray of shape (1 or n_classes, n_features)
-    Coefficients of the margins; one row for two classes.
-intercept_ : ndarray of shape (1 or n_classes,)
-    Their intercepts.""",
-    "scores_": """
-scores_ : ndarray of shape (n_ks, n_folds)
-    Score of each k on each held-out fold.""",
-    "criterion_": """
-criterion_ : ndarray of shape (n_ks,)
-    The criterion for each k; smaller is better.""",
-}
+n_iter_ : int
+    Iterations of the solver.
+result_ : Result
+    What the solver returned: value, status, message, and its history; for standardized features, with `standardize`.
+n_features_in_ : int
+    Number of features seen.
+feature_names_in_ : ndarray of str
+    Their names, if X has any.
+""")
 
-FEATURES = {
-    "k": """
+FEATURES = COMMON | _split_entries("""
 k : int
     Number of features to select; number of groups, with `feature_groups`. If there are no more, all are used.
-    An intercept does not count.""",
-    "alpha": """
+    An intercept does not count. Estimators whose names end with CV or IC choose k.
 alpha : float
     Ridge penalty. It acts on the coefficients of the features as they are given, or of standardized features with
-    `standardize`.""",
-    "fit_intercept": """
+    `standardize`.
 fit_intercept : bool
-    Whether to add an intercept, which is not penalized.""",
-    "standardize": """
+    Whether to add an intercept, which is not penalized.
 standardize : bool
     Whether to divide the features by their standard deviations while the model is fitted, so that `alpha` acts on
     coefficients that can be compared; those of the training samples only, where k is cross-validated. `coef_` is in
-    the units of the data.""",
-    "feature_groups": """
+    the units of the data.
 feature_groups : array-like of shape (n_features,) or dict
     Group of each feature, in any order, or ``{feature name: group}``; k then counts groups, and a group is selected as
-    a whole.""",
-    "always_select": """
+    a whole.
 always_select : array-like
     Features that are always selected: their names (of a data frame), indices, or a mask; labels of groups, with
-    `feature_groups`. They count in k.""",
-    "positive": """
+    `feature_groups`. They count in k.
 positive : bool
-    Whether coefficients must not be negative.""",
-    "solver": """
+    Whether coefficients must not be negative.
 solver : {"auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs"} or Solver
     The method. "auto" is `ksparse.SwapGraHTP`; pass a solver of `ksparse.solvers` to set its steps and limits. "htp"
-    and "iht" are for least squares, "grahtp" and "fgrahtp" for losses of bounded curvature, which excludes Poisson.""",
-    "warm_start": """
+    and "iht" are for least squares, "grahtp" and "fgrahtp" for losses of bounded curvature, which excludes Poisson.
 warm_start : bool
-    Whether `fit` starts from the coefficients of the last fit.""",
-    "ks": """
-ks : "auto" or sequence of int
-    Which numbers of features to try. "auto" increases k until its score has got worse, then tries the k around the best
-    one; `ks_` has all that were tried.""",
-    "scoring": """
+    Whether `fit` starts from the coefficients of the last fit.
 scoring : str or callable
-    Any scorer of scikit-learn, larger being better. By default minus the mean loss of the held-out samples.""",
-    "criterion": """
+    Any scorer of scikit-learn, larger being better. By default minus the mean loss of the held-out samples.
 criterion : {"aic", "bic", "ebic", "gic"}
-    What is minimized over k: see `ksparse.information_criterion`.""",
-    # --- attributes
-    "path": """
-ks_ : ndarray of shape (n_ks,)
-    The numbers of features that were tried, increasing.
-k_ : int
-    The chosen one.
+    What is minimized over k: see `ksparse.information_criterion`.
 path_ : SparsityPath
-    The models for all of them, fitted to all samples.
+    The models for all k, fitted to all samples.
 coef_path_ : ndarray of shape (n_ks, n_features)
-    Coefficients for each of them; with an axis of classes or responses in the middle where `coef_` is a matrix.
+    Coefficients for each k; with an axis of classes or responses in the middle where `coef_` is a matrix.
 intercept_path_ : ndarray of shape (n_ks,)
-    Intercepts for each of them.""",
-    "fitted": """
+    Intercepts for each k.
 coef_ : ndarray of shape (n_features,)
     Coefficients of all features; zero for those that are not selected. A matrix with one row for two classes, and one
     for each of several classes or responses.
@@ -147,98 +124,71 @@ intercept_ : float or ndarray
 support_ : ndarray of bool, shape (n_features,)
     Which features are selected: those with a coefficient and the always-selected ones; whole groups, with
     `feature_groups`.
-n_iter_ : int
-    Iterations of the solver.
-result_ : Result
-    What the solver returned: value, status, message, and the history of its iterations; for standardized features,
-    with `standardize`.
-n_features_in_ : int
-    Number of features seen.
-feature_names_in_ : ndarray of str
-    Their names, if X has any.""",
-}
+""")
 
-EDGES = {
-    "k": """
+EDGES = COMMON | _split_entries("""
 k : int
-    Number of edges, each an off-diagonal pair Ω_ij = Ω_ji. If there are no more pairs, all of them are used.""",
-    "bounds": """
+    Number of edges, each an off-diagonal pair Ω_ij = Ω_ji. If there are no more pairs, all of them are used. Estimators
+    whose names end with CV or IC choose k.
 bounds : "auto", "paper", pair of floats, or None
     α and β, between which the eigenvalues of Ω must lie. "paper" takes α = 1/(‖Σ‖₂ + p·ξ) and β = (p − α·tr Σ)/ξ, see
     `ksparse.objectives.eigenvalue_bounds`; None has none. "auto" takes the paper's where the covariance is singular, as
     with fewer samples than variables, and none where it is not and the likelihood has a maximum on every graph. With
-    `standardize` they apply to Ω of standardized variables; ``result_.message`` says if one binds.""",
-    "xi": """
+    `standardize` they apply to Ω of standardized variables; ``result_.message`` says if one binds.
 xi : float
-    ξ of the paper's bounds; the smaller, the larger β.""",
-    "standardize": """
+    ξ of the paper's bounds; the smaller, the larger β.
 standardize : bool
     Whether to fit the correlation matrix, and to return Ω in the units of the data: the units of variables then do not
-    matter. If False, the bounds apply to Ω itself; variables with small variance may then hit β.""",
-    "known_edges": """
+    matter. If False, the bounds apply to Ω itself; variables with small variance may then hit β.
 known_edges : array-like of pairs, or mask of shape (n_features, n_features)
-    Edges that are always selected: pairs of names (of a data frame) or of indices. They count in k.""",
-    "forbidden_edges": """
+    Edges that are always selected: pairs of names (of a data frame) or of indices. They count in k.
 forbidden_edges : array-like of pairs, or mask of shape (n_features, n_features)
-    Edges that are never selected.""",
-    "solver": """
+    Edges that are never selected.
 solver : {"auto", "grahtp", "grasp", "fbs", "glasso"} or Solver
     The method. "auto" is `ksparse.SwapGraHTP`: it grows the graph in stages and swaps edges; "grahtp" is GraHTP with
     scaled steps and backtracking. For the paper's Algorithm 2 to the letter pass
-    ``GraHTP(step=..., debias=Exact("adm"))``. "glasso" is scikit-learn's graphical lasso with its penalty bisected.""",
-    "ks": """
-ks : "auto" or sequence of int
-    Which numbers of edges to try. "auto" increases k until its score has got worse, then tries the k around the best
-    one; `ks_` has all that were tried.""",
-    "scoring": """
+    ``GraHTP(step=..., debias=Exact("adm"))``. "glasso" is scikit-learn's graphical lasso with its penalty bisected.
 scoring : str or callable
     Any scorer of scikit-learn, larger being better. By default the mean log-likelihood of the held-out samples; around
-    the means of their classes, for a classifier.""",
-    "criterion": """
+    the means of their classes, for a classifier.
 criterion : {"aic", "bic", "ebic"}
-    What is minimized over k: see `ksparse.selection.graph_criterion`.""",
-    # --- attributes
-    "path": """
-ks_ : ndarray of shape (n_ks,)
-    The numbers of edges that were tried, increasing.
-k_ : int
-    The chosen one.
+    What is minimized over k: see `ksparse.selection.graph_criterion`.
 path_ : PrecisionPath
-    The precision matrix for each of them, fitted to all samples.""",
-    "fitted": """
+    The precision matrices for all k, fitted to all samples.
+coef_ : ndarray of shape (1 or n_classes, n_features)
+    Coefficients of the margins; one row for two classes.
+intercept_ : ndarray of shape (1 or n_classes,)
+    Their intercepts.
 precision_ : ndarray of shape (n_features, n_features)
     Ω.
 covariance_ : ndarray of shape (n_features, n_features)
     Ω⁻¹, the covariance of the model.
 edges_ : structured array with the fields ``i``, ``j`` and ``partial_correlation``
-    The edges, i < j, the strongest first; ``pandas.DataFrame(model.edges_)`` makes a table of it. The partial
-    correlation is −Ω_ij/√(Ω_ii·Ω_jj).
+    The edges, i < j, the strongest first; ``pandas.DataFrame(model.edges_)`` makes a table of it, and
+    `ksparse.plots.GraphDisplay` a picture. The partial correlation is −Ω_ij/√(Ω_ii·Ω_jj).
 bounds_ : EigenvalueBounds
     The bounds α and β that were used.
-n_iter_ : int
-    Iterations of the solver.
-result_ : Result
-    What the solver returned: value, status, message, and its history; for standardized variables, with `standardize`.
-n_features_in_ : int
-    Number of variables seen.
-feature_names_in_ : ndarray of str
-    Their names, if X has any.""",
-}
+""")
+
+#: The fitted attributes of all estimators of a kind, and those that a parameter adds.
+FITTED = {"features": ["coef_", "intercept_", "support_"], "edges": ["precision_", "covariance_", "edges_", "bounds_"]}
+ADDED = {"ks": ["ks_", "k_", "path_", "coef_path_", "intercept_path_"], "cv": ["scores_"], "criterion": ["criterion_"]}
+ALWAYS = ["n_iter_", "result_", "n_features_in_", "feature_names_in_"]
 
 
 def document(cls: C) -> C:
     """Replace ``$fields`` in a class's docstring by the sections Parameters and Attributes."""
-    texts = ChainMap(EDGES if cls.unit_name == "edges" else FEATURES, COMMON)
+    unit = cls.unit_name
+    texts = {"features": FEATURES, "edges": EDGES}[unit]
     parameters = signature(cls).parameters
-    chosen = {"ks": "path", "cv": "scores_", "criterion": "criterion_"}
-    attributes = [chosen[name] for name in chosen if name in parameters]
-    attributes += [*cls.more_attributes, "fitted"]
+    added = [name for parameter, names in ADDED.items() if parameter in parameters for name in names]
+    attributes = [*(name for name in added if name in texts), *cls.more_attributes, *FITTED[unit], *ALWAYS]
     sections = {
         "Parameters": [_with_default(texts[name], parameter) for name, parameter in parameters.items()],
         "Attributes": [texts[name] for name in attributes],
     }
-    fields = "\n\n".join(f"{title}\n{'-' * len(title)}" + "".join(items) for title, items in sections.items())
-    cls.__doc__ = cleandoc(cls.__doc__ or "").replace("$fields", fields)
+    fields = "\n\n".join("\n".join([title, "-" * len(title), *items]) for title, items in sections.items())
+    cls.__doc__ = cleandoc(cls.__doc__ or "").replace("$fields", fields.replace("$units", unit))
     return cls
 
 
@@ -246,5 +196,5 @@ def _with_default(text: str, parameter: Parameter) -> str:
     """A description with the default at the end of its first line."""
     default: Any = parameter.default
     shown = f'"{default}"' if isinstance(default, str) else repr(default)
-    blank, head, *rest = text.split("\n")
-    return "\n".join([blank, f"{head}, optional" if default is None else f"{head}, default={shown}", *rest])
+    head, *rest = text.split("\n")
+    return "\n".join([f"{head}, optional" if default is None else f"{head}, default={shown}", *rest])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -14,15 +14,27 @@ from sklearn.utils import _safe_indexing
 from .._types import AnyArray, Array, Matrix
 from ..objectives import Objective
 from ..optimize import minimize
-from ..solvers import Result, Solver
+from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Solver, SwapGraHTP
+from ..solvers.effort import check_no_effort
 from ..sparsity import Sparsity
 from ..validation import check_number_of_units
-from ._solver_choice import LINEAR_SOLVERS, Choices, find_solver
 from .paths import PrecisionPath, SparsityPath
 
-__all__ = ["Samples", "SparseEstimator"]
+__all__ = ["Samples", "SolverChoices", "SparseEstimator"]
 
 E = TypeVar("E", bound="SparseEstimator")
+
+#: Solvers by the names that users give them.
+SolverChoices = Mapping[str, Callable[[], Solver]]
+SOLVERS: SolverChoices = {
+    "auto": SwapGraHTP,
+    "grahtp": GraHTP,
+    "fgrahtp": FGraHTP,
+    "htp": HTP,
+    "iht": IHT,
+    "grasp": GraSP,
+    "fbs": FBS,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +84,7 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     #: What k counts, in messages.
     unit_name: ClassVar[str] = "features"
     #: The solvers that can be chosen by name.
-    solver_choices: ClassVar[Choices] = LINEAR_SOLVERS
+    solver_choices: ClassVar[SolverChoices] = SOLVERS
     #: With ks="auto": the first k, the factor from one k to the next, and the relative gap around the best k that is
     #: small enough.
     first_k: ClassVar[int] = 1
@@ -85,8 +97,6 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     k: int
     solver: str | Solver
     effort: int
-
-    # --- before a fit -------------------------------------------------------------------------------------------
 
     @abstractmethod
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
@@ -102,7 +112,18 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def find_solver(self) -> Solver:
         """The solver that the parameters `solver` and `effort` describe."""
-        return find_solver(self.solver, self.solver_choices, self.effort)
+        default = SwapGraHTP(effort=self.effort)  # checks effort, whatever the solver
+        if self.solver == "auto":
+            return default
+        check_no_effort(self.solver, self.effort)
+        if isinstance(self.solver, Solver):
+            return self.solver
+        if not isinstance(self.solver, str) or self.solver not in self.solver_choices:
+            raise ValueError(
+                f"solver must be one of {', '.join(map(repr, self.solver_choices))} or a solver such as "
+                f"ksparse.GraHTP(); got {self.solver!r}"
+            )
+        return self.solver_choices[self.solver]()
 
     def starting_point(self, objective: Objective) -> Array | None:
         """Where the solver starts; None for its default."""
@@ -112,8 +133,6 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """About how many units will be selected: k itself, unless k is yet to be chosen."""
         return check_number_of_units(self.k, self.unit_name)
 
-    # --- after a fit --------------------------------------------------------------------------------------------
-
     @abstractmethod
     def store_result(self: E, result: Result) -> E:
         """Set the fitted attributes from a solution."""
@@ -121,8 +140,6 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def build_path(self, results: Mapping[int, Result], passes: int) -> SparsityPath | PrecisionPath:
         """The models for all k of `results`, which took this many passes over the data."""
-
-    # --- choosing k ---------------------------------------------------------------------------------------------
 
     @abstractmethod
     def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:
@@ -132,13 +149,13 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """Minus twice the log-likelihood of a solution, up to a constant."""
 
-    @abstractmethod
     def count_parameters(self, objective: Objective, result: Result) -> int:
-        """Number of parameters that a solution has fitted."""
+        """Number of parameters that a solution has fitted and that depend on k; one for each unit by default."""
+        return len(result.selected)
 
-    @abstractmethod
     def count_samples(self, objective: Objective, samples: Samples) -> float:
         """n of an information criterion: the number of samples, or the sum of their weights."""
+        return float(len(samples))
 
     @abstractmethod
     def largest_auto_k(self, n_samples: float) -> int:

@@ -1,12 +1,15 @@
-"""Classification with k features: logistic regression of two or more classes."""
+"""Classifiers: labels as integer codes, predictions from margins, and logistic regression with k features."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
 
 from .._types import AnyArray, Array, IntArray, Matrix
 from ..objectives import LinearObjective, Logistic, Multinomial
@@ -15,11 +18,63 @@ from ..validation import check_nonnegative_number
 from ._docs import document
 from .base import Samples
 from .linear_model import SparseLinearModel
-from .margin_classifier import MarginClassifier
 
-__all__ = ["SparseLogisticRegression"]
+__all__ = ["MarginClassifier", "SparseLogisticRegression"]
 
 M = TypeVar("M", bound="SparseLogisticRegression")
+
+
+class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
+    """A classifier whose class probabilities are the logistic function, or the softmax, of its margins."""
+
+    classes_: AnyArray
+    #: Xw + b, which estimators implement.
+    linear_predictor: Callable[[Any], Array]
+
+    def decision_function(self, X: Any) -> Array:
+        """Margins of each sample: a column for each class; for two classes, a vector of the second over the first."""
+        margins = self.linear_predictor(X)
+        return margins[:, 0] if margins.shape[1:] == (1,) else margins
+
+    def predict(self, X: Any) -> AnyArray:
+        """The most probable class of each sample."""
+        margins = self.decision_function(X)
+        codes = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class, in the order of `classes_`."""
+        margins = self.decision_function(X)
+        return np.column_stack([expit(-margins), expit(margins)]) if margins.ndim == 1 else softmax(margins, axis=1)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of `predict_proba`, without loss of precision where probabilities are small."""
+        margins = self.decision_function(X)
+        if margins.ndim == 1:
+            return np.column_stack([log_expit(-margins), log_expit(margins)])
+        return log_softmax(margins, axis=1)
+
+    def fit_labels(self, y: AnyArray) -> IntArray:
+        """Set `classes_`, of which there must be at least two, and return the position of each label in it."""
+        try:
+            check_classification_targets(y)
+        except TypeError as error:
+            raise ValueError(f"y has labels of different types ({error}); use one type, without None") from error
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y has only one class: {self.classes_.tolist()[0]!r}; a classifier needs samples of at least 2 classes"
+            )
+        return codes
+
+    def encode_labels(self, y: AnyArray) -> IntArray:
+        """The position of each label of other samples in `classes_`."""
+        unknown = np.setdiff1d(y, self.classes_)
+        if unknown.size:
+            raise ValueError(
+                f"y has the class {unknown.tolist()[0]!r}, which does not occur in the training data; use fewer folds"
+            )
+        return np.searchsorted(self.classes_, y)
 
 
 @document
@@ -33,11 +88,6 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
     features than samples; without a ridge, coefficients would then grow without bound.
 
     $fields
-
-    See Also
-    --------
-    SparseLogisticRegressionCV : k by cross-validation.
-    SparseLogisticRegressionIC : k by an information criterion.
 
     Examples
     --------
@@ -73,17 +123,14 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
         """Undo `_as_target`."""
         return (target > 0).astype(np.intp) if target.ndim == 1 else target.argmax(axis=1)
 
-    def build_objective(self, X: Matrix, target: Array, sample_weight: Array | None) -> LinearObjective:
-        options: dict[str, Any] = {"alpha": self.alpha, "fit_intercept": self.fit_intercept}
+    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
         codes = self._as_codes(target)
         # The objective would check this too, but it does not know the labels.
-        empty = np.bincount(codes, sample_weight, minlength=len(self.classes_)) == 0
+        empty = np.bincount(codes, options["sample_weight"], minlength=len(self.classes_)) == 0
         if empty.any():
             labels = self.classes_[empty].tolist()
             raise ValueError(f"no sample of class {labels} has a positive sample_weight; remove it from y")
-        if len(self.classes_) == 2:
-            return Logistic(X, target, sample_weight=sample_weight, **options)
-        return Multinomial(X, codes, sample_weight=sample_weight, **options)
+        return Logistic(X, target, **options) if len(self.classes_) == 2 else Multinomial(X, codes, **options)
 
     def weigh_samples(self, target: Array, sample_weight: Array | None) -> Array | None:
         """Sample weights times class weights."""
@@ -109,11 +156,9 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
             raise ValueError(
                 f"class_weight has the label {unknown[0]!r}, which does not occur in y; its labels are {labels}"
             )
+        given = self.class_weight
         return np.array(
-            [
-                check_nonnegative_number(self.class_weight.get(label, 1.0), f"class_weight[{label!r}]")
-                for label in labels
-            ]
+            [check_nonnegative_number(given.get(label, 1.0), f"class_weight[{label!r}]") for label in labels]
         )
 
     def copy_for_fold(self: M, training: Samples) -> M:
@@ -133,19 +178,3 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
 
     def largest_auto_k(self, n_samples: float) -> int:
         return super().largest_auto_k(n_samples) // (len(self.classes_) - 1)
-
-    def decision_function(self, X: Any) -> Array:
-        """Margins Xw + b: of the second class for two classes, otherwise one column for each class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The margins.
-        """
-        margins = self.linear_predictor(X)
-        return margins[:, 0] if margins.shape[1] == 1 else margins

@@ -12,9 +12,9 @@ from .._types import Array
 from ..solvers import Result
 from ..validation import real_array
 from ._docs import document
-from ._graph_model import GraphModel, covariance_around
 from .base import Samples
-from .margin_classifier import MarginClassifier
+from .classification import MarginClassifier
+from .precision import GraphModel, covariance_around
 
 __all__ = ["SparseDiscriminantAnalysis"]
 
@@ -31,10 +31,6 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
 
     $fields
 
-    See Also
-    --------
-    SparseDiscriminantAnalysisCV : k by cross-validation.
-
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -45,26 +41,9 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
     (28, 1.0)
     """
 
-    more_attributes: ClassVar[tuple[str, ...]] = ("classes_", "class_means")
+    more_attributes: ClassVar[tuple[str, ...]] = ("classes_", "means_", "priors_", "coef_", "intercept_")
 
     priors: Any = None
-
-    def fit(self: M, X: Any, y: Any) -> M:
-        """Fit the class means and their common precision matrix.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples,)
-            The labels.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self.fit_samples(self.check_samples(X, y))
 
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
@@ -105,20 +84,9 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
         self.coef_, self.intercept_ = coefficients, intercepts
         return self
 
-    def decision_function(self, X: Any) -> Array:
-        """δ_l(x) for each class; for two classes, the difference of the second and the first.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The margins.
-        """
+    def linear_predictor(self, X: Any) -> Array:
+        """δ_l(x) of each class; for two classes, the difference of the second and the first."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         margins: Array = X.astype(np.float64) @ self.coef_.T + self.intercept_
-        return margins[:, 0] if len(self.classes_) == 2 else margins
+        return margins

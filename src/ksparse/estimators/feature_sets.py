@@ -1,51 +1,16 @@
-"""The sparsity set of the parameters `feature_groups`, `always_select` and `positive`."""
+"""Features, groups and columns that users name in parameters such as `feature_groups` and `always_select`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from .._types import AnyArray
-from ..sparsity import Entries, Groups, Rows, Sparsity
-from ..validation import check_flag
+from .._types import AnyArray, IntArray
 
-__all__ = ["build_feature_set", "label_features"]
-
-
-def build_feature_set(
-    k: int,
-    n_features: int,
-    *,
-    names: AnyArray | None,
-    rows: bool,
-    labels: AnyArray | None,
-    always: Any,
-    positive: Any,
-) -> Sparsity:
-    """The set of coefficients with k features or groups.
-
-    Parameters
-    ----------
-    k : int
-        Number of features or groups.
-    n_features : int
-        Number of columns of X.
-    names : ndarray of str, optional
-        Names of the features.
-    rows : bool
-        Whether a feature has a row of coefficients (several classes or responses).
-    labels : ndarray of shape (n_features,), optional
-        Group of each feature.
-    always, positive
-        The parameters `always_select` and `positive` as the user gave them.
-    """
-    lower = 0.0 if check_flag(positive, "positive") else -np.inf
-    if labels is not None:
-        return Groups(k, labels, always=_find_groups(always, labels), lower=lower)
-    kind = Rows if rows else Entries
-    return kind(k, always=_find_features(always, n_features, names), lower=lower)
+__all__ = ["find_columns", "find_features", "find_groups", "label_features"]
 
 
 def label_features(feature_groups: Any, names: AnyArray | None, n_features: int) -> AnyArray:
@@ -67,23 +32,15 @@ def label_features(feature_groups: Any, names: AnyArray | None, n_features: int)
             f"feature_groups has {len(labels)} labels, but X has {n_features} features; give one for each feature"
         )
     # NumPy would convert numbers to text, and the groups 1 and "1" would become one.
-    kinds = {isinstance(label, str) for label in np.asarray(given, dtype=object).ravel()}
-    if len(kinds) > 1 or not _sortable(labels):
+    kinds = {Real if isinstance(label, Real) else type(label) for label in np.asarray(given, dtype=object).ravel()}
+    if len(kinds) > 1:
         raise ValueError("feature_groups has labels of different types; use one type, without None")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("feature_groups has NaN or infinite values; give each feature a group label")
     return labels
 
 
-def _sortable(labels: AnyArray) -> bool:
-    try:
-        np.sort(labels)
-    except TypeError:
-        return False
-    return True
-
-
-def _find_groups(always: Any, labels: AnyArray) -> Any:
+def find_groups(always: Any, labels: AnyArray) -> Any:
     """`always_select` as a mask over the sorted labels of the groups."""
     if always is None:
         return ()
@@ -110,7 +67,7 @@ def _as_vector(values: Any, name: str, expected: str) -> AnyArray:
     return array
 
 
-def _find_features(always: Any, n_features: int, names: AnyArray | None) -> Any:
+def find_features(always: Any, n_features: int, names: AnyArray | None) -> Any:
     """`always_select` as indices or a mask of features."""
     if always is None:
         return ()
@@ -132,13 +89,18 @@ def _find_features(always: Any, n_features: int, names: AnyArray | None) -> Any:
         return wanted % n_features
     if wanted.dtype.kind not in "UTO" or not all(isinstance(name, str) for name in wanted.tolist()):
         raise TypeError(f"always_select must hold names or indices of features, or be a mask; got {always!r}")
+    return find_columns(wanted, names, "always_select")
+
+
+def find_columns(wanted: AnyArray, names: AnyArray | None, parameter: str) -> IntArray:
+    """The positions of named columns of X."""
     if names is None:
-        raise ValueError("always_select holds names, but X has no names; pass a data frame, or indices of features")
+        raise ValueError(f"{parameter} has names, but X has no names; pass a data frame, or indices")
     position = {name: index for index, name in enumerate(names.tolist())}
     unknown = [name for name in wanted.tolist() if name not in position]
     if unknown:
         raise ValueError(
-            f"always_select has {_quote(unknown)}, which are not columns of X; those are {_quote(names.tolist())}"
+            f"{parameter} has {_quote(unknown)}, which are not columns of X; those are {_quote(names.tolist())}"
         )
     return np.array([position[name] for name in wanted.tolist()])
 

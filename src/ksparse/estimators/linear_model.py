@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import MultiOutputMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import column_or_1d
@@ -18,28 +19,42 @@ from .._types import AnyArray, Array, Mask, Matrix
 from ..objectives import LinearObjective, Objective
 from ..objectives.weights import normalize_weights
 from ..solvers import Result, Solver
-from ..sparsity import Sparsity
+from ..sparsity import Entries, Groups, Rows, Sparsity
 from ..validation import check_flag, check_vector
 from .base import Samples, SparseEstimator
-from .feature_sets import build_feature_set, label_features
+from .feature_sets import find_features, find_groups, label_features
 from .paths import SparsityPath
 
-__all__ = ["SparseLinearModel", "multiply_selected"]
+__all__ = ["ACCEPTED", "FeatureSelector", "SparseLinearModel", "multiply_selected"]
 
 M = TypeVar("M", bound="SparseLinearModel")
+#: The forms of X that are used without a copy.
+ACCEPTED: dict[str, Any] = {"accept_sparse": ["csc", "csr"], "dtype": [np.float64, np.float32]}
+
+
+class FeatureSelector(SelectorMixin):  # type: ignore[misc]
+    """A selector of features, in sparse or dense data with a response; `fit` sets `support_`."""
+
+    support_: Mask
+
+    def _get_support_mask(self) -> Mask:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
 
 
 @dataclass(eq=False, repr=False)
-class SparseLinearModel(SelectorMixin, SparseEstimator):  # type: ignore[misc]
+class SparseLinearModel(FeatureSelector, SparseEstimator):
     """A linear model with k features, f = mean loss + (alpha/2)·‖w‖²: all that does not depend on the loss.
 
-    A subclass implements `build_objective` and `predict`. It may override `fit_target` and `encode_target` (what y
-    means to the loss), `weigh_samples`, `deviance`, and
-    `many_responses`.
+    A subclass implements `build_objective`. It may override `predict`, `fit_target` and `encode_target` (y as the loss
+    takes it), `weigh_samples` and `deviance`. With scikit-learn's `MultiOutputMixin`, y may have several columns.
     """
-
-    #: Whether y may have several columns.
-    many_responses: ClassVar[bool] = False
 
     k: int = 10
     _: KW_ONLY
@@ -53,15 +68,13 @@ class SparseLinearModel(SelectorMixin, SparseEstimator):  # type: ignore[misc]
     effort: int = 0
     warm_start: bool = False
 
-    # --- hooks of a loss ----------------------------------------------------------------------------------------
-
     @abstractmethod
-    def build_objective(self, X: Matrix, target: Array, sample_weight: Array | None) -> LinearObjective:
-        """f with alpha and an intercept as the parameters say; `target` is what `fit_target` returned."""
+    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
+        """f, of what `fit_target` returned; `options` are `alpha`, `fit_intercept` and `sample_weight`."""
 
-    @abstractmethod
     def predict(self, X: Any) -> AnyArray:
-        """Predict the response; `linear_predictor` gives Xw + b."""
+        """Predict the response: Xw + b."""
+        return self.linear_predictor(X)
 
     def fit_target(self, y: AnyArray) -> Array:
         """Training responses as the loss takes them; sets what `encode_target` needs, such as the classes."""
@@ -78,8 +91,6 @@ class SparseLinearModel(SelectorMixin, SparseEstimator):  # type: ignore[misc]
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """Minus twice the log-likelihood, 2n times the mean loss without the ridge; override it for other losses."""
         return 2.0 * n_samples * self.mean_loss(objective, result)
-
-    # --- fitting ------------------------------------------------------------------------------------------------
 
     def fit(self: M, X: Any, y: Any, sample_weight: Any = None) -> M:
         """Fit the model.
@@ -102,16 +113,8 @@ class SparseLinearModel(SelectorMixin, SparseEstimator):  # type: ignore[misc]
 
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
         # The objective checks X for NaN and infinity when it first reads it: a second pass here would be wasted.
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=["csc", "csr"],
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            multi_output=True,
-        )
-        if not self.many_responses:
+        X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False, multi_output=True)
+        if not isinstance(self, MultiOutputMixin):
             y = column_or_1d(y, warn=True)
         if sample_weight is not None:
             normalize_weights(sample_weight, len(y))  # checks them
@@ -129,18 +132,16 @@ class SparseLinearModel(SelectorMixin, SparseEstimator):  # type: ignore[misc]
             scaler = StandardScaler(with_mean=False).fit(X, sample_weight=samples.sample_weight)
             self._scale, X = scaler.scale_, scaler.transform(X)
         target = self.fit_target(samples.y)
-        return self.build_objective(X, target, self.weigh_samples(target, samples.sample_weight))
+        sample_weight = self.weigh_samples(target, samples.sample_weight)
+        options = {"alpha": self.alpha, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight}
+        return self.build_objective(X, target, **options)
 
     def build_sparsity(self, objective: Objective, k: int) -> Sparsity:
-        return build_feature_set(
-            k,
-            self.n_features_in_,
-            names=self._feature_names(),
-            rows=len(objective.shape) == 2,
-            labels=self._labels,
-            always=self.always_select,
-            positive=self.positive,
-        )
+        lower = 0.0 if check_flag(self.positive, "positive") else -np.inf
+        if self._labels is not None:
+            return Groups(k, self._labels, always=find_groups(self.always_select, self._labels), lower=lower)
+        always = find_features(self.always_select, self.n_features_in_, self._feature_names())
+        return (Rows if len(objective.shape) == 2 else Entries)(k, always=always, lower=lower)
 
     def starting_point(self, objective: Objective) -> Array | None:
         """With `warm_start`, the solution of the last fit, if it has the shape of this objective."""
@@ -153,8 +154,6 @@ class SparseLinearModel(SelectorMixin, SparseEstimator):  # type: ignore[misc]
             intercept = np.broadcast_to(self.intercept_, coefficients.shape[1:])
             coefficients = np.vstack([coefficients, intercept])
         return coefficients.reshape(objective.shape) if coefficients.size == objective.size else None
-
-    # --- solutions ----------------------------------------------------------------------------------------------
 
     def store_result(self: M, result: Result) -> M:
         self.result_ = result
@@ -192,8 +191,6 @@ class SparseLinearModel(SelectorMixin, SparseEstimator):  # type: ignore[misc]
             feature_names=self._feature_names(),
         )
 
-    # --- choosing k ---------------------------------------------------------------------------------------------
-
     def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:
         """Minus the mean loss of the held-out samples."""
         assert isinstance(objective, LinearObjective)
@@ -229,34 +226,11 @@ class SparseLinearModel(SelectorMixin, SparseEstimator):  # type: ignore[misc]
         """Half the number of samples: with more features, little is left to compare models by."""
         return int(n_samples // 2)
 
-    # --- predictions --------------------------------------------------------------------------------------------
-
     def linear_predictor(self, X: Any) -> Array:
-        """Xw + b for new samples.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            The linear predictor.
-        """
+        """Xw + b for new samples: of shape (n_samples,), or (n_samples, n_outputs) for several outputs."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32], reset=False)
+        X = validate_data(self, X, **ACCEPTED, reset=False)
         return multiply_selected(X, self.coef_) + self.intercept_
-
-    def _get_support_mask(self) -> Mask:
-        check_is_fitted(self)
-        return self.support_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
 
 
 def multiply_selected(X: Matrix, coefficients: Array) -> Array:

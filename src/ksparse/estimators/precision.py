@@ -1,25 +1,150 @@
-"""`SparsePrecision`: a precision matrix with k edges, as a covariance estimator of scikit-learn."""
+"""Precision matrices with k edges: what all models of graphs have in common, and `SparsePrecision`."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from sklearn.covariance import EmpiricalCovariance
+from scipy import sparse
+from sklearn.covariance import EmpiricalCovariance, log_likelihood
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._types import Array
-from ..objectives import LogDet
+from .._types import AnyArray, Array, Mask
+from ..objectives import EigenvalueBounds, LogDet, Objective
+from ..objectives.definite import check_bounds
+from ..solvers import FBS, Backtracking, GLasso, GraHTP, GraSP, Result, Solver, SwapGraHTP
+from ..sparsity import Pairs
+from ..sparsity.pairs import pair_mask
 from ..validation import check_flag
 from ._docs import document
-from ._graph_model import GraphModel, covariance_around, find_constant
-from .base import Samples
+from .base import Samples, SolverChoices, SparseEstimator
+from .feature_sets import find_columns
+from .paths import PrecisionPath
 
-__all__ = ["SparsePrecision"]
+__all__ = ["GraphModel", "SparsePrecision", "covariance_around"]
 
-M = TypeVar("M", bound="SparsePrecision")
+#: A standard deviation below this fraction of a variable's largest value is rounding: the variable is constant.
+CONSTANT_SPREAD = 1e-13
+#: The fields of `edges_`.
+EDGE_FIELDS = np.dtype([("i", np.intp), ("j", np.intp), ("partial_correlation", np.float64)])
+#: The Lipschitz constant of a log-determinant is so large that a step of its inverse would not change the support.
+GRAPH_SOLVERS: SolverChoices = {
+    "auto": SwapGraHTP,
+    "grahtp": lambda: GraHTP(step=Backtracking(scaled=True)),
+    "grasp": GraSP,
+    "fbs": FBS,
+    "glasso": GLasso,
+}
+
+G = TypeVar("G", bound="GraphModel")
+
+
+@dataclass(eq=False, repr=False)
+class GraphModel(SparseEstimator):
+    """An estimator of a precision matrix Ω with k edges.
+
+    A subclass implements `check_samples`, `fit_covariance` and `held_out_covariance`.
+    """
+
+    unit_name: ClassVar[str] = "edges"
+    solver_choices: ClassVar[SolverChoices] = GRAPH_SOLVERS
+    # There may be many edges, and their scores are noisy: "auto" takes larger steps than for features.
+    first_k: ClassVar[int] = 0
+    k_factor: ClassVar[float] = 1.5
+    k_resolution: ClassVar[float] = 0.05
+
+    k: int = 10
+    _: KW_ONLY
+    bounds: Any = "auto"
+    xi: float = 1e-2
+    standardize: bool = True
+    known_edges: Any = None
+    forbidden_edges: Any = None
+    solver: str | Solver = "auto"
+    effort: int = 0
+
+    def fit(self: G, X: Any, y: Any = None) -> G:
+        """Fit the precision matrix; for a classifier, that of the samples around the means of their classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; a covariance matrix, with ``covariance="precomputed"``.
+        y : array-like of shape (n_samples,)
+            The labels, for a classifier; otherwise ignored.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self.fit_samples(self.check_samples(X, y))
+
+    @abstractmethod
+    def fit_covariance(self, samples: Samples) -> Array:
+        """The covariance of the samples; sets the means around which it is taken."""
+
+    @abstractmethod
+    def held_out_covariance(self, held_out: Samples) -> Array:
+        """The covariance of other samples around the means of the training samples."""
+
+    def prepare(self, samples: Samples) -> LogDet:
+        covariance = self.fit_covariance(samples)
+        self._scale = np.ones(len(covariance))
+        if check_flag(self.standardize, "standardize"):
+            spreads = np.sqrt(covariance.diagonal())
+            self._scale = np.where(spreads > 0, spreads, 1.0)
+            covariance = covariance / np.multiply.outer(self._scale, self._scale)
+            np.fill_diagonal(covariance, np.where(spreads > 0, 1.0, 0.0))
+        self.bounds_ = check_bounds(self.bounds, covariance, self.xi)
+        return LogDet.of_valid(covariance, self.bounds_)
+
+    def build_sparsity(self, objective: Objective, k: int) -> Pairs:
+        size, names = objective.shape[0], self._feature_names()
+        known = pair_mask(_find_pairs(self.known_edges, names, "known_edges"), size, "known_edges")
+        forbidden = pair_mask(_find_pairs(self.forbidden_edges, names, "forbidden_edges"), size, "forbidden_edges")
+        count = int(np.triu(known, 1).sum())
+        if count > k:
+            raise ValueError(f"known_edges has {count} edges, but k = {k}; they count in k, so raise k or name fewer")
+        both = np.argwhere(np.triu(known & forbidden, 1))
+        if both.size:
+            edge = tuple(both[0].tolist())
+            raise ValueError(f"the edge {edge} is in both known_edges and forbidden_edges; name it once")
+        return Pairs(k, always=known, never=forbidden)
+
+    def store_result(self: G, result: Result) -> G:
+        self.result_ = result
+        self.n_iter_ = result.n_iter
+        self.precision_ = self.precision_of(result)
+        without_bounds = LogDet.of_valid(np.zeros_like(result.x), EigenvalueBounds(0.0, np.inf))
+        inverse = without_bounds.evaluate(result.x).state.matrix
+        self.covariance_ = inverse * np.multiply.outer(self._scale, self._scale)
+        self.edges_ = list_edges(self.precision_)
+        return self
+
+    def precision_of(self, result: Result) -> Array:
+        """Ω of a solution, in the units of the data."""
+        return result.x / np.multiply.outer(self._scale, self._scale)
+
+    def build_path(self, results: Mapping[int, Result], passes: int) -> PrecisionPath:
+        ks = sorted(results)
+        matrices = tuple(sparse.csr_array(self.precision_of(results[k])) for k in ks)
+        return PrecisionPath(np.array(ks), matrices, np.array([results[k].value for k in ks]), self._feature_names())
+
+    def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:
+        """Mean log-likelihood of a held-out sample."""
+        return float(log_likelihood(self.held_out_covariance(held_out), self.precision_of(result)))
+
+    def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
+        return n_samples * result.value
+
+    def largest_auto_k(self, n_samples: float) -> int:
+        """One edge for every four numbers in the data."""
+        return max(int(n_samples * self.n_features_in_ / 4), 1)
 
 
 @document
@@ -31,11 +156,6 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
     its graph, and is not shrunken. Works with fewer samples than variables, where the bounds keep it finite.
 
     $fields
-
-    See Also
-    --------
-    SparsePrecisionCV, SparsePrecisionIC : The same with k chosen.
-    ksparse.plots.GraphDisplay : A picture of the graph.
 
     Examples
     --------
@@ -56,23 +176,6 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
 
     covariance: str | None = None
     assume_centered: bool = False
-
-    def fit(self: M, X: Any, y: Any = None) -> M:
-        """Fit the precision matrix.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; a covariance matrix, with ``covariance="precomputed"``.
-        y : None
-            Ignored; there for pipelines.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self.fit_samples(self.check_samples(X, y))
 
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
         precomputed = self._is_precomputed()
@@ -130,11 +233,6 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
 
         Nodes are the names of the variables, or their numbers; edges have the attributes ``partial_correlation``, and
         its absolute value as ``weight``.
-
-        Returns
-        -------
-        networkx.Graph
-            With all variables as nodes.
         """
         check_is_fitted(self)
         try:
@@ -154,3 +252,44 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.covariance, str) and self.covariance == "precomputed"
         return tags
+
+
+def find_constant(X: Array, centres: Array) -> Mask:
+    """Which variables do not differ from their centres by more than rounding; centres as in `covariance_around`."""
+    spreads = np.sqrt(np.mean(np.square(X - centres), axis=0))
+    constant: Mask = spreads <= CONSTANT_SPREAD * np.abs(X).max(axis=0).astype(np.float64)
+    return constant
+
+
+def covariance_around(X: Array, centres: Array) -> Array:
+    """Mean of (x − c)(x − c)ᵀ over the samples, in double precision; constant variables have exactly no covariance.
+
+    `centres` is one point for all samples, or one for each.
+    """
+    centred = X.astype(np.float64) - centres
+    covariance = centred.T @ centred / len(X)
+    constant = find_constant(X, centres)
+    covariance[constant] = covariance[:, constant] = 0.0
+    return 0.5 * (covariance + covariance.T)
+
+
+def list_edges(precision: Array) -> AnyArray:
+    """The edges of a precision matrix with their partial correlations −Ω_ij/√(Ω_ii·Ω_jj), the strongest first."""
+    rows, columns = np.nonzero(np.triu(precision, 1))
+    spread = np.sqrt(precision.diagonal())
+    edges = np.empty(rows.size, dtype=EDGE_FIELDS)
+    edges["i"], edges["j"] = rows, columns
+    edges["partial_correlation"] = -precision[rows, columns] / (spread[rows] * spread[columns])
+    return edges[np.argsort(-np.abs(edges["partial_correlation"]), kind="stable")]
+
+
+def _find_pairs(edges: Any, names: AnyArray | None, parameter: str) -> Any:
+    """Pairs of names as pairs of indices; indices and masks unchanged."""
+    if edges is None:
+        return ()
+    given = np.asarray(edges)
+    if given.dtype.kind not in "OUS":
+        return given
+    if given.ndim != 2 or given.shape[1] != 2:
+        raise ValueError(f'{parameter} must hold pairs such as [("a", "b")], got {edges!r}')
+    return find_columns(given.ravel(), names, parameter).reshape(given.shape)

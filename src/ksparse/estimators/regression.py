@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 
 from .._types import Array, Matrix
@@ -35,17 +35,12 @@ EXACT_SPREAD = 1e-3
 
 @document
 @dataclass(eq=False, repr=False)
-class SparseLinearRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc]
+class SparseLinearRegression(MultiOutputMixin, RegressorMixin, SparseLinearModel):  # type: ignore[misc]
     """Least squares with k features: best-subset regression.
 
     Minimizes (1/2n)·‖y − Xw − b‖² + (alpha/2)·‖w‖² over w with at most k nonzero features (paper, equation 1).
 
     $fields
-
-    See Also
-    --------
-    SparseLinearRegressionCV : k by cross-validation.
-    SparseLinearRegressionIC : k by an information criterion.
 
     Examples
     --------
@@ -59,10 +54,8 @@ class SparseLinearRegression(RegressorMixin, SparseLinearModel):  # type: ignore
     (array([603.1, 262.3, 543.9]), 0.4801)
     """
 
-    many_responses: ClassVar[bool] = True
-
-    def build_objective(self, X: Matrix, target: Array, sample_weight: Array | None) -> LinearObjective:
-        return LeastSquares(X, target, alpha=self.alpha, sample_weight=sample_weight, fit_intercept=self.fit_intercept)
+    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
+        return LeastSquares(X, target, **options)
 
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """n·log of the mean squared residual, which estimates the unknown variance."""
@@ -70,16 +63,6 @@ class SparseLinearRegression(RegressorMixin, SparseLinearModel):  # type: ignore
         smallest = max(EXACT_MEAN_SQUARE * value_at_zero(objective), np.finfo(float).tiny)
         mean_square = max(2.0 * self.mean_loss(objective, result) / outputs, smallest)
         return float(n_samples * outputs * np.log(mean_square))
-
-    def predict(self, X: Any) -> Array:
-        """Predict the response: Xw + b."""
-        return self.linear_predictor(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.single_output = True
-        tags.target_tags.multi_output = True
-        return tags
 
 
 @document
@@ -104,30 +87,15 @@ class SparsePoissonRegression(RegressorMixin, SparseLinearModel):  # type: ignor
     (array([4, 9]), array([ 0.5 , -0.51]))
     """
 
-    def build_objective(self, X: Matrix, target: Array, sample_weight: Array | None) -> LinearObjective:
-        return Poisson(X, target, alpha=self.alpha, sample_weight=sample_weight, fit_intercept=self.fit_intercept)
+    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
+        return Poisson(X, target, **options)
 
     def predict(self, X: Any) -> Array:
         """Predict the expected count: exp(Xw + b)."""
         return np.exp(self.linear_predictor(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """D², the fraction of the Poisson deviance explained; R² is the same for least squares.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples,)
-            Counts.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples.
-
-        Returns
-        -------
-        float
-            D², at most 1.
-        """
+        """D², the fraction of the Poisson deviance explained, at most 1; R² is the same for least squares."""
         return float(d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1))
 
     def __sklearn_tags__(self) -> Any:
@@ -167,25 +135,18 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
 
     delta: float | str = "auto"
 
-    def build_objective(self, X: Matrix, target: Array, sample_weight: Array | None) -> LinearObjective:
-        if isinstance(self.delta, str):
-            if self.delta != "auto":
-                raise ValueError(f'delta must be a positive number or "auto", got {self.delta!r}')
-            self.delta_ = self._adapt_delta(X, target, sample_weight)
-        else:
-            self.delta_ = self.delta
-        return self._huber(self.delta_, X, target, sample_weight)
+    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
+        if self.delta != "auto" and isinstance(self.delta, str):
+            raise ValueError(f'delta must be a positive number or "auto", got {self.delta!r}')
+        self.delta_ = self._adapt_delta(X, target, options) if isinstance(self.delta, str) else self.delta
+        return Huber(X, target, delta=self.delta_, **options)
 
-    def _huber(self, delta: float, X: Matrix, target: Array, sample_weight: Array | None) -> Huber:
-        options: dict[str, Any] = {"alpha": self.alpha, "fit_intercept": self.fit_intercept}
-        return Huber(X, target, delta=delta, sample_weight=sample_weight, **options)
-
-    def _adapt_delta(self, X: Matrix, target: Array, sample_weight: Array | None) -> float:
+    def _adapt_delta(self, X: Matrix, target: Array, options: dict[str, Any]) -> float:
         """Delta from the residuals of a pilot fit, whose own delta comes from the spread of y."""
-        weights = np.ones(len(target)) if sample_weight is None else sample_weight
+        weights = np.ones(len(target)) if options["sample_weight"] is None else options["sample_weight"]
         deviations = target - weighted_median(target, weights) if self.fit_intercept else target
         spread = _spread(deviations, weights) or _spread(deviations, weights * (deviations != 0)) or 1.0
-        pilot = self._huber(EFFICIENT_DELTA * spread, X, target, sample_weight)
+        pilot = Huber(X, target, delta=EFFICIENT_DELTA * spread, **options)
         # Weights are counts, unless they sum to less than the number of samples.
         n_samples = max(int(weights.sum()), int(np.count_nonzero(weights)))
         k = self.expected_k()
@@ -199,10 +160,6 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """The deviance of residuals divided by their spread, which is delta/1.345."""
         return super().deviance(objective, result, n_samples) * (EFFICIENT_DELTA / self.delta_) ** 2
-
-    def predict(self, X: Any) -> Array:
-        """Predict the response: Xw + b."""
-        return self.linear_predictor(X)
 
 
 def _spread(deviations: Array, weights: Array) -> float:

@@ -4,11 +4,10 @@
 """
 
 from ..estimators import PrecisionPath, SparsityPath
-from .criteria import graph_criterion, information_criterion
-from .criterion_search import InformationCriterion
+from .criteria import InformationCriterion, graph_criterion, information_criterion
 from .cross_validation import CrossValidated, standard_errors
-from .edge_models import SparseDiscriminantAnalysisCV, SparsePrecisionCV, SparsePrecisionIC
-from .feature_models import (
+from .models import (
+    SparseDiscriminantAnalysisCV,
     SparseHuberRegressionCV,
     SparseHuberRegressionIC,
     SparseLinearRegressionCV,
@@ -17,6 +16,8 @@ from .feature_models import (
     SparseLogisticRegressionIC,
     SparsePoissonRegressionCV,
     SparsePoissonRegressionIC,
+    SparsePrecisionCV,
+    SparsePrecisionIC,
 )
 from .path import path, precision_path
 from .pathwise import PathSolver

@@ -13,11 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from .._types import Array
 from ..estimators import Samples, SparseEstimator
 from ..objectives import Objective
-from ..solvers import Result
 from .pathwise import PathSolver
 from .schedule import KSchedule, check_ks
 
-__all__ = ["ChosenK", "build_path_solver", "refine", "result_for"]
+__all__ = ["ChosenK", "build_path_solver", "refine"]
 
 C = TypeVar("C", bound="ChosenK")
 #: With ks="auto", about this many units are expected before anything is known.
@@ -58,16 +57,9 @@ class ChosenK(SparseEstimator):
     def evaluate_ks(
         self, solver: PathSolver, n_samples: float, evaluate: Callable[[list[int]], Mapping[int, float]]
     ) -> None:
-        """Evaluate each k of `ks`, or with "auto" those of a schedule.
+        """Evaluate each k of `ks`, or with "auto" those of a schedule, up to a largest k that depends on `n_samples`.
 
-        Parameters
-        ----------
-        solver : PathSolver
-            The problem, which knows the smallest and the largest possible k.
-        n_samples : float
-            Number of samples, on which the largest k of "auto" depends.
-        evaluate : callable
-            Evaluates further k, and returns all scores so far; larger is better.
+        `evaluate` takes further k, and returns all scores so far; larger is better.
         """
         if not isinstance(self.ks, str):
             evaluate(check_ks(self.ks, solver.fewest, solver.most, self.unit_name))
@@ -86,7 +78,10 @@ class ChosenK(SparseEstimator):
         self.path_: Any = self.build_path(solver.results, solver.passes)
         self.ks_ = self.path_.ks
         self.k_ = chosen
-        return self.store_result(result_for(solver, chosen))
+        result = solver.results[chosen]
+        if not result.success:
+            warnings.warn(f"for the chosen k = {chosen}: {result.message}", ConvergenceWarning, stacklevel=4)
+        return self.store_result(result)
 
 
 def build_path_solver(model: SparseEstimator, objective: Objective) -> PathSolver:
@@ -97,11 +92,3 @@ def build_path_solver(model: SparseEstimator, objective: Objective) -> PathSolve
 def refine(solver: PathSolver, k: int) -> None:
     """Search longer for the solution with this k."""
     solver.refine(k)
-
-
-def result_for(solver: PathSolver, k: int) -> Result:
-    """The solution for the chosen k; warns the caller of `fit` if it has not converged."""
-    result = solver.results[k]
-    if not result.success:
-        warnings.warn(f"for the chosen k = {k}: {result.message}", ConvergenceWarning, stacklevel=5)
-    return result

@@ -1,14 +1,29 @@
-"""Information criteria: the deviance of a model plus a penalty on its size."""
+"""Information criteria, the deviance of a model plus a penalty on its size; and estimators that choose k by them."""
 
 from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from scipy.special import gammaln
 
-__all__ = ["CRITERIA", "GRAPH_CRITERIA", "graph_criterion", "information_criterion"]
+from ..estimators import Samples
+from ..objectives import Objective
+from ..solvers import Result
+from .choosing import ChosenK, build_path_solver, refine
+from .pathwise import PathSolver
+from .schedule import first_best
+
+__all__ = ["CRITERIA", "GRAPH_CRITERIA", "InformationCriterion", "graph_criterion", "information_criterion"]
+
+log = logging.getLogger(__name__)
 
 CRITERIA = ("aic", "bic", "ebic", "gic")
 GRAPH_CRITERIA = ("aic", "bic", "ebic")
+
+C = TypeVar("C", bound="InformationCriterion")
 
 
 def information_criterion(
@@ -47,17 +62,15 @@ def information_criterion(
     >>> round(information_criterion("bic", 120.0, parameters=4, k=3, n_samples=100, n_features=50), 2)
     138.42
     """
-    if criterion == "aic":
-        return deviance + 2.0 * parameters
-    log_n = np.log(max(n_samples, 2.0))
-    if criterion == "bic":
-        return float(deviance + parameters * log_n)
-    if criterion == "ebic":
-        subsets = gammaln(n_features + 1) - gammaln(k + 1) - gammaln(n_features - k + 1)
-        return float(deviance + parameters * log_n + 2.0 * subsets)
-    if criterion == "gic":
-        return float(deviance + parameters * np.log(max(n_features, 2)) * np.log(max(log_n, 1.0)))
-    raise ValueError(f"criterion must be one of {', '.join(map(repr, CRITERIA))}, got {criterion!r}")
+    log_n, log_p = np.log(max(n_samples, 2.0)), np.log(max(n_features, 2))
+    log_subsets = gammaln(n_features + 1) - gammaln(k + 1) - gammaln(n_features - k + 1)
+    penalties = {
+        "aic": 2.0 * parameters,
+        "bic": parameters * log_n,
+        "ebic": parameters * log_n + 2.0 * log_subsets,
+        "gic": parameters * log_p * np.log(max(log_n, 1.0)),
+    }
+    return float(deviance + penalties[_check_criterion(criterion, CRITERIA)])
 
 
 def graph_criterion(
@@ -95,9 +108,80 @@ def graph_criterion(
     >>> round(graph_criterion("ebic", 120.0, edges=3, n_samples=100, n_features=50), 2)
     157.29
     """
-    if criterion == "aic":
-        return deviance + 2.0 * edges
-    if criterion not in GRAPH_CRITERIA:
-        raise ValueError(f"criterion must be one of {', '.join(map(repr, GRAPH_CRITERIA))}, got {criterion!r}")
-    extended = 4.0 * gamma * np.log(n_features) if criterion == "ebic" else 0.0
-    return float(deviance + edges * (np.log(max(n_samples, 2.0)) + extended))
+    log_n = np.log(max(n_samples, 2.0))
+    penalties = {"aic": 2.0, "bic": log_n, "ebic": log_n + 4.0 * gamma * np.log(n_features)}
+    return float(deviance + edges * penalties[_check_criterion(criterion, GRAPH_CRITERIA)])
+
+
+def _check_criterion(criterion: str, known: tuple[str, ...]) -> str:
+    if criterion not in known:
+        raise ValueError(f"criterion must be one of {', '.join(map(repr, known))}, got {criterion!r}")
+    return criterion
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class InformationCriterion(ChosenK):
+    """An estimator whose k is chosen by an information criterion.
+
+    Put it before an estimator with a fixed k, as a dataclass: the parameters are those of the estimator without `k` and
+    `warm_start`, and `ks` and `criterion`.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ksparse import SparseLinearRegression
+    >>> from ksparse.selection import InformationCriterion
+    >>> @dataclass(eq=False, repr=False)
+    ... class MyRegressionIC(InformationCriterion, SparseLinearRegression):
+    ...     "Least squares with k chosen by an information criterion."
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> MyRegressionIC(criterion="bic").fit(X, y).k_
+    5
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = CRITERIA
+
+    criterion: str = "ebic"
+
+    def fit_samples(self: C, samples: Samples) -> C:
+        _check_criterion(self.criterion, self.criteria)
+        objective = self.prepare(samples)
+        solver = build_path_solver(self, objective)
+        n_samples = self.count_samples(objective, samples)
+
+        def score(k: int) -> float:
+            return -self.criterion_value(objective, solver.results[k], n_samples, solver)
+
+        def evaluate(further: list[int]) -> dict[int, float]:
+            solver.solve(further)
+            for k in further:
+                log.info("k = %d: %s %.6g", k, self.criterion, -score(k))
+            return {k: score(k) for k in solver.results}
+
+        self.evaluate_ks(solver, self.reliable_samples(n_samples, solver.most), evaluate)
+        tried, refined = sorted(solver.results), set[int]()
+        while True:
+            # A refined solution may make another k the best one.
+            scores = np.array([score(k) for k in tried])
+            self.criterion_, chosen = -scores, tried[first_best(scores)]
+            if chosen in refined:
+                return self.store_choice(solver, chosen)
+            refine(solver, chosen)
+            refined.add(chosen)
+
+    def criterion_value(self, objective: Objective, result: Result, n_samples: float, solver: PathSolver) -> float:
+        """The criterion of a solution; always-selected features are not counted as choices."""
+        return information_criterion(
+            self.criterion,
+            self.deviance(objective, result, n_samples),
+            parameters=self.count_parameters(objective, result),
+            k=len(result.selected) - solver.fewest,
+            n_samples=n_samples,
+            n_features=solver.most - solver.fewest,
+        )
+
+    def reliable_samples(self, n_samples: float, n_units: int) -> float:
+        """Twice n/(log p·log log n), beyond which criteria are not reliable (Zhu et al., PNAS 2020), and at most n."""
+        price = np.log(max(n_units, 2)) * np.log(np.log(max(n_samples, 3.0)))
+        return float(2.0 * n_samples / max(price, 2.0))

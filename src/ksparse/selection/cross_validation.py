@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -21,34 +21,62 @@ from .choosing import ChosenK, build_path_solver, refine
 from .pathwise import PathSolver
 from .schedule import first_best
 
-__all__ = ["ChosenByCrossValidation", "CrossValidated", "choose_k", "standard_errors"]
+__all__ = ["CrossValidated", "choose_k", "standard_errors"]
 
 log = logging.getLogger(__name__)
 
-C = TypeVar("C", bound="ChosenByCrossValidation")
-V = TypeVar("V", bound="CrossValidated")
-Scorer = Callable[[Any, Any, Any], float]
+C = TypeVar("C", bound="CrossValidated")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ChosenByCrossValidation(ChosenK):
-    """An estimator whose k is chosen by cross-validation; a subclass calls `fit_samples` in its `fit`."""
+class CrossValidated(ChosenK):
+    """An estimator whose k is chosen by cross-validation; its `fit` is that of a linear model.
+
+    Put it before an estimator with a fixed k, as a dataclass: the parameters are those of the estimator without `k` and
+    `warm_start`, and `ks`, `cv`, `scoring`, `rule` and `n_jobs`.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ksparse import SparseLinearRegression
+    >>> from ksparse.selection import CrossValidated
+    >>> @dataclass(eq=False, repr=False)
+    ... class MyRegressionCV(CrossValidated, SparseLinearRegression):
+    ...     "Least squares with k chosen by cross-validation."
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> MyRegressionCV(ks=range(1, 6), rule="1se").fit(X, y).k_
+    5
+    """
 
     cv: Any = 5
     scoring: Any = None
     rule: str = "best"
     n_jobs: int | None = None
 
-    def fit_samples(self: C, samples: Samples, groups: Any = None) -> C:
+    def fit(self: C, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> C:
         """Choose k by cross-validation, and fit the model to all samples.
 
         Parameters
         ----------
-        samples : Samples
-            What `check_samples` returned.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            The response or the labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples, in fitting and in the default score.
         groups : array-like of shape (n_samples,), optional
-            Groups of the samples, for the splitter.
+            Groups of the samples, for splitters such as `GroupKFold`.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
+        return self.fit_samples(self.check_samples(X, y, sample_weight), groups)
+
+    def fit_samples(self: C, samples: Samples, groups: Any = None) -> C:
+        """Choose k by cross-validation, and fit the model to all samples; `groups` are for the splitter."""
         if self.rule not in ("best", "1se"):
             raise ValueError(f'rule must be "best" or "1se", got {self.rule!r}')
         splitter = check_cv(self.cv, samples.y, classifier=is_classifier(self))
@@ -76,9 +104,7 @@ class ChosenByCrossValidation(ChosenK):
                 _, *columns = Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs)
             for k, values in zip(further, np.array(columns).T, strict=True):
                 if np.isnan(values).any() or np.isposinf(values).any():
-                    raise ValueError(
-                        f"the score for k = {k} is NaN or +inf in at least one fold; choose another scoring"
-                    )
+                    raise ValueError(f"the score for k = {k} is NaN or +inf in some fold; choose another scoring")
                 scores[k] = values
                 log.info("k = %d: score %.4g ± %.2g", k, values.mean(), standard_errors(values[None])[0])
             return {k: float(values.mean()) for k, values in scores.items()}
@@ -87,54 +113,10 @@ class ChosenByCrossValidation(ChosenK):
         return scores
 
 
-class CrossValidated(ChosenByCrossValidation):
-    """A linear model whose number of features is chosen by cross-validation.
-
-    Put it before an estimator with a fixed k, as a dataclass: the parameters are those of the estimator without `k` and
-    `warm_start`, and `ks`, `cv`, `scoring`, `rule` and `n_jobs`.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> from sklearn.datasets import load_diabetes
-    >>> from ksparse import SparseLinearRegression
-    >>> from ksparse.selection import CrossValidated
-    >>> @dataclass(eq=False, repr=False)
-    ... class MyRegressionCV(CrossValidated, SparseLinearRegression):
-    ...     "Least squares with k chosen by cross-validation."
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> MyRegressionCV(ks=range(1, 6), rule="1se").fit(X, y).k_
-    5
-    """
-
-    def fit(self: V, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> V:
-        """Choose k by cross-validation, and fit the model to all samples.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples,)
-            The response or the labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples, in fitting and in the default score.
-        groups : array-like of shape (n_samples,), optional
-            Groups of the samples, for splitters such as `GroupKFold`.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self.fit_samples(self.check_samples(X, y, sample_weight), groups)
-
-
 class _Fold:
     """Solutions on the training part of a split, which is independent of all others, scored on its held-out part."""
 
-    def __init__(
-        self, model: ChosenK, samples: Samples, train: IntArray, test: IntArray, scorer: Scorer | None
-    ) -> None:
+    def __init__(self, model: ChosenK, samples: Samples, train: IntArray, test: IntArray, scorer: Any) -> None:
         training = samples.select_rows(train)
         self.n_training = len(training)
         self._model = model.copy_for_fold(training)

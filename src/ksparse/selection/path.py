@@ -7,15 +7,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from ..estimators import (
-    PrecisionPath,
-    Samples,
-    SparseEstimator,
-    SparseLinearModel,
-    SparseLinearRegression,
-    SparsePrecision,
-    SparsityPath,
-)
+from ..estimators import PrecisionPath, SparseLinearModel, SparseLinearRegression, SparsePrecision, SparsityPath
 from .choosing import build_path_solver
 from .schedule import check_ks
 
@@ -26,6 +18,8 @@ def path(
     X: Any, y: Any, ks: Iterable[int], estimator: SparseLinearModel | None = None, *, sample_weight: Any = None
 ) -> SparsityPath:
     """Fit a model for each k, from large to small and back, each starting from its neighbours.
+
+    A further k costs one pass over X, and one more for each swap of features that lowers f.
 
     Parameters
     ----------
@@ -45,10 +39,6 @@ def path(
     SparsityPath
         Coefficients, intercepts and results for each k.
 
-    Notes
-    -----
-    A further k costs one pass over X, and one more for each swap of features that lowers f.
-
     Examples
     --------
     >>> import ksparse
@@ -64,7 +54,7 @@ def path(
     if estimator is not None and not isinstance(estimator, SparseLinearModel):
         raise TypeError(f"estimator must be an estimator such as ksparse.SparseLogisticRegression(), got {estimator!r}")
     model = SparseLinearRegression() if estimator is None else clone(estimator)
-    return _fit_path(model, model.check_samples(X, y, sample_weight), ks)
+    return _fit_path(model, ks, X, y, sample_weight)
 
 
 def precision_path(X: Any, ks: Iterable[int], estimator: SparsePrecision | None = None) -> PrecisionPath:
@@ -95,11 +85,12 @@ def precision_path(X: Any, ks: Iterable[int], estimator: SparsePrecision | None 
     if estimator is not None and not isinstance(estimator, SparsePrecision):
         raise TypeError(f"estimator must be a ksparse.SparsePrecision, got {estimator!r}")
     model = SparsePrecision() if estimator is None else clone(estimator)
-    return _fit_path(model, model.check_samples(X), ks)
+    return _fit_path(model, ks, X)
 
 
-def _fit_path(model: SparseEstimator, samples: Samples, ks: Iterable[int]) -> Any:
-    """The models for all k; the model itself is changed."""
+def _fit_path(model: SparseLinearModel | SparsePrecision, ks: Iterable[int], *data: Any) -> Any:
+    """Fit a model, which changes, to the data for all k."""
+    samples = model.check_samples(*data)
     wanted = check_ks(ks, 0, model.n_features_in_**2, model.unit_name)
     model.k = wanted[-1]
     solver = build_path_solver(model, model.prepare(samples))

@@ -8,21 +8,20 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from .._types import AnyArray, Array, IntArray, Mask
+from ..estimators.linear_model import ACCEPTED, FeatureSelector
 from ..threads import one_thread
-from ..validation import check_iterations, check_positive_number
+from ..validation import check_positive_number, check_size
 
 __all__ = ["StabilitySelection", "expected_false_selections", "smallest_threshold"]
 
 S = TypeVar("S", bound="StabilitySelection")
 #: The default threshold: the fraction of the halves on which a feature must be selected.
 DEFAULT_THRESHOLD = 0.75
-ASSUMPTIONS = ("none", "unimodal")
 
 
 def expected_false_selections(
@@ -66,7 +65,7 @@ def expected_false_selections(
     >>> round(expected_false_selections(0.9, n_selected=10, n_features=1000, n_pairs=50), 3)
     0.043
     """
-    if assumption not in ASSUMPTIONS:
+    if assumption not in ("none", "unimodal"):
         raise ValueError(f'assumption must be "none" or "unimodal", got {assumption!r}')
     if not 0.5 < threshold <= 1.0:
         raise ValueError(f"threshold must lie between 0.5 and 1, got {threshold!r}; it is a selection frequency")
@@ -119,7 +118,7 @@ def smallest_threshold(
 
 
 @dataclass(eq=False, repr=False)
-class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Features that are selected on most random halves of the samples, with a bound on false selections.
 
     The samples are split into random halves many times; a model with k features is fitted to both halves, and
@@ -205,27 +204,25 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
             The fitted selector.
         """
         self._check_parameters()
-        checked, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=["csr", "csc"],
-            dtype=[np.float64, np.float32],
-            multi_output=True,
-            ensure_min_samples=2,
-        )
-        self._check_possible()
+        checked, y = validate_data(self, X, y, **ACCEPTED, multi_output=True, ensure_min_samples=2)
+        k, n_features = getattr(_selector(self.estimator), "k", None), self.n_features_in_
+        if isinstance(k, int) and getattr(_selector(self.estimator), "feature_groups", None) is None:
+            self._find_threshold(min(k, n_features))  # refuses before the first fit what no threshold can guarantee
         # A data frame is passed on with its names, which parameters of the estimator may refer to.
         data = X if hasattr(self, "feature_names_in_") else checked
         generator = check_random_state(self.random_state)
         labels = y if is_classifier(self.estimator) else np.zeros(len(y))
         halves = [half for _ in range(self.n_pairs) for half in _halves(labels, generator)]
         with one_thread():
-            masks = Parallel(n_jobs=self.n_jobs)(
-                delayed(_select_features)(self.estimator, data, y, half) for half in halves
-            )
+            tasks = (delayed(_select_features)(self.estimator, data, y, half) for half in halves)
+            masks = Parallel(n_jobs=self.n_jobs)(tasks)
         self.frequencies_: Array = np.mean(masks, axis=0)
-        self._select()
+        self.n_selected_ = float(self.frequencies_.sum())
+        self.threshold_ = self._find_threshold(self.n_selected_)
+        self.max_false_ = expected_false_selections(
+            self.threshold_, self.n_selected_, n_features, self.n_pairs, self.assumption
+        )
+        self.support_ = self.frequencies_ >= self.threshold_ - 1e-12
         return self
 
     def _check_parameters(self) -> None:
@@ -234,45 +231,17 @@ class StabilitySelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # t
                 f"estimator must select features, as SparseLinearRegression(k=10) does; got {self.estimator!r}. "
                 "Other models can be wrapped in sklearn.feature_selection.SelectFromModel"
             )
-        if check_iterations(self.n_pairs, "n_pairs") == 0:
-            raise ValueError("n_pairs must be at least 1, got 0; it is the number of random splits")
+        check_size(self.n_pairs, "n_pairs")
         if self.threshold is not None and self.max_false is not None:
             raise ValueError("pass either threshold or max_false, not both; each determines the other")
         if self.max_false is not None:
             check_positive_number(self.max_false, "max_false")
 
-    def _check_possible(self) -> None:
-        """Refuse before the first fit what no threshold can guarantee, if the number of selected features is known."""
-        selector = _selector(self.estimator)
-        k = getattr(selector, "k", None)
-        if self.max_false is not None and isinstance(k, int) and getattr(selector, "feature_groups", None) is None:
-            features = self.n_features_in_
-            smallest_threshold(self.max_false, min(k, features), features, self.n_pairs, self.assumption)
-
-    def _select(self) -> None:
-        """Set threshold, bound and support from the frequencies."""
-        features = self.n_features_in_
-        self.n_selected_ = float(self.frequencies_.sum())
-        if self.max_false is not None:
-            self.threshold_ = smallest_threshold(
-                self.max_false, self.n_selected_, features, self.n_pairs, self.assumption
-            )
-        else:
-            self.threshold_ = DEFAULT_THRESHOLD if self.threshold is None else self.threshold
-        self.max_false_ = expected_false_selections(
-            self.threshold_, self.n_selected_, features, self.n_pairs, self.assumption
-        )
-        self.support_: Mask = self.frequencies_ >= self.threshold_ - 1e-12
-
-    def _get_support_mask(self) -> Mask:
-        check_is_fitted(self)
-        return self.support_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
+    def _find_threshold(self, n_selected: float) -> float:
+        """The threshold, if this many features are selected on each half."""
+        if self.max_false is None:
+            return DEFAULT_THRESHOLD if self.threshold is None else self.threshold
+        return smallest_threshold(self.max_false, n_selected, self.n_features_in_, self.n_pairs, self.assumption)
 
 
 def _halves(labels: AnyArray, generator: np.random.RandomState) -> tuple[IntArray, IntArray]:

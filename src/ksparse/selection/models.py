@@ -1,0 +1,182 @@
+"""Estimators that choose their number of features or edges."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from inspect import cleandoc
+from typing import Any, ClassVar, TypeVar
+
+from ..estimators import (
+    Samples,
+    SparseDiscriminantAnalysis,
+    SparseHuberRegression,
+    SparseLinearRegression,
+    SparseLogisticRegression,
+    SparsePoissonRegression,
+    SparsePrecision,
+)
+from ..estimators._docs import document
+from ..objectives import Objective
+from ..solvers import Result
+from ..validation import check_nonnegative_number, check_positive_number
+from .choosing import ChosenK
+from .criteria import GRAPH_CRITERIA, InformationCriterion, graph_criterion
+from .cross_validation import CrossValidated
+from .pathwise import PathSolver
+
+C = TypeVar("C", bound=type[ChosenK])
+G = TypeVar("G", bound="CrossValidatedGraph")
+
+
+DESCRIPTION = """{summary}
+
+See `{fixed}` for the model.
+
+$fields
+
+Examples
+--------
+{example}
+>>> model.k_ == len(model.result_.selected)
+True
+"""
+
+
+def describe(cls: C) -> C:
+    """Complete the docstring of an estimator by its fields, and by the example of the same model with a fixed k."""
+    fixed = cls.__bases__[1]
+    setup, _, rest = (fixed.__doc__ or "").partition("Examples\n--------\n")[2].partition(">>> model = ")
+    call = re.sub(r"[(]k=[0-9]+[)]", "()", rest.partition("\n")[0])
+    example = f"{setup}>>> model = {call}".replace(fixed.__name__, cls.__name__)
+    cls.__doc__ = DESCRIPTION.format(summary=cleandoc(cls.__doc__ or ""), fixed=fixed.__name__, example=example)
+    return document(cls)
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
+    """Least squares with the number of features chosen by cross-validation."""
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseLogisticRegressionCV(CrossValidated, SparseLogisticRegression):
+    """Logistic regression with the number of features chosen by cross-validation."""
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparsePoissonRegressionCV(CrossValidated, SparsePoissonRegression):
+    """Poisson regression with the number of features chosen by cross-validation."""
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseHuberRegressionCV(CrossValidated, SparseHuberRegression):
+    """Robust regression with the number of features chosen by cross-validation, with Huber's loss as the score."""
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseLinearRegressionIC(InformationCriterion, SparseLinearRegression):
+    """Least squares with the number of features chosen by an information criterion.
+
+    The variance is taken as unknown: the deviance is n·log of the mean squared residual.
+    """
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseLogisticRegressionIC(InformationCriterion, SparseLogisticRegression):
+    """Logistic regression with the number of features chosen by an information criterion."""
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparsePoissonRegressionIC(InformationCriterion, SparsePoissonRegression):
+    """Poisson regression with the number of features chosen by an information criterion."""
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseHuberRegressionIC(InformationCriterion, SparseHuberRegression):
+    """Robust regression with the number of features chosen by an information criterion.
+
+    The deviance is that of residuals divided by their spread, delta/1.345.
+    """
+
+
+class CrossValidatedGraph(CrossValidated):
+    """A graph whose number of edges is chosen by cross-validation."""
+
+    def fit(self: G, X: Any, y: Any = None, groups: Any = None) -> G:  # type: ignore[override]
+        """Choose the number of edges by cross-validation, and fit the model to all samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,), optional
+            The labels. A precision matrix does not need them, but a splitter may.
+        groups : array-like of shape (n_samples,), optional
+            Groups of the samples, for splitters such as `GroupKFold`.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self.fit_samples(self.check_samples(X, y), groups)
+
+
+@describe
+@dataclass(eq=False, repr=False, kw_only=True)
+class SparsePrecisionCV(CrossValidatedGraph, SparsePrecision):
+    """A precision matrix with the number of edges chosen by the likelihood of held-out samples."""
+
+    # Folds need samples: a covariance cannot be split.
+    covariance: None = field(default=None, init=False)
+
+
+@describe
+@dataclass(eq=False, repr=False, kw_only=True)
+class SparseDiscriminantAnalysisCV(CrossValidatedGraph, SparseDiscriminantAnalysis):
+    """Discriminant analysis with the number of edges chosen by cross-validation, as in the paper (§5.2.2)."""
+
+    cv: Any = 6
+
+
+@describe
+@dataclass(eq=False, repr=False, kw_only=True)
+class SparsePrecisionIC(InformationCriterion, SparsePrecision):
+    """A precision matrix with the number of edges chosen by an information criterion.
+
+    R. Foygel and M. Drton, *Extended Bayesian information criteria for Gaussian graphical models*, NeurIPS 23, 2010.
+    """
+
+    criteria: ClassVar[tuple[str, ...]] = GRAPH_CRITERIA
+
+    gamma: float = 0.5
+    n_samples: int | None = None
+
+    def count_samples(self, objective: Objective, samples: Samples) -> float:
+        check_nonnegative_number(self.gamma, "gamma")
+        if not self._is_precomputed():
+            return super().count_samples(objective, samples)
+        if self.n_samples is None:
+            raise ValueError("n_samples is missing; give the number of samples of the precomputed covariance")
+        return check_positive_number(self.n_samples, "n_samples")
+
+    def reliable_samples(self, n_samples: float, n_units: int) -> float:
+        return n_samples
+
+    def criterion_value(self, objective: Objective, result: Result, n_samples: float, solver: PathSolver) -> float:
+        return graph_criterion(
+            self.criterion,
+            self.deviance(objective, result, n_samples),
+            edges=self.count_parameters(objective, result),
+            n_samples=n_samples,
+            n_features=self.n_features_in_,
+            gamma=self.gamma,
+        )
