@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..solvers import FBS, HTP, IHT, Backtracking, FGraHTP, GLasso, GraHTP, GraSP, Solver, SwapGraHTP
-from ..solvers.effort import check_no_effort
+from ..solvers.swap import check_no_effort
 
 __all__ = ["GRAPH_SOLVERS", "LINEAR_SOLVERS", "Choices", "find_solver"]
 
