@@ -10,8 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .objectives import Objective
 from .objectives.protocols import working_form
-from .solvers import Callback, Problem, Result, Solver, default_solver, specialize
-from .solvers.effort import check_no_effort
+from .solvers import Callback, Problem, Result, Solver, SwapGraHTP, check_no_effort, specialize
 from .sparsity import Entries, Pairs, Rows, Sparsity
 from .threads import one_thread
 from .validation import check_callable
@@ -76,7 +75,7 @@ def minimize(
     if solver is not None:
         check_no_effort(solver, effort)
     _check_types(objective, k, sparsity, solver, callback)
-    solver = default_solver(objective, effort=effort) if solver is None else specialize(solver, objective)
+    solver = specialize(SwapGraHTP(effort=effort) if solver is None else solver, objective)
     chosen = SETS[objective.unit_kind](k) if sparsity is None else sparsity  # type: ignore[arg-type]
     # A step may leave the domain of f: values that are not finite are checked for, and have a status of their own.
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):

@@ -11,7 +11,7 @@ import pytest
 from ksparse.objectives import LeastSquares, Quadratic
 from ksparse.objectives.protocols import working_form
 from ksparse.solvers import Iterate, Problem, SolverState, Tolerance
-from ksparse.solvers.cycles import LONGEST_PERIOD, CycleDetector
+from ksparse.solvers.loop import LONGEST_PERIOD, CycleDetector
 from ksparse.sparsity import Entries
 
 F = Quadratic(np.eye(4), np.ones(4))

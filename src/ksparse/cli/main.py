@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import __version__
 from ..selection.criteria import CRITERIA
-from ..solvers.effort import MAX_EFFORT
+from ..solvers import MAX_EFFORT
 from .errors import InputError, escape_control
 from .settings import FOLDS, TASKS, Settings
 

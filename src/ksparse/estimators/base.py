@@ -14,8 +14,7 @@ from sklearn.utils import _safe_indexing
 from .._types import AnyArray, Array, Matrix
 from ..objectives import Objective
 from ..optimize import minimize
-from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Solver, SwapGraHTP
-from ..solvers.effort import check_no_effort
+from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Solver, SwapGraHTP, check_no_effort
 from ..sparsity import Sparsity
 from ..validation import check_number_of_units
 from .paths import PrecisionPath, SparsityPath

@@ -22,6 +22,7 @@ from .protocols import (
     DetectsUnboundedness,
     HasCrossHessian,
     HasLipschitzConstant,
+    HasPenalty,
     HasWorkingForm,
     NoLipschitzConstantError,
     WorkingForm,
@@ -35,7 +36,9 @@ __all__ = ["LinearModel", "LinearObjective"]
 SEPARATED_LOSS = 1e-6
 
 
-class LinearModel(TwiceDifferentiable, HasCrossHessian, HasLipschitzConstant, HasWorkingForm, DetectsUnboundedness):
+class LinearModel(
+    TwiceDifferentiable, HasCrossHessian, HasLipschitzConstant, HasPenalty, HasWorkingForm, DetectsUnboundedness
+):
     """A loss of the margins of some columns of a design, with ridge and optional intercept.
 
     The coordinates are the coefficients of the columns, then the intercept if there is one; rows of a matrix where
@@ -121,6 +124,10 @@ class LinearModel(TwiceDifferentiable, HasCrossHessian, HasLipschitzConstant, Ha
         slopes = self._terms.slopes(point.state)
         weights, _ = self._split(point.x)
         return self._join(self._block.rmatvec(slopes) + self.alpha * weights, self._sum_rows(slopes))
+
+    def penalty_gradient(self, point: Point) -> Array:
+        """alpha·w, and 0 for the intercept."""
+        return self._join(self.alpha * self._split(point.x)[0], np.zeros(self._outputs))
 
     def _sum_rows(self, rows: RowVector) -> Any:
         return self._design.reduce_rows(lambda r: r.sum(axis=0), rows) if self.fit_intercept else None

@@ -14,6 +14,7 @@ from .definite import EigenvalueBounds, Inverse, check_bounds, check_covariance
 from .outcome import Outcome
 from .protocols import (
     DetectsUnboundedness,
+    HasHeavyState,
     HasLipschitzConstant,
     HasSwapScores,
     HasWorkingForm,
@@ -32,7 +33,7 @@ MIN_PAIR_DETERMINANT = 1e-12
 MAX_INFLATION = 1e10
 
 
-class LogDet(Objective, HasSwapScores, HasLipschitzConstant, HasWorkingForm):
+class LogDet(Objective, HasSwapScores, HasLipschitzConstant, HasHeavyState, HasWorkingForm):
     """f(Ω) = −log det Ω + ⟨Σ, Ω⟩ for αI ⪯ Ω ⪯ βI, infinite elsewhere (paper, §4.2): twice the Gaussian −log-likelihood.
 
     Its gradient is Σ − Ω⁻¹. Sparsity is counted in pairs: k edges of the graph of Ω, with its diagonal always in. Where
@@ -169,6 +170,10 @@ class LogDet(Objective, HasSwapScores, HasLipschitzConstant, HasWorkingForm):
     def working_form(self) -> WorkingForm:
         """f itself; of all x with the same symmetric part, on which alone f depends, that part is returned."""
         return WorkingForm(self, canonical=lambda x: 0.5 * (x + x.T))
+
+    def without_state(self, point: Point) -> Point:
+        """Without Ω⁻¹."""
+        return Point(self, point.x, point.value)
 
     def advice(self, outcome: Outcome, x: Array) -> str:
         if outcome is Outcome.NO_MINIMUM:

@@ -14,7 +14,9 @@ from .base import Objective, Point, describe
 __all__ = [
     "DetectsUnboundedness",
     "HasCrossHessian",
+    "HasHeavyState",
     "HasLipschitzConstant",
+    "HasPenalty",
     "HasSwapScores",
     "HasWorkingForm",
     "NoLipschitzConstantError",
@@ -127,6 +129,22 @@ class HasCrossHessian(ABC):
 
         `restricted` is `point` as a point of f on the support.
         """
+
+
+class HasPenalty(ABC):
+    """An objective that is a loss plus a penalty of the coefficients."""
+
+    @abstractmethod
+    def penalty_gradient(self, point: Point) -> Array:
+        """The part of the gradient that is the penalty's."""
+
+
+class HasHeavyState(ABC):
+    """An objective whose points hold matrices, which are computed again where they are missing."""
+
+    @abstractmethod
+    def without_state(self, point: Point) -> Point:
+        """The same point with x and f alone."""
 
 
 def lipschitz_constant(objective: Objective, metric: Array | None = None) -> float:

@@ -10,9 +10,8 @@ import numpy as np
 
 from .._types import Mask
 from ..debias.exact import RESULT_TOL
-from ..objectives import Objective, Point
-from ..objectives.definite import Inverse
-from ..objectives.protocols import working_form
+from ..objectives import Objective
+from ..objectives.protocols import HasHeavyState, working_form
 from ..solvers import Budget, Iterate, Problem, Result, Solver, Tolerance, grow, plan_growth, shrink, specialize
 from ..sparsity import Sparsity
 from ..threads import one_thread
@@ -225,10 +224,9 @@ class PathSolver:
     def _drop_caches(self, k: int | None) -> None:
         """Forget what can be computed again for a solution: matrices for each k would fill the memory."""
         if k in self._iterates:
-            iterate = self._iterates[k]
-            point = iterate.point
-            light = Point(self._objective, point.x, point.value) if isinstance(point.state, Inverse) else point
-            self._iterates[k] = replace(iterate, point=light, solution=None)
+            objective, point = self._objective, self._iterates[k].point
+            light = objective.without_state(point) if isinstance(objective, HasHeavyState) else point
+            self._iterates[k] = replace(self._iterates[k], point=light, solution=None)
 
 
 def _is_on(iterate: Iterate, support: Mask) -> bool:

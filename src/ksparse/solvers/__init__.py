@@ -1,24 +1,22 @@
 """The methods, and what they are made of: steps, halting rules, results."""
 
-from .default import default_solver, specialize
-from .fbs import FBS
 from .glasso import GLasso
 from .grahtp import HTP, IHT, FGraHTP, GraHTP
-from .grasp import GraSP
+from .greedy import FBS, GraSP
 from .halting import HaltingRule, RelativeChange, SameSupport
 from .loop import Budget, Callback, Solver
-from .problem import Iterate, Problem, SolverState
+from .problem import Iterate, Problem, SolverState, Tolerance
 from .result import History, Iteration, Result, Status
-from .staged import StagedSwap
+from .staged import StagedSwap, specialize
 from .steps import Backtracking, BarzilaiBorwein, Constant, Lipschitz, Normalized, Step, StepRule, Theory
-from .swap import SwapGraHTP
+from .swap import MAX_EFFORT, SwapGraHTP, check_no_effort
 from .swap.resizing import grow, plan_growth, shrink
-from .tolerance import Tolerance
 
 __all__ = [
     "FBS",
     "HTP",
     "IHT",
+    "MAX_EFFORT",
     "Backtracking",
     "BarzilaiBorwein",
     "Budget",
@@ -47,7 +45,7 @@ __all__ = [
     "SwapGraHTP",
     "Theory",
     "Tolerance",
-    "default_solver",
+    "check_no_effort",
     "grow",
     "plan_growth",
     "shrink",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.covariance import graphical_lasso
@@ -56,7 +56,6 @@ class GLasso(Solver):
     tol: float = 1e-4
     inner_tol: float = 1e-8
     sweeps: int = 100
-    max_iter: int = field(default=100, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,62 +83,36 @@ class GLasso(Solver):
         return replace(none, done=done, state=_Bracket(0.0, highest, max(guess, smallest), smallest))
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
-        bracket = current.state
+        objective, bracket = problem.objective, current.state
+        assert isinstance(objective, LogDet)
         assert isinstance(bracket, _Bracket)
-        omega = self._fit(problem, bracket.penalty)
-        edges = np.inf if omega is None else np.count_nonzero(np.triu(omega, 1))
-        if omega is None or edges > problem.units.k:
+        found = self.penalized(objective.covariance, bracket.penalty)
+        edges = np.inf if found is None else np.count_nonzero(np.triu(found[0], 1))
+        if found is None or edges > problem.units.k:
             narrowed = bracket.raised()
             following = replace(current, step=bracket.penalty, state=narrowed)
         else:
-            narrowed = bracket.lowered()
-            following = Iterate(self._point(problem, omega), omega != 0, step=bracket.penalty, state=narrowed)
+            narrowed, omega = bracket.lowered(), found[0]
+            unbounded = LogDet.of_valid(objective.covariance, EigenvalueBounds(0.0, np.inf)).evaluate(omega)
+            point = Point(objective, omega, unbounded.value, unbounded.state)
+            following = Iterate(point, omega != 0, step=bracket.penalty, state=narrowed)
         if edges == problem.units.k:
             return replace(following, done=f"converged: {edges} edges are left")
         if narrowed.closed:
             return replace(following, done="converged: no penalty leaves more edges, but at most k")
         return following
 
-    @staticmethod
-    def _point(problem: Problem, omega: Array) -> Point:
-        """Ω with its likelihood, wherever its eigenvalues are."""
-        assert isinstance(problem.objective, LogDet)
-        free = LogDet.of_valid(problem.objective.covariance, EigenvalueBounds(0.0, np.inf)).evaluate(omega)
-        return Point(problem.objective, omega, free.value, free.state)
-
-    def _fit(self, problem: Problem, penalty: float) -> Array | None:
-        """Ω for a penalty, or None where scikit-learn finds it too small to be solved."""
-        assert isinstance(problem.objective, LogDet)
-        found = self.penalized(problem.objective.covariance, penalty)
-        return None if found is None else found[0]
-
     def penalized(self, covariance: Array, penalty: float) -> tuple[Array, int] | None:
-        """Ω for a penalty, whatever the number of its edges, and how many iterations scikit-learn took for it.
+        """Ω for a covariance without constant variables and a penalty λ, and the number of scikit-learn's iterations.
 
-        Parameters
-        ----------
-        covariance : ndarray of shape (p, p)
-            Σ, without constant variables.
-        penalty : float
-            λ.
-
-        Returns
-        -------
-        (ndarray of shape (p, p), int) or None
-            None where scikit-learn finds the penalty too small to be solved.
+        None where scikit-learn finds the penalty too small to be solved.
         """
         unit = float(covariance.diagonal().mean())  # scikit-learn's tolerances are made for variances of about 1
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             try:
-                _, found, n_iter = graphical_lasso(
-                    covariance / unit,
-                    penalty / unit,
-                    tol=self.tol,
-                    enet_tol=self.inner_tol,
-                    max_iter=self.sweeps,
-                    return_n_iter=True,
-                )
+                options = {"tol": self.tol, "enet_tol": self.inner_tol, "max_iter": self.sweeps}
+                _, found, n_iter = graphical_lasso(covariance / unit, penalty / unit, return_n_iter=True, **options)
             except FloatingPointError:
                 return None
         return 0.5 * (found + found.T) / unit, int(n_iter)

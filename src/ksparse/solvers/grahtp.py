@@ -73,10 +73,8 @@ class GraHTP(Solver):
         return _as_rule(self.step)
 
     def halted(self, previous: Iterate, current: Iterate) -> str | None:
-        rules = self.halting
-        if rules is None:
-            rules = SameSupport() if isinstance(self.debias, Exact) else RelativeChange()
-        return first_reason(rules, previous, current)
+        default = SameSupport() if isinstance(self.debias, Exact) else RelativeChange()
+        return first_reason(default if self.halting is None else self.halting, previous, current)
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
         rule = self.step_rule(problem)

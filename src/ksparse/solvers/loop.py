@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,11 +17,15 @@ from .._types import Array
 from ..debias import Outcome
 from ..objectives.base import NotFiniteError
 from ..validation import check_iterations, check_nonnegative_number
-from .cycles import CycleDetector
-from .problem import Iterate, Problem
+from .problem import Iterate, Problem, SolverState
 from .result import History, Iteration, Result, Status
 
-__all__ = ["Budget", "Callback", "Iterate", "Problem", "Solver"]
+__all__ = ["Budget", "Callback", "CycleDetector", "Solver"]
+
+#: Iterates closer than this, relative to their size, are the same.
+SAME = 1e-9
+#: How many iterates on the same support are remembered.
+LONGEST_PERIOD = 16
 
 #: Called after each iteration with its record and x; returning True stops the solver.
 Callback = Callable[[Iteration, Array], Any]
@@ -73,10 +79,7 @@ class Solver(ABC):
         return _Run(self, problem, callback).from_start(x)
 
     def resume(self, problem: Problem, start: Iterate) -> tuple[Result, Iterate]:
-        """Run the loop from an iterate; the last iterate is returned with the result.
-
-        It still has the gradient that the loop ended on, so that a run for another k can start from it for free.
-        """
+        """Run the loop from an iterate; also return the last iterate, from whose gradient other runs can start."""
         run = _Run(self, problem, None)
         return run.from_iterate(start), run.last
 
@@ -144,9 +147,8 @@ class _Run:
             # What was gathered for an earlier support is not needed any more.
             previous, current = replace(current, solution=None), following
             self._record(previous, current)
-            stop = self._called_back(current)
             best = current if current.value <= best.value else best
-            verdict = self._verdict(previous, current, stop)
+            verdict = self._verdict(previous, current)
             if verdict is not None:
                 status, message = verdict
                 break
@@ -167,15 +169,9 @@ class _Run:
             )
         )
 
-    def _called_back(self, current: Iterate) -> bool:
-        """Whether the callback asks to stop."""
-        if self.callback is None:
-            return False
-        answer = self.callback(self.history[-1], self._user_x(current).copy())
-        return isinstance(answer, (bool, np.bool_)) and bool(answer)
-
-    def _verdict(self, previous: Iterate, current: Iterate, stop: bool) -> tuple[Status, str] | None:
-        """Why to stop after this iteration, if there is a reason."""
+    def _verdict(self, previous: Iterate, current: Iterate) -> tuple[Status, str] | None:
+        """Why to stop after this iteration, if there is a reason; the callback is called in any case."""
+        stop = None if self.callback is None else self.callback(self.history[-1], self._user_x(current).copy())
         done = current.done or self.solver.halted(previous, current)
         if done is not None:
             return Status.CONVERGED, done
@@ -187,7 +183,7 @@ class _Run:
                 f"not converged: the supports repeat with period {period}; the best point of the cycle is returned. "
                 "Use a smaller step, Backtracking(), or the default solver"
             )
-        if stop:
+        if isinstance(stop, (bool, np.bool_)) and stop:
             return Status.STOPPED, f"stopped by the callback after {len(self.history)} iterations"
         if self.problem.out_of_time:
             limit = self.solver.time_limit
@@ -250,3 +246,44 @@ def _after_refit(outcome: Outcome, message: str) -> tuple[Status, str]:
             "the objective with ksparse.diagnostics.check_objective"
         )
     return Status.CONVERGED, message
+
+
+class _Visit(NamedTuple):
+    """An iterate: its number, step (0 if there is none), state, nonzero values, and the largest of them."""
+
+    number: int
+    step: float
+    state: SolverState | None
+    values: Array
+    size: float
+
+    def is_at(self, earlier: _Visit) -> bool:
+        """Whether this visit repeats an earlier one. Numbers are compared before arrays: most visits differ in one."""
+        return (
+            math.isclose(self.step, earlier.step, rel_tol=SAME)
+            and math.isclose(self.size, earlier.size, rel_tol=SAME)
+            and self.state == earlier.state
+            and float(np.abs(self.values - earlier.values).max(initial=0.0)) <= SAME * self.size
+        )
+
+
+class CycleDetector:
+    """Remembers the iterates of a run: a solver that comes back to one would repeat itself (paper, §3.1)."""
+
+    def __init__(self) -> None:
+        self._visits: dict[bytes, deque[_Visit]] = {}
+
+    def period(self, iterate: Iterate, number: int) -> int | None:
+        """After how many iterations this iterate, the one of this number, has come back; None if it is new."""
+        if iterate.support is None:
+            return None
+        support = np.flatnonzero(iterate.support)
+        values = iterate.point.x.ravel()[support]
+        step, size = float(np.nan_to_num(iterate.step)), float(np.abs(values).max(initial=0.0))
+        visit = _Visit(number, step, iterate.state, values, size)
+        earlier = self._visits.setdefault(support.tobytes(), deque(maxlen=LONGEST_PERIOD))
+        for old in reversed(earlier):
+            if visit.is_at(old):
+                return number - old.number
+        earlier.append(visit)
+        return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 from typing import overload
@@ -113,9 +113,6 @@ class History(Sequence[Iteration]):
 
     def __len__(self) -> int:
         return len(self._iterations)
-
-    def __iter__(self) -> Iterator[Iteration]:
-        return iter(self._iterations)
 
     def append(self, iteration: Iteration) -> None:
         """Add an iteration."""

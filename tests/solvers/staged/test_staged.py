@@ -12,7 +12,7 @@ from ksparse._types import Array
 from ksparse.datasets import make_precision
 from ksparse.objectives import LogDet
 from ksparse.selection import PathSolver
-from ksparse.solvers import StagedSwap, Status, SwapGraHTP, default_solver, specialize
+from ksparse.solvers import StagedSwap, Status, SwapGraHTP, specialize
 from ksparse.solvers.staged.stages import Stage, StageTuning
 from ksparse.sparsity import Pairs
 
@@ -54,11 +54,10 @@ def test_the_last_stage_halves_the_batch_until_nothing_is_left() -> None:
 
 def test_the_default_solver_of_graphs() -> None:
     f = LogDet(correlations(p=10))
-    assert default_solver(f, effort=2) == StagedSwap(effort=2)
-    assert specialize(SwapGraHTP(max_swaps=3, time_limit=5.0), f) == StagedSwap(max_swaps=3, time_limit=5.0)
+    assert specialize(SwapGraHTP(max_swaps=3, effort=2), f) == StagedSwap(max_swaps=3, effort=2)
     assert specialize(ksparse.GraSP(), f) == ksparse.GraSP()
     features = ksparse.objectives.LeastSquares(np.eye(3), np.ones(3))
-    assert specialize(SwapGraHTP(), features) == default_solver(features) == SwapGraHTP()
+    assert specialize(SwapGraHTP(), features) == SwapGraHTP()
     named, default = ksparse.minimize(f, 8, solver=SwapGraHTP()), ksparse.minimize(f, 8)
     np.testing.assert_array_equal(named.x, default.x)
     assert named.message == default.message

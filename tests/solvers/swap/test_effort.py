@@ -17,9 +17,8 @@ from ksparse._types import Array
 from ksparse.datasets import make_logistic
 from ksparse.objectives import LeastSquares, LogDet, Logistic, Objective
 from ksparse.objectives.protocols import WorkingForm
-from ksparse.solvers import Iterate, Problem, Status, SwapGraHTP
-from ksparse.solvers.effort import MAX_EFFORT
-from ksparse.solvers.swap.perturbation import Perturbation, perturb
+from ksparse.solvers import MAX_EFFORT, Iterate, Problem, Status, SwapGraHTP
+from ksparse.solvers.swap.restarts import Perturbation, perturb
 from ksparse.solvers.swap.state import Phase, SwapState
 from ksparse.solvers.swap.tuning import SwapTuning
 from ksparse.sparsity import Entries, Groups, Pairs

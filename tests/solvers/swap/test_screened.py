@@ -215,12 +215,6 @@ def test_short_chains_are_searched_for_among_the_best_candidates() -> None:
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_removals_are_those_of_the_full_model(name: str) -> None:
-    problem = case(name)
-    assert problem.screened().removals(3) == problem.full().removals(3)
-
-
-@pytest.mark.parametrize("name", OBJECTIVES)
 def test_units_that_are_always_selected_stay(name: str) -> None:
     problem = case(name, fixed=[2, 7])
     model = problem.screened()

@@ -144,11 +144,11 @@ def test_chains_are_those_of_numpy(seed: int, length: int) -> None:
     leaving, kept, entering = order[: INSIDE - 1], order[INSIDE - 1 : INSIDE], order[INSIDE:]
     expected = chain_of_numpy(hessian, linear, leaving.copy(), entering.copy(), kept, length, 1e-3)
     table = tableau(hessian, linear, order[:INSIDE])
-    chain = chain_of_swaps(table, leaving, entering, np.zeros(SIZE), length, 1e-3)
-    assert 0 < len(chain.changes) <= length
-    assert [*zip(chain.out, chain.into, strict=True)] == [step[:2] for step in expected]
-    assert_allclose(chain.changes, [step[2] for step in expected], rtol=1e-7)
-    for solution, (_, _, _, inside) in zip(chain.solutions, expected, strict=True):
+    chain, solutions = chain_of_swaps(table, leaving, entering, np.zeros(SIZE), length, 1e-3)
+    assert 0 < len(chain) <= length
+    assert [(swap.leaving, swap.entering) for swap in chain] == [step[:2] for step in expected]
+    assert_allclose([swap.change for swap in chain], [step[2] for step in expected], rtol=1e-7)
+    for solution, (_, _, _, inside) in zip(solutions, expected, strict=True):
         refit = np.linalg.solve(hessian[np.ix_(inside, inside)], linear[inside])
         assert_allclose(solution[inside], refit, rtol=1e-7, atol=1e-10)
         outside = np.setdiff1d(np.arange(SIZE), inside)
@@ -184,9 +184,9 @@ def test_a_chain_ends_where_the_next_swap_gains_too_little() -> None:
     def chain(threshold: float) -> tuple[Array, Array]:
         inside, outside = order[:INSIDE].copy(), order[INSIDE:].copy()
         table = tableau(hessian, linear, inside)
-        found = chain_of_swaps(table, inside, outside, np.zeros(SIZE), 50, threshold)
-        assert len(found.changes) == len(found.solutions)
-        return np.array(found.changes), table
+        swaps, solutions = chain_of_swaps(table, inside, outside, np.zeros(SIZE), 50, threshold)
+        assert len(swaps) == len(solutions)
+        return np.array([swap.change for swap in swaps]), table
 
     gains = -chain(0.0)[0]
     assert gains.size > 1

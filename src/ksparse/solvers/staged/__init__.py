@@ -1,8 +1,8 @@
 """The default solver for graphs, `StagedSwap`: `SwapGraHTP` with stages and batch swaps in the place of PURSUE.
 
-`solver` shows which phase follows which, `stages` the schedule, and `batches` what a batch swap does.
+`solver` shows which phase follows which; `stages` has the schedule, and what a batch swap does.
 """
 
-from .solver import StagedSwap
+from .solver import StagedSwap, specialize
 
-__all__ = ["StagedSwap"]
+__all__ = ["StagedSwap", "specialize"]

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
-from ..loop import Budget
+from ...objectives import Objective
+from ..loop import Budget, Solver
 from ..problem import Iterate, Problem
-from ..swap.models import max_model_size
-from ..swap.scores import entering_gains
+from ..swap.descent import end_descent, is_lower
+from ..swap.models import entering_gains, max_model_size
+from ..swap.resizing import plan_growth
 from ..swap.solver import SwapGraHTP
 from ..swap.state import Phase, SwapState, hand_over, with_state
-from ..swap.swaps import end_descent
-from ..swap.trials import is_lower
-from .batches import batch_swap, grow_to
-from .stages import Stage, StageTuning
+from .stages import Stage, StageTuning, batch_swap
 
-__all__ = ["StagedState", "StagedSwap"]
+__all__ = ["StagedState", "StagedSwap", "specialize"]
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,8 @@ class StagedSwap(SwapGraHTP):
             stage = state.stage.next(k, tuning)
         if stage is None:
             return hand_over(current, state, Phase.SWAP)
-        larger = grow_to(problem, current, stage.size, self.tuning.loose_refit)
+        support = plan_growth(problem, current, stage.size).support
+        larger = problem.refit(support, current.point.x, self.tuning.loose_refit)
         return with_state(larger, replace(state, phase=Phase.BULK_SWAP, stage=stage))
 
     def _batch_swap(self, problem: Problem, current: Iterate, state: StagedState) -> Iterate:
@@ -131,3 +131,10 @@ class StagedSwap(SwapGraHTP):
     def _too_large_for_swaps(self, problem: Problem, current: Iterate) -> bool:
         assert current.support is not None
         return self.max_swaps != 0 and int(current.support.sum()) > max_model_size(problem.objective, self.tuning)
+
+
+def specialize(solver: Solver, objective: Objective) -> Solver:
+    """The solver to run for an objective: for graphs `StagedSwap` in the place of `SwapGraHTP`, otherwise itself."""
+    if objective.unit_kind != "pairs" or not isinstance(solver, SwapGraHTP) or isinstance(solver, StagedSwap):
+        return solver
+    return StagedSwap(**{field.name: getattr(solver, field.name) for field in fields(solver)})

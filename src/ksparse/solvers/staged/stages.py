@@ -1,10 +1,24 @@
-"""The schedule of a staged search: how many edges a stage has, and how many it swaps at once."""
+"""A staged search: how many edges a stage has, how many it swaps at once, and how.
+
+A batch swap adds the units that gain most, refits, removes those that cost least, and refits. Costs are computed after
+the refit, when units that explain the same have divided it among themselves. So it needs no model of how units act
+together, which would be too large for graphs with many edges. GraSP merges and prunes in the same way, with 2k units
+and by the size of their coefficients.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-__all__ = ["Stage", "StageTuning"]
+import numpy as np
+
+from ..._types import Array
+from ...debias import Exact
+from ...sparsity.base import top_mask
+from ..problem import Iterate, Problem
+from ..swap.models import leaving_costs
+
+__all__ = ["Stage", "StageTuning", "batch_swap"]
 
 
 @dataclass(frozen=True)
@@ -21,17 +35,7 @@ class StageTuning:
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of the search.
-
-    Attributes
-    ----------
-    size : int
-        How many units it has.
-    batch : int
-        How many units to swap next.
-    tried : bool
-        Whether it has tried a batch swap.
-    """
+    """A stage: how many units it has, how many to swap next, and whether it has tried a batch swap."""
 
     size: int
     batch: int
@@ -63,3 +67,17 @@ class Stage:
         if self.size >= k:
             return None
         return Stage.begin(min(max(2 * self.size, int(k * tuning.first_size), 1), k), tuning)
+
+
+def batch_swap(problem: Problem, current: Iterate, gains: Array, batch: int, debias: Exact) -> Iterate | None:
+    """Swap up to `batch` units and refit; None if the support stays the same. `gains` are those at `current`."""
+    units, inside = problem.units, problem.selected_units(current)
+    size = int(inside.sum())
+    wider = inside | top_mask(np.where(inside, np.inf, gains), size + batch)
+    wide = problem.refit(units.mask(wider), current.point.x, debias)
+    remaining = problem.selected_units(wide)
+    costs = np.where(remaining & ~units.always, leaving_costs(problem, wide), np.inf)
+    remaining &= ~top_mask(-costs, int(remaining.sum()) - size)
+    if np.array_equal(remaining, inside):
+        return None
+    return problem.refit(units.mask(remaining), wide.point.x, debias)

@@ -2,23 +2,23 @@
 
 It minimizes f(x) over all x with at most k nonzero units, a unit being a feature or a group of features. It is a
 search over supports: a support is tried by a refit, which minimizes f on it, and it is kept only if f is lower, so f
-never rises (`trials`).
+never rises (`descent`).
 
-1. PURSUE (`pursuit`) is GraHTP with scaled steps: the k largest units of z = x − η·D⁻¹∇f(x), with the curvatures D, are
+1. PURSUE is GraHTP with scaled steps: the k largest units of z = x − η·D⁻¹∇f(x), with the curvatures D, are
    the next support. The step η begins at 16 and is halved until the refit lowers f.
 2. When that lowers f by less than a tenth, swaps begin: one unit leaves the support and another one enters.
-3. Candidates to enter are the units that gain most alone, ½·g²/D for a slope g (`scores`).
-4. SWAP (`swaps`) ranks the swaps of all units of the support with all candidates by a quadratic model of f at x. What a
+3. Candidates to enter are the units that gain most alone, ½·g²/D for a slope g (`models`).
+4. SWAP ranks the swaps of all units of the support with all candidates by a quadratic model of f at x. What a
    swap changes, with all other coefficients refitted, has a closed form (`formula`).
 5. A chain of swaps, each the best one after those before it, follows from the same numbers, which a sweep of a tableau
    updates after each swap (`tableau`, `quadratic`, `screened`).
 6. The whole chain is tried on f, then its first half, a quarter, and so on, then single swaps; each refit starts from
    the minimizer that the model predicts. If none lowers f, there is one more model with more candidates.
 7. A support of more than 600 coordinates begins with BULK_SWAP: an eighth of its units at once, ranked by what each one
-   costs or gains alone (`additive`).
+   costs or gains alone (`models`).
 8. When no swap lowers f, a problem with at most 64 units does a RESTART (`restarts`): a descent, that is phases 1 to 7,
    from the best units outside the support, and one from what backward elimination leaves of all units.
-9. With effort, PERTURB (`perturbation`) descends from the best support with a tenth or a fifth of its units replaced at
+9. With effort, PERTURB descends from the best support with a tenth or a fifth of its units replaced at
    random, 3, 9, 27, 81 or 243 times. The highest effort ends with VERIFY: no single swap lowers f.
 10. Finally f is minimized on the support to full accuracy, and of features with equal columns the first one is
     selected (`ties`).
@@ -27,6 +27,6 @@ never rises (`trials`).
 constants. A QUICK budget, for paths over k and for perturbations, ends where the model predicts that no swap lowers f.
 """
 
-from .solver import SwapGraHTP
+from .solver import MAX_EFFORT, SwapGraHTP, check_no_effort
 
-__all__ = ["SwapGraHTP"]
+__all__ = ["MAX_EFFORT", "SwapGraHTP", "check_no_effort"]

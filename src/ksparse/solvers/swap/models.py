@@ -1,24 +1,92 @@
-"""Which model ranks the swaps of a problem, and which units to take out of a support."""
+"""What single units are worth, which model ranks the swaps of a problem, and which units to take out of a support."""
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
 
-from ..._types import Mask
-from ...objectives import protocols
+from ..._types import Array, IntArray, Mask
 from ...objectives.base import Objective, Point, compute_hessian, has_hessian
-from ...objectives.protocols import HasCrossHessian, HasSwapScores
+from ...objectives.protocols import HasCrossHessian, HasSwapScores, QuadraticModel
+from ...sparsity.base import top_mask
 from ..problem import Iterate, Problem
-from .additive import AdditiveSwapModel
 from .quadratic import QuadraticSwapModel
-from .scores import entering_gains, leaving_costs
 from .screened import ScreenedSwapModel
-from .swap_model import PredictedMinimizer, SwapModel
+from .swap_model import PredictedMinimizer, Swap, SwapModel
 from .tuning import SwapTuning
 
-__all__ = ["Removal", "build_additive_model", "build_swap_model", "choose_removals", "max_model_size"]
+__all__ = [
+    "AdditiveSwapModel",
+    "build_additive_model",
+    "build_swap_model",
+    "choose_removals",
+    "entering_gains",
+    "leaving_costs",
+    "max_model_size",
+]
+
+
+def entering_gains(problem: Problem, iterate: Iterate) -> Array:
+    """Expected decrease of f for each unit, if it alone enters: ½·Σ g_j²/D_jj over its coordinates.
+
+    g is the gradient, without the entries that bounds block, and D the curvature; an objective with better scores
+    (`HasSwapScores`) has its own. Only the gains of units outside the support have a meaning.
+    """
+    units, point, objective = problem.units, iterate.point, problem.objective
+    slopes = units.descent(point.gradient)
+    if isinstance(objective, HasSwapScores):
+        return units.total(objective.entering_gains(point, slopes))
+    return units.total(0.5 * np.square(slopes) / objective.curvature(point))
+
+
+def leaving_costs(problem: Problem, iterate: Iterate) -> Array:
+    """Expected increase of f for each unit, if it alone leaves: ½·Σ D_jj·x_j² over its coordinates."""
+    objective, point = problem.objective, iterate.point
+    if isinstance(objective, HasSwapScores):
+        return problem.units.total(objective.leaving_costs(point))
+    return problem.units.total(0.5 * np.square(point.x) * objective.curvature(point))
+
+
+class AdditiveSwapModel(SwapModel):
+    """A model in which a swap changes f by the cost of the leaving unit minus the gain of the entering one.
+
+    It does not see that units explain each other, so it has no minimizer to predict. `inside` are the units of the
+    support, and `fixed` those that must stay.
+    """
+
+    basis = "gains and costs of single units"
+    is_joint = False
+    is_singular = False
+
+    def __init__(self, costs: Array, gains: Array, inside: Mask, fixed: Mask) -> None:
+        self._costs, self._gains = costs, gains
+        self._leaving = _cheapest_first(costs, inside & ~fixed)
+        self._entering = np.flatnonzero(~inside)
+
+    def best_swaps(self, count: int) -> list[Swap]:
+        entering = self._best_entering(count)
+        swaps = [self._swap(out, into) for out in self._leaving[:count] for into in entering]
+        return sorted(swaps, key=lambda swap: swap.change)[:count]
+
+    def chain(self, length: int, threshold: float) -> list[Swap]:
+        pairs = zip(self._leaving[:length], self._best_entering(length), strict=False)
+        swaps = (self._swap(out, into) for out, into in pairs)
+        return list(takewhile(lambda swap: swap.change < -threshold, swaps))
+
+    def _swap(self, leaving: int, entering: int) -> Swap:
+        return Swap(int(leaving), int(entering), float(self._costs[leaving] - self._gains[entering]))
+
+    def _best_entering(self, count: int) -> IntArray:
+        gains = self._gains[self._entering]
+        near = np.flatnonzero(top_mask(gains, count))
+        return self._entering[near[np.argsort(-gains[near], kind="stable")]]
+
+
+def _cheapest_first(costs: Array, leaving: Mask) -> IntArray:
+    units = np.flatnonzero(leaving)
+    return units[np.argsort(costs[units], kind="stable")]
 
 
 def build_swap_model(problem: Problem, current: Iterate, candidates: Mask, tuning: SwapTuning) -> SwapModel:
@@ -39,9 +107,8 @@ def build_swap_model(problem: Problem, current: Iterate, candidates: Mask, tunin
 
 def build_additive_model(problem: Problem, current: Iterate) -> AdditiveSwapModel:
     """The model of single gains and costs."""
-    inside = problem.selected_units(current)
     costs, gains = leaving_costs(problem, current), entering_gains(problem, current)
-    return AdditiveSwapModel(costs, gains, inside, problem.units.always)
+    return AdditiveSwapModel(costs, gains, problem.selected_units(current), problem.units.always)
 
 
 def max_model_size(objective: Objective, tuning: SwapTuning) -> int:
@@ -64,9 +131,8 @@ def choose_removals(problem: Problem, iterate: Iterate, count: int, tuning: Swap
     units, objective, support = problem.units, problem.objective, iterate.support
     assert support is not None
     if int(support.sum()) > max_model_size(objective, tuning):
-        costs = leaving_costs(problem, iterate)
-        additive = AdditiveSwapModel(costs, np.zeros_like(costs), units.units_in(support), units.always)
-        return Removal(additive.removals(count), None)
+        cheapest = _cheapest_first(leaving_costs(problem, iterate), units.units_in(support) & ~units.always)
+        return Removal(cheapest[:count].tolist(), None)
     at, hessian, linear = _quadratic_model(iterate.point, support)
     everything = np.ones(linear.size, dtype=bool)
     model = QuadraticSwapModel(hessian, linear, units.number[at], everything, units.always, tuning)
@@ -79,7 +145,7 @@ def choose_removals(problem: Problem, iterate: Iterate, count: int, tuning: Swap
     return Removal(removed, PredictedMinimizer(x, hessian[kept][:, kept]))
 
 
-def _quadratic_model(point: Point, coordinates: Mask) -> protocols.QuadraticModel:
+def _quadratic_model(point: Point, coordinates: Mask) -> QuadraticModel:
     """The quadratic model of f at a point, in some coordinates."""
     if isinstance(point.objective, HasSwapScores):
         return point.objective.quadratic_model(point, coordinates)
@@ -87,4 +153,4 @@ def _quadratic_model(point: Point, coordinates: Mask) -> protocols.QuadraticMode
     hessian = compute_hessian(restricted.objective, restricted)
     # A full gradient that is not known yet would cost a pass over the data.
     slopes = point.gradient[coordinates] if point.has_gradient else restricted.gradient
-    return protocols.QuadraticModel(coordinates, hessian, hessian @ point.x[coordinates] - slopes.ravel())
+    return QuadraticModel(coordinates, hessian, hessian @ point.x[coordinates] - slopes.ravel())

@@ -8,25 +8,25 @@ import numpy as np
 
 from ..._types import Array, IntArray, Mask
 from .formula import all_changes, entering_terms
-from .swap_model import PredictedMinimizer, Swap
+from .swap_model import Swap, SwapModel
 from .tableau import Inverse, chain_of_swaps, invert, sweep, sweep_first
 from .tuning import SwapTuning
 
-__all__ = ["QuadraticSwapModel", "smallest_positions"]
+__all__ = ["QuadraticSwapModel", "rank_swaps"]
 
 
-class QuadraticSwapModel:
+class QuadraticSwapModel(SwapModel):
     """f ≈ ½zᵀHz − bᵀz on some coordinates, with a support among them; units may have several coordinates.
+
+    It predicts no minimizer of f: it may count coordinates once that f counts twice, as the edges of a graph.
 
     Parameters
     ----------
-    hessian : ndarray of shape (K, K)
-        H.
-    linear : ndarray of shape (K,)
-        b.
-    unit : ndarray of int, shape (K,)
+    hessian, linear : ndarray
+        H and b.
+    unit : ndarray of int
         Unit of each coordinate; -1 for free coordinates, which always stay.
-    inside : ndarray of bool, shape (K,)
+    inside : ndarray of bool
         Coordinates of the support.
     fixed : ndarray of bool
         For each unit, whether it must stay.
@@ -34,16 +34,7 @@ class QuadraticSwapModel:
         Constants.
     inverse : Inverse, optional
         The inverse of H on the support, if it is known; the support must then come first.
-
-    Attributes
-    ----------
-    solutions : list of ndarray
-        For units of one coordinate: after each swap of the last chain, the minimizer on its support (elsewhere
-        slopes), the coordinates of the first support first.
     """
-
-    basis = "the quadratic model"
-    is_joint = True
 
     def __init__(
         self,
@@ -61,11 +52,11 @@ class QuadraticSwapModel:
             hessian, unit, inside, linear = hessian[order[:, None], order], unit[order], inside[order], linear[order]
             inverse = invert(hessian[: int(inside.sum()), : int(inside.sum())], tuning)
         self.is_singular = inverse.is_singular
+        #: For units of one coordinate: `coefficients` after each swap of the last chain.
         self.solutions: list[Array] = []
         self._table = sweep_first(hessian, linear, inverse.matrix)
         self._least = tuning.collinear * hessian.diagonal()
-        self._unit = unit
-        self._inside = inside.copy()
+        self._unit, self._inside = unit, inside.copy()
         movable = (unit >= 0) & ~fixed[unit]
         self._leaving = np.unique(unit[inside & movable])
         self._entering = np.unique(unit[~inside])
@@ -89,7 +80,7 @@ class QuadraticSwapModel:
         return all_changes(table[rows, -1], -diagonal[rows], table[rows[:, None], columns], terms)
 
     def best_swaps(self, count: int) -> list[Swap]:
-        return [self._swap_at(position) for position in smallest_positions(self._changes, count)]
+        return rank_swaps(self._changes, self._leaving, self._entering, count)
 
     def chain(self, length: int, threshold: float) -> list[Swap]:
         if not self._leaving.size or not self._entering.size:
@@ -98,19 +89,16 @@ class QuadraticSwapModel:
             return self._chain_of_coordinates(self._coordinate, length, threshold)
         swaps: list[Swap] = []
         while len(swaps) < length:
-            position = int(np.argmin(self._changes))
-            swap = self._swap_at(position)
-            if not swap.change < -threshold:
+            row, column = divmod(int(np.argmin(self._changes)), self._entering.size)
+            change = float(self._changes[row, column])
+            if not change < -threshold:
                 break
-            swaps.append(swap)
-            self._perform(*divmod(position, self._entering.size))
+            swaps.append(Swap(int(self._leaving[row]), int(self._entering[column]), change))
+            self._perform(row, column)
         return swaps
 
-    def predicted_minimizer(self, support: Mask, n_swaps: int) -> PredictedMinimizer | None:
-        """None: the model may count coordinates once that f counts twice, as the edges of a graph."""
-        return None
-
     def removals(self, count: int) -> list[int]:
+        """Units to take out of the support one after the other, each the cheapest after those before it."""
         removed: list[int] = []
         remaining = self._leaving.copy()
         for _ in range(min(count, remaining.size)):
@@ -121,18 +109,12 @@ class QuadraticSwapModel:
         return removed
 
     def _chain_of_coordinates(self, coordinate: IntArray, length: int, threshold: float) -> list[Swap]:
-        leaving, entering = coordinate[self._leaving], coordinate[self._entering]
-        chain = chain_of_swaps(self._table, leaving, entering, self._least, length, threshold)
-        self.solutions = chain.solutions
-        self._leaving, self._entering = self._unit[leaving], self._unit[entering]
+        unit, leaving, entering = self._unit, coordinate[self._leaving], coordinate[self._entering]
+        swaps, self.solutions = chain_of_swaps(self._table, leaving, entering, self._least, length, threshold)
+        self._leaving, self._entering = unit[leaving], unit[entering]
         self._inside[entering], self._inside[leaving] = False, True
         vars(self).pop("_changes", None)
-        units = (self._unit[chain.out].tolist(), self._unit[chain.into].tolist()) if chain.out else ([], [])
-        return [Swap(*swap) for swap in zip(*units, chain.changes, strict=True)]
-
-    def _swap_at(self, position: int) -> Swap:
-        row, column = divmod(position, self._entering.size)
-        return Swap(int(self._leaving[row]), int(self._entering[column]), float(self._changes[row, column]))
+        return [Swap(int(unit[out]), int(unit[into]), change) for out, into, change in swaps]
 
     # --- units of any number of coordinates ---------------------------------------------------------------------
 
@@ -199,10 +181,11 @@ def _coordinate_of_units(unit: IntArray) -> IntArray:
     return coordinates
 
 
-def smallest_positions(changes: Array, count: int) -> list[int]:
-    """Flat positions of the smallest finite entries, smallest first; ties by position."""
+def rank_swaps(changes: Array, leaving: IntArray, entering: IntArray, count: int) -> list[Swap]:
+    """The swaps with the smallest finite changes, smallest first; ties by position."""
     flat = changes.ravel()
     limit = np.partition(flat, count)[count] if flat.size > count else np.inf
     near = np.flatnonzero(flat <= limit)
     order = near[np.argsort(flat[near], kind="stable")][:count]
-    return [int(position) for position in order if np.isfinite(flat[position])]
+    pairs = (divmod(position, entering.size) for position in order.tolist() if np.isfinite(flat[position]))
+    return [Swap(int(leaving[row]), int(entering[column]), float(changes[row, column])) for row, column in pairs]

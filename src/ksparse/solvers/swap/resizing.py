@@ -8,11 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._types import Mask
-from ...debias import Exact
 from ...debias.exact import TrialRefit
 from ..problem import Iterate, Problem
-from .models import choose_removals
-from .scores import entering_gains
+from .models import choose_removals, entering_gains
 from .tuning import SwapTuning
 
 __all__ = ["Growth", "grow", "plan_growth", "shrink"]
@@ -21,17 +19,17 @@ TUNING = SwapTuning()
 
 
 class Growth(NamedTuple):
-    """The support of a solution with the units added that gain most, up to k; and the sum of their single gains."""
+    """The support of a solution with the units added that gain most, and the sum of their single gains."""
 
     support: Mask
     gain: float
 
 
-def plan_growth(problem: Problem, iterate: Iterate) -> Growth:
-    """Which units to add to a solution that has fewer than k."""
+def plan_growth(problem: Problem, iterate: Iterate, size: int | None = None) -> Growth:
+    """Which units to add to a solution that has fewer than `size`, by default k."""
     inside = problem.selected_units(iterate)
     gains = np.where(inside, 0.0, entering_gains(problem, iterate))
-    larger = problem.units.top(np.where(inside, np.inf, gains))
+    larger = problem.units.top(np.where(inside, np.inf, gains), size)
     return Growth(problem.units.mask(larger), float(gains[larger & ~inside].sum()))
 
 
@@ -45,12 +43,10 @@ def shrink(problem: Problem, iterate: Iterate, tol: float = TUNING.loose_refit.t
     """Remove the units that cost least from a solution that has more than k, and refit."""
     units = problem.units
     inside = problem.selected_units(iterate) | units.always
-    surplus = int(inside.sum()) - units.k
-    if surplus <= 0:
-        return problem.refit(units.mask(inside), iterate.point.x, Exact(tol=tol))
-    removal = choose_removals(problem, replace(iterate, support=units.mask(inside)), surplus, TUNING)
-    inside[removal.units] = False
-    if removal.prediction is None:
-        return problem.refit(units.mask(inside), iterate.point.x, Exact(tol=tol))
-    x, hessian = removal.prediction
+    surplus, prediction = int(inside.sum()) - units.k, None
+    if surplus > 0:
+        complete = replace(iterate, support=units.mask(inside))
+        removed, prediction = choose_removals(problem, complete, surplus, TUNING)
+        inside[removed] = False
+    x, hessian = (iterate.point.x, None) if prediction is None else prediction
     return problem.refit(units.mask(inside), x, TrialRefit(tol=tol, hessian=hessian))

@@ -1,18 +1,27 @@
-"""RESTART: other supports to descend from, once a support is final."""
+"""RESTART, PERTURB and VERIFY: where the search continues from a final support.
+
+PERTURB is iterated local search (Lourenço, Martin and Stützle, 2003). The units that leave are drawn, in turn, from the
+whole support and from those of its units that cost least; then the units that gain most enter. Draws depend only on
+the number of the perturbation, so that a higher effort repeats what a lower one does, and then continues.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
-from ..._types import Mask
+from ..._types import IntArray, Mask
+from ...debias.exact import TrialRefit
+from ...objectives.base import has_hessian, is_quadratic
+from ...sparsity.base import top_mask
 from ..problem import Iterate, Problem
-from .models import choose_removals
-from .scores import entering_gains
+from .models import build_swap_model, choose_removals, entering_gains
 from .tuning import SwapTuning
 
-__all__ = ["restart_supports"]
+__all__ = ["Perturbation", "count_swaps", "perturb", "restart_supports", "tries_all_swaps", "try_all_swaps"]
 
 
 def restart_supports(problem: Problem, best: Iterate, count: int, tuning: SwapTuning) -> Iterator[Mask]:
@@ -24,13 +33,105 @@ def restart_supports(problem: Problem, best: Iterate, count: int, tuning: SwapTu
         used |= start & ~units.always
         yield units.mask(start)
     if count:
-        yield units.mask(_eliminate_backwards(problem, tuning))
+        remaining = np.ones(units.count, dtype=bool)
+        everything = problem.refit(units.mask(remaining), problem.objective.start, tuning.loose_refit)
+        remaining[choose_removals(problem, everything, units.count - units.k, tuning).units] = False
+        yield units.mask(remaining)
 
 
-def _eliminate_backwards(problem: Problem, tuning: SwapTuning) -> Mask:
-    """The k units that remain of all units when the cheapest ones leave one after the other."""
-    units = problem.units
-    remaining = np.ones(units.count, dtype=bool)
-    everything = problem.refit(units.mask(remaining), problem.objective.start, tuning.loose_refit)
-    remaining[choose_removals(problem, everything, units.count - units.k, tuning).units] = False
-    return remaining
+class Perturbation(NamedTuple):
+    """A start for a descent, and a key of the units drawn for it."""
+
+    start: Iterate
+    draw: bytes
+
+
+def perturb(
+    problem: Problem, best: Iterate, number: int, drawn: frozenset[bytes], tuning: SwapTuning
+) -> Perturbation | None:
+    """Replace units of the best support: those that leave are random, those that enter gain most without them.
+
+    None if every draw of this number is among those already `drawn`.
+    """
+    units, inside = problem.units, problem.selected_units(best)
+    remaining = _draw_remaining(problem, best, number, drawn, tuning)
+    if remaining is None:
+        return None
+    reduced = problem.refit(units.mask(remaining), best.point.x, tuning.loose_refit)
+    gains = np.where(inside, -np.inf, entering_gains(problem, reduced))
+    entering = top_mask(gains, int(inside.sum() - remaining.sum()))
+    start = problem.refit(units.mask(remaining | entering), reduced.point.x, tuning.loose_refit)
+    return Perturbation(start, _key(inside, remaining))
+
+
+def _draw_remaining(
+    problem: Problem, best: Iterate, number: int, drawn: frozenset[bytes], tuning: SwapTuning
+) -> Mask | None:
+    """The best support without units drawn at random: with more of them gone, where a draw is a repetition."""
+    inside = problem.selected_units(best)
+    leaving, entering = _movable_units(problem, best)
+    random = np.random.default_rng(number)
+    # Odd numbers draw from the whole support, even ones from its cheapest units; pairs of numbers share a fraction.
+    fraction = tuning.perturbed_fractions[(number - 1) // 2 % len(tuning.perturbed_fractions)]
+    most = min(leaving.size, entering.size)
+    fewest = min(max(int(fraction * leaving.size), tuning.min_perturbed), most)
+    for count in range(fewest, most + 1):
+        pool = leaving if number % 2 else choose_removals(problem, best, 2 * count, tuning).units
+        remaining = inside.copy()
+        remaining[random.choice(pool, count, replace=False)] = False
+        if _key(inside, remaining) not in drawn:
+            return remaining
+    return None
+
+
+def _key(inside: Mask, remaining: Mask) -> bytes:
+    return np.packbits([inside, remaining]).tobytes()
+
+
+# --- single swaps -------------------------------------------------------------------------------------------------
+
+
+def count_swaps(problem: Problem, best: Iterate) -> int:
+    """How many single swaps there are."""
+    leaving, entering = _movable_units(problem, best)
+    return leaving.size * entering.size
+
+
+def tries_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> bool:
+    """Whether there are so few single swaps that each one is tried on f."""
+    return count_swaps(problem, best) <= tuning.max_swaps_to_try_all
+
+
+def try_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> Iterator[Iterate]:
+    """Refits after single swaps: all of them, if there are few, or else those that a quadratic model ranks best."""
+    inside = problem.selected_units(best)
+    debias = TrialRefit(target=best.value)
+    few = tries_all_swaps(problem, best, tuning)
+    pairs = product(*_movable_units(problem, best)) if few else _best_pairs(problem, best, tuning)
+    for leaving, entering in pairs:
+        swapped = inside.copy()
+        swapped[leaving], swapped[entering] = False, True
+        yield problem.refit(problem.units.mask(swapped), best.point.x, debias)
+
+
+def _best_pairs(problem: Problem, best: Iterate, tuning: SwapTuning) -> Iterator[tuple[int, int]]:
+    """The best swaps of quadratic models that together see all units outside, each a batch of them."""
+    units, objective = problem.units, problem.objective
+    _, entering = _movable_units(problem, best)
+    entering = entering[np.argsort(-entering_gains(problem, best)[entering], kind="stable")]
+    size = max(tuning.verify_batch // int(units.sizes.max(initial=1)), 1)
+    for first in range(0, entering.size if has_hessian(objective) else 0, size):
+        batch = np.zeros(units.count, dtype=bool)
+        batch[entering[first : first + size]] = True
+        model = build_swap_model(problem, best, batch, tuning)
+        if problem.out_of_time or not model.is_joint:
+            return
+        for swap in model.best_swaps(tuning.verify_swaps_per_batch):
+            if swap.change < 0 or not is_quadratic(objective):
+                yield swap.leaving, swap.entering
+
+
+def _movable_units(problem: Problem, best: Iterate) -> tuple[IntArray, IntArray]:
+    """Units that may leave, and units that may enter."""
+    inside = problem.selected_units(best)
+    return np.flatnonzero(inside & ~problem.units.always), np.flatnonzero(~inside)

@@ -7,7 +7,6 @@ among the candidates, the most expensive one where they are many, is computed fo
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,47 +14,30 @@ from ..._types import Array, IntArray, Mask
 from ...objectives.base import Point, compute_hessian
 from ...objectives.protocols import HasCrossHessian
 from .formula import all_changes, entering_terms
-from .quadratic import QuadraticSwapModel, smallest_positions
-from .swap_model import PredictedMinimizer, Swap
+from .quadratic import QuadraticSwapModel, rank_swaps
+from .swap_model import PredictedMinimizer, Swap, SwapModel
 from .tableau import invert
 from .tuning import SwapTuning
 
 __all__ = ["ScreenedSwapModel"]
 
 
-class _ChainModel(NamedTuple):
-    """The quadratic model on the support and the candidates of a chain; `members` are their coordinates of x."""
-
-    members: IntArray
-    hessian: Array
-    model: QuadraticSwapModel
-
-
-class ScreenedSwapModel:
+class ScreenedSwapModel(SwapModel):
     """The quadratic model of f on a support and candidates, all of whose units are single coordinates of a vector.
 
     Parameters
     ----------
-    objective : Objective
+    objective : HasCrossHessian
         f, with a cheap Hessian between a support and other coordinates.
-    point : Point
-        Where f is modelled, with its gradient.
-    solution : Point
-        The same point as one of f on the support.
+    point, solution : Point
+        Where f is modelled, with its gradient; the same point as one of f on the support.
     support : ndarray of bool
         The support F, with the free coordinates.
     candidates : ndarray of int
         Coordinates that may enter.
-    unit : ndarray of int
-        Unit of each coordinate.
-    fixed : ndarray of bool
-        For each unit, whether it must stay.
-    tuning : SwapTuning
-        Constants.
+    unit, fixed, tuning
+        See `QuadraticSwapModel`.
     """
-
-    basis = "the quadratic model"
-    is_joint = True
 
     def __init__(
         self,
@@ -74,13 +56,11 @@ class ScreenedSwapModel:
         self._own = compute_hessian(solution.objective, solution)
         self._cross, self._diagonal = objective.cross_hessian(point, solution, self._inside, candidates)
         self._inverse = invert(self._own, tuning)
+        self.is_singular = self._inverse.is_singular
         units = unit[self._inside]
         self._movable = np.flatnonzero((units >= 0) & ~fixed[units])
-        self._chain: _ChainModel | None = None
-
-    @property
-    def is_singular(self) -> bool:
-        return self._inverse.is_singular
+        # Coordinates of the support and of the candidates of the last chain, the Hessian on them, and the solutions.
+        self._chain: tuple[IntArray, Array, list[Array]] | None = None
 
     @cached_property
     def _changes(self) -> Array:
@@ -96,13 +76,8 @@ class ScreenedSwapModel:
         return all_changes(coefficients[leaving], inverse.diagonal()[leaving], solved[leaving], terms)
 
     def best_swaps(self, count: int) -> list[Swap]:
-        changes = self._changes
-        swaps = []
-        for position in smallest_positions(changes, count):
-            row, column = divmod(position, changes.shape[1])
-            leaving, entering = self._inside[self._movable[row]], self._candidates[column]
-            swaps.append(Swap(int(self._unit[leaving]), int(self._unit[entering]), float(changes[row, column])))
-        return swaps
+        leaving, entering = self._unit[self._inside[self._movable]], self._unit[self._candidates]
+        return rank_swaps(self._changes, leaving, entering, count)
 
     def chain(self, length: int, threshold: float) -> list[Swap]:
         lowest = self._changes.min(axis=0, initial=np.inf)
@@ -110,40 +85,34 @@ class ScreenedSwapModel:
             return []
         count = min(self._tuning.candidates_per_swap * length, lowest.size)
         chosen = np.sort(np.argsort(lowest, kind="stable")[:count])
-        self._chain = self._model_with(chosen)
-        return self._chain.model.chain(length, threshold)
+        members = np.concatenate([self._inside, self._candidates[chosen]])
+        hessian, inside = self._hessian_with(chosen), np.arange(members.size) < self._inside.size
+        linear = hessian[:, : self._inside.size] @ self._point.x[self._inside] - self._point.gradient[members]
+        unit, fixed, tuning = self._unit[members], self._fixed, self._tuning
+        model = QuadraticSwapModel(hessian, linear, unit, inside, fixed, tuning, self._inverse)
+        swaps = model.chain(length, threshold)
+        self._chain = members, hessian, model.solutions
+        return swaps
 
     def predicted_minimizer(self, support: Mask, n_swaps: int) -> PredictedMinimizer | None:
         if self._chain is None:
             return None
-        members, hessian, model = self._chain
+        members, hessian, solutions = self._chain
         kept = np.flatnonzero(support[members])
         kept = kept[np.argsort(members[kept])]
         x = np.zeros_like(self._point.x)
-        x[support] = model.solutions[n_swaps - 1][kept]
+        x[support] = solutions[n_swaps - 1][kept]
         return PredictedMinimizer(x, hessian[kept[:, None], kept])
 
-    def removals(self, count: int) -> list[int]:
-        none = np.array([], dtype=np.intp)
-        return self._model_with(none).model.removals(count)
-
-    def _model_with(self, chosen: IntArray) -> _ChainModel:
-        """The whole quadratic model on the support and the chosen candidates."""
-        members = np.concatenate([self._inside, self._candidates[chosen]])
-        k, size = self._inside.size, members.size
-        hessian = np.empty((size, size))
+    def _hessian_with(self, chosen: IntArray) -> Array:
+        """The Hessian on the support and the chosen candidates."""
+        k, entering = self._inside.size, np.zeros(self._point.x.shape, dtype=bool)
+        hessian = np.empty((k + chosen.size, k + chosen.size))
         hessian[:k, :k] = self._own
         hessian[:k, k:] = self._cross[:, chosen]
         hessian[k:, :k] = hessian[:k, k:].T
-        if size > k:
-            entering = np.zeros(self._point.x.shape, dtype=bool)
-            entering[members[k:]] = True
-            alone = self._point.restrict(entering)
-            order = np.argsort(np.argsort(members[k:]))
-            hessian[k:, k:] = compute_hessian(alone.objective, alone)[order[:, None], order]
-        linear = hessian[:, :k] @ self._point.x[self._inside] - self._point.gradient[members]
-        inside = np.arange(size) < k
-        model = QuadraticSwapModel(
-            hessian, linear, self._unit[members], inside, self._fixed, self._tuning, self._inverse
-        )
-        return _ChainModel(members, hessian, model)
+        entering[self._candidates[chosen]] = True
+        alone = self._point.restrict(entering)
+        order = np.argsort(np.argsort(self._candidates[chosen]))
+        hessian[k:, k:] = compute_hessian(alone.objective, alone)[order[:, None], order]
+        return hessian

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Set
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..._types import Array
 from ...debias import Outcome
 from ...validation import check_iterations
-from ..effort import MAX_EFFORT, check_effort
 from ..loop import Budget, Solver
 from ..problem import Iterate, Problem
-from .perturbation import count_swaps, perturb, tries_all_swaps, try_all_swaps
-from .pursuit import pursue
-from .restarts import restart_supports
-from .scores import entering_gains
+from .descent import SwapLimits, bulk_swap, end_descent, is_exact, is_lower, pursue, swap
+from .models import entering_gains
+from .restarts import count_swaps, perturb, restart_supports, tries_all_swaps, try_all_swaps
 from .state import ALL_PHASES, LOCAL_PHASES, Phase, SwapState, hand_over, with_state
-from .swaps import SwapLimits, bulk_swap, end_descent, is_exact, swap
 from .ties import break_ties
-from .trials import is_lower
 from .tuning import SwapTuning
 
-__all__ = ["SwapGraHTP"]
+__all__ = ["MAX_EFFORT", "SwapGraHTP", "check_no_effort"]
+
+#: The highest level of effort.
+MAX_EFFORT = 5
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,13 @@ class SwapGraHTP(Solver):
         for name in ("max_swaps", "candidates", "restarts"):
             if getattr(self, name) is not None:
                 check_iterations(getattr(self, name), name)
-        check_effort(self.effort, self.max_swaps)
+        effort: Any = self.effort
+        whole = isinstance(effort, numbers.Integral) and not isinstance(effort, (bool, np.bool_))
+        if not whole or not 0 <= effort <= MAX_EFFORT:
+            kind = ValueError if whole else TypeError
+            raise kind(f"effort must be an integer from 0 (fastest) to {MAX_EFFORT} (lowest f), got {effort!r}")
+        if effort and self.max_swaps == 0:
+            raise ValueError(f"effort={effort} searches by swaps, which max_swaps=0 turns off; leave one of them out")
 
     # --- the phases -------------------------------------------------------------------------------------------------
 
@@ -163,12 +169,10 @@ class SwapGraHTP(Solver):
                 return following
             current = following
 
-    def _descend(self, problem: Problem, start: Iterate) -> Iterate:
+    def _descend(self, problem: Problem, current: Iterate) -> Iterate:
         """Iterate the local phases from a start, until none lowers f."""
-        current = start
         for _ in range(self.max_iter):
-            done = current.done is not None or not np.isfinite(current.value)
-            if done or problem.out_of_time:
+            if current.done is not None or not np.isfinite(current.value) or problem.out_of_time:
                 break
             current = self._run_phases(problem, current, LOCAL_PHASES)
         return current
@@ -177,8 +181,7 @@ class SwapGraHTP(Solver):
         return iterate.state if isinstance(iterate.state, SwapState) else self.first_state(problem, iterate)
 
     def finish(self, problem: Problem, iterate: Iterate) -> Iterate:
-        units = problem.units
-        support = iterate.support
+        units, support = problem.units, iterate.support
         if support is None and iterate.outcome is Outcome.UNFINISHED:
             return iterate
         if support is None:
@@ -221,22 +224,17 @@ class SwapGraHTP(Solver):
             start = problem.refit(support, np.zeros_like(best.point.x), self.tuning.loose_refit)
             other = self._descend(problem, start)
             if is_lower(problem, other, best, self.tuning):
-                return self._continue_from(problem, other)
-        return best if self.effort == 0 else self._begin_perturbing(problem, best, state)
-
-    def _continue_from(self, problem: Problem, other: Iterate) -> Iterate:
-        """The end of a descent as the present support of the search."""
-        state = self._state_of(problem, other)
-        return with_state(other, state if state.phase in LOCAL_PHASES else replace(state, phase=Phase.SWAP))
+                reached = self._state_of(problem, other)
+                phase = reached.phase if reached.phase in LOCAL_PHASES else Phase.SWAP
+                return with_state(other, replace(reached, phase=phase))
+        if self.effort == 0 or not count_swaps(problem, best):
+            return best
+        exact = _refit_exactly(problem, best)  # so that others are compared with its true value
+        if exact.outcome not in (Outcome.SOLVED, Outcome.SINGULAR):
+            return best
+        return with_state(exact, replace(state, phase=Phase.PERTURB, perturbation=1))
 
     # --- PERTURB and VERIFY -----------------------------------------------------------------------------------------
-
-    def _begin_perturbing(self, problem: Problem, final: Iterate, state: SwapState) -> Iterate:
-        """The final iterate after an exact refit, so that others are compared with its true value."""
-        best = _refit_exactly(problem, final)
-        if best.outcome not in (Outcome.SOLVED, Outcome.SINGULAR) or not count_swaps(problem, final):
-            return final
-        return with_state(best, replace(state, phase=Phase.PERTURB, perturbation=1))
 
     def _perturb(self, problem: Problem, best: Iterate, state: SwapState) -> Iterate:
         """One perturbation; the best iterate, or a better one that it led to."""
@@ -257,9 +255,8 @@ class SwapGraHTP(Solver):
         """A better iterate, found from a single swap; done if there is none."""
         following = with_state(best, replace(state, perturbation=state.perturbation + 1))
         for trial in try_all_swaps(problem, best, self.tuning):
-            found = None
-            if is_lower(problem, trial, best, self.tuning):
-                found = self._improve_from(problem, best, trial)
+            lower = is_lower(problem, trial, best, self.tuning)
+            found = self._improve_from(problem, best, trial) if lower else None
             if found is not None:
                 return replace(found, state=following.state)
             if problem.out_of_time:
@@ -301,3 +298,12 @@ class SwapGraHTP(Solver):
 def _refit_exactly(problem: Problem, iterate: Iterate) -> Iterate:
     assert iterate.support is not None
     return problem.refit(iterate.support, iterate.point.x)
+
+
+def check_no_effort(solver: object, effort: int) -> None:
+    """Refuse effort together with a given solver."""
+    if effort != 0:
+        raise ValueError(
+            f"effort={effort!r} is for the default solver, but solver={solver!r} is given; leave one of them out, or "
+            f"pass solver=ksparse.SwapGraHTP(effort=...) with your options"
+        )

@@ -8,7 +8,7 @@ from enum import Enum
 from ..loop import Budget
 from ..problem import Iterate, SolverState
 
-__all__ = ["ALL_PHASES", "LOCAL_PHASES", "Budget", "Phase", "SwapState", "hand_over", "with_state"]
+__all__ = ["ALL_PHASES", "LOCAL_PHASES", "Phase", "SwapState", "hand_over", "with_state"]
 
 
 class Phase(Enum):

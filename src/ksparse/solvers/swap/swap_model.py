@@ -1,13 +1,12 @@
 """The interface of a model that ranks swaps.
 
-A swap takes one unit out of the support and puts another in. There are three models: `QuadraticModel` (the whole
-Hessian on the support and the candidates), `ScreenedModel` (the same for single coordinates, without the block among
-the candidates), and `AdditiveModel` (gains and costs of single units, where a Hessian would be too large).
+A swap takes one unit out of the support and puts another in. There are three models: `QuadraticSwapModel` (the whole
+Hessian on the support and the candidates), `ScreenedSwapModel` (the same for single coordinates, without the block
+among the candidates), and `AdditiveSwapModel` (gains and costs of single units, where a Hessian would be too large).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ..._types import Array, Mask
@@ -15,8 +14,7 @@ from ..._types import Array, Mask
 __all__ = ["PredictedMinimizer", "Swap", "SwapModel"]
 
 
-@dataclass(frozen=True)
-class Swap:
+class Swap(NamedTuple):
     """A unit that leaves, one that enters, and the predicted change of f, all other coefficients being refitted."""
 
     leaving: int
@@ -35,14 +33,11 @@ class SwapModel(Protocol):
     """A model of f near a point, on its support and on candidates to enter."""
 
     #: What the predictions are based on; for messages.
-    basis: str
+    basis: str = "the quadratic model"
     #: Whether it predicts how units act together, which for a quadratic f is exact.
-    is_joint: bool
-
-    @property
-    def is_singular(self) -> bool:
-        """Whether the support has more coordinates than the data determine."""
-        ...
+    is_joint: bool = True
+    #: Whether the support has more coordinates than the data determine.
+    is_singular: bool
 
     def best_swaps(self, count: int) -> list[Swap]:
         """The swaps with the lowest predicted change, whatever its sign; ties by position."""
@@ -54,8 +49,4 @@ class SwapModel(Protocol):
 
     def predicted_minimizer(self, support: Mask, n_swaps: int) -> PredictedMinimizer | None:
         """The minimizer on the support after the first swaps of the last chain; None if the model knows of none."""
-        ...
-
-    def removals(self, count: int) -> list[int]:
-        """Units to take out of the support one after the other, each the cheapest after those before it."""
-        ...
+        return None

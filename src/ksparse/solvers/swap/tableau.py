@@ -14,9 +14,10 @@ from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..._types import Array, IntArray
+from .swap_model import Swap
 from .tuning import SwapTuning
 
-__all__ = ["Chain", "Inverse", "chain_of_swaps", "invert", "sweep", "sweep_first"]
+__all__ = ["Inverse", "chain_of_swaps", "invert", "sweep", "sweep_first"]
 
 
 class Inverse(NamedTuple):
@@ -73,37 +74,20 @@ def sweep(table: Array, pivot: int, sign: float) -> None:
     table[pivot] = table[:, pivot] = row
 
 
-class Chain(NamedTuple):
-    """Swaps of coordinates, each the best one after those before it.
-
-    Attributes
-    ----------
-    changes : list of float
-        Predicted change of f by each swap.
-    out, into : list of int
-        The coordinates that left and entered.
-    solutions : list of ndarray
-        The last column of the tableau after each swap: the minimizer on the support, and slopes elsewhere.
-    """
-
-    changes: list[float]
-    out: list[int]
-    into: list[int]
-    solutions: list[Array]
-
-
 def chain_of_swaps(
     table: Array, leaving: IntArray, entering: IntArray, least: Array, length: int, threshold: float
-) -> Chain:
-    """Perform up to `length` swaps, while each lowers f by more than `threshold`.
+) -> tuple[list[Swap], list[Array]]:
+    """Perform up to `length` swaps of coordinates, each the best one, while it lowers f by more than `threshold`.
 
     `table`, `leaving` and `entering` are updated in place. A coordinate may enter if its Schur complement exceeds its
-    entry of `least`.
+    entry of `least`. Also returns the last column of the tableau after each swap: the minimizer on the support, and
+    slopes elsewhere.
     """
     from ._kernels import best_swap
 
-    chain = Chain([], [], [], [])
-    while len(chain.changes) < length:
+    swaps: list[Swap] = []
+    solutions: list[Array] = []
+    while len(swaps) < length:
         change, row, column = best_swap(table, leaving, entering, least)
         if not change < -threshold:
             break
@@ -111,8 +95,6 @@ def chain_of_swaps(
         sweep(table, into, 1.0)
         sweep(table, out, -1.0)
         leaving[row], entering[column] = into, out
-        chain.changes.append(change)
-        chain.out.append(out)
-        chain.into.append(into)
-        chain.solutions.append(table[-1, :-1].copy())
-    return chain
+        swaps.append(Swap(out, into, change))
+        solutions.append(table[-1, :-1].copy())
+    return swaps, solutions

@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from ..._types import Array, IntArray, Mask
+from ..._types import Mask
 from ...debias import Outcome
+from ...objectives.protocols import HasPenalty
 from ..problem import Iterate, Problem
 from .tuning import SwapTuning
 
-__all__ = ["HasRidge", "break_ties"]
-
-
-@runtime_checkable
-class HasRidge(Protocol):
-    """An objective with the term (alpha/2)·‖x‖², whose slope is alpha·x."""
-
-    alpha: float
+__all__ = ["break_ties"]
 
 
 def break_ties(problem: Problem, searched: Iterate, final: Iterate, tuning: SwapTuning) -> Iterate:
     """The final iterate, with units replaced by earlier duplicates that give the same f.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    searched : Iterate
-        The iterate that the search ended on. Its gradient, if it is known, shows which units are duplicates.
-    final : Iterate
-        The same after its last refit.
-    tuning : SwapTuning
-        Constants.
+    `searched` is the iterate before its last refit. Its gradient, if it is known, shows which units are duplicates.
     """
     units = problem.units
     known = searched.point.has_gradient  # ties are not worth a pass over the data
@@ -45,7 +29,9 @@ def break_ties(problem: Problem, searched: Iterate, final: Iterate, tuning: Swap
         if inside[unit] and not inside[earlier]:
             swapped = inside.copy()
             swapped[unit], swapped[earlier] = False, True
-            trial = problem.refit(units.mask(swapped), _move(final.point.x, units.number, unit, earlier))
+            start = final.point.x.copy()
+            start[units.number == earlier] = start[units.number == unit]
+            trial = problem.refit(units.mask(swapped), start)
             if tuning.tie.are_equal(problem, trial.value, final.value):
                 final, inside = trial, swapped
     return final
@@ -54,9 +40,9 @@ def break_ties(problem: Problem, searched: Iterate, final: Iterate, tuning: Swap
 def _duplicates(problem: Problem, searched: Iterate, inside: Mask, tuning: SwapTuning) -> Iterator[tuple[int, int]]:
     """Pairs of a selected unit and an earlier one outside with the same slope and curvature."""
     units, point, objective = problem.units, searched.point, problem.objective
-    # Equal columns have the same slope of the loss; that of a ridge depends on the coefficient.
-    ridge = objective.alpha * point.x if isinstance(objective, HasRidge) else 0.0
-    slopes, curvatures = units.total(point.gradient - ridge), units.total(objective.curvature(point))
+    # Equal columns have the same slope of the loss; that of a penalty depends on the coefficient.
+    penalty = objective.penalty_gradient(point) if isinstance(objective, HasPenalty) else 0.0
+    slopes, curvatures = units.total(point.gradient - penalty), units.total(objective.curvature(point))
     selected = np.flatnonzero(inside & ~units.always)
     if not selected.size:
         return
@@ -69,11 +55,3 @@ def _duplicates(problem: Problem, searched: Iterate, inside: Mask, tuning: SwapT
             close = abs(curvatures[earlier] - curvatures[unit]) <= tuning.duplicate * curvatures[unit]
             if earlier < unit and close:
                 yield int(unit), int(earlier)
-
-
-def _move(x: Array, number: IntArray, source: int, target: int) -> Array:
-    """x with the coefficient of one unit moved to another."""
-    moved = x.copy()
-    moved[number == target] = x[number == source]
-    moved[number == source] = 0.0
-    return moved

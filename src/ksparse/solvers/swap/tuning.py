@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...debias import Exact
-from ..tolerance import Tolerance
+from ..problem import Tolerance
 
 __all__ = ["SwapTuning"]
 
@@ -21,7 +21,7 @@ class SwapTuning:
     0.001 % of f and 2 % of passes. Tolerances were varied by a factor of 100.
     """
 
-    # --- when f is lower (`trials`, `ties`) ---
+    # --- when f is lower (`descent`, `ties`) ---
 
     #: A support is better if it lowers f by more than this fraction: far above rounding, far below what matters.
     #: 1e-11, 1e-7: nothing.
@@ -33,7 +33,7 @@ class SwapTuning:
     #: wrong, and the search says that it is unfinished. ½, 2: nothing.
     clear_gain: float = 1e6
 
-    # --- refits while the support moves (`trials`) ---
+    # --- refits while the support moves (`descent`) ---
 
     #: Refits that compare supports need three digits of f. ½: nothing. 2: f rises on 1 problem.
     loose_refit: Exact = field(default=Exact(tol=1e-3))
@@ -45,7 +45,7 @@ class SwapTuning:
     #: 2: +0.08 %, 4 / 3.
     swap_refit_steps: int = 6
 
-    # --- PURSUE (`pursuit`) ---
+    # --- PURSUE (`descent`) ---
 
     #: The first step tried, in units of the inverse curvature. It does not matter for the first support, since all
     #: coefficients are zero; later steps are halved until f falls. ½, 2: f as before; without a Hessian, passes −4 %,
@@ -57,7 +57,7 @@ class SwapTuning:
     #: passes −7 %.
     pursuit_decrease: float = 0.1
 
-    # --- BULK_SWAP (`swaps`) ---
+    # --- BULK_SWAP (`descent`) ---
 
     #: More coordinates than this begin with bulk swaps, since their quadratic model takes a large part of a second.
     #: ½: nothing. 2: f +0.02 %, passes 10 instead of 14 on the large problem, in the same time.
@@ -69,7 +69,7 @@ class SwapTuning:
     #: How many times shorter than the last bulk swap the first chain is. ½, 2: nothing.
     bulk_shrinkage: int = 4
 
-    # --- SWAP (`swaps`, `screened`) ---
+    # --- SWAP (`descent`, `screened`) ---
 
     #: The longest first chain. ½: f −0.16 %, 20 / 15. 2: +0.03 %, 5 / 1.
     chain_length: int = 16
@@ -124,7 +124,7 @@ class SwapTuning:
     #: +27 % on problems with 40 units.
     single_swaps_if_few: int = 8
 
-    # --- PERTURB and VERIFY (`perturbation`) ---
+    # --- PERTURB and VERIFY (`restarts`) ---
 
     #: Perturbations: this number to the power of the effort. With 2, on 4 problems of effort 2: f +0.3 %, 2 / 0, 0.56
     #: times the time. With 6: −3.7 %, 0 / 2, 3.4 times the time.

@@ -1,0 +1,221 @@
+"""The phases of a descent, PURSUE, BULK_SWAP and SWAP: other supports, tried by short refits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._types import Mask
+from ...debias.exact import TrialRefit
+from ...objectives.base import NotFiniteError, TwiceDifferentiable, has_hessian, is_quadratic
+from ...sparsity.base import top_mask
+from ..loop import Budget
+from ..problem import Iterate, Problem
+from ..steps import Step
+from .models import build_additive_model, build_swap_model, entering_gains
+from .state import Phase, SwapState, hand_over, with_state
+from .swap_model import PredictedMinimizer, Swap, SwapModel
+from .tuning import SwapTuning
+
+__all__ = ["SwapLimits", "bulk_swap", "end_descent", "is_exact", "is_lower", "pursue", "swap"]
+
+
+def _try_support(
+    problem: Problem, current: Iterate, support: Mask, steps: int, tuning: SwapTuning, at: PredictedMinimizer | None
+) -> Iterate:
+    """Refit on another support in a few Newton steps, which end early once f cannot come below the current one.
+
+    They start at a predicted minimizer, with its Hessian, or else at the current point.
+    """
+    target = current.value if current.support is not None else np.inf
+    start, hessian = (current.point.x, None) if at is None else at
+    debias = TrialRefit(tol=tuning.loose_refit.tol, max_iter=steps, target=target, hessian=hessian)
+    return problem.refit(support, start, debias)
+
+
+def is_lower(problem: Problem, trial: Iterate, current: Iterate, tuning: SwapTuning) -> bool:
+    """Whether f is lower at the trial."""
+    return tuning.lower.is_lower(problem, trial.value, than=current.value)
+
+
+def _swap_units(problem: Problem, current: Iterate, swaps: Iterable[Swap]) -> Mask:
+    """The support after some swaps."""
+    inside = problem.selected_units(current)
+    for swap in swaps:
+        inside[swap.leaving], inside[swap.entering] = False, True
+    return problem.units.mask(inside)
+
+
+# --- PURSUE -------------------------------------------------------------------------------------------------------
+
+
+def pursue(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTuning) -> Iterate:
+    """Take the longest step whose support gives a lower f; without one, hand over to swaps.
+
+    z = x − η·D⁻¹∇f(x) with the curvature D, for η = `state.step_size` and half as long each time. The support of the
+    k largest units of z is refitted.
+    """
+    gradient = current.point.gradient
+    metric = problem.objective.curvature(current.point)
+    max_steps = tuning.first_refit_steps if current.support is None else tuning.pursuit_refit_steps
+    size, last_tried, values = state.step_size, current.support, list[float]()
+    while size >= tuning.shortest_step:
+        z = Step(size, metric).take(current.point.x, gradient)
+        support = problem.units.select(z, metric)
+        if last_tried is None or not np.array_equal(support, last_tried):
+            trial = _try_support(problem, current, support, max_steps, tuning, None)
+            if is_lower(problem, trial, current, tuning):
+                # Pursuit continues as long as it lowers f by much, with a longer step if this was the first one tried.
+                decrease = current.value - trial.value
+                much = current.support is None or decrease > tuning.pursuit_decrease * abs(current.value)
+                phase = Phase.PURSUE if much else Phase.BULK_SWAP
+                longer = min(tuning.longest_step, size if values else 2.0 * size)
+                following = replace(state, phase=phase, step_size=longer, chain_length=tuning.chain_length)
+                return with_state(replace(trial, step=size), following)
+            values.append(trial.value)
+            last_tried = support
+        size *= 0.5
+    if values and not np.isfinite(values).any():
+        raise NotFiniteError("f is not finite after any step")
+    return hand_over(current, state, Phase.BULK_SWAP)
+
+
+# --- BULK_SWAP ----------------------------------------------------------------------------------------------------
+
+
+def bulk_swap(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTuning) -> Iterate:
+    """Swap an eighth of a large support at once, or twice as much as last time; then hand over to SWAP.
+
+    A small support is handed over at once: its quadratic model is cheap, and ranks swaps better.
+    """
+    assert current.support is not None
+    if int(current.support.sum()) <= tuning.bulk_size:
+        return hand_over(current, state, Phase.SWAP)
+    length = max(state.chain_length, int(problem.units.k * tuning.bulk_fraction))
+    least = tuning.lower.least_decrease(problem, current.value)
+    chain = build_additive_model(problem, current).chain(length, least)
+    if not chain:
+        return hand_over(current, state, Phase.SWAP)
+    support = _swap_units(problem, current, chain)
+    trial = _try_support(problem, current, support, tuning.swap_refit_steps, tuning, None)
+    much = current.value - trial.value > tuning.bulk_decrease * abs(current.value)
+    next_length = 2 * len(chain) if much else max(len(chain) // tuning.bulk_shrinkage, tuning.chain_length)
+    best = trial if is_lower(problem, trial, current, tuning) else current
+    phase = Phase.BULK_SWAP if much else Phase.SWAP
+    return with_state(best, replace(state, phase=phase, chain_length=next_length))
+
+
+# --- SWAP ---------------------------------------------------------------------------------------------------------
+
+
+class SwapLimits(NamedTuple):
+    """How much SWAP tries."""
+
+    #: How many units outside the support the first model sees.
+    candidates: int
+    #: How many the second model sees if nothing came of the first; the same number if there is no second.
+    wider: int
+    #: How many single swaps are tried on f before a support is called final, whatever the model predicts.
+    single_swaps: int
+
+    @classmethod
+    def of(cls, problem: Problem, candidates: int | None, single_swaps: int | None, tuning: SwapTuning) -> SwapLimits:
+        """The limits for a problem; None is the default."""
+        units = problem.units
+        outside = units.count - units.k
+        width = int(units.sizes.max(initial=1))
+        second_order = has_hessian(problem.objective)
+        if single_swaps is None:
+            single_swaps = tuning.single_swaps_if_few if units.count <= tuning.few_units else 1
+        if candidates is not None:
+            first = min(candidates, outside)
+            return cls(first, first, single_swaps)
+        most = tuning.max_candidates if second_order else tuning.min_candidates
+        usual = max(min(max(units.k, tuning.min_candidates), most // width), tuning.least_candidates)
+        first = min(usual, outside)
+        reach = min(outside, tuning.wide_model_size // width - units.k)
+        worthwhile = second_order and (reach == outside or reach >= 2 * first)
+        return cls(first, max(first, reach) if worthwhile else first, single_swaps)
+
+
+def swap(problem: Problem, current: Iterate, state: SwapState, limits: SwapLimits, tuning: SwapTuning) -> Iterate:
+    """Make the first swaps that lower f: a chain of the best ones, its halves, then single ones.
+
+    If there are none, the descent ends; before that a FULL budget models more candidates.
+    """
+    gains = np.where(problem.selected_units(current), -np.inf, entering_gains(problem, current))
+    n_candidates = limits.candidates
+    while True:
+        model = build_swap_model(problem, current, top_mask(gains, n_candidates), tuning)
+        completed = _complete_exact_fit(problem, current, model, tuning)
+        if completed is not None:
+            return with_state(completed, replace(state, phase=Phase.SWAP))
+        is_last = state.budget is Budget.QUICK or n_candidates == limits.wider
+        n_singles = limits.single_swaps if is_last and state.budget is Budget.FULL else 0
+        found = _try_swaps(problem, current, model, state.chain_length, n_singles, tuning)
+        if found is not None:
+            trial, n_swaps = found
+            longer = max(tuning.shortest_growing_chain, 2 * n_swaps)
+            return with_state(trial, replace(state, phase=Phase.SWAP, chain_length=longer))
+        if is_last:
+            return end_descent(current, state, _no_swap(problem, n_candidates, model))
+        n_candidates = limits.wider
+
+
+def _try_swaps(
+    problem: Problem, current: Iterate, model: SwapModel, chain_length: int, n_singles: int, tuning: SwapTuning
+) -> tuple[Iterate, int] | None:
+    """The first attempt that lowers f, and its number of swaps."""
+    singles = model.best_swaps(n_singles) if n_singles else []
+    chain = model.chain(chain_length, tuning.lower.least_decrease(problem, current.value))
+    for swaps, in_chain in _attempts(chain, singles):
+        support = _swap_units(problem, current, swaps)
+        prediction = model.predicted_minimizer(support, len(swaps)) if in_chain else None
+        trial = _try_support(problem, current, support, tuning.swap_refit_steps, tuning, prediction)
+        if is_lower(problem, trial, current, tuning):
+            return trial, len(swaps)
+    return None
+
+
+def _attempts(chain: list[Swap], singles: list[Swap]) -> Iterator[tuple[list[Swap], bool]]:
+    """The chain, its first half, quarter, …, then single swaps; and whether an attempt is part of the chain."""
+    length = len(chain)
+    while length > 0:
+        yield chain[:length], True
+        length //= 2
+    for single in singles[1:] if chain else singles:  # the best single swap is the first one of the chain
+        yield [single], False
+
+
+def _complete_exact_fit(problem: Problem, current: Iterate, model: SwapModel, tuning: SwapTuning) -> Iterate | None:
+    """The exact refit of a singular support, if trial refits have left most of f: swaps would only follow rounding."""
+    support, solution = current.support, current.solution
+    if not model.is_singular or support is None:
+        return None
+    restricted = problem.objective.restrict(support) if solution is None else solution.objective
+    if isinstance(restricted, TwiceDifferentiable) and restricted.is_strongly_convex:
+        return None  # f is known to have a unique minimizer on every support
+    completed = problem.refit(support, current.point.x)
+    least = tuning.lower.least_decrease(problem, current.value)
+    return completed if completed.value < tuning.exact_fit_drop * current.value - least else None
+
+
+def end_descent(current: Iterate, state: SwapState, message: str) -> Iterate:
+    """No swap lowers f: the end of a quick search; a full one restarts."""
+    phase = state.phase if state.budget is Budget.QUICK else Phase.RESTART
+    return hand_over(current, state, phase, done=f"converged: {message}")
+
+
+def _no_swap(problem: Problem, n_candidates: int, model: SwapModel) -> str:
+    outside = problem.units.count - problem.units.k
+    which = "single swap" if n_candidates == outside else f"swap with one of the {n_candidates} best candidates"
+    proven = model.is_joint and is_exact(problem)
+    return f"no {which} lowers f" + ("" if proven else f" (according to {model.basis})")
+
+
+def is_exact(problem: Problem) -> bool:
+    """Whether a quadratic model predicts f exactly."""
+    return is_quadratic(problem.objective) and problem.units.lower is None
