@@ -1,6 +1,6 @@
 """Minimizing f on a fixed support (step S3), always in the k dimensions of the support."""
 
-from ..objectives.outcome import Outcome
+from ..objectives.base import Outcome
 from .base import Bounds, Debias, Solution
 from .exact import Exact
 from .neighbourhood import minimize_precision

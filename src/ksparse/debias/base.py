@@ -8,8 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from .._types import Array, Mask
-from ..objectives.base import Objective, Point
-from ..objectives.outcome import Outcome
+from ..objectives.base import Objective, Outcome, Point
 
 __all__ = ["Bounds", "Debias", "Outcome", "Solution"]
 

@@ -9,8 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from .._types import Array
-from ..objectives.base import Objective, Point, describe, has_hessian, is_quadratic, value_at_zero
-from ..objectives.outcome import Outcome
+from ..objectives.base import Objective, Outcome, Point, describe, has_hessian, is_quadratic, value_at_zero
 from ..validation import check_iterations, check_positive_number
 from .base import Bounds, Solution
 from .lbfgs import lbfgs

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import AnyArray, Array, Mask, Matrix
 from ..objectives import LinearObjective, Objective
-from ..objectives.weights import normalize_weights
+from ..objectives.linear import normalize_weights
 from ..solvers import Result, Solver
 from ..sparsity import Entries, Groups, Rows, Sparsity
 from ..validation import check_flag, check_vector

@@ -1,12 +1,11 @@
 """What is minimized: smooth functions bound to their data."""
 
-from .base import Objective, Point, TwiceDifferentiable
+from .base import Objective, Outcome, Point, TwiceDifferentiable
 from .definite import EigenvalueBounds, eigenvalue_bounds
 from .linear import LinearObjective
 from .logdet import LogDet
 from .loss import JointLoss, Loss
 from .losses import Huber, LeastSquares, Logistic, Multinomial, Poisson, SquaredHinge
-from .outcome import Outcome
 from .protocols import NoLipschitzConstantError
 from .quadratic import Quadratic
 from .user import Function

@@ -7,6 +7,7 @@ a solver looks up: `TwiceDifferentiable` here, and the protocols in `ksparse.obj
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from enum import Enum
 from functools import cached_property
 from typing import Any, Literal
 
@@ -16,15 +17,24 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from .._types import Array, Mask
 from ..counters import Counters
 from ..validation import real_array
-from .outcome import Outcome
 
-__all__ = ["NotFiniteError", "Objective", "Point", "TwiceDifferentiable", "UnitKind"]
+__all__ = ["NotFiniteError", "Objective", "Outcome", "Point", "TwiceDifferentiable", "UnitKind"]
 
 #: What an integer k counts: entries of a vector, rows of a matrix, or pairs (i, j), (j, i) of a symmetric matrix.
 UnitKind = Literal["entries", "rows", "pairs"]
 
 #: Relative step of central differences of the gradient.
 DIFFERENCE_STEP = 6e-6
+
+
+class Outcome(Enum):
+    """How minimizing f on a support ended."""
+
+    SOLVED = "the minimum on the support was found"
+    SINGULAR = "the minimizer on the support is not unique"
+    NO_MINIMUM = "f has no minimum on the support"
+    NOT_FINITE = "f is not finite on the support"
+    UNFINISHED = "the minimum on the support was not reached"
 
 
 class NotFiniteError(ArithmeticError):

@@ -14,10 +14,8 @@ from .._types import Array, IntArray, Mask
 from ..counters import Counters
 from ..designs import ColumnBlock, Design, RowVector, as_design
 from ..validation import check_flag, check_nonnegative_number, check_vector
-from .base import Point, TwiceDifferentiable, describe, inherit
-from .eigenvalues import largest_eigenvalue
+from .base import Outcome, Point, TwiceDifferentiable, describe, inherit
 from .loss import AnyLoss
-from .outcome import Outcome
 from .protocols import (
     DetectsUnboundedness,
     HasCrossHessian,
@@ -26,11 +24,11 @@ from .protocols import (
     HasWorkingForm,
     NoLipschitzConstantError,
     WorkingForm,
+    largest_eigenvalue,
 )
 from .terms import RowData, Terms, bind_loss
-from .weights import normalize_weights, replace_zeros
 
-__all__ = ["LinearModel", "LinearObjective"]
+__all__ = ["LinearModel", "LinearObjective", "normalize_weights"]
 
 #: Below this loss a separating point proves that the infimum 0 is not attained.
 SEPARATED_LOSS = 1e-6
@@ -377,3 +375,26 @@ class LinearObjective(LinearModel):
     def __repr__(self) -> str:
         n, p = self._design.shape
         return f"{type(self).__name__}(n={n}, p={p}, alpha={self.alpha:g}, fit_intercept={self.fit_intercept})"
+
+
+def normalize_weights(sample_weight: Any, n: int) -> tuple[float, Array]:
+    """The sum of the sample weights, and weights that sum to 1."""
+    if sample_weight is None:
+        return float(n), np.full(n, 1.0 / n)
+    weights = check_vector(sample_weight, "sample_weight", (n,))
+    if (weights < 0).any():
+        first = int(np.flatnonzero(weights < 0)[0])
+        raise ValueError(f"sample_weight must not be negative; entry {first} is {weights[first]:g}")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every sample; give at least one sample a positive weight")
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if not np.isfinite(total):
+        raise ValueError("the sum of sample_weight overflows; divide the weights by a constant, which changes nothing")
+    return total, weights / total
+
+
+def replace_zeros(diagonal: Array) -> Array:
+    """Curvatures, with the largest one in place of zeros: a constant column must not get an infinite step."""
+    largest = float(diagonal.max(initial=0.0)) or 1.0
+    return np.where(diagonal > 0, diagonal, largest)

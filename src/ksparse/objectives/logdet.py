@@ -9,9 +9,8 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from .._types import Array, Mask
-from .base import Objective, Point, TwiceDifferentiable
+from .base import Objective, Outcome, Point, TwiceDifferentiable
 from .definite import EigenvalueBounds, Inverse, check_bounds, check_covariance
-from .outcome import Outcome
 from .protocols import (
     DetectsUnboundedness,
     HasHeavyState,

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+
 from .._types import Array, IntArray, Mask
 from .base import Objective, Point, describe
 
@@ -23,9 +26,14 @@ __all__ = [
     "QuadraticModel",
     "WorkingForm",
     "is_unbounded_below",
+    "largest_eigenvalue",
     "lipschitz_constant",
     "working_form",
 ]
+
+
+#: Relative tolerance of Lanczos, which underestimates the largest eigenvalue by no more.
+LANCZOS_TOLERANCE = 1e-3
 
 
 class NoLipschitzConstantError(ValueError):
@@ -165,3 +173,15 @@ def is_unbounded_below(objective: Objective, point: Point) -> bool:
 def working_form(objective: Objective) -> WorkingForm:
     """The objective in its working coordinates; itself by default."""
     return objective.working_form() if isinstance(objective, HasWorkingForm) else WorkingForm(objective)
+
+
+def largest_eigenvalue(operator: LinearOperator) -> float:
+    """Largest eigenvalue of a positive semidefinite operator, rounded up by Lanczos' tolerance."""
+    size = operator.shape[0]
+    start = np.cos(np.arange(1.0, size + 1.0))  # a fixed start: the same call gives the same bytes
+    if not np.any(operator @ start):
+        return 1.0  # f is linear: any constant bounds its curvature
+    if size <= 3:
+        return float(np.linalg.eigvalsh(operator @ np.eye(size))[-1])
+    top = eigsh(operator, k=1, which="LA", v0=start, tol=LANCZOS_TOLERANCE, return_eigenvectors=False)
+    return float(top[0]) * (1.0 + LANCZOS_TOLERANCE)

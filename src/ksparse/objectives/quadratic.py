@@ -11,10 +11,8 @@ from sklearn.utils import check_array
 
 from .._types import Array, Mask
 from ..validation import check_vector
-from .base import Objective, Point, TwiceDifferentiable
-from .eigenvalues import largest_eigenvalue
-from .outcome import Outcome
-from .protocols import HasLipschitzConstant
+from .base import Objective, Outcome, Point, TwiceDifferentiable
+from .protocols import HasLipschitzConstant, largest_eigenvalue
 
 __all__ = ["Quadratic"]
 

@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._types import Array, Mask
-from .base import NotFiniteError, Objective, Point, TwiceDifferentiable, inherit
-from .outcome import Outcome
+from .base import NotFiniteError, Objective, Outcome, Point, TwiceDifferentiable, inherit
 
 __all__ = ["Function"]
 
