@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+from importlib import import_module
 from typing import Any
 
 import joblib
@@ -35,7 +36,7 @@ from ksparse import (
 from ksparse._types import Array
 from ksparse.selection.cross_validation import choose_k
 
-pd: Any = pytest.importorskip("pandas")
+pd: Any = import_module("pandas")
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((120, 8))
@@ -45,7 +46,7 @@ y = margins + 0.2 * rng.standard_normal(120)
 labels = np.where(margins + rng.logistic(size=120) > 0, "yes", "no")
 three = np.digitize(margins + rng.standard_normal(120), [-2, 2])
 counts = rng.poisson(np.exp(0.3 * margins))
-KS = [0, 1, 2, 3, 4]
+KS = [0, 1, 3, 4]
 
 PAIRS: dict[str, tuple[Any, Any, Any]] = {
     "linear": (SparseLinearRegressionCV(), SparseLinearRegression(), y),
@@ -95,7 +96,7 @@ def loss_score(model: Any, data: Array, target: Any, weights: Any = None) -> flo
 @pytest.mark.parametrize("name", PAIRS)
 def test_default_scores_are_those_of_a_loop(name: str) -> None:
     chosen, base, target = PAIRS[name]
-    splits = list(KFold(3, shuffle=True, random_state=0).split(X))
+    splits = list(KFold(2, shuffle=True, random_state=0).split(X))
     model = clone(chosen).set_params(ks=KS, cv=splits).fit(X, target)
     expected = loop(base, target, splits, loss_score)
     np.testing.assert_allclose(model.scores_, expected, rtol=1e-5, atol=1e-8)
@@ -123,9 +124,9 @@ def test_default_scores_are_those_of_a_loop(name: str) -> None:
 )
 def test_scorers_of_scikit_learn(name: str, scoring: Any) -> None:
     chosen, base, target = PAIRS[name]
-    splits = list(KFold(3, shuffle=True, random_state=1).split(X))
-    model = clone(chosen).set_params(ks=[0, 1, 3], cv=splits, scoring=scoring).fit(X, target)
-    expected = loop(base, target, splits, get_scorer(scoring), ks=[0, 1, 3])
+    splits = list(KFold(2, shuffle=True, random_state=1).split(X))
+    model = clone(chosen).set_params(ks=[0, 2], cv=splits, scoring=scoring).fit(X, target)
+    expected = loop(base, target, splits, get_scorer(scoring), ks=[0, 2])
     np.testing.assert_allclose(model.scores_, expected, rtol=1e-5, atol=1e-8)
 
 
@@ -147,8 +148,8 @@ def test_any_splitter(cv: Any) -> None:
     samples = np.arange(120) // 7 if isinstance(cv, GroupKFold) else None
     splitter = StratifiedKFold(3) if cv == 3 else cv
     splits = list(splitter.split(X, labels, samples)) if hasattr(splitter, "split") else splitter
-    model = SparseLogisticRegressionCV(ks=KS, cv=cv, alpha=0.01).fit(X, labels, groups=samples)
-    expected = loop(SparseLogisticRegression(alpha=0.01), labels, splits, loss_score)
+    model = SparseLogisticRegressionCV(ks=[1, 3], cv=cv, alpha=0.01).fit(X, labels, groups=samples)
+    expected = loop(SparseLogisticRegression(alpha=0.01), labels, splits, loss_score, ks=[1, 3])
     np.testing.assert_allclose(model.scores_, expected, rtol=1e-5, atol=1e-8)
 
 
@@ -161,11 +162,11 @@ def test_splits_may_come_from_an_iterator() -> None:
 
 def test_weights_in_fitting_and_in_the_default_score() -> None:
     weights = rng.uniform(0.1, 3.0, 120)
-    splits = list(KFold(3).split(X))
+    splits = list(KFold(2).split(X))
     for name in ("linear", "logistic"):
         chosen, base, target = PAIRS[name]
-        model = clone(chosen).set_params(ks=KS[:4], cv=splits).fit(X, target, sample_weight=weights.tolist())
-        expected = loop(base, target, splits, loss_score, ks=KS[:4], weights=weights)
+        model = clone(chosen).set_params(ks=[1, 3], cv=splits).fit(X, target, sample_weight=weights.tolist())
+        expected = loop(base, target, splits, loss_score, ks=[1, 3], weights=weights)
         np.testing.assert_allclose(model.scores_, expected, rtol=1e-5, atol=1e-8)
         single = clone(base).set_params(k=model.k_).fit(X, target, weights)
         np.testing.assert_allclose(model.coef_, single.coef_, rtol=1e-6, atol=1e-8)
@@ -203,17 +204,17 @@ def test_held_out_samples_change_nothing_but_scores() -> None:
 
 
 def test_a_fold_does_not_depend_on_the_others() -> None:
-    splits = list(KFold(4).split(X))
-    together = SparseLogisticRegressionCV(ks=KS, cv=splits).fit(X, labels)
+    splits = list(KFold(3).split(X))
+    together = SparseLogisticRegressionCV(ks=[1, 3], cv=splits).fit(X, labels)
     for i, split in enumerate(splits):
-        alone = SparseLogisticRegressionCV(ks=KS, cv=[split]).fit(X, labels)
+        alone = SparseLogisticRegressionCV(ks=[1, 3], cv=[split]).fit(X, labels)
         np.testing.assert_array_equal(alone.scores_[:, 0], together.scores_[:, i])
 
 
 # --- the choice -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_rule_of_one_standard_error(seed: int) -> None:
     noisy = margins + 3 * np.random.default_rng(seed).standard_normal(120)
     model = SparseLinearRegressionCV(ks=range(9), rule="1se").fit(X, noisy)
@@ -233,13 +234,13 @@ def test_ties_go_to_fewer_features() -> None:
 
 
 def test_the_number_of_jobs_does_not_matter() -> None:
-    model = SparseLogisticRegressionCV(ks=KS, cv=3)
-    expected = clone(model).fit(X, three)
+    model = SparseLogisticRegressionCV(ks=[1, 3], cv=3)
+    expected = clone(model).fit(X, labels)
     for jobs in (1, 2):
-        np.testing.assert_array_equal(clone(model).set_params(n_jobs=jobs).fit(X, three).scores_, expected.scores_)
+        np.testing.assert_array_equal(clone(model).set_params(n_jobs=jobs).fit(X, labels).scores_, expected.scores_)
     for backend in ("threading", "loky"):
         with joblib.parallel_config(backend=backend, n_jobs=2):
-            other = clone(model).fit(X, three)
+            other = clone(model).fit(X, labels)
         np.testing.assert_array_equal(other.scores_, expected.scores_)
         np.testing.assert_array_equal(other.coef_path_, expected.coef_path_)
 
@@ -252,11 +253,11 @@ def test_logging_says_which_k_has_which_score(caplog: pytest.LogCaptureFixture) 
 
 
 def test_it_can_be_cloned_pickled_and_searched() -> None:
-    model = SparseLogisticRegressionCV(ks=[1, 2, 4]).fit(X, labels)
+    model = SparseLogisticRegressionCV(ks=[1, 4], cv=2).fit(X, labels)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     np.testing.assert_array_equal(clone(model).fit(X, labels).coef_, model.coef_)
-    search = GridSearchCV(SparseLogisticRegressionCV(ks=[1, 4]), {"alpha": [1e-4, 10.0]}, cv=2).fit(X, labels)
+    search = GridSearchCV(SparseLogisticRegressionCV(ks=[1, 4], cv=2), {"alpha": [1e-4, 10.0]}, cv=2).fit(X, labels)
     assert search.best_params_ == {"alpha": 1e-4}
 
 

@@ -54,11 +54,11 @@ def test_shapes_of_the_path() -> None:
         (SparseLogisticRegressionCV, three, (3, 3, 10), (3, 3)),
     ]
     for estimator, target, coef, intercept in cases:
-        model = estimator(ks=[1, 2, 5]).fit(X, target)
+        model = estimator(ks=[1, 2, 5], cv=2).fit(X, target)
         assert model.ks_.tolist() == model.path_.ks.tolist() == [1, 2, 5]
         assert model.coef_path_.shape == coef
         assert model.intercept_path_.shape == intercept
-        assert model.scores_.shape == (3, 5)
+        assert model.scores_.shape == (3, 2)
         chosen = model.ks_.tolist().index(model.k_)
         np.testing.assert_array_equal(model.coef_path_[chosen], model.coef_)
         np.testing.assert_array_equal(model.intercept_path_[chosen], model.intercept_)

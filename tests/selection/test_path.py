@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ksparse.debias import Exact
 from ksparse.objectives import Logistic
 from tests.problems import design, responses, signal, supports
 
-pd: Any = pytest.importorskip("pandas")
+pd: Any = import_module("pandas")
 
 X = design(n=60)
 y = responses("squares", signal(X))
@@ -59,7 +60,7 @@ def brute_force(kind: str, seed: int) -> Array:
     return best
 
 
-@pytest.mark.parametrize("kind", ["squares", "logistic"])
+@pytest.mark.parametrize("kind", ["squares", pytest.param("logistic", marks=pytest.mark.slow)])
 def test_every_k_against_brute_force(kind: str) -> None:
     optimal: list[bool] = []
     for seed in range(30):
