@@ -10,7 +10,19 @@ from importlib.metadata import version
 
 from sklearn.exceptions import ConvergenceWarning
 
-from . import datasets, debias, diagnostics, estimators, objectives, plots, selection, solvers, sparsity, theory
+from . import (
+    datasets,
+    debias,
+    designs,
+    diagnostics,
+    estimators,
+    objectives,
+    plots,
+    selection,
+    solvers,
+    sparsity,
+    theory,
+)
 from .estimators import (
     SparseDiscriminantAnalysis,
     SparseHuberRegression,
@@ -77,6 +89,7 @@ __all__ = [
     "SwapGraHTP",
     "datasets",
     "debias",
+    "designs",
     "diagnostics",
     "estimators",
     "information_criterion",

@@ -155,8 +155,8 @@ def check_covariance(covariance: Any) -> Array:
     matrix = check_array(covariance, dtype=np.float64, input_name="covariance", estimator="LogDet")
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
-            f"covariance has shape {matrix.shape}; it must be square. For samples, use SparsePrecision, or pass "
-            "numpy.cov(X, rowvar=False)"
+            f"covariance has shape {matrix.shape}; it must be square. For samples, use SparsePrecision without "
+            'covariance="precomputed", or pass numpy.cov(X, rowvar=False)'
         )
     scale = float(np.abs(matrix).max())
     asymmetry = float(np.abs(matrix - matrix.T).max())

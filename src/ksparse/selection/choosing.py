@@ -16,7 +16,7 @@ from ..objectives import Objective
 from .pathwise import PathSolver
 from .schedule import KSchedule, check_ks
 
-__all__ = ["ChosenK", "build_path_solver", "refine"]
+__all__ = ["ChosenK", "build_path_solver"]
 
 C = TypeVar("C", bound="ChosenK")
 #: With ks="auto", about this many units are expected before anything is known.
@@ -87,8 +87,3 @@ class ChosenK(SparseEstimator):
 def build_path_solver(model: SparseEstimator, objective: Objective) -> PathSolver:
     """The problem of a model for many k."""
     return PathSolver(objective, model.build_sparsity(objective, objective.size), model.find_solver())
-
-
-def refine(solver: PathSolver, k: int) -> None:
-    """Search longer for the solution with this k."""
-    solver.refine(k)

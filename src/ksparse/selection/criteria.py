@@ -12,7 +12,7 @@ from scipy.special import gammaln
 from ..estimators import Samples
 from ..objectives import Objective
 from ..solvers import Result
-from .choosing import ChosenK, build_path_solver, refine
+from .choosing import ChosenK, build_path_solver
 from .pathwise import PathSolver
 from .schedule import first_best
 
@@ -167,7 +167,7 @@ class InformationCriterion(ChosenK):
             self.criterion_, chosen = -scores, tried[first_best(scores)]
             if chosen in refined:
                 return self.store_choice(solver, chosen)
-            refine(solver, chosen)
+            solver.refine(chosen)
             refined.add(chosen)
 
     def criterion_value(self, objective: Objective, result: Result, n_samples: float, solver: PathSolver) -> float:

@@ -17,7 +17,7 @@ from .._types import Array, IntArray
 from ..estimators import Samples
 from ..solvers import Result
 from ..threads import one_thread
-from .choosing import ChosenK, build_path_solver, refine
+from .choosing import ChosenK, build_path_solver
 from .pathwise import PathSolver
 from .schedule import first_best
 
@@ -90,7 +90,7 @@ class CrossValidated(ChosenK):
         tried = sorted(scores)
         self.scores_ = np.array([scores[k] for k in tried])
         chosen = tried[choose_k(self.scores_, self.rule)]
-        refine(whole, chosen)
+        whole.refine(chosen)
         return self.store_choice(whole, chosen)
 
     def _score_ks(self, whole: PathSolver, folds: Sequence[_Fold]) -> dict[int, Array]:
