@@ -171,7 +171,9 @@ class _Run:
 
     def _verdict(self, previous: Iterate, current: Iterate) -> tuple[Status, str] | None:
         """Why to stop after this iteration, if there is a reason; the callback is called in any case."""
-        stop = None if self.callback is None else self.callback(self.history[-1], self._user_x(current).copy())
+        stop = None
+        if self.callback is not None:
+            stop = self.callback(self.history[-1], self.problem.form.to_user(current.point.x).copy())
         done = current.done or self.solver.halted(previous, current)
         if done is not None:
             return Status.CONVERGED, done
@@ -196,9 +198,6 @@ class _Run:
             "Use a smaller step or Backtracking(), and check the objective with ksparse.diagnostics.check_objective"
         )
 
-    def _user_x(self, iterate: Iterate) -> Array:
-        return self.problem.form.to_user(iterate.point.x)
-
     def _result(self, iterate: Iterate, status: Status, message: str) -> Result:
         if status is not Status.NOT_FINITE:
             try:
@@ -211,7 +210,7 @@ class _Run:
             status, message = _after_refit(iterate.outcome, message)
         if status.success and units.inactive:
             message += f"; the constraint is inactive, since there are only {units.count} units"
-        x = np.array(self._user_x(iterate))
+        x = np.array(self.problem.form.to_user(iterate.point.x))
         if units.lower is None:
             x = self.problem.form.canonical(x)
         advice = objective.advice(iterate.outcome, x)
