@@ -10,8 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .objectives import Objective
 from .objectives.protocols import working_form
-from .solvers import Callback, Problem, Result, Solver, SwapGraHTP, specialize
-from .solvers.swap import check_no_effort
+from .solvers import Callback, Problem, Result, Solver, SwapGraHTP, check_no_effort, specialize
 from .sparsity import Entries, Pairs, Rows, Sparsity
 from .threads import one_thread
 from .validation import check_callable

@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import __version__
 from ..selection.criteria import CRITERIA
-from ..solvers.swap import MAX_EFFORT
+from ..solvers import MAX_EFFORT
 from .errors import InputError, escape_control
 from .fit import run_fit
 from .fitting import FOLDS, Settings

@@ -9,13 +9,14 @@ from .problem import Iterate, Problem, SolverState, Tolerance
 from .result import History, Iteration, Result, Status
 from .staged import StagedSwap, specialize
 from .steps import Backtracking, BarzilaiBorwein, Constant, Lipschitz, Normalized, Step, StepRule, Theory
-from .swap import SwapGraHTP
+from .swap import MAX_EFFORT, SwapGraHTP, check_no_effort
 from .swap.restarts import grow, plan_growth, shrink
 
 __all__ = [
     "FBS",
     "HTP",
     "IHT",
+    "MAX_EFFORT",
     "Backtracking",
     "BarzilaiBorwein",
     "Budget",
@@ -44,6 +45,7 @@ __all__ = [
     "SwapGraHTP",
     "Theory",
     "Tolerance",
+    "check_no_effort",
     "grow",
     "plan_growth",
     "shrink",

@@ -278,7 +278,8 @@ class CycleDetector:
             return None
         support = np.flatnonzero(iterate.support)
         values = iterate.point.x.ravel()[support]
-        step, size = float(np.nan_to_num(iterate.step)), float(np.abs(values).max(initial=0.0))
+        size = float(np.abs(values).max(initial=0.0))
+        step = 0.0 if math.isnan(iterate.step) else iterate.step
         visit = _Visit(number, step, iterate.state, values, size)
         earlier = self._visits.setdefault(support.tobytes(), deque(maxlen=LONGEST_PERIOD))
         for old in reversed(earlier):

@@ -17,8 +17,7 @@ from ksparse._types import Array
 from ksparse.datasets import make_logistic
 from ksparse.objectives import LeastSquares, LogDet, Logistic, Objective
 from ksparse.objectives.protocols import WorkingForm
-from ksparse.solvers import Iterate, Problem, Status, SwapGraHTP
-from ksparse.solvers.swap import MAX_EFFORT
+from ksparse.solvers import MAX_EFFORT, Iterate, Problem, Status, SwapGraHTP
 from ksparse.solvers.swap.restarts import perturb
 from ksparse.solvers.swap.state import Phase, SwapState
 from ksparse.solvers.swap.tuning import SwapTuning

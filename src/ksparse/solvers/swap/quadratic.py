@@ -247,8 +247,7 @@ def chain_of_swaps(
     """
     from ._kernels import best_swap
 
-    swaps: list[Swap] = []
-    solutions: list[Array] = []
+    swaps, solutions = list[Swap](), list[Array]()
     while len(swaps) < length:
         change, row, column = best_swap(table, leaving, entering, least)
         if not change < -threshold:

@@ -263,8 +263,6 @@ class SwapGraHTP(Solver):
         settled = _refit_exactly(problem, self._descend(problem, replace(other, state=state)))
         return settled if is_lower(problem, settled, other, self.tuning) else other
 
-    # --- paths ------------------------------------------------------------------------------------------------------
-
     @property
     def descends_paths(self) -> bool:
         return self.max_swaps != 0 and not self.adds_units
