@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from .._types import Mask
 from ..debias.exact import RESULT_TOL
 from ..objectives import Objective
 from ..objectives.protocols import HasHeavyState, working_form
@@ -158,10 +157,11 @@ class PathSolver:
         swapped = 0
         for smaller, larger in pairwise(ks):
             problem, known, below = self._problem(larger), self._iterates[larger], self._iterates[smaller]
-            growth = plan_growth(problem, below)
-            if below.value - JOINT_GAIN * growth.gain >= known.value or _is_on(known, growth.support):
+            support, gain = plan_growth(problem, below)
+            same = known.support is not None and np.array_equal(known.support, support)
+            if same or below.value - JOINT_GAIN * gain >= known.value:
                 continue
-            start = grow(problem, below, growth)
+            start = grow(problem, below, support)
             if WORTHWHILE.is_lower(problem, start.value, than=known.value):
                 final = self._is_near(larger, swapped)
                 swapped = swapped if final else larger
@@ -227,7 +227,3 @@ class PathSolver:
             objective, point = self._objective, self._iterates[k].point
             light = objective.without_state(point) if isinstance(objective, HasHeavyState) else point
             self._iterates[k] = replace(self._iterates[k], point=light, solution=None)
-
-
-def _is_on(iterate: Iterate, support: Mask) -> bool:
-    return iterate.support is not None and np.array_equal(iterate.support, support)

@@ -10,7 +10,7 @@ from .result import History, Iteration, Result, Status
 from .staged import StagedSwap, specialize
 from .steps import Backtracking, BarzilaiBorwein, Constant, Lipschitz, Normalized, Step, StepRule, Theory
 from .swap import MAX_EFFORT, SwapGraHTP, check_no_effort
-from .swap.resizing import grow, plan_growth, shrink
+from .swap.restarts import grow, plan_growth, shrink
 
 __all__ = [
     "FBS",

@@ -39,10 +39,8 @@ class GLasso(Solver):
         for the whole to converge.
     sweeps : int, default=100
         Its limit of iterations, for each λ.
-    max_iter : int, default=100
-        How many λ are tried.
-    time_limit : float, optional
-        Limit in seconds.
+    max_iter, time_limit
+        Limits of how many λ are tried (default 100) and of seconds (default none).
 
     Examples
     --------

@@ -76,8 +76,8 @@ class RelativeChange:
         if self.of == "f":
             change, scale = abs(current.value - previous.value), abs(previous.value)
         else:
-            change = float(np.linalg.norm(current.point.x - previous.point.x))
-            scale = float(np.linalg.norm(previous.point.x))
+            before, after = previous.point.x, current.point.x
+            change, scale = float(np.linalg.norm(after - before)), float(np.linalg.norm(before))
         if previous.support is None or change > self.tol * scale:
             return None
         tol = np.format_float_scientific(self.tol, trim="-", exp_digits=1)

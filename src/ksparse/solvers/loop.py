@@ -171,7 +171,9 @@ class _Run:
 
     def _verdict(self, previous: Iterate, current: Iterate) -> tuple[Status, str] | None:
         """Why to stop after this iteration, if there is a reason; the callback is called in any case."""
-        stop = None if self.callback is None else self.callback(self.history[-1], self._user_x(current).copy())
+        stop = None
+        if self.callback is not None:
+            stop = self.callback(self.history[-1], self.problem.form.to_user(current.point.x).copy())
         done = current.done or self.solver.halted(previous, current)
         if done is not None:
             return Status.CONVERGED, done
@@ -196,9 +198,6 @@ class _Run:
             "Use a smaller step or Backtracking(), and check the objective with ksparse.diagnostics.check_objective"
         )
 
-    def _user_x(self, iterate: Iterate) -> Array:
-        return self.problem.form.to_user(iterate.point.x)
-
     def _result(self, iterate: Iterate, status: Status, message: str) -> Result:
         if status is not Status.NOT_FINITE:
             try:
@@ -211,7 +210,7 @@ class _Run:
             status, message = _after_refit(iterate.outcome, message)
         if status.success and units.inactive:
             message += f"; the constraint is inactive, since there are only {units.count} units"
-        x = np.array(self._user_x(iterate))
+        x = np.array(self.problem.form.to_user(iterate.point.x))
         if units.lower is None:
             x = self.problem.form.canonical(x)
         advice = objective.advice(iterate.outcome, x)
@@ -279,7 +278,8 @@ class CycleDetector:
             return None
         support = np.flatnonzero(iterate.support)
         values = iterate.point.x.ravel()[support]
-        step, size = float(np.nan_to_num(iterate.step)), float(np.abs(values).max(initial=0.0))
+        size = float(np.abs(values).max(initial=0.0))
+        step = 0.0 if math.isnan(iterate.step) else iterate.step
         visit = _Visit(number, step, iterate.state, values, size)
         earlier = self._visits.setdefault(support.tobytes(), deque(maxlen=LONGEST_PERIOD))
         for old in reversed(earlier):

@@ -50,32 +50,21 @@ class Status(str, Enum):
 
 @dataclass(frozen=True)
 class Iteration:
-    """One line of the history.
+    """One line of the history."""
 
-    Attributes
-    ----------
-    iteration : int
-        Number of the iteration, from 1.
-    value : float
-        f at the iterate.
-    support_change : int
-        Number of units that entered the support.
-    step : float
-        Step size of S1 (a multiple of the inverse curvature for scaled steps); NaN where there is none.
-    gradient_norm : float
-        Norm of the gradient restricted to the support: 0 after exact debiasing.
-    seconds : float
-        Time since the start.
-    passes : int
-        Passes over the data since the start.
-    """
-
+    #: Number of the iteration, from 1.
     iteration: int
+    #: f at the iterate.
     value: float
+    #: Number of units that entered the support.
     support_change: int
+    #: Step size of S1 (a multiple of the inverse curvature for scaled steps); NaN where there is none.
     step: float
+    #: Norm of the gradient restricted to the support: 0 after exact debiasing.
     gradient_norm: float
+    #: Time since the start.
     seconds: float
+    #: Passes over the data since the start.
     passes: int
 
 
@@ -103,13 +92,13 @@ class History(Sequence[Iteration]):
     def __getitem__(self, key: str) -> AnyArray: ...
 
     def __getitem__(self, key: int | slice | str) -> Iteration | History | AnyArray:
-        if isinstance(key, str):
-            if key not in self.columns:
-                raise KeyError(f"{key!r} is not a column of the history; the columns are {', '.join(self.columns)}")
-            return np.array([getattr(iteration, key) for iteration in self._iterations])
         if isinstance(key, slice):
             return History(self._iterations[key])
-        return self._iterations[key]
+        if not isinstance(key, str):
+            return self._iterations[key]
+        if key not in self.columns:
+            raise KeyError(f"{key!r} is not a column of the history; the columns are {', '.join(self.columns)}")
+        return np.array([getattr(iteration, key) for iteration in self._iterations])
 
     def __len__(self) -> int:
         return len(self._iterations)

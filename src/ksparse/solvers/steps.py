@@ -49,11 +49,6 @@ class StepRule(ABC):
     def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
         """The first step size to try."""
 
-    def propose(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Step:
-        """The first step to try."""
-        metric = self.metric(problem, current)
-        return Step(self.size(problem, current, previous, metric), metric)
-
     def metric(self, problem: Problem, current: Iterate) -> Array | None:
         """Curvature at the current point, for scaled steps."""
         return problem.objective.curvature(current.point) if self.scaled else None
@@ -98,9 +93,7 @@ class _FixedMetric(StepRule):
     """A rule whose constant belongs to one metric: the curvature of the first point, kept for the run."""
 
     def metric(self, problem: Problem, current: Iterate) -> Array | None:
-        if not self.scaled:
-            return None
-        return problem.cached("metric", lambda: problem.objective.curvature(current.point))
+        return problem.cached("metric", lambda: problem.objective.curvature(current.point)) if self.scaled else None
 
 
 @dataclass(frozen=True)
@@ -163,8 +156,9 @@ class Theory(_FixedMetric):
 
 @dataclass(frozen=True)
 class Normalized(StepRule):
-    """The step that minimizes f's quadratic model along the gradient on the support (Blumensath and Davies, 2010).
+    """The step that minimizes f's quadratic model along the gradient on the support.
 
+    Blumensath and Davies, Normalized Iterative Hard Thresholding, IEEE J. Sel. Top. Signal Process. 4 (2010).
     ``η = ‖g_F‖² / g_Fᵀ∇²f g_F``. If the support changes, the step is shortened until
     ``η ≤ (1 − c)·‖d‖² / dᵀ∇²f d`` for the move d, which keeps f from rising on least squares.
 
@@ -181,11 +175,6 @@ class Normalized(StepRule):
     --------
     >>> import ksparse
     >>> solver = ksparse.GraHTP(step=ksparse.solvers.Normalized())
-
-    References
-    ----------
-    T. Blumensath and M. E. Davies, Normalized Iterative Hard Thresholding: Guaranteed Stability and Performance,
-    IEEE J. Sel. Top. Signal Process. 4 (2010), 298–309.
     """
 
     c: float = 0.01
@@ -216,7 +205,8 @@ class Normalized(StepRule):
 class BarzilaiBorwein(StepRule):
     """η = ‖s‖² / sᵀy, with s the last change of x and y that of the gradient: a secant estimate of 1/curvature.
 
-    The first step, and steps where f was not convex along s, are `Normalized`'s.
+    Barzilai and Borwein, Two-Point Step Size Gradient Methods, IMA J. Numer. Anal. 8 (1988). The first step, and steps
+    where f was not convex along s, are `Normalized`'s.
 
     Parameters
     ----------
@@ -227,10 +217,6 @@ class BarzilaiBorwein(StepRule):
     --------
     >>> import ksparse
     >>> solver = ksparse.GraHTP(step=ksparse.solvers.BarzilaiBorwein())
-
-    References
-    ----------
-    J. Barzilai and J. M. Borwein, Two-Point Step Size Gradient Methods, IMA J. Numer. Anal. 8 (1988), 141–148.
     """
 
     def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:

@@ -18,7 +18,7 @@ from ksparse.datasets import make_logistic
 from ksparse.objectives import LeastSquares, LogDet, Logistic, Objective
 from ksparse.objectives.protocols import WorkingForm
 from ksparse.solvers import MAX_EFFORT, Iterate, Problem, Status, SwapGraHTP
-from ksparse.solvers.swap.restarts import Perturbation, perturb
+from ksparse.solvers.swap.restarts import perturb
 from ksparse.solvers.swap.state import Phase, SwapState
 from ksparse.solvers.swap.tuning import SwapTuning
 from ksparse.sparsity import Entries, Groups, Pairs
@@ -188,13 +188,13 @@ def test_each_round_is_an_iteration() -> None:
     assert some.message == "converged: 9 perturbations were tried (effort=2)"
 
 
-def perturbations(problem: Problem, best: Iterate, numbers: list[int]) -> list[Perturbation | None]:
+def perturbations(problem: Problem, best: Iterate, numbers: list[int]) -> list[tuple[Iterate, bytes] | None]:
     """Perturbations of some numbers, none of which repeats an earlier one."""
-    drawn, found = frozenset[bytes](), list[Perturbation | None]()
+    drawn, found = frozenset[bytes](), list[tuple[Iterate, bytes] | None]()
     for number in numbers:
         found.append(perturb(problem, best, number, drawn, TUNING))
         last = found[-1]
-        drawn |= set() if last is None else {last.draw}
+        drawn |= set() if last is None else {last[1]}
     return found
 
 
@@ -204,7 +204,7 @@ def test_a_perturbation_replaces_some_units_and_more_if_it_would_repeat_another(
     found = perturbations(problem, best, [1, 1, 2, 2, 3, 3, 4, 4])
     for perturbation, replaced in zip(found, [2, 3] * 4, strict=True):
         assert perturbation is not None
-        support = perturbation.start.support
+        support = perturbation[0].support
         assert support is not None
         assert best.support is not None
         assert support[3]

@@ -10,7 +10,7 @@ from ..loop import Budget, Solver
 from ..problem import Iterate, Problem
 from ..swap.descent import end_descent, is_lower
 from ..swap.models import entering_gains, max_model_size
-from ..swap.resizing import plan_growth
+from ..swap.restarts import plan_growth
 from ..swap.solver import SwapGraHTP
 from ..swap.state import Phase, SwapState, hand_over, with_state
 from .stages import Stage, StageTuning, batch_swap
@@ -68,7 +68,7 @@ class StagedSwap(SwapGraHTP):
                 return self._grow(problem, current, state)
             case Phase.BULK_SWAP:
                 return self._batch_swap(problem, current, state)
-            case Phase.SWAP if self._too_large_for_swaps(problem, current):
+            case Phase.SWAP if self.max_swaps != 0 and self._is_too_large(problem, current):
                 return end_descent(current, state, "no swap of the most promising units lowers f")
         following = super().run_phase(problem, current, state)
         assert isinstance(following.state, StagedState)
@@ -78,10 +78,9 @@ class StagedSwap(SwapGraHTP):
 
     def first_state(self, problem: Problem, iterate: Iterate, budget: Budget = Budget.FULL) -> StagedState:
         tuning, k = self.tuning, problem.units.k
-        if iterate.support is None:
-            return StagedState(Phase.GROW, tuning.longest_step, tuning.chain_length, budget)
-        stage = Stage.begin(k, self.stages)
-        return StagedState(Phase.BULK_SWAP, tuning.longest_step, tuning.chain_length, budget, stage=stage)
+        stage = None if iterate.support is None else Stage.begin(k, self.stages)
+        phase = Phase.GROW if stage is None else Phase.BULK_SWAP
+        return StagedState(phase, tuning.longest_step, tuning.chain_length, budget, stage=stage)
 
     def nearby_state(self, problem: Problem, iterate: Iterate, budget: Budget) -> StagedState:
         """The same, but an iterate with fewer units than k grows first."""
@@ -90,10 +89,6 @@ class StagedSwap(SwapGraHTP):
         if size < problem.units.k:
             return replace(state, phase=Phase.GROW, stage=Stage(size, 0, tried=True))
         return replace(state, chain_length=self.tuning.warm_chain_length)
-
-    @property
-    def descends_paths(self) -> bool:
-        return False
 
     def _grow(self, problem: Problem, current: Iterate, state: StagedState) -> Iterate:
         """The first stage of the search, or the next one."""
@@ -106,7 +101,7 @@ class StagedSwap(SwapGraHTP):
             stage = state.stage.next(k, tuning)
         if stage is None:
             return hand_over(current, state, Phase.SWAP)
-        support = plan_growth(problem, current, stage.size).support
+        support, _ = plan_growth(problem, current, stage.size)
         larger = problem.refit(support, current.point.x, self.tuning.loose_refit)
         return with_state(larger, replace(state, phase=Phase.BULK_SWAP, stage=stage))
 
@@ -128,9 +123,10 @@ class StagedSwap(SwapGraHTP):
                 return with_state(trial, replace(state, stage=stage))
         return hand_over(current, state, Phase.GROW)
 
-    def _too_large_for_swaps(self, problem: Problem, current: Iterate) -> bool:
+    def _is_too_large(self, problem: Problem, current: Iterate) -> bool:
+        """Whether the support has too many coordinates for a quadratic model."""
         assert current.support is not None
-        return self.max_swaps != 0 and int(current.support.sum()) > max_model_size(problem.objective, self.tuning)
+        return int(current.support.sum()) > max_model_size(problem.objective, self.tuning)
 
 
 def specialize(solver: Solver, objective: Objective) -> Solver:

@@ -11,7 +11,7 @@ never rises (`descent`).
 4. SWAP ranks the swaps of all units of the support with all candidates by a quadratic model of f at x. What a
    swap changes, with all other coefficients refitted, has a closed form (`formula`).
 5. A chain of swaps, each the best one after those before it, follows from the same numbers, which a sweep of a tableau
-   updates after each swap (`tableau`, `quadratic`, `screened`).
+   updates after each swap (`quadratic`, `screened`).
 6. The whole chain is tried on f, then its first half, a quarter, and so on, then single swaps; each refit starts from
    the minimizer that the model predicts. If none lowers f, there is one more model with more candidates.
 7. A support of more than 600 coordinates begins with BULK_SWAP: an eighth of its units at once, ranked by what each one

@@ -49,11 +49,8 @@ def _swap_units(problem: Problem, current: Iterate, swaps: Iterable[Swap]) -> Ma
     return problem.units.mask(inside)
 
 
-# --- PURSUE -------------------------------------------------------------------------------------------------------
-
-
 def pursue(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTuning) -> Iterate:
-    """Take the longest step whose support gives a lower f; without one, hand over to swaps.
+    """PURSUE: take the longest step whose support gives a lower f; without one, hand over to swaps.
 
     z = x − η·D⁻¹∇f(x) with the curvature D, for η = `state.step_size` and half as long each time. The support of the
     k largest units of z is refitted.
@@ -83,11 +80,8 @@ def pursue(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTun
     return hand_over(current, state, Phase.BULK_SWAP)
 
 
-# --- BULK_SWAP ----------------------------------------------------------------------------------------------------
-
-
 def bulk_swap(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTuning) -> Iterate:
-    """Swap an eighth of a large support at once, or twice as much as last time; then hand over to SWAP.
+    """BULK_SWAP: swap an eighth of a large support at once, or twice as much as last time; then hand over to SWAP.
 
     A small support is handed over at once: its quadratic model is cheap, and ranks swaps better.
     """
@@ -106,9 +100,6 @@ def bulk_swap(problem: Problem, current: Iterate, state: SwapState, tuning: Swap
     best = trial if is_lower(problem, trial, current, tuning) else current
     phase = Phase.BULK_SWAP if much else Phase.SWAP
     return with_state(best, replace(state, phase=phase, chain_length=next_length))
-
-
-# --- SWAP ---------------------------------------------------------------------------------------------------------
 
 
 class SwapLimits(NamedTuple):
@@ -142,7 +133,7 @@ class SwapLimits(NamedTuple):
 
 
 def swap(problem: Problem, current: Iterate, state: SwapState, limits: SwapLimits, tuning: SwapTuning) -> Iterate:
-    """Make the first swaps that lower f: a chain of the best ones, its halves, then single ones.
+    """SWAP: make the first swaps that lower f: a chain of the best ones, its halves, then single ones.
 
     If there are none, the descent ends; before that a FULL budget models more candidates.
     """
@@ -210,8 +201,8 @@ def end_descent(current: Iterate, state: SwapState, message: str) -> Iterate:
 
 
 def _no_swap(problem: Problem, n_candidates: int, model: SwapModel) -> str:
-    outside = problem.units.count - problem.units.k
-    which = "single swap" if n_candidates == outside else f"swap with one of the {n_candidates} best candidates"
+    all_units = n_candidates == problem.units.count - problem.units.k
+    which = "single swap" if all_units else f"swap with one of the {n_candidates} best candidates"
     proven = model.is_joint and is_exact(problem)
     return f"no {which} lowers f" + ("" if proven else f" (according to {model.basis})")
 

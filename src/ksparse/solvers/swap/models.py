@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import NamedTuple
 
 import numpy as np
 
@@ -119,30 +118,25 @@ def max_model_size(objective: Objective, tuning: SwapTuning) -> int:
     return tuning.max_model_size_with_scores if has_scores else tuning.max_model_size_without_hessian
 
 
-class Removal(NamedTuple):
-    """Units to take out of a support, and the predicted minimizer without them, if there is a prediction."""
-
-    units: list[int]
-    prediction: PredictedMinimizer | None
-
-
-def choose_removals(problem: Problem, iterate: Iterate, count: int, tuning: SwapTuning) -> Removal:
-    """The units that cost least, each after those before it are gone; no pass over the data."""
+def choose_removals(
+    problem: Problem, iterate: Iterate, count: int, tuning: SwapTuning
+) -> tuple[list[int], PredictedMinimizer | None]:
+    """The units that cost least, each after those before it are gone; and the minimizer without them, if predicted."""
     units, objective, support = problem.units, problem.objective, iterate.support
     assert support is not None
     if int(support.sum()) > max_model_size(objective, tuning):
         cheapest = _cheapest_first(leaving_costs(problem, iterate), units.units_in(support) & ~units.always)
-        return Removal(cheapest[:count].tolist(), None)
+        return cheapest[:count].tolist(), None
     at, hessian, linear = _quadratic_model(iterate.point, support)
     everything = np.ones(linear.size, dtype=bool)
     model = QuadraticSwapModel(hessian, linear, units.number[at], everything, units.always, tuning)
     removed = model.removals(count)
     if model.is_singular or not np.array_equal(at, support):
-        return Removal(removed, None)  # a model that leaves coordinates out says nothing about them
+        return removed, None  # a model that leaves coordinates out says nothing about them
     kept = ~np.isin(units.number[at], removed)
     x = np.zeros(objective.shape)
     x[at] = np.where(kept, model.coefficients, 0.0)
-    return Removal(removed, PredictedMinimizer(x, hessian[kept][:, kept]))
+    return removed, PredictedMinimizer(x, hessian[kept][:, kept])
 
 
 def _quadratic_model(point: Point, coordinates: Mask) -> QuadraticModel:

@@ -1,39 +1,35 @@
-"""Swaps ranked by a quadratic model of f, with its whole Hessian on the support and the candidates."""
+"""Swaps ranked by a quadratic model of f, with its whole Hessian on the support and the candidates.
+
+The tableau of the model ½zᵀHz − bᵀz is one symmetric matrix with all that the formula of a swap needs: the matrix
+[[H, b], [bᵀ, 0]], swept on the coordinates F of the support. It then holds −P = −H_FF⁻¹ in the block of F, A = P·H_FC
+between F and the other coordinates C, the Schur complement S of H in the block of C, and in its last column the
+minimizer z on F and the slopes s on C. Sweeping on one more coordinate moves it into F or out of it.
+"""
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dger
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..._types import Array, IntArray, Mask
 from .formula import all_changes, entering_terms
 from .swap_model import Swap, SwapModel
-from .tableau import Inverse, chain_of_swaps, invert, sweep, sweep_first
 from .tuning import SwapTuning
 
-__all__ = ["QuadraticSwapModel", "rank_swaps"]
+__all__ = ["Inverse", "QuadraticSwapModel", "chain_of_swaps", "invert", "rank_swaps", "sweep"]
 
 
 class QuadraticSwapModel(SwapModel):
     """f ≈ ½zᵀHz − bᵀz on some coordinates, with a support among them; units may have several coordinates.
 
-    It predicts no minimizer of f: it may count coordinates once that f counts twice, as the edges of a graph.
-
-    Parameters
-    ----------
-    hessian, linear : ndarray
-        H and b.
-    unit : ndarray of int
-        Unit of each coordinate; -1 for free coordinates, which always stay.
-    inside : ndarray of bool
-        Coordinates of the support.
-    fixed : ndarray of bool
-        For each unit, whether it must stay.
-    tuning : SwapTuning
-        Constants.
-    inverse : Inverse, optional
-        The inverse of H on the support, if it is known; the support must then come first.
+    `hessian` is H, and `linear` is b. Each coordinate has its `unit`, -1 if it is free and always stays, and is
+    `inside` the support or not; units that are `fixed` must stay. Where `inverse`, that of H on the support, is known,
+    the support comes first. The model predicts no minimizer of f: it may count coordinates once that f counts twice,
+    as the edges of a graph.
     """
 
     def __init__(
@@ -93,8 +89,15 @@ class QuadraticSwapModel(SwapModel):
             change = float(self._changes[row, column])
             if not change < -threshold:
                 break
-            swaps.append(Swap(int(self._leaving[row]), int(self._entering[column]), change))
-            self._perform(row, column)
+            leaving, entering = int(self._leaving[row]), int(self._entering[column])
+            swaps.append(Swap(leaving, entering, change))
+            for coordinate in self._coordinates(entering):
+                if self._table[coordinate, coordinate] > self._least[coordinate]:
+                    sweep(self._table, coordinate, 1.0)
+                    self._inside[coordinate] = True
+            self._take_out(leaving)
+            self._leaving[row], self._entering[column] = entering, leaving
+            del self._changes
         return swaps
 
     def removals(self, count: int) -> list[int]:
@@ -116,22 +119,10 @@ class QuadraticSwapModel(SwapModel):
         vars(self).pop("_changes", None)
         return [Swap(int(unit[out]), int(unit[into]), change) for out, into, change in swaps]
 
-    # --- units of any number of coordinates ---------------------------------------------------------------------
-
     def _coordinates(self, unit: int) -> IntArray:
         if self._coordinate is not None:
             return self._coordinate[unit : unit + 1]
         return np.flatnonzero(self._unit == unit)
-
-    def _perform(self, row: int, column: int) -> None:
-        leaving, entering = self._leaving[row], self._entering[column]
-        for coordinate in self._coordinates(entering):
-            if self._table[coordinate, coordinate] > self._least[coordinate]:
-                sweep(self._table, coordinate, 1.0)
-                self._inside[coordinate] = True
-        self._take_out(leaving)
-        self._leaving[row], self._entering[column] = entering, leaving
-        del self._changes
 
     def _take_out(self, unit: int) -> None:
         for coordinate in self._coordinates(unit):
@@ -189,3 +180,82 @@ def rank_swaps(changes: Array, leaving: IntArray, entering: IntArray, count: int
     order = near[np.argsort(flat[near], kind="stable")][:count]
     pairs = (divmod(position, entering.size) for position in order.tolist() if np.isfinite(flat[position]))
     return [Swap(int(leaving[row]), int(entering[column]), float(changes[row, column])) for row, column in pairs]
+
+
+class Inverse(NamedTuple):
+    """The inverse of a block of the Hessian, and whether the block is singular, so that a ridge was added."""
+
+    matrix: Array
+    is_singular: bool
+
+
+def invert(block: Array, tuning: SwapTuning) -> Inverse:
+    """Invert a positive semidefinite block, with the smallest sufficient ridge where it is singular."""
+    size = block.shape[0]
+    if size == 0:
+        return Inverse(block, False)
+    diagonal = block.diagonal()
+    scale = float(np.abs(diagonal).mean()) or 1.0
+    ridge = 0.0
+    for _ in range(12):
+        factor, failed = dpotrf(block + ridge * np.eye(size) if ridge else block, lower=1)
+        # A pivot that consists of rounding errors must not decide which units are swapped.
+        if not failed and (np.square(factor.diagonal()) > tuning.singular_pivot * diagonal).all():
+            lower = dpotri(factor, lower=1)[0]
+            inverse = lower + lower.T
+            inverse.flat[:: size + 1] *= 0.5
+            return Inverse(inverse, ridge > 0)
+        ridge = max(10.0 * ridge, tuning.first_ridge * scale)
+    return Inverse(np.eye(size) / scale, True)
+
+
+def sweep_first(hessian: Array, linear: Array, inverse: Array) -> Array:
+    """The tableau swept on its first coordinates; `inverse` is that of their block."""
+    size, inside = linear.size, inverse.shape[0]
+    table = np.empty((size + 1, size + 1))
+    table[:size, :size] = hessian
+    table[:size, size] = table[size, :size] = linear
+    table[size, size] = 0.0
+    cross = table[:inside, inside:].copy()
+    solved = inverse @ cross
+    table[inside:, inside:] -= cross.T @ solved
+    table[:inside, inside:] = solved
+    table[inside:, :inside] = solved.T
+    table[:inside, :inside] = -inverse
+    return table
+
+
+def sweep(table: Array, pivot: int, sign: float) -> None:
+    """Move one coordinate into the support (sign +1) or out of it (sign −1), in place."""
+    row = table[pivot].copy()
+    diagonal = row[pivot]
+    # BLAS expects columns to be contiguous: the transpose of a symmetric tableau is the same tableau.
+    dger(-1.0 / diagonal, row, row, a=table.T, overwrite_a=1)
+    row *= sign / diagonal
+    row[pivot] = -1.0 / diagonal
+    table[pivot] = table[:, pivot] = row
+
+
+def chain_of_swaps(
+    table: Array, leaving: IntArray, entering: IntArray, least: Array, length: int, threshold: float
+) -> tuple[list[Swap], list[Array]]:
+    """Perform up to `length` swaps of coordinates, each the best one, while it lowers f by more than `threshold`.
+
+    `table`, `leaving` and `entering` are updated in place. A coordinate may enter if its Schur complement exceeds its
+    entry of `least`. Also returns the last column of the tableau after each swap: the minimizer on the support, and
+    slopes elsewhere.
+    """
+    from ._kernels import best_swap
+
+    swaps, solutions = list[Swap](), list[Array]()
+    while len(swaps) < length:
+        change, row, column = best_swap(table, leaving, entering, least)
+        if not change < -threshold:
+            break
+        out, into = int(leaving[row]), int(entering[column])
+        sweep(table, into, 1.0)
+        sweep(table, out, -1.0)
+        leaving[row], entering[column] = into, out
+        swaps.append(Swap(out, into, change))
+        solutions.append(table[-1, :-1].copy())
+    return swaps, solutions

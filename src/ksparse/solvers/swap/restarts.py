@@ -1,4 +1,4 @@
-"""RESTART, PERTURB and VERIFY: where the search continues from a final support.
+"""Other supports, made from that of a solution: with more or fewer units, and for RESTART, PERTURB and VERIFY.
 
 PERTURB is iterated local search (Lourenço, Martin and Stützle, 2003). The units that leave are drawn, in turn, from the
 whole support and from those of its units that cost least; then the units that gain most enter. Draws depend only on
@@ -8,8 +8,8 @@ the number of the perturbation, so that a higher effort repeats what a lower one
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,13 +21,41 @@ from ..problem import Iterate, Problem
 from .models import build_swap_model, choose_removals, entering_gains
 from .tuning import SwapTuning
 
-__all__ = ["Perturbation", "count_swaps", "perturb", "restart_supports", "tries_all_swaps", "try_all_swaps"]
+__all__ = ["count_swaps", "grow", "perturb", "plan_growth", "restart_supports", "shrink", "try_all_swaps"]
+
+TUNING = SwapTuning()
+
+
+def plan_growth(problem: Problem, iterate: Iterate, size: int | None = None) -> tuple[Mask, float]:
+    """The support with the units added that gain most, up to `size` (by default k), and the sum of their gains."""
+    inside = problem.selected_units(iterate)
+    gains = np.where(inside, 0.0, entering_gains(problem, iterate))
+    larger = problem.units.top(np.where(inside, np.inf, gains), size)
+    return problem.units.mask(larger), float(gains[larger & ~inside].sum())
+
+
+def grow(problem: Problem, iterate: Iterate, support: Mask | None = None) -> Iterate:
+    """Refit a solution that has fewer than k units on a larger support, by default that of `plan_growth`."""
+    support = plan_growth(problem, iterate)[0] if support is None else support
+    return problem.refit(support, iterate.point.x, TUNING.loose_refit)
+
+
+def shrink(problem: Problem, iterate: Iterate, tol: float = TUNING.loose_refit.tol) -> Iterate:
+    """Remove the units that cost least from a solution that has more than k, and refit."""
+    units = problem.units
+    inside = problem.selected_units(iterate) | units.always
+    surplus, prediction = int(inside.sum()) - units.k, None
+    if surplus > 0:
+        complete = replace(iterate, support=units.mask(inside))
+        removed, prediction = choose_removals(problem, complete, surplus, TUNING)
+        inside[removed] = False
+    x, hessian = (iterate.point.x, None) if prediction is None else prediction
+    return problem.refit(units.mask(inside), x, TrialRefit(tol=tol, hessian=hessian))
 
 
 def restart_supports(problem: Problem, best: Iterate, count: int, tuning: SwapTuning) -> Iterator[Mask]:
-    """Supports of the best units that no earlier start had; the last one is by backward elimination from all units."""
-    units = problem.units
-    used = problem.selected_units(best) & ~units.always
+    """RESTART: supports of the best units that no earlier start had; the last one by backward elimination."""
+    units, used = problem.units, problem.selected_units(best) & ~problem.units.always
     for _ in range(count - 1):
         start = units.top(np.where(used, -np.inf, entering_gains(problem, best)))
         used |= start & ~units.always
@@ -35,23 +63,16 @@ def restart_supports(problem: Problem, best: Iterate, count: int, tuning: SwapTu
     if count:
         remaining = np.ones(units.count, dtype=bool)
         everything = problem.refit(units.mask(remaining), problem.objective.start, tuning.loose_refit)
-        remaining[choose_removals(problem, everything, units.count - units.k, tuning).units] = False
+        remaining[choose_removals(problem, everything, units.count - units.k, tuning)[0]] = False
         yield units.mask(remaining)
-
-
-class Perturbation(NamedTuple):
-    """A start for a descent, and a key of the units drawn for it."""
-
-    start: Iterate
-    draw: bytes
 
 
 def perturb(
     problem: Problem, best: Iterate, number: int, drawn: frozenset[bytes], tuning: SwapTuning
-) -> Perturbation | None:
-    """Replace units of the best support: those that leave are random, those that enter gain most without them.
+) -> tuple[Iterate, bytes] | None:
+    """PERTURB: replace units of the best support: those that leave are random, those that enter gain most without them.
 
-    None if every draw of this number is among those already `drawn`.
+    The start for a descent, and a key of the units drawn for it; None if every draw of this number is in `drawn`.
     """
     units, inside = problem.units, problem.selected_units(best)
     remaining = _draw_remaining(problem, best, number, drawn, tuning)
@@ -61,7 +82,7 @@ def perturb(
     gains = np.where(inside, -np.inf, entering_gains(problem, reduced))
     entering = top_mask(gains, int(inside.sum() - remaining.sum()))
     start = problem.refit(units.mask(remaining | entering), reduced.point.x, tuning.loose_refit)
-    return Perturbation(start, _key(inside, remaining))
+    return start, _key(inside, remaining)
 
 
 def _draw_remaining(
@@ -76,7 +97,7 @@ def _draw_remaining(
     most = min(leaving.size, entering.size)
     fewest = min(max(int(fraction * leaving.size), tuning.min_perturbed), most)
     for count in range(fewest, most + 1):
-        pool = leaving if number % 2 else choose_removals(problem, best, 2 * count, tuning).units
+        pool = leaving if number % 2 else choose_removals(problem, best, 2 * count, tuning)[0]
         remaining = inside.copy()
         remaining[random.choice(pool, count, replace=False)] = False
         if _key(inside, remaining) not in drawn:
@@ -88,25 +109,16 @@ def _key(inside: Mask, remaining: Mask) -> bytes:
     return np.packbits([inside, remaining]).tobytes()
 
 
-# --- single swaps -------------------------------------------------------------------------------------------------
-
-
 def count_swaps(problem: Problem, best: Iterate) -> int:
     """How many single swaps there are."""
     leaving, entering = _movable_units(problem, best)
     return leaving.size * entering.size
 
 
-def tries_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> bool:
-    """Whether there are so few single swaps that each one is tried on f."""
-    return count_swaps(problem, best) <= tuning.max_swaps_to_try_all
-
-
 def try_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> Iterator[Iterate]:
-    """Refits after single swaps: all of them, if there are few, or else those that a quadratic model ranks best."""
-    inside = problem.selected_units(best)
-    debias = TrialRefit(target=best.value)
-    few = tries_all_swaps(problem, best, tuning)
+    """VERIFY: refits after all single swaps, if there are few, or after those that a quadratic model ranks best."""
+    inside, debias = problem.selected_units(best), TrialRefit(target=best.value)
+    few = count_swaps(problem, best) <= tuning.max_swaps_to_try_all
     pairs = product(*_movable_units(problem, best)) if few else _best_pairs(problem, best, tuning)
     for leaving, entering in pairs:
         swapped = inside.copy()

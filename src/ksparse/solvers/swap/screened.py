@@ -14,9 +14,8 @@ from ..._types import Array, IntArray, Mask
 from ...objectives.base import Point, compute_hessian
 from ...objectives.protocols import HasCrossHessian
 from .formula import all_changes, entering_terms
-from .quadratic import QuadraticSwapModel, rank_swaps
+from .quadratic import QuadraticSwapModel, invert, rank_swaps
 from .swap_model import PredictedMinimizer, Swap, SwapModel
-from .tableau import invert
 from .tuning import SwapTuning
 
 __all__ = ["ScreenedSwapModel"]
@@ -25,18 +24,8 @@ __all__ = ["ScreenedSwapModel"]
 class ScreenedSwapModel(SwapModel):
     """The quadratic model of f on a support and candidates, all of whose units are single coordinates of a vector.
 
-    Parameters
-    ----------
-    objective : HasCrossHessian
-        f, with a cheap Hessian between a support and other coordinates.
-    point, solution : Point
-        Where f is modelled, with its gradient; the same point as one of f on the support.
-    support : ndarray of bool
-        The support F, with the free coordinates.
-    candidates : ndarray of int
-        Coordinates that may enter.
-    unit, fixed, tuning
-        See `QuadraticSwapModel`.
+    f is modelled at `point`; `solution` is the same point as one of f on the `support`, which has the free coordinates
+    too. `candidates` are coordinates that may enter; for `unit` and `fixed` see `QuadraticSwapModel`.
     """
 
     def __init__(

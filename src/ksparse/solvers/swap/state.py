@@ -8,7 +8,7 @@ from enum import Enum
 from ..loop import Budget
 from ..problem import Iterate, SolverState
 
-__all__ = ["ALL_PHASES", "LOCAL_PHASES", "Phase", "SwapState", "hand_over", "with_state"]
+__all__ = ["LOCAL_PHASES", "Phase", "SwapState", "hand_over", "with_state"]
 
 
 class Phase(Enum):
@@ -23,37 +23,26 @@ class Phase(Enum):
     VERIFY = "single swaps, until none lowers f"
 
 
-#: Those of a search, and those of a descent, which ends at a support that none of them improves.
-ALL_PHASES = frozenset(Phase)
+#: The phases of a descent, which ends at a support that none of them improves.
 LOCAL_PHASES = frozenset({Phase.PURSUE, Phase.GROW, Phase.BULK_SWAP, Phase.SWAP})
 
 
 @dataclass(frozen=True)
 class SwapState(SolverState):
-    """The state of a search.
+    """The state of a search."""
 
-    Attributes
-    ----------
-    phase : Phase
-        What the next update does.
-    step_size : float
-        The first step that PURSUE tries, a multiple of the inverse curvature.
-    chain_length : int
-        The longest chain that BULK_SWAP and SWAP try.
-    budget : Budget
-        QUICK ends where the model predicts that no swap lowers f. FULL models more candidates, tries swaps against the
-        model's prediction, and continues with RESTART and PERTURB.
-    perturbation : int
-        Number of the next perturbation, from 1.
-    drawn : frozenset of bytes
-        Perturbations so far, so that none is repeated.
-    """
-
+    #: What the next update does.
     phase: Phase
+    #: The first step that PURSUE tries, a multiple of the inverse curvature.
     step_size: float
+    #: The longest chain that BULK_SWAP and SWAP try.
     chain_length: int
+    #: QUICK ends where the model predicts that no swap lowers f. FULL models more candidates, tries swaps against the
+    #: model's prediction, and continues with RESTART and PERTURB.
     budget: Budget = Budget.FULL
+    #: Number of the next perturbation, from 1.
     perturbation: int = 0
+    #: Perturbations so far, so that none is repeated.
     drawn: frozenset[bytes] = frozenset()
 
 
