@@ -23,7 +23,7 @@ from enum import Enum
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -34,7 +34,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import debias, estimators, objectives, selection, solvers
 from ._types import AnyArray
 
-__all__ = ["dumps", "load", "load_notes", "loads", "save", "write_text"]
+__all__ = ["dumps", "load", "load_notes", "loads", "register", "save", "write_text"]
 
 FORMAT = "ksparse-model"
 VERSION = 2
@@ -98,9 +98,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     ValueError
         If the file is not a model, is damaged, or has a format that this version does not read.
 
-    See Also
+    Examples
     --------
-    save : with an example.
+    >>> import tempfile, ksparse
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ksparse.save(ksparse.SparseLinearRegression(k=1).fit([[1.0], [2.0]], [1, 2]), f"{folder}/model.json")
+    ...     ksparse.load(f"{folder}/model.json").predict([[3.0]])
+    array([3.])
     """
     return loads(Path(path).read_bytes(), name=os.fspath(path))
 
@@ -171,6 +175,9 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         raise
 
 
+E = TypeVar("E", bound=type)
+
+
 @cache
 def known_classes() -> dict[str, type]:
     """Classes whose objects can be saved, by name: those that ksparse exports, and some of scikit-learn."""
@@ -183,7 +190,31 @@ def known_classes() -> dict[str, type]:
         (preprocessing, ("MaxAbsScaler", "MinMaxScaler", "RobustScaler", "StandardScaler")),
     ]
     found = {name: getattr(module, name) for module, exported in names for name in exported}
-    return {name: value for name, value in found.items() if isinstance(value, type) and _is_data(value)}
+    known = {name: value for name, value in found.items() if isinstance(value, type) and _is_data(value)}
+    return known | _registered
+
+
+_registered: dict[str, type] = {}
+
+
+def register(cls: E) -> E:
+    """Make an estimator of your own known to `save` and `load`, as a class decorator.
+
+    Examples
+    --------
+    >>> import ksparse
+    >>> @ksparse.persistence.register
+    ... class MyRegression(ksparse.SparseLinearRegression):
+    ...     "Least squares by another name."
+    >>> "MyRegression" in ksparse.persistence.known_classes()
+    True
+    """
+    name = cls.__name__
+    if name in known_classes() and name not in _registered:
+        raise ValueError(f"ksparse knows another class {name} already; choose another name")
+    _registered[name] = cls
+    known_classes.cache_clear()
+    return cls
 
 
 def _is_data(known: type) -> bool:

@@ -100,3 +100,17 @@ def test_estimators_do_not_import_what_chooses_k() -> None:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ImportFrom) and node.level > 0:
                 assert "selection" not in (node.module or ""), file
+
+
+def test_registered_estimators_can_be_saved(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="save takes a fitted estimator of ksparse"):
+        ksparse.save(SparseSVC(k=2).fit(X, y), tmp_path / "svc.json")
+    ksparse.persistence.register(SparseSVCCV)
+    model = SparseSVCCV(ks=[1, 2], cv=3).fit(X, y)
+    ksparse.save(model, tmp_path / "svc.json")
+    loaded = ksparse.load(tmp_path / "svc.json")
+    assert loaded.k_ == model.k_
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    other = type("SparseLinearRegression", (ksparse.SparseLinearRegression,), {})
+    with pytest.raises(ValueError, match="knows another class SparseLinearRegression"):
+        ksparse.persistence.register(other)

@@ -19,7 +19,7 @@ from .reading import LARGEST, SVMLIGHT, Table, find_suffix, open_table, parse_nu
 from .settings import TASKS, Task
 
 #: Integers with at most this many distinct values are taken for classes,
-MOST_CLASSES = 10
+MAX_INTEGER_CLASSES = 10
 #: if each value occurs in at least this many rows; otherwise they are counts.
 ROWS_OF_A_CLASS = 5
 
@@ -171,7 +171,11 @@ def choose_task(data: Data, option: str) -> tuple[Task, AnyArray, str]:
 
 def _guess(y: AnyArray, numbers: Array) -> tuple[str, str]:
     distinct, counts = np.unique(numbers, return_counts=True)
-    few = len(distinct) <= MOST_CLASSES and counts.min() >= ROWS_OF_A_CLASS and np.all(distinct == np.round(distinct))
+    few = (
+        len(distinct) <= MAX_INTEGER_CLASSES
+        and counts.min() >= ROWS_OF_A_CLASS
+        and np.all(distinct == np.round(distinct))
+    )
     reasons = {
         "is text": bool(np.isnan(numbers).any()),
         "is true or false": y.dtype == bool,

@@ -28,7 +28,7 @@ SIZE = (5.6, 3.9)
 #: More points cannot be distinguished, and make a page slow.
 MOST_POINTS = 2000
 #: Number of classes whose paths are drawn.
-MOST_CLASSES = 4
+MAX_PLOTTED_CLASSES = 4
 
 
 def render_report(fitted: FittedModel) -> str:
@@ -71,7 +71,7 @@ def _draw_path(fitted: FittedModel) -> list[tuple[str, str]]:
     figures = [(_draw(ScorePathDisplay.from_estimator, fitted.model), f"{summary.describe_choice(fitted)}.")]
     names, outputs = [escape_control(name) for name in fitted.data.names], len(np.atleast_2d(fitted.model.coef_))
     options = {"standardize_by": fitted.scaler.scale_, "feature_names": names}
-    for output in range(min(outputs, MOST_CLASSES)):
+    for output in range(min(outputs, MAX_PLOTTED_CLASSES)):
         picture = _draw(CoefficientPathDisplay.from_estimator, fitted.model, output=output, **options)
         which = f" of class {fitted.model.classes_[output]}" if outputs > 1 else ""
         figures.append((picture, f"Standardized coefficients{which} for each k."))

@@ -16,7 +16,7 @@ from .fitting import FittedModel
 from .settings import FOLDS
 
 #: Number of classes that are listed with their counts.
-MOST_CLASSES = 10
+MAX_LISTED_CLASSES = 10
 
 
 def describe_data(fitted: FittedModel) -> list[str]:
@@ -30,8 +30,10 @@ def describe_data(fitted: FittedModel) -> list[str]:
     ]
     if fitted.task.has_classes:
         counts = pd.Series(fitted.y).value_counts().sort_index()
-        more = f" and {len(counts) - MOST_CLASSES} more" if len(counts) > MOST_CLASSES else ""
-        shown = ", ".join(f"{escape_control(name)} ({count} rows)" for name, count in counts[:MOST_CLASSES].items())
+        more = f" and {len(counts) - MAX_LISTED_CLASSES} more" if len(counts) > MAX_LISTED_CLASSES else ""
+        shown = ", ".join(
+            f"{escape_control(name)} ({count} rows)" for name, count in counts[:MAX_LISTED_CLASSES].items()
+        )
         lines.append(f"Classes: {shown}{more}")
     split = "all rows for training, none for testing (--test 0)"
     if len(fitted.test):

@@ -44,9 +44,11 @@ class Exact:
         coordinate descent within the eigenvalue bounds; "adm" is the alternating direction method of the paper's
         Appendix B.
     tol : float, default=1e-12
-        Relative accuracy in f.
+        Relative accuracy in f. A quadratic f without bounds is minimized by one factorization, whatever `tol` and
+        `max_iter`; L-BFGS is never less accurate than 1e-8.
     max_iter : int, optional
-        Limit of Newton iterations (default 100; L-BFGS may take ten times as many), or of iterations of "adm"
+        Limit of Newton iterations (default 100; L-BFGS, which also finishes what Newton
+        steps have not, may take ten times as many), or of iterations of "adm"
         (default 5000). "neighbourhood" takes none.
     rho : float, optional
         ρ of "adm"; by default it is adapted.

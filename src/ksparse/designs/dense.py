@@ -77,7 +77,7 @@ class DenseDesign(InMemoryDesign):
 
 def weighted_gram(values: Array, weights: Array) -> Array:
     """Vᵀ diag(weights) V, by the fastest product that the weights allow."""
-    # The last weight decides most cases without a look at all of them.
+    # Comparing two weights decides most cases.
     if (weights[-1:] == weights[:1]).all() and (weights == weights[:1]).all():
         return float(weights[0]) * (values.T @ values)
     if weights.min(initial=0.0) >= 0:

@@ -1,7 +1,7 @@
 """The interface of an objective: f, its gradient, and f on a support.
 
-`Objective` is all that a solver needs. What an objective may know beyond it stands in interfaces of its own, which
-a solver looks up: `TwiceDifferentiable` here, and the protocols in `ksparse.objectives.protocols`.
+`Objective` is all that a solver needs. What an objective may know beyond it is in interfaces of its own, which a
+solver tests for: `TwiceDifferentiable` here, and those in `ksparse.objectives.protocols`.
 """
 
 from __future__ import annotations

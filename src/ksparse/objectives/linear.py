@@ -307,7 +307,8 @@ class LinearModel(
 
     def advice(self, outcome: Outcome, x: Array) -> str:
         if outcome is Outcome.NO_MINIMUM:
-            return "No finite coefficients minimize f, as with separated classes. Set alpha > 0, or lower k"
+            remedy = "Set alpha > 0, or lower k" if self.alpha == 0 else "No ridge bounds the intercept: check y"
+            return f"{self.loss.no_minimum_reason}. {remedy}"
         return "Set alpha > 0 for a unique one" if outcome is Outcome.SINGULAR else ""
 
 

@@ -181,7 +181,8 @@ class LogDet(Objective, HasSwapScores, HasLipschitzConstant, HasHeavyState, HasW
                 "Set bounds of the eigenvalues, or lower k"
             )
         if outcome is Outcome.UNFINISHED:
-            return "Widen the bounds of the eigenvalues"
+            unbounded = self.bounds == EigenvalueBounds(0.0, np.inf)
+            return "Set bounds of the eigenvalues" if unbounded else "Widen the bounds of the eigenvalues"
         return "" if self.bounds.tightened(BINDING_DISTANCE).admit(x) else "a bound of the eigenvalues binds"
 
     def restrict(self, support: Mask) -> LogDetOnSupport:

@@ -33,6 +33,8 @@ class AnyLoss(ABC):
     couples_outputs: ClassVar[bool] = False
     #: Whether adding the same number to all outputs of a sample changes nothing (softmax).
     shift_invariant: ClassVar[bool] = False
+    #: When no finite coefficients minimize the loss; for messages.
+    no_minimum_reason: ClassVar[str] = "The loss decreases without end in some direction"
     #: Whether an intercept makes sense; it does not where adding a constant to all margins changes nothing.
     allows_intercept: ClassVar[bool] = True
 

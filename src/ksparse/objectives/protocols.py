@@ -1,4 +1,4 @@
-"""What an objective may know beyond `Objective`: it inherits what it implements, and solvers look it up."""
+"""What an objective may know beyond `Objective`: it inherits what it implements, and solvers test for it."""
 
 from __future__ import annotations
 

@@ -139,8 +139,6 @@ class Function(Objective):
     def advice(self, outcome: Outcome, x: Array) -> str:
         if outcome is Outcome.NO_MINIMUM:
             return "Lower k, or add a term to f that bounds it from below, such as a ridge"
-        if outcome is Outcome.UNFINISHED:
-            return "Check the gradient with ksparse.diagnostics.check_objective"
         return ""
 
 

@@ -47,7 +47,7 @@ standardize_by : array-like of shape (n_features,), optional
 #: Replaces lines like ``$ax`` in docstrings of a display and of its methods by the text of that name.
 documented = fill_docstrings({name: text.strip("\n") for name, text in TEXTS.items()})
 #: Largest difference of two entries that counts as rounding, relative to the largest entry.
-ROUNDING = 1e-8
+MAX_MATRIX_ERROR = 1e-8
 
 
 class PrecisionDisplay(ABC):
@@ -145,7 +145,7 @@ def square_matrix(values: Any, name: str) -> Array:
         raise ValueError(f"{name} must be a square matrix, one row and column for each node; got shape {shape}")
     matrix = check_vector(values, name, shape)
     difference = np.abs(matrix - matrix.T)
-    if difference.max() > ROUNDING * np.abs(matrix).max():
+    if difference.max() > MAX_MATRIX_ERROR * np.abs(matrix).max():
         row, column = np.unravel_index(np.argmax(difference), shape)
         edge = f"({row}, {column}) and ({column}, {row})"
         raise ValueError(f"{name} must be symmetric, but entries {edge} differ; pass ({name} + {name}.T) / 2")
@@ -156,7 +156,7 @@ def partial_correlations(precision: Any) -> Array:
     """Partial correlations −Ωᵢⱼ/√(Ωᵢᵢ Ωⱼⱼ) of a precision matrix Ω, with ones on the diagonal."""
     matrix = square_matrix(precision, "precision")
     diagonal = np.diagonal(matrix)
-    if diagonal.min() <= 0 or (matrix**2 > (1 + ROUNDING) * np.outer(diagonal, diagonal)).any():
+    if diagonal.min() <= 0 or (matrix**2 > (1 + MAX_MATRIX_ERROR) * np.outer(diagonal, diagonal)).any():
         raise ValueError("precision must be positive definite; pass the inverse of a covariance matrix")
     scale = 1 / np.sqrt(diagonal)
     partial = 0.0 - matrix * np.outer(scale, scale)  # not −0 where there is no edge

@@ -193,9 +193,10 @@ class _Run:
         return None
 
     def _not_finite(self, what: str) -> tuple[Status, str]:
+        shorter = "Use a smaller step or Backtracking(), and check" if hasattr(self.solver, "step") else "Check"
         return Status.NOT_FINITE, (
             f"stopped in iteration {len(self.history) + 1}: {what}; the best point before it is returned. "
-            "Use a smaller step or Backtracking(), and check the objective with ksparse.diagnostics.check_objective"
+            f"{shorter} the objective with ksparse.diagnostics.check_objective"
         )
 
     def _result(self, iterate: Iterate, status: Status, message: str) -> Result:

@@ -21,7 +21,7 @@ __all__ = ["Iterate", "Problem", "SolverState", "Tolerance"]
 T = TypeVar("T")
 
 #: Rounding error of f, as a fraction of its value at the start.
-ROUNDING = 1e-15
+VALUE_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Tolerance:
     def least_decrease(self, problem: Problem, value: float) -> float:
         """By how much f must fall below `value` to be lower."""
         start = problem.form.value_at_start
-        return self.fraction * abs(value) + (ROUNDING * abs(start) if np.isfinite(start) else 0.0)
+        return self.fraction * abs(value) + (VALUE_ROUNDING * abs(start) if np.isfinite(start) else 0.0)
 
     def is_lower(self, problem: Problem, value: float, *, than: float) -> bool:
         """Whether f is lower by more than the tolerance."""

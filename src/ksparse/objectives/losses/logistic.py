@@ -20,6 +20,7 @@ __all__ = ["Logistic", "LogisticLoss"]
 class LogisticLoss(Loss):
     """log(1 + exp(−ym)), y in {−1, +1}."""
 
+    no_minimum_reason = "The selected features separate the classes"
     curvature_bound = 0.25
 
     def value(self, margins: Array, y: Array) -> Array:

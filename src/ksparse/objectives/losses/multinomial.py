@@ -20,6 +20,7 @@ __all__ = ["Multinomial", "MultinomialLoss"]
 class MultinomialLoss(Loss):
     """−log softmax(m)_y for K classes, y as one-hot rows; the Hessian of a sample is diag(p) − ppᵀ, p = softmax(m)."""
 
+    no_minimum_reason = "The selected features separate the classes"
     curvature_bound = 0.5
     couples_outputs = True
     shift_invariant = True

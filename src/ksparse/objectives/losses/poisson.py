@@ -20,6 +20,10 @@ __all__ = ["Poisson", "PoissonLoss"]
 class PoissonLoss(Loss):
     """exp(m) − ym: the negative Poisson log-likelihood with log link, up to log y!."""
 
+    no_minimum_reason = (
+        "The counts are zero wherever some combination of the selected features is positive, or everywhere"
+    )
+
     def value(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):
             return np.exp(margins) - y * margins

@@ -191,7 +191,8 @@ def _complete_exact_fit(problem: Problem, current: Iterate, model: SwapModel, tu
         return None  # f is known to have a unique minimizer on every support
     completed = problem.refit(support, current.point.x)
     least = tuning.lower.least_decrease(problem, current.value)
-    return completed if completed.value < tuning.exact_fit_drop * current.value - least else None
+    drop = (1.0 - tuning.exact_fit_drop) * abs(current.value)
+    return completed if completed.value < current.value - drop - least else None
 
 
 def end_descent(current: Iterate, state: SwapState, message: str) -> Iterate:

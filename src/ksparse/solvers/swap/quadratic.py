@@ -20,7 +20,7 @@ from .formula import all_changes, entering_terms
 from .swap_model import Swap, SwapModel
 from .tuning import SwapTuning
 
-__all__ = ["Inverse", "QuadraticSwapModel", "chain_of_swaps", "invert", "rank_swaps", "sweep"]
+__all__ = ["BlockInverse", "QuadraticSwapModel", "chain_of_swaps", "invert", "rank_swaps", "sweep"]
 
 
 class QuadraticSwapModel(SwapModel):
@@ -40,7 +40,7 @@ class QuadraticSwapModel(SwapModel):
         inside: Mask,
         fixed: Mask,
         tuning: SwapTuning,
-        inverse: Inverse | None = None,
+        inverse: BlockInverse | None = None,
     ) -> None:
         if inverse is None:
             # The support comes first, so that its block and the others are slices.
@@ -182,18 +182,18 @@ def rank_swaps(changes: Array, leaving: IntArray, entering: IntArray, count: int
     return [Swap(int(leaving[row]), int(entering[column]), float(changes[row, column])) for row, column in pairs]
 
 
-class Inverse(NamedTuple):
+class BlockInverse(NamedTuple):
     """The inverse of a block of the Hessian, and whether the block is singular, so that a ridge was added."""
 
     matrix: Array
     is_singular: bool
 
 
-def invert(block: Array, tuning: SwapTuning) -> Inverse:
+def invert(block: Array, tuning: SwapTuning) -> BlockInverse:
     """Invert a positive semidefinite block, with the smallest sufficient ridge where it is singular."""
     size = block.shape[0]
     if size == 0:
-        return Inverse(block, False)
+        return BlockInverse(block, False)
     diagonal = block.diagonal()
     scale = float(np.abs(diagonal).mean()) or 1.0
     ridge = 0.0
@@ -204,9 +204,9 @@ def invert(block: Array, tuning: SwapTuning) -> Inverse:
             lower = dpotri(factor, lower=1)[0]
             inverse = lower + lower.T
             inverse.flat[:: size + 1] *= 0.5
-            return Inverse(inverse, ridge > 0)
+            return BlockInverse(inverse, ridge > 0)
         ridge = max(10.0 * ridge, tuning.first_ridge * scale)
-    return Inverse(np.eye(size) / scale, True)
+    return BlockInverse(np.eye(size) / scale, True)
 
 
 def sweep_first(hessian: Array, linear: Array, inverse: Array) -> Array:

@@ -18,7 +18,7 @@ from ...debias.exact import TrialRefit
 from ...objectives.base import has_hessian, is_quadratic
 from ...sparsity.base import top_mask
 from ..problem import Iterate, Problem
-from .models import build_swap_model, choose_removals, entering_gains
+from .models import build_swap_model, choose_removals, entering_gains, max_model_size
 from .tuning import SwapTuning
 
 __all__ = ["count_swaps", "grow", "perturb", "plan_growth", "restart_supports", "shrink", "try_all_swaps"]
@@ -126,17 +126,26 @@ def try_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> Iterat
         yield problem.refit(problem.units.mask(swapped), best.point.x, debias)
 
 
+def ranks_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> bool:
+    """Whether quadratic models of the support and batches of other units are small enough to rank all swaps."""
+    objective, support = problem.objective, best.support
+    if support is None or not has_hessian(objective):
+        return False
+    width = int(problem.units.sizes.max(initial=1))
+    return int(support.sum()) + max(tuning.verify_batch, width) <= max_model_size(objective, tuning)
+
+
 def _best_pairs(problem: Problem, best: Iterate, tuning: SwapTuning) -> Iterator[tuple[int, int]]:
     """The best swaps of quadratic models that together see all units outside, each a batch of them."""
     units, objective = problem.units, problem.objective
     _, entering = _movable_units(problem, best)
     entering = entering[np.argsort(-entering_gains(problem, best)[entering], kind="stable")]
     size = max(tuning.verify_batch // int(units.sizes.max(initial=1)), 1)
-    for first in range(0, entering.size if has_hessian(objective) else 0, size):
+    for first in range(0, entering.size if ranks_all_swaps(problem, best, tuning) else 0, size):
         batch = np.zeros(units.count, dtype=bool)
         batch[entering[first : first + size]] = True
         model = build_swap_model(problem, best, batch, tuning)
-        if problem.out_of_time or not model.is_joint:
+        if problem.out_of_time:
             return
         for swap in model.best_swaps(tuning.verify_swaps_per_batch):
             if swap.change < 0 or not is_quadratic(objective):

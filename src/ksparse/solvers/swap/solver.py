@@ -16,7 +16,7 @@ from ..loop import Budget, Solver
 from ..problem import Iterate, Problem
 from .descent import SwapLimits, bulk_swap, end_descent, is_exact, is_lower, pursue, swap
 from .models import entering_gains
-from .restarts import count_swaps, perturb, restart_supports, try_all_swaps
+from .restarts import count_swaps, perturb, ranks_all_swaps, restart_supports, try_all_swaps
 from .state import LOCAL_PHASES, Phase, SwapState, hand_over, with_state
 from .ties import break_ties
 from .tuning import SwapTuning
@@ -245,10 +245,12 @@ class SwapGraHTP(Solver):
             found = self._improve_from(problem, best, trial) if lower else None
             if found is not None:
                 return replace(found, state=following.state)
-            if problem.out_of_time:
-                return following
-        proven = count_swaps(problem, best) <= self.tuning.max_swaps_to_try_all or is_exact(problem)
-        basis = "" if proven else " (according to the quadratic model)"
+        if problem.out_of_time:
+            return following
+        proven = count_swaps(problem, best) <= self.tuning.max_swaps_to_try_all
+        if not proven and not ranks_all_swaps(problem, best, self.tuning):
+            return replace(following, done="converged: no perturbation lowers f; there are too many swaps to try all")
+        basis = "" if proven or is_exact(problem) else " (according to the quadratic model)"
         return replace(following, done=f"converged: no single swap lowers f{basis}")
 
     def _improve_from(self, problem: Problem, best: Iterate, start: Iterate) -> Iterate | None:
