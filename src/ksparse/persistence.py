@@ -194,7 +194,8 @@ def known_classes() -> dict[str, type]:
         (preprocessing, ("MaxAbsScaler", "MinMaxScaler", "RobustScaler", "StandardScaler")),
     ]
     found = {name: getattr(module, name) for module, exported in names for name in exported}
-    return {name: value for name, value in found.items() if isinstance(value, type) and _is_data(value)}
+    # `isinstance(value, type)` would hold for an alias as well on Python 3.10, such as `Callable[...]`
+    return {name: value for name, value in found.items() if issubclass(type(value), type) and _is_data(value)}
 
 
 def _is_data(known: type) -> bool:

@@ -40,7 +40,10 @@ def show_progress(what: str) -> Iterator[None]:
     logger, title = logging.getLogger("ksparse"), escape_control(what)
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    if not console.is_terminal:
+        yield
+        return
+    with Progress(*columns, console=console, transient=True) as progress:
         line = progress.add_task(title, total=None)
 
         class Listener(logging.Handler):
