@@ -37,13 +37,12 @@ ENDLESS = 100_000
 @contextmanager
 def show_progress(what: str) -> Iterator[None]:
     """A spinner, the time and the last message of the library; nothing if standard error is not a terminal."""
-    logger, title = logging.getLogger("ksparse"), escape_control(what)
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield
         return
-    with Progress(*columns, console=console, transient=True) as progress:
+    logger, title = logging.getLogger("ksparse"), escape_control(what)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         line = progress.add_task(title, total=None)
 
         class Listener(logging.Handler):
