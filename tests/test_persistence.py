@@ -353,6 +353,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:NumPy will stop allowing conversion of out-of-bound")  # NumPy 1
 @pytest.mark.parametrize(("text", "message"), HOSTILE.items(), ids=range(len(HOSTILE)))
 def test_hostile_files_are_refused(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "model.json"

@@ -13,25 +13,6 @@ class Counters:
 
     They are the same on every machine, so a test can limit them.
 
-    Attributes
-    ----------
-    passes : int
-        Passes over all of the data: full gradients, or what costs as much.
-    columns : int
-        Columns gathered from the design.
-    products : int
-        Entries of Gram matrices and of blocks between a support and candidates: n multiplications each.
-    restrictions : int
-        Restrictions of f to a support.
-    gradients : int
-        Gradients of f and of its restrictions.
-    hessians : int
-        Hessians of restrictions.
-    newton_steps : int
-        Newton steps; none where f is quadratic.
-    swap_models : int
-        Models that rank swaps.
-
     Examples
     --------
     >>> import numpy as np
@@ -42,11 +23,19 @@ class Counters:
     1
     """
 
+    #: Passes over all of the data: full gradients, or what costs as much.
     passes: int = 0
+    #: Columns gathered from the design.
     columns: int = 0
+    #: Entries of Gram matrices and of blocks between a support and candidates: n multiplications each.
     products: int = 0
+    #: Restrictions of f to a support.
     restrictions: int = 0
+    #: Gradients of f and of its restrictions.
     gradients: int = 0
+    #: Hessians of restrictions.
     hessians: int = 0
+    #: Newton steps; none where f is quadratic.
     newton_steps: int = 0
+    #: Models that rank swaps.
     swap_models: int = 0

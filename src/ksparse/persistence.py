@@ -190,7 +190,8 @@ def known_classes() -> dict[str, type]:
         (preprocessing, ("MaxAbsScaler", "MinMaxScaler", "RobustScaler", "StandardScaler")),
     ]
     found = {name: getattr(module, name) for module, exported in names for name in exported}
-    known = {name: value for name, value in found.items() if isinstance(value, type) and _is_data(value)}
+    # On Python 3.10, isinstance(value, type) would hold for an alias such as Callable[...] too.
+    known = {name: value for name, value in found.items() if issubclass(type(value), type) and _is_data(value)}
     return known | _registered
 
 

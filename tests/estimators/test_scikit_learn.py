@@ -125,7 +125,7 @@ def test_parameters(name: str) -> None:
 
 @pytest.mark.parametrize("name", FOUR)
 def test_html(name: str) -> None:
-    for estimator in (model(name), fitted(name)):
+    for estimator in (model(name, always_select=[0]), fitted(name, always_select=[0])):
         html = estimator._repr_html_()
         assert MODELS[name][0].__name__ in html
         assert "always_select" in html

@@ -85,7 +85,8 @@ def recorded(name: str) -> Record:
     for seed in range(DRAWS):
         with perturbed(seed):
             others.append(run(name))
-    rough = {DIGITS} if "float32" in name else set()  # the noise is too small for it
+    # The noise is too small for single precision, and scikit-learn's versions stop the graphical lasso elsewhere
+    rough = {DIGITS} if "float32" in name or "glasso" in name else set()
     return replace(record, fragile=fragile_fields(record, others) | rough)
 
 

@@ -27,10 +27,12 @@ ENDLESS = 100_000
 @contextmanager
 def show_progress(what: str) -> Iterator[None]:
     """A spinner, the time and the last message of the library; nothing if standard error is not a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
     logger, title = logging.getLogger("ksparse"), escape_control(what)
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         line = progress.add_task(title, total=None)
 
         class Listener(logging.Handler):

@@ -32,6 +32,10 @@ BUILT_IN: dict[str, tuple[Any, str]] = {
 }
 #: Cells of text files that mean a missing value.
 MISSING = ["", "NA", "na", "Na", "N/A", "n/a", "NaN", "nan", "NAN", "Nan", "null", "NULL", "Null", "<NA>", "<na>"]
+#: Before version 3.1, pandas rounds the last digit unless asked not to; since then, this option is deprecated.
+EXACT_NUMBERS: dict[str, Any] = (
+    {"float_precision": "round_trip"} if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1) else {}
+)
 #: Tried in this order.
 SEPARATORS = "\t;,"
 #: The squares of larger numbers overflow.
@@ -141,6 +145,7 @@ class TextFile(Table):
                     skipinitialspace=True,
                     encoding="utf-8-sig",
                     low_memory=False,
+                    **EXACT_NUMBERS,
                 )
             except pd.errors.EmptyDataError as error:
                 raise InputError(f"{quote_path(self._path)} has a header but no rows; add rows of data") from error

@@ -133,7 +133,7 @@ def term_weights(train: Matrix, *others: Matrix) -> list[Matrix]:
     array([[0., 1., 0.],
            [0., 0., 1.]])
     """
-    documents = np.maximum(train.count_nonzero(axis=0), 1)
+    documents = np.maximum((train != 0).sum(axis=0), 1)
     rarity = np.log(train.shape[0] / documents)
     weighted = []
     for counts in (train, *others):

@@ -26,27 +26,10 @@ def sweep(
     Column j of W becomes that of a Gaussian in which j depends on its neighbours N alone, with the covariances
     `target` among them: β = W_NN⁻¹ target_Nj, W_·j = W_·N β. This raises log det W as far as its column can.
 
-    Parameters
-    ----------
-    target : ndarray of shape (m, m)
-        The covariances to match on the diagonal and the edges.
-    starts, neighbours : ndarray of int
-        The graph: node j's neighbours are ``neighbours[starts[j]:starts[j + 1]]``.
-    W : ndarray of shape (m, m)
-        The covariances of the model; changed in place.
-    slopes : ndarray
-        Set to β, in the order of `neighbours`.
-    variances : ndarray of shape (m,)
-        Set to the variance of each node given its neighbours.
-    tol : float
-        How still W must be.
-    max_sweeps : int
-        Limit of sweeps.
-
-    Returns
-    -------
-    float
-        The largest change in the last sweep; -1 if a node is explained by its neighbours without any variance left.
+    `target` has the covariances to match on the diagonal and the edges, W those of the model, changed in place. Node
+    j's neighbours are ``neighbours[starts[j]:starts[j + 1]]``. `slopes` is set to β, in the order of `neighbours`, and
+    `variances` to the variance of each node given its neighbours. Returned is the largest change in the last sweep; -1
+    if a node is a linear function of its neighbours.
     """
     size = target.shape[0]
     most = 0

@@ -21,15 +21,7 @@ DIVERGED = 1e20
 
 
 class AdmResult(NamedTuple):
-    """What the method found.
-
-    Attributes
-    ----------
-    omega : ndarray of shape (m, m)
-        A matrix on the support and within the bounds.
-    converged : bool
-        Whether the residuals are as small as asked.
-    """
+    """A matrix on the support and within the bounds, and whether the residuals are small enough."""
 
     omega: Array
     converged: bool
@@ -49,28 +41,9 @@ def adm(
 
     Ω = V·clip((λ + √(λ² + 4/ρ))/2, α, β)·Vᵀ with VΛVᵀ = Θ − (Σ − Γ)/ρ; Θ = [Ω − Γ/ρ]_F; Γ = Γ − ρ(Ω − Θ).
 
-    Parameters
-    ----------
-    covariance : ndarray of shape (m, m)
-        Σ.
-    support : mask of shape (m, m)
-        F, symmetric, with the diagonal.
-    bounds : EigenvalueBounds
-        α and β.
-    start : ndarray of shape (m, m)
-        Θ at first.
-    tol : float
-        Tolerance of both residuals, relative to the matrices they belong to.
-    max_iter : int
-        Limit of iterations, each with one eigendecomposition.
-    rho : float, optional
-        ρ. By default it starts at the squared mean variance, and is adapted to balance both residuals (Boyd et
-        al., Distributed Optimization and Statistical Learning via the ADMM, 2011, §3.4.1).
-
-    Returns
-    -------
-    AdmResult
-        The matrix and whether the method has converged.
+    Θ starts at `start`. `tol` is the tolerance of both residuals, relative to their matrices. Each iteration
+    has one eigendecomposition. By default ρ starts at the squared mean variance, and is adapted to balance both
+    residuals (Boyd et al., Distributed Optimization and Statistical Learning via the ADMM, 2011, §3.4.1).
     """
     is_adaptive = rho is None
     if rho is None:

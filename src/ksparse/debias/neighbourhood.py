@@ -92,19 +92,8 @@ def minimize_precision(objective: LogDetOnSupport, start: Array, bounds: Bounds 
 def neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> Solution:
     """Minimize `LogDet` on a support by neighbourhood coordinate descent wherever the bounds do not bind.
 
-    Parameters
-    ----------
-    objective : LogDetOnSupport
-        f on the support.
-    start : ndarray
-        Its entries at the start; only the alternating direction method uses them.
-    tol : float
-        Largest change of a correlation of the model in the last sweep.
-
-    Returns
-    -------
-    Solution
-        The minimum, and how it was reached.
+    `start` has the entries that the alternating direction method starts from; `tol` is the largest change of a
+    correlation of the model in the last sweep.
     """
     whole = objective.whole
     covariance, variances = whole.covariance, whole.covariance.diagonal()
@@ -132,23 +121,7 @@ def alternating_directions(
 ) -> Solution:
     """Minimize `LogDet` on a support by the alternating direction method on the whole matrix (paper, Appendix B).
 
-    Parameters
-    ----------
-    objective : LogDetOnSupport
-        f on the support.
-    start : ndarray
-        Its entries at first.
-    tol : float
-        Tolerance of both residuals of the method.
-    rho : float, optional
-        ρ; adapted by default.
-    max_iter : int, default=5000
-        Limit of iterations.
-
-    Returns
-    -------
-    Solution
-        The minimum, and whether it was reached.
+    `tol` is the tolerance of both residuals of the method; ρ is adapted unless it is given.
     """
     support = objective.matrix(np.ones(objective.size)) != 0
     whole = objective.whole

@@ -93,26 +93,11 @@ def newton(
     target: float | None = None,
     hessian: Array | None = None,
 ) -> Solution:
-    """Minimize a restricted objective by Newton steps with backtracking.
+    """Minimize a restricted objective by Newton steps with backtracking, from a start within the bounds.
 
-    Parameters
-    ----------
-    objective : Objective
-        The restricted objective.
-    start : Point
-        Where to begin; must lie within the bounds.
-    bounds : Bounds, optional
-        Bounds of the coordinates.
-    solve : callable, optional
-        How Newton directions are computed; by default from the k × k Hessian, which may serve more than one step.
-    tol : float
-        Stop once the Newton decrement is at most ``tol * |f|``; the step that shows it is still taken.
-    max_iter : int
-        Limit of Newton steps.
-    target : float, optional
-        Give up once the decrements so far make it unlikely that f comes below this value.
-    hessian : ndarray, optional
-        The Hessian near the start, if it is known; the first steps use it.
+    `solve` computes the directions; by default they come from the k × k Hessian, which may serve several steps, the
+    first of them being `hessian` if it is known. The end is a Newton decrement of at most ``tol * |f|``; the step that
+    shows it is still taken. With a `target`, the method gives up once f is unlikely to come below it.
     """
     is_trial = target is not None and np.isfinite(target) and tol > MIN_REUSE_DECREASE
     min_decrease = 0.0 if is_trial else max(MIN_REUSE_DECREASE, tol)

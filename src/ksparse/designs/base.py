@@ -26,35 +26,22 @@ RowVector: TypeAlias = Any
 
 
 class Moments(NamedTuple):
-    """Weighted first and second moments of the columns of a design.
+    """Weighted first and second moments of the columns of a design."""
 
-    Attributes
-    ----------
-    means : ndarray of shape (p,)
-        Σᵢ wᵢ x_ij / Σᵢ wᵢ.
-    squares : ndarray of shape (p,)
-        Σᵢ wᵢ x_ij².
-    """
-
+    #: Σᵢ wᵢ x_ij / Σᵢ wᵢ.
     means: Array
+    #: Σᵢ wᵢ x_ij².
     squares: Array
 
 
 class CrossProducts(NamedTuple):
-    """Weighted products between the columns of a block and other columns of the design.
+    """Weighted products between the columns of a block and other columns of the design."""
 
-    Attributes
-    ----------
-    cross : ndarray of shape (k, m)
-        X_Fᵀ diag(w) X_C.
-    sums : ndarray of shape (m,)
-        X_Cᵀ w.
-    squares : ndarray of shape (m,)
-        The diagonal of X_Cᵀ diag(w) X_C.
-    """
-
+    #: X_Fᵀ diag(w) X_C.
     cross: Array
+    #: X_Cᵀ w.
     sums: Array
+    #: The diagonal of X_Cᵀ diag(w) X_C.
     squares: Array
 
 

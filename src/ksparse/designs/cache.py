@@ -37,17 +37,7 @@ class ColumnCache:
     Gathering k columns of a row-major X touches as many cache lines as reading much of X, and successive supports have
     most columns in common; a known column is copied from here. The cache takes no more than a tenth of the memory of X
     or 16 MB, or twice what one support needs.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, p)
-        X.
-    shift : ndarray of shape (p,) or None
-        What is subtracted from each column.
-    weights : ndarray of shape (n,) or None
-        Row weights of the products that are kept; none are for None.
-    counters : Counters
-        Where work is counted.
+    Products are kept for the row weights `weights`; for None, none are.
     """
 
     def __init__(self, matrix: AnyArray, shift: Array | None, weights: Array | None, counters: Counters) -> None:

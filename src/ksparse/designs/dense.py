@@ -88,20 +88,13 @@ def weighted_gram(values: Array, weights: Array) -> Array:
 
 @dataclass(frozen=True)
 class DenseBlock(ColumnBlock):
-    """Gathered columns, centred, in float64.
+    """Gathered columns, centred, in float64."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n, k)
-        The columns.
-    design : Design
-        Where they come from.
-    columns : ndarray of int
-        Their indices there.
-    """
-
+    #: The columns.
     values: Array
+    #: Where they come from.
     design: Design
+    #: Their indices there.
     columns: IntArray
 
     @property

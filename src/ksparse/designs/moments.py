@@ -26,13 +26,6 @@ class ColumnSums:
 
     The centre c_j is one of the column's own values, so that the variance of a column far from zero loses no
     precision; for sparse data it is zero.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n,)
-        w.
-    centre, first, second : ndarray of shape (p,)
-        c and the two sums.
     """
 
     weights: Array

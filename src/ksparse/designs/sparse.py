@@ -62,20 +62,13 @@ class SparseDesign(InMemoryDesign):
 
 @dataclass
 class SparseBlock(ColumnBlock):
-    """Some columns of a sparse design, centred implicitly.
+    """Some columns of a sparse design, centred implicitly."""
 
-    Attributes
-    ----------
-    matrix : csc_array of shape (n, k)
-        The columns as stored.
-    shift : ndarray of shape (k,) or None
-        What is subtracted from each.
-    design : SparseDesign
-        Where they come from.
-    """
-
+    #: The columns as stored.
     matrix: Any
+    #: What is subtracted from each.
     shift: Array | None
+    #: Where they come from.
     design: SparseDesign
     _by_row: Any = field(default=None, repr=False)
 

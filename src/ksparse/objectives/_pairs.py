@@ -14,17 +14,8 @@ __all__ = ["pair_gains"]
 def pair_gains(covariance: Array, inverse: Array, least: float) -> Array:  # pragma: no cover - compiled
     """½·(log(det W_B/det Σ_B) + ⟨Σ_B, W_B⁻¹⟩ − 2) for each pair B = {i, j}, in both of its entries.
 
-    Parameters
-    ----------
-    covariance, inverse : ndarray of shape (p, p)
-        Σ and W.
-    least : float
-        Lower bound of det Σ_B relative to Σ_ii·Σ_jj: two equal variables would have an infinite gain.
-
-    Returns
-    -------
-    ndarray of shape (p, p)
-        The gains; 0 on the diagonal and for constant variables.
+    `covariance` is Σ and `inverse` is W. `least` bounds det Σ_B relative to Σ_ii·Σ_jj from below: two equal variables
+    would have an infinite gain. Gains are 0 on the diagonal and for constant variables.
     """
     size = covariance.shape[0]
     gains = np.zeros((size, size))

@@ -42,22 +42,8 @@ class LinearModel(
     The coordinates are the coefficients of the columns, then the intercept if there is one; rows of a matrix where
     there are several outputs. `LinearObjective` is the one of all columns that users make; its restrictions are others.
 
-    Parameters
-    ----------
-    design : Design
-        X, of which the model sees some columns.
-    terms : Terms
-        The loss of the margins, bound to the samples.
-    alpha : float
-        Ridge penalty.
-    fit_intercept : bool
-        Whether the last coordinate is an intercept.
-    columns : ndarray of int, optional
-        Which columns; all by default.
-    pattern : mask of shape (len(columns) + intercept, q), optional
-        Which entries of the coefficient matrix are coordinates; the iterate is then the vector of these.
-    counters : Counters, optional
-        Where work is counted.
+    With `columns`, the model sees these columns of the design only. With a `pattern`, a mask of the coefficient matrix,
+    the iterate is the vector of its entries.
     """
 
     def __init__(

@@ -190,15 +190,7 @@ class LogDet(Objective, HasSwapScores, HasLipschitzConstant, HasHeavyState, HasW
 
 
 class LogDetOnSupport(TwiceDifferentiable, DetectsUnboundedness):
-    """`LogDet` as a function of the entries in a symmetric support, in the order of its rows.
-
-    Parameters
-    ----------
-    whole : LogDet
-        f.
-    support : mask of shape (p, p)
-        Symmetric, with the diagonal.
-    """
+    """`LogDet` as a function of the entries in a symmetric support, in the order of its rows."""
 
     is_strongly_convex = True
 

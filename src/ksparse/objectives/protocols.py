@@ -58,21 +58,15 @@ class DetectsUnboundedness(ABC):
 
 @dataclass(frozen=True)
 class WorkingForm:
-    """An objective in the coordinates in which solvers work, and the maps there and back.
+    """An objective in the coordinates in which solvers work, and the maps there and back."""
 
-    Attributes
-    ----------
-    objective : Objective
-        The same function of the working coordinates.
-    to_working, to_user : callable
-        Working coordinates of a user's x, and back.
-    canonical : callable
-        The representative of a user's x among points with the same support and the same f.
-    """
-
+    #: The same function of the working coordinates.
     objective: Objective
+    #: Working coordinates of a user's x, and back.
     to_working: Callable[[Array], Array] = lambda x: x
+    #: Working coordinates of a user's x, and back.
     to_user: Callable[[Array], Array] = lambda x: x
+    #: The representative of a user's x among points with the same support and the same f.
     canonical: Callable[[Array], Array] = lambda x: x
 
     @cached_property
@@ -90,20 +84,13 @@ class HasWorkingForm(ABC):
 
 
 class QuadraticModel(NamedTuple):
-    """f ≈ ½zᵀHz − bᵀz + const in some coordinates z of x, each unit's coordinates counted once.
+    """f ≈ ½zᵀHz − bᵀz + const in some coordinates z of x, each unit's coordinates counted once."""
 
-    Attributes
-    ----------
-    coordinates : mask of x's shape
-        Which coordinates z has.
-    hessian : ndarray
-        H.
-    linear : ndarray
-        b.
-    """
-
+    #: Which coordinates z has.
     coordinates: Mask
+    #: H.
     hessian: Array
+    #: b.
     linear: Array
 
 

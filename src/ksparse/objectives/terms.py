@@ -20,29 +20,19 @@ __all__ = ["JointTerms", "PointwiseTerms", "RowData", "Terms", "bind_loss"]
 
 
 class RowData(NamedTuple):
-    """What belongs to the rows of a design, as its row vectors.
+    """What belongs to the rows of a design, as its row vectors."""
 
-    Attributes
-    ----------
-    target : row vector
-        y as the loss wants it.
-    weights : row vector
-        Sample weights that sum to 1.
-    offset : row vector or None
-        Known part of the margins.
-    has_zero_weights : bool
-        Whether some samples do not count.
-    total_weight : float
-        The sum of the sample weights as given; the number of samples without any.
-    output_shape : tuple of int
-        Shape of the margins of one sample: () for one output, (q,) for q of them.
-    """
-
+    #: y as the loss wants it.
     target: RowVector
+    #: Sample weights that sum to 1.
     weights: RowVector
+    #: Known part of the margins.
     offset: RowVector | None
+    #: Whether some samples do not count.
     has_zero_weights: bool
+    #: The sum of the sample weights as given; the number of samples without any.
     total_weight: float
+    #: Shape of the margins of one sample: () for one output, (q,) for q of them.
     output_shape: tuple[int, ...]
 
 
