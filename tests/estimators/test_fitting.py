@@ -105,9 +105,7 @@ def test_separated_classes(labels: int) -> None:
     assert here.score(X, y) > 0.95
     assert here.result_.status == "converged"
     if labels == 2:
-        with pytest.warns(
-            ksparse.ConvergenceWarning, match="no minimum.*separate the classes.*alpha > 0, or lower k"
-        ):
+        with pytest.warns(ksparse.ConvergenceWarning, match="no minimum.*separate the classes.*alpha > 0, or lower k"):
             without = ksparse.SparseLogisticRegression(k=1, alpha=0.0).fit(X, y)
         assert np.isfinite(without.coef_).all()
         assert without.score(X, y) == 1.0

@@ -19,7 +19,7 @@ from ksparse import (
     precision_path,
 )
 from ksparse._types import Array
-from ksparse.selection import PathSolver, cross_validation, graph_criterion
+from ksparse.selection import PathSolver, graph_criterion
 
 
 def ring(n: int = 300, p: int = 10, seed: int = 3) -> Array:
@@ -143,7 +143,7 @@ def test_the_chosen_graph_is_refined(kind: str, monkeypatch: pytest.MonkeyPatch)
     def record(solver: PathSolver, k: int) -> None:
         refined.append(k)
 
-    monkeypatch.setattr(cross_validation, "refine", record)
+    monkeypatch.setattr(PathSolver, "refine", record)
     X = ring(n=60)
     if kind == "precision":
         chosen = SparsePrecisionCV(ks=[2, 5], cv=3).fit(X).k_

@@ -20,10 +20,8 @@ class Truncate:
 
     Examples
     --------
-    >>> import numpy as np, ksparse
-    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
-    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(debias=ksparse.debias.Truncate())).x.round(3)
-    array([0. , 1.5, 0. ])
+    >>> import ksparse
+    >>> solver = ksparse.GraHTP(debias=ksparse.debias.Truncate())
     """
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
@@ -37,10 +35,8 @@ class NewtonStep:
 
     Examples
     --------
-    >>> import numpy as np, ksparse
-    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
-    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(debias=ksparse.debias.NewtonStep())).x.round(3)
-    array([0. , 1.5, 0. ])
+    >>> import ksparse
+    >>> solver = ksparse.GraHTP(debias=ksparse.debias.NewtonStep())
     """
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
@@ -60,10 +56,8 @@ class GradientStep:
 
     Examples
     --------
-    >>> import numpy as np, ksparse
-    >>> f = ksparse.objectives.LeastSquares(np.diag([1.0, 2.0, 3.0]), [1.0, 3.0, 2.0])
-    >>> ksparse.minimize(f, k=1, solver=ksparse.GraHTP(debias=ksparse.debias.GradientStep())).x.round(3)
-    array([0. , 1.5, 0. ])
+    >>> import ksparse
+    >>> solver = ksparse.GraHTP(debias=ksparse.debias.GradientStep())
     """
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:

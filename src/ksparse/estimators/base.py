@@ -40,15 +40,6 @@ SOLVERS: SolverChoices = {
 class Samples:
     """Validated data of a fit.
 
-    Attributes
-    ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        The features; a covariance matrix, where an estimator takes one instead of samples.
-    y : array-like of shape (n_samples,), optional
-        The response or the labels, as the user gave them.
-    sample_weight : ndarray of shape (n_samples,), optional
-        Weights of the samples.
-
     Examples
     --------
     >>> import numpy as np
@@ -57,8 +48,11 @@ class Samples:
     array([1, 3])
     """
 
+    #: The features; a covariance matrix, where an estimator takes one instead of samples.
     X: Matrix
+    #: The response or the labels, as the user gave them.
     y: Any = None
+    #: Weights of the samples.
     sample_weight: Array | None = None
 
     def __len__(self) -> int:

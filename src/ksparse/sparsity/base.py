@@ -122,27 +122,19 @@ def _inner_shape(constrained: Mask) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """A sparsity set for iterates of one shape, with its hard-thresholding operators.
+    """A sparsity set for iterates of one shape, with its hard-thresholding operators."""
 
-    Attributes
-    ----------
-    k : int
-        Number of units to select.
-    number : ndarray of int, of x's shape
-        Unit of each coordinate; -1 for coordinates outside the constraint, -2 for those that are never selected.
-    names : ndarray
-        Names of the units (feature index, group label, row).
-    always : ndarray of bool
-        Which units are always selected.
-    lower, upper : ndarray of x's shape, or None
-        Bounds of the coefficients.
-    """
-
+    #: Number of units to select.
     k: int
+    #: Unit of each coordinate; -1 for coordinates outside the constraint, -2 for those that are never selected.
     number: IntArray
+    #: Names of the units (feature index, group label, row).
     names: AnyArray
+    #: Which units are always selected.
     always: Mask
+    #: Bounds of the coefficients.
     lower: Array | None
+    #: Bounds of the coefficients.
     upper: Array | None
 
     @cached_property
