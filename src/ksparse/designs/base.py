@@ -81,23 +81,16 @@ class Design(ABC):
 
     The abstract methods are all that a new kind of storage has to give. `select` may be overridden by a design that
     keeps the columns it has gathered, and the methods on rows by one whose row vectors are not NumPy arrays.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        (n, p).
-    counters : Counters
-        Where passes over X, gathered columns and products are counted.
-    shift : ndarray of shape (p,) or None
-        What is subtracted from each column without being stored: the means of a centred design.
     """
 
+    #: (n, p).
     shape: tuple[int, int]
+    #: What is subtracted from each column without being stored: the means of a centred design.
     shift: Array | None = None
 
     @cached_property
     def counters(self) -> Counters:
-        """Counters of this design alone, unless it was given others."""
+        """Where passes over X, gathered columns and products are counted; its own, unless it was given others."""
         return Counters()
 
     @abstractmethod

@@ -21,16 +21,7 @@ D = TypeVar("D", bound="InMemoryDesign")
 class InMemoryDesign(Design):
     """X − 1·shiftᵀ for an array or a sparse matrix X, whose products are those of blocks of its columns.
 
-    Parameters
-    ----------
-    matrix : ndarray or csc_array of shape (n, p)
-        float64 or float32; it is not copied.
-    shift : ndarray of shape (p,), optional
-        What is subtracted from each column.
-    sums : ColumnSums, optional
-        Sums of the columns that are known already.
-    counters : Counters, optional
-        Where work is counted.
+    The matrix is float64 or float32, and is not copied; `sums` of its columns may be known already.
     """
 
     def __init__(
