@@ -4,22 +4,25 @@ It minimizes f(x) over all x with at most k nonzero units, a unit being a featur
 search over supports: a support is tried by a refit, which minimizes f on it, and it is kept only if f is lower, so f
 never rises (`descent`).
 
-1. PURSUE is GraHTP with scaled steps: the k largest units of z = x − η·D⁻¹∇f(x), with the curvatures D, are
-   the next support. The step η begins at 16 and is halved until the refit lowers f.
+1. PURSUE is GraHTP (Yuan, Li and Zhang, JMLR 2018) with scaled steps: the k largest units of z = x − η·D⁻¹∇f(x), with D
+   the diagonal of the Hessian or an estimate of it, are the next support. The step η begins at 16 and is halved until
+   the refit lowers f.
 2. When that lowers f by less than a tenth, swaps begin: one unit leaves the support and another one enters.
 3. Candidates to enter are the units that gain most alone, ½·g²/D for a slope g (`models`).
 4. SWAP ranks the swaps of all units of the support with all candidates by a quadratic model of f at x. What a
    swap changes, with all other coefficients refitted, has a closed form (`formula`).
 5. A chain of swaps, each the best one after those before it, follows from the same numbers, which a sweep of a tableau
    updates after each swap (`quadratic`, `screened`).
-6. The whole chain is tried on f, then its first half, a quarter, and so on, then single swaps; each refit starts from
-   the minimizer that the model predicts. If none lowers f, there is one more model with more candidates.
+6. The whole chain is tried on f, then its first half, a quarter, and so on; these refits start from the minimizer that
+   the model predicts, if it predicts one. If none lowers f, there is one more model with more candidates, and with
+   that one single swaps are tried too, whatever the model predicts.
 7. A support of more than 600 coordinates begins with BULK_SWAP: an eighth of its units at once, ranked by what each one
    costs or gains alone (`models`).
-8. When no swap lowers f, a problem with at most 64 units does a RESTART (`restarts`): a descent, that is phases 1 to 7,
+8. When no swap lowers f, a problem with at most 64 units does a RESTART (`restarts`): a descent, that is points 1 to 7,
    from the best units outside the support, and one from what backward elimination leaves of all units.
 9. With effort, PERTURB descends from the best support with a tenth or a fifth of its units replaced at
-   random, 3, 9, 27, 81 or 243 times. The highest effort ends with VERIFY: no single swap lowers f.
+   random, 3, 9, 27, 81 or 243 times. The highest effort ends with VERIFY: no single swap lowers f,
+   or the message says that there are too many to try.
 10. Finally f is minimized on the support to full accuracy, and of features with equal columns the first one is
     selected (`ties`).
 

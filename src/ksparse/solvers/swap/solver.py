@@ -40,19 +40,20 @@ class SwapGraHTP(Solver):
     ----------
     max_swaps : int, optional
         How many single swaps are tried on f, whatever the model predicts, before the solver calls a support final; by
-        default 8 if there are at most 64 units, and 1 otherwise. 0 turns all swaps off.
+        default 8 if there are at most 64 units, and 1 otherwise. 0 turns swaps off; restarts remain.
     candidates : int, optional
-        How many units outside the support the model sees; by default k of them, but at least 30 and at most 200.
+        How many units outside the support the model sees; by default k of them, but at least 30 and at most 200
+        coordinates, and more in a second model if none of them may enter. A given number allows no second model.
     restarts : int, optional
         How often to restart: from the best units outside a final support, and the last time by backward elimination
-        from all units. By default 3 times if there are at most 64 units, where it costs next to nothing, and never
-        otherwise.
+        from all units; as often again after a success. By default 3 times with at most 64 units, otherwise never.
     effort : int, default=0
         How much more time to spend on a lower f, from 0 to 5. From 1 on, the search continues 3, 9, 27, 81 or 243
         times from the best support with a tenth or a fifth of its units replaced at random, which takes about 3, 6,
         15, 40 or 120 times as long, and less on small problems. 5 ends only when no single swap lowers f: each is
         tried on f if there are at most 1000; otherwise those that a quadratic model on all units ranks best, which is
-        exact for least squares. Draws are the same in each run, and f is never higher than with less effort.
+        exact for least squares. Draws are the same in each run, and without a time limit f is never higher than with
+        less effort.
     max_iter, time_limit
         Limits of iterations (default 500) and of seconds (default none).
 

@@ -15,7 +15,7 @@ class Phase(Enum):
     """What the next update does; `SwapGraHTP` shows which phase follows which."""
 
     PURSUE = "a scaled gradient step, hard thresholding, and a refit"
-    GROW = "more units enter (graphs, in the place of PURSUE)"
+    GROW = "more units enter; only in `StagedSwap`, in the place of PURSUE"
     BULK_SWAP = "many swaps at once, ranked by gains and costs of single units"
     SWAP = "a chain of swaps, or one swap, ranked by a quadratic model of f"
     RESTART = "descents from other supports"
