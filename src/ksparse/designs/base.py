@@ -1,9 +1,8 @@
 """The interface of a design: X, wherever it is stored.
 
 A `Design` is the only way in which objectives touch X. Products are addressed by column index. Vectors with an entry
-for each row (margins, slopes, weights) are *row vectors*: they stay where the rows are, and only the design looks
-inside. For data in memory a row vector is a NumPy array; for blocks on disk or on other machines it may be a list of
-blocks. An objective works on a `ColumnBlock`: some columns of a design, with its products.
+for each row (margins, slopes, weights) are *row vectors*, which only the design opens: a NumPy array for data in
+memory, perhaps a list of blocks for data elsewhere. An objective works on a `ColumnBlock`: some columns of a design.
 """
 
 from __future__ import annotations

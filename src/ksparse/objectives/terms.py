@@ -1,7 +1,4 @@
-"""A loss bound to the samples of a design: sums, slopes and Hessians of the margins.
-
-The two classes say the same things of the two kinds of losses, so that `LinearObjective` need not know which it has.
-"""
+"""A loss bound to the samples of a design: sums, slopes and Hessians of the margins, for both kinds of losses."""
 
 from __future__ import annotations
 
