@@ -29,7 +29,8 @@ COLOURS: dict[str, list[tuple[float, str]]] = {
         *((0.0, "#67001f"), (0.2, style.NEGATIVE), (0.499, "#f6e3e6"), (0.5, "white")),
         *((0.501, "#e4edf5"), (0.8, style.POSITIVE), (1.0, "#053061")),
     ],
-    "support": [(0.0, "white"), (1.0, "black")],
+    # Three colours: matplotlib 3.8 takes two for a colour and its alpha.
+    "support": [(0.0, "white"), (0.5, "#808080"), (1.0, "black")],
     "frequency": [(0.0, "white"), (0.6, style.POSITIVE), (1.0, "#053061")],
 }
 DIAGONAL_COLOUR, SEPARATOR_COLOUR = "#dfe3e8", "#8f99a6"
