@@ -10,8 +10,18 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 # What nohup or a script starts in the background ignores interrupts, and so would all that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-#: Folders and files that a daily run leaves out: reproduction, benchmarks, figures, scikit-learn's checks.
-SLOW = ("reproduction/", "tests/benchmarks/", "tests/plots/", "tests/estimators/test_sklearn_checks.py")
+#: Folders and files that a daily run leaves out: the reproduction, figures, brute force, long fits.
+SLOW = (
+    "reproduction/",
+    "tests/benchmarks/",
+    "tests/plots/",
+    "tests/cli/test_fit.py",
+    "tests/estimators/test_sklearn_checks.py",
+    "tests/selection/test_cv.py",
+    "tests/selection/test_stability.py",
+    "tests/solvers/swap/test_effort.py",
+    "tests/solvers/test_oracle.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
