@@ -52,7 +52,7 @@ from .selection import (
     path,
     precision_path,
 )
-from .solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Status, SwapGraHTP
+from .solvers import FBS, HTP, IHT, FGraHTP, FixedSupport, GraHTP, GraSP, Result, Status, SwapGraHTP
 
 __version__ = version("ksparse")
 
@@ -62,6 +62,7 @@ __all__ = [
     "IHT",
     "ConvergenceWarning",
     "FGraHTP",
+    "FixedSupport",
     "GraHTP",
     "GraSP",
     "PrecisionPath",

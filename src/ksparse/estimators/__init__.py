@@ -1,6 +1,6 @@
 """Estimators in scikit-learn's interface: linear models with k features, precision matrices with k edges."""
 
-from .base import Samples, SparseEstimator
+from .base import Samples, SparseEstimator, merge_results
 from .classification import SparseLogisticRegression
 from .discriminant import SparseDiscriminantAnalysis
 from .linear_model import SparseLinearModel
@@ -21,4 +21,5 @@ __all__ = [
     "SparsePoissonRegression",
     "SparsePrecision",
     "SparsityPath",
+    "merge_results",
 ]

@@ -28,13 +28,14 @@ effort : int
     How much more time "auto" spends on a lower objective, from 0 to 5: each level takes two to three times as long as
     the one below, see `ksparse.SwapGraHTP`. Where k is chosen, only the chosen one is searched with it.
 ks : "auto" or sequence of int
-    Which numbers of $units to try. "auto" increases k until its score has got worse, then tries the k around the best
-    one; `ks_` has all that were tried.
+    Which numbers of $units to try. "auto" begins with a coarse grid, 0, 1, 2, 4, 8 and so on, goes on while the best
+    score is at its end, and then tries the k around the best one; `ks_` has all that were tried.
 cv : int, splitter or iterable
     How to split: a number of folds (stratified, for labels) or any splitter of scikit-learn.
-rule : {"best", "1se"}
-    "best" takes the k with the best mean score; "1se" the smallest k whose mean score is within one standard error of
-    the best.
+rule : {"smooth", "best", "1se"}
+    How the scores decide. "best" takes the best mean score. "smooth" takes the best after averaging each mean score with
+    those of its neighbours in the grid, which is less easily misled by chance. "1se" takes the smallest k whose best
+    mean score is within one standard error of the best of all.
 n_jobs : int
     Number of folds that are fitted in parallel, as in joblib.
 class_weight : dict or "balanced"
@@ -57,7 +58,21 @@ ks_ : ndarray of shape (n_ks,)
 k_ : int
     The chosen one.
 scores_ : ndarray of shape (n_ks, n_folds)
-    Score of each k on each held-out fold.
+    Score of each k on each held-out fold, with the penalties that are chosen for this k.
+grid_scores_ : ndarray of shape (n_alphas, n_ks, n_refit_alphas, n_folds)
+    Score of every combination on each held-out fold.
+cv_results_ : dict of arrays
+    The same as a table, as in scikit-learn's `GridSearchCV`: ``pandas.DataFrame(model.cv_results_)``.
+choice_ : str
+    The choice in a sentence, with what may be wrong with it: no unit is worth it, or k is the largest that was tried.
+alphas_ : ndarray of shape (n_alphas,)
+    The values of `alpha` that were tried, increasing.
+refit_alphas_ : ndarray of shape (n_refit_alphas,)
+    The values of `refit_alpha` that were tried, increasing; NaN stands for the same ridge as in the selection.
+alpha_ : float
+    The chosen ridge of the selection.
+refit_alpha_ : float
+    The chosen ridge of the coefficients.
 criterion_ : ndarray of shape (n_ks,)
     The criterion for each k; smaller is better.
 classes_ : ndarray of shape (n_classes,)
@@ -85,8 +100,17 @@ k : int
     Number of features to select; number of groups, with `feature_groups`. If there are no more, all are used.
     An intercept does not count. Estimators whose names end with CV or IC choose k.
 alpha : float
-    Ridge penalty. It acts on the coefficients of the features as they are given, or of standardized features with
-    `standardize`.
+    Ridge penalty while features are selected. It acts on the coefficients of the features as they are given, or of
+    standardized features with `standardize`.
+refit_alpha : float
+    Ridge penalty of the coefficients, which are fitted again after the selection. By default `alpha`: nothing is
+    fitted again. A strong ridge for the selection and a weak one for the coefficients predict well with few samples.
+alphas : "auto", float or sequence of float
+    Values of `alpha` to try, on the same folds as k. "auto" takes multiples of the mean curvature of the loss, from
+    0.03 to 10: for least squares with standardized features, the curvature is 1.
+refit_alphas : "auto", float, sequence of float, or None
+    Values of `refit_alpha` to try. "auto" takes multiples of the curvature as well, from 0 to 30 (from 0.003 for other
+    losses than squares). None: the coefficients keep the ridge of the selection.
 fit_intercept : bool
     Whether to add an intercept, which is not penalized.
 standardize : bool
@@ -111,7 +135,7 @@ scoring : str or callable
 criterion : {"aic", "bic", "ebic", "gic"}
     What is minimized over k: see `ksparse.information_criterion`.
 path_ : SparsityPath
-    The models for all k, fitted to all samples.
+    The models for all k, fitted to all samples; where ridges are chosen, with those chosen for each k.
 coef_path_ : ndarray of shape (n_ks, n_features)
     Coefficients for each k; with an axis of classes or responses in the middle where `coef_` is a matrix.
 intercept_path_ : ndarray of shape (n_ks,)
@@ -172,7 +196,7 @@ bounds_ : EigenvalueBounds
 
 #: The fitted attributes of all estimators of a kind, and those that a parameter adds.
 FITTED = {"features": ["coef_", "intercept_", "support_"], "edges": ["precision_", "covariance_", "edges_", "bounds_"]}
-ADDED = {"ks": ["ks_", "k_", "path_", "coef_path_", "intercept_path_"], "cv": ["scores_"], "criterion": ["criterion_"]}
+ADDED = {"ks": ["ks_", "k_", "path_", "coef_path_", "intercept_path_"], "cv": ["scores_", "grid_scores_", "cv_results_", "choice_"], "alphas": ["alphas_", "refit_alphas_", "alpha_", "refit_alpha_"], "criterion": ["criterion_"]}
 ALWAYS = ["n_iter_", "result_", "n_features_in_", "feature_names_in_"]
 
 

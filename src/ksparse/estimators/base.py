@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
-from .._types import AnyArray, Array, Matrix
+from .._types import AnyArray, Array, Mask, Matrix
 from ..objectives import Objective
+from ..objectives.protocols import WorkingForm
 from ..optimize import minimize
-from ..solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, Result, Solver, SwapGraHTP, check_no_effort
+from ..solvers import (
+    FBS,
+    HTP,
+    IHT,
+    FGraHTP,
+    FixedSupport,
+    GraHTP,
+    GraSP,
+    Result,
+    Solver,
+    SwapGraHTP,
+    check_no_effort,
+)
 from ..sparsity import Sparsity
 from ..validation import check_number_of_units
 from .paths import PrecisionPath, SparsityPath
 
-__all__ = ["Samples", "SolverChoices", "SparseEstimator"]
+__all__ = ["Samples", "SolverChoices", "SparseEstimator", "merge_results"]
 
 E = TypeVar("E", bound="SparseEstimator")
 
@@ -78,11 +91,9 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     unit_name: ClassVar[str] = "features"
     #: The solvers that can be chosen by name.
     solver_choices: ClassVar[SolverChoices] = SOLVERS
-    #: With ks="auto": the first k, the factor from one k to the next, and the relative gap around the best k that is
-    #: small enough.
-    first_k: ClassVar[int] = 1
-    k_factor: ClassVar[float] = 1.25
-    k_resolution: ClassVar[float] = 0.0
+    #: The parameter that acts while units are selected (a ridge, a shrinkage), and the one that takes its place when the
+    #: selected units are fitted for the last time; cross-validation chooses both. None if there are none.
+    penalty_names: ClassVar[tuple[str, str] | None] = None
 
     #: Fitted attributes beyond those of every estimator of features or edges, as `_docs` names them.
     more_attributes: ClassVar[tuple[str, ...]] = ()
@@ -102,6 +113,10 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def build_sparsity(self, objective: Objective, k: int) -> Sparsity:
         """The set of coefficients with k units."""
+
+    def depends_on_moments(self) -> bool:
+        """Whether a fit depends on samples by their means and second moments only, as least squares does."""
+        return False
 
     def find_solver(self) -> Solver:
         """The solver that the parameters `solver` and `effort` describe."""
@@ -126,6 +141,14 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """About how many units will be selected: k itself, unless k is yet to be chosen."""
         return check_number_of_units(self.k, self.unit_name)
 
+    def with_penalty(self, objective: Objective, value: float) -> Objective:
+        """The objective with another value of the first of `penalty_names`."""
+        raise NotImplementedError(f"{type(self).__name__} has no penalty to change")
+
+    def suggest_penalties(self, objective: Objective) -> tuple[list[float], list[float]]:
+        """Values to try of the parameters in `penalty_names`, for f on all samples."""
+        raise NotImplementedError(f"{type(self).__name__} has no penalty to choose")
+
     @abstractmethod
     def store_result(self: E, result: Result) -> E:
         """Set the fitted attributes from a solution."""
@@ -138,11 +161,21 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:
         """Score of a solution on held-out samples; larger is better. `objective` is f on the training samples."""
 
+    def score_refits(
+        self, form: WorkingForm, x: Array, support: Mask, penalties: Sequence[float], held_out: Samples
+    ) -> Array | None:
+        """Scores of the selected coordinates, fitted again with each of some penalties; None if there is no short cut.
+
+        They are what `held_out_score` gives for the refits. `x` and `support` are those of a solution in working
+        coordinates.
+        """
+        return None
+
     @abstractmethod
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """Minus twice the log-likelihood of a solution, up to a constant."""
 
-    def count_parameters(self, objective: Objective, result: Result) -> int:
+    def count_parameters(self, objective: Objective, result: Result) -> float:
         """Number of parameters that a solution has fitted and that depend on k; one for each unit by default."""
         return len(result.selected)
 
@@ -164,8 +197,36 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         objective = self.prepare(samples)
         sparsity = self.build_sparsity(objective, k)
         start = self.starting_point(objective)
-        return self.store_result(minimize(objective, sparsity=sparsity, solver=self.find_solver(), x0=start))
+        result = minimize(objective, sparsity=sparsity, solver=self.find_solver(), x0=start)
+        penalty = self.refit_penalty()
+        if penalty is not None:
+            changed = self.with_penalty(objective, penalty)
+            refitted = minimize(changed, sparsity=sparsity, solver=FixedSupport(), x0=result.x)
+            result = merge_results(result, refitted)
+        return self.store_result(result)
+
+    def refit_penalty(self) -> float | None:
+        """The penalty of the final fit of the selected units, if it is not the one that selected them."""
+        if self.penalty_names is None:
+            return None
+        selecting, refitting = (getattr(self, name) for name in self.penalty_names)
+        return None if refitting is None or refitting == selecting else refitting
 
     def _feature_names(self) -> AnyArray | None:
         """The names of the features, if X had any."""
         return getattr(self, "feature_names_in_", None)
+
+
+def merge_results(selection: Result, refitted: Result) -> Result:
+    """The result of a refit, with the history of the search that selected its units."""
+    message = selection.message
+    if not refitted.success or not selection.success:
+        message = (selection if refitted.success else refitted).message
+    return replace(
+        refitted,
+        status=refitted.status if selection.success else selection.status,
+        message=f"{message}; the selected units were then refitted with a penalty of their own",
+        n_iter=selection.n_iter,
+        history=selection.history,
+        passes=selection.passes + refitted.passes,
+    )

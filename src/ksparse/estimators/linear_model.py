@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -16,9 +16,12 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import AnyArray, Array, Mask, Matrix
-from ..objectives import LinearObjective, Objective
-from ..objectives.linear import normalize_weights
-from ..solvers import Result, Solver
+from ..debias.ridges import apply_to_rows, minimize_for_ridges
+from ..objectives import LinearObjective, Loss, Objective
+from ..objectives.linear import LinearModel, normalize_weights
+from ..objectives.protocols import WorkingForm, working_form
+from ..optimize import minimize
+from ..solvers import FixedSupport, Result, Solver
 from ..sparsity import Entries, Groups, Rows, Sparsity
 from ..validation import check_flag, check_vector
 from .base import Samples, SparseEstimator
@@ -30,6 +33,12 @@ __all__ = ["ACCEPTED", "FeatureSelector", "SparseLinearModel", "multiply_selecte
 M = TypeVar("M", bound="SparseLinearModel")
 #: The forms of X that are used without a copy.
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csc", "csr"], "dtype": [np.float64, np.float32]}
+
+#: Ridges that are tried while features are selected, and for the final coefficients, as multiples of the curvature of
+#: the loss (docs/estimators.md says how they were found). Without a ridge, losses other than squares may have no minimum.
+SELECTION_RIDGES = (0.03, 0.3, 3.0, 30.0)
+REFIT_RIDGES = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+SMALLEST_RIDGE = 0.003
 
 
 class FeatureSelector(SelectorMixin):  # type: ignore[misc]
@@ -56,9 +65,12 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
     takes it), `weigh_samples` and `deviance`. With scikit-learn's `MultiOutputMixin`, y may have several columns.
     """
 
+    penalty_names: ClassVar[tuple[str, str] | None] = ("alpha", "refit_alpha")
+
     k: int = 10
     _: KW_ONLY
     alpha: float = 0.0
+    refit_alpha: float | None = None
     fit_intercept: bool = True
     standardize: bool = False
     feature_groups: Any = None
@@ -133,8 +145,28 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
             self._scale, X = scaler.scale_, scaler.transform(X)
         target = self.fit_target(samples.y)
         sample_weight = self.weigh_samples(target, samples.sample_weight)
-        options = {"alpha": self.alpha, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight}
+        alpha = 0.0 if self.alpha is None else self.alpha  # where it is yet to be chosen, each value takes its place
+        options = {"alpha": alpha, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight}
         return self.build_objective(X, target, **options)
+
+    def with_penalty(self, objective: Objective, value: float) -> LinearModel:
+        assert isinstance(objective, LinearModel)
+        return objective.with_alpha(value)
+
+    def suggest_penalties(self, objective: Objective) -> tuple[list[float], list[float]]:
+        """Multiples of the mean curvature of the loss in the coefficients, at the model without features.
+
+        For least squares with standardized features the curvature is 1. Rescaling X, y or the weights rescales the
+        penalties, so that the models are the same.
+        """
+        null = minimize(objective, sparsity=self.build_sparsity(objective, 0), solver=FixedSupport())
+        form = working_form(objective)
+        assert isinstance(form.objective, LinearModel)
+        curvature = form.objective.curvature(form.objective.evaluate(form.to_working(null.x)))
+        scale = float(np.mean(curvature[: self.n_features_in_])) - form.objective.alpha
+        smallest = 0.0 if form.objective.is_quadratic else SMALLEST_RIDGE
+        refits = sorted({max(multiple, smallest) for multiple in REFIT_RIDGES})
+        return [multiple * scale for multiple in SELECTION_RIDGES], [multiple * scale for multiple in refits]
 
     def build_sparsity(self, objective: Objective, k: int) -> Sparsity:
         lower = 0.0 if check_flag(self.positive, "positive") else -np.inf
@@ -193,20 +225,48 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
 
     def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:
         """Minus the mean loss of the held-out samples."""
-        assert isinstance(objective, LinearObjective)
+        assert isinstance(objective, LinearModel)
         coefficients, intercept = self.coefficients(result)
         target = self.encode_target(held_out.y)
         margins = (multiply_selected(held_out.X, coefficients) + intercept).reshape(target.shape)
+        if isinstance(objective.loss, Loss):
+            return -float(self._average_losses(objective.loss.value(margins, target), target, held_out.sample_weight))
+        return -objective.loss.average(margins, target, self.weigh_samples(target, held_out.sample_weight))
+
+    def score_refits(
+        self, form: WorkingForm, x: Array, support: Mask, penalties: Sequence[float], held_out: Samples
+    ) -> Array | None:
+        loss = getattr(form.objective, "loss", None)
+        if self.positive or support.ndim > 1 or not isinstance(loss, Loss):
+            return None
+        solutions = minimize_for_ridges(form.objective.restrict(support), np.array(penalties), x[support])
+        if solutions is None:
+            return None
+        full = np.zeros((len(penalties), x.size))
+        full[:, support] = solutions
+        full = np.array([form.to_user(row) for row in full])
+        used = np.flatnonzero(support[: self.n_features_in_])
+        coefficients = full[:, used] if self._scale is None else full[:, used] / self._scale[used]
+        columns = held_out.X[:, used]
+        margins = coefficients @ (columns.toarray() if sparse.issparse(columns) else columns).T
+        if self.fit_intercept:
+            margins += full[:, -1:]
+        target = self.encode_target(held_out.y)
+        return -self._average_losses(apply_to_rows(loss.value, margins, target), target, held_out.sample_weight)
+
+    def _average_losses(self, losses: Array, target: Array, sample_weight: Array | None) -> Array:
+        """The mean over samples, which are the last axis."""
         try:
-            return -objective.loss.average(margins, target, self.weigh_samples(target, held_out.sample_weight))
+            means: Array = np.average(losses, weights=self.weigh_samples(target, sample_weight), axis=-1)
         except ZeroDivisionError as error:
             raise ValueError(
                 "all held-out samples of a fold have weight 0; use fewer folds, or leave out samples without weight"
             ) from error
+        return means
 
     def mean_loss(self, objective: Objective, result: Result) -> float:
         """Mean loss of the training samples at a solution: f without the ridge."""
-        assert isinstance(objective, LinearObjective)
+        assert isinstance(objective, LinearModel)
         weights, _ = self.split_intercept(result)
         return float(result.value - 0.5 * objective.alpha * np.sum(np.square(weights)))
 
@@ -219,12 +279,12 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         return 1 if result.x.ndim == 1 else int(result.x.shape[1])
 
     def count_samples(self, objective: Objective, samples: Samples) -> float:
-        assert isinstance(objective, LinearObjective)
+        assert isinstance(objective, LinearModel)
         return objective.total_weight
 
     def largest_auto_k(self, n_samples: float) -> int:
-        """Half the number of samples: with more features, little is left to compare models by."""
-        return int(n_samples // 2)
+        """The number of samples: with a ridge, models with as many features may still predict well."""
+        return int(n_samples)
 
     def linear_predictor(self, X: Any) -> Array:
         """Xw + b for new samples: of shape (n_samples,), or (n_samples, n_outputs) for several outputs."""

@@ -57,6 +57,9 @@ class SparseLinearRegression(MultiOutputMixin, RegressorMixin, SparseLinearModel
     def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
         return LeastSquares(X, target, **options)
 
+    def depends_on_moments(self) -> bool:
+        return type(self).build_objective is SparseLinearRegression.build_objective
+
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """n·log of the mean squared residual, which estimates the unknown variance."""
         outputs = self.free_outputs(result)
@@ -146,7 +149,8 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
         weights = np.ones(len(target)) if options["sample_weight"] is None else options["sample_weight"]
         deviations = target - weighted_median(target, weights) if self.fit_intercept else target
         spread = _spread(deviations, weights) or _spread(deviations, weights * (deviations != 0)) or 1.0
-        pilot = Huber(X, target, delta=EFFICIENT_DELTA * spread, **options)
+        # Delta is a scale of the errors: it does not depend on the ridge, and is the same for all that are tried.
+        pilot = Huber(X, target, delta=EFFICIENT_DELTA * spread, **{**options, "alpha": 0.0})
         # Weights are counts, unless they sum to less than the number of samples.
         n_samples = max(int(weights.sum()), int(np.count_nonzero(weights)))
         k = self.expected_k()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -15,7 +15,7 @@ from ..counters import Counters
 from ..designs import ColumnBlock, Design, RowVector, as_design
 from ..validation import check_flag, check_nonnegative_number, check_vector
 from .base import Outcome, Point, TwiceDifferentiable, describe, inherit
-from .loss import AnyLoss
+from .loss import AnyLoss, Loss
 from .protocols import (
     DetectsUnboundedness,
     HasCrossHessian,
@@ -28,10 +28,24 @@ from .protocols import (
 )
 from .terms import RowData, Terms, bind_loss
 
-__all__ = ["LinearModel", "LinearObjective", "normalize_weights"]
+__all__ = ["LinearModel", "LinearObjective", "PointwiseData", "normalize_weights"]
 
 #: Below this loss a separating point proves that the infimum 0 is not attained.
 SEPARATED_LOSS = 1e-6
+
+
+class PointwiseData(NamedTuple):
+    """A loss that is a sum over samples with one output each, and its data in memory."""
+
+    loss: Loss
+    #: Some columns of X.
+    columns: Array
+    #: y as the loss wants it.
+    target: Array
+    #: Sample weights that sum to 1.
+    weights: Array
+    #: Known part of the margins.
+    offset: Array | None
 
 
 class LinearModel(
@@ -133,7 +147,32 @@ class LinearModel(
         joined = np.append(weights, np.asarray(intercept)[None], axis=0) if self.fit_intercept else weights
         return joined if self._pattern is None else joined[self._pattern]
 
-    # --- other columns, other coordinates ---------------------------------------------------------------------
+    def collect_samples(self) -> PointwiseData | None:
+        """The columns and what belongs to the rows, as arrays.
+
+        None unless the loss is a sum over samples that all count, with one output each.
+        """
+        samples, collect = self._terms.samples, self._design.collect_rows
+        if self._outputs or self._pattern is not None or samples.has_zero_weights or not isinstance(self.loss, Loss):
+            return None
+        offset = None if samples.offset is None else collect(samples.offset)
+        return PointwiseData(
+            self.loss, self._block.collect(), collect(samples.target), collect(samples.weights), offset
+        )
+
+    # --- another ridge, other columns, other coordinates --------------------------------------------------------
+
+    def with_alpha(self, alpha: float) -> LinearModel:
+        """The same loss of the same columns with another ridge; the columns that were gathered are shared."""
+        alpha = check_nonnegative_number(alpha, "alpha")
+        model = LinearModel(
+            self._design, self._terms, alpha, self.fit_intercept, self._columns, self._pattern, self.counters
+        )
+        model._name, model._squares, model._value_at_zero = describe(self), self._squares, self._value_at_zero
+        if self._quadratic_hessian is not None:
+            model._quadratic_hessian = self._quadratic_hessian.copy()
+            model._quadratic_hessian.flat[:: self.size + 1] += model._ridge - self._ridge
+        return model
 
     def restrict(self, support: Mask) -> LinearModel:
         """f on the columns of `support`, which the design gathers once: k dimensions afterwards."""

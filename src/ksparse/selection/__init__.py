@@ -5,7 +5,7 @@
 
 from ..estimators import PrecisionPath, SparsityPath
 from .criteria import InformationCriterion, graph_criterion, information_criterion
-from .cross_validation import CrossValidated, standard_errors
+from .cross_validation import CrossValidated, CrossValidatedLinearModel
 from .models import (
     SparseDiscriminantAnalysisCV,
     SparseHuberRegressionCV,
@@ -21,14 +21,18 @@ from .models import (
 )
 from .path import path, precision_path
 from .pathwise import PathSolver
+from .penalties import PenaltyGrid
+from .rules import standard_errors
 from .schedule import KSchedule, first_best
 from .stability import StabilitySelection, expected_false_selections, smallest_threshold
 
 __all__ = [
     "CrossValidated",
+    "CrossValidatedLinearModel",
     "InformationCriterion",
     "KSchedule",
     "PathSolver",
+    "PenaltyGrid",
     "PrecisionPath",
     "SparseDiscriminantAnalysisCV",
     "SparseHuberRegressionCV",

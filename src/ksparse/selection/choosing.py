@@ -6,13 +6,17 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any, TypeVar
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..estimators import Samples, SparseEstimator
 from ..objectives import Objective
+from ..solvers import Result
 from .pathwise import PathSolver
 from .schedule import KSchedule, check_ks
 
@@ -66,22 +70,38 @@ class ChosenK(SparseEstimator):
             return
         if self.ks != "auto":
             raise ValueError(f'ks must be "auto" or a sequence of integers such as range(1, 21), got {self.ks!r}')
-        smallest = max(solver.fewest, min(self.first_k, solver.most))
+        smallest = solver.fewest
         largest = max(smallest, min(max(self.largest_auto_k(n_samples), 1), solver.most))
-        schedule = KSchedule(smallest, largest, self.k_factor, self.k_resolution)
+        schedule = KSchedule(smallest, largest)
         scores: Mapping[int, float] = {}
         while further := schedule.next_ks(scores):
             scores = evaluate(further)
 
-    def store_choice(self: C, solver: PathSolver, chosen: int) -> C:
+    def store_choice(self: C, results: Mapping[int, Result], passes: int, chosen: int) -> C:
         """Set the fitted attributes from the solutions for all k and the chosen one."""
-        self.path_: Any = self.build_path(solver.results, solver.passes)
+        self.path_: Any = self.build_path(results, passes)
         self.ks_ = self.path_.ks
         self.k_ = chosen
-        result = solver.results[chosen]
+        result = results[chosen]
         if not result.success:
             warnings.warn(f"for the chosen k = {chosen}: {result.message}", ConvergenceWarning, stacklevel=4)
         return self.store_result(result)
+
+    def build_fixed(self, k: int) -> tuple[Any, int]:
+        """The model with this k as a parameter, with all that was fitted but the solution; and the position of k."""
+        check_is_fitted(self)
+        position = np.flatnonzero(self.ks_ == k)
+        if isinstance(k, bool) or not position.size:
+            raise ValueError(f"k = {k!r} was not tried; ks_ has {self.ks_.tolist()}, and ks= sets what is tried")
+        kind = next(c for c in type(self).__mro__ if issubclass(c, SparseEstimator) and not issubclass(c, ChosenK))
+        names = set(signature(kind).parameters)
+        model = kind(**{name: value for name, value in self.get_params(deep=False).items() if name in names})
+        model.k = int(k)
+        fitted = {name: value for name, value in vars(self).items() if name not in names and name not in vars(model)}
+        parameters = set(signature(type(self)).parameters)
+        chosen = {"ks_", "k_", "path_", "scores_", "grid_scores_", "choice_", "criterion_"} | parameters
+        vars(model).update({name: value for name, value in fitted.items() if name not in chosen})
+        return model, int(position[0])
 
 
 def build_path_solver(model: SparseEstimator, objective: Objective) -> PathSolver:

@@ -166,7 +166,7 @@ class InformationCriterion(ChosenK):
             scores = np.array([score(k) for k in tried])
             self.criterion_, chosen = -scores, tried[first_best(scores)]
             if chosen in refined:
-                return self.store_choice(solver, chosen)
+                return self.store_choice(solver.results, solver.passes, chosen)
             solver.refine(chosen)
             refined.add(chosen)
 

@@ -1,27 +1,31 @@
-"""Choosing k by cross-validation, whatever it counts."""
+"""Choosing k, and penalties with it, by cross-validation, whatever k counts."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.stats import rankdata
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
-from .._types import Array, IntArray
-from ..estimators import Samples
-from ..solvers import Result
+from .._types import AnyArray, Array
+from ..estimators import Samples, SparseEstimator
+from ..objectives import Objective
 from ..threads import one_thread
-from .choosing import ChosenK, build_path_solver
+from .choosing import ChosenK
+from .compression import split_samples
+from .folds import Fold
 from .pathwise import PathSolver
-from .schedule import first_best
+from .penalties import PenaltyGrid, PenaltyPaths, check_penalties
+from .rules import RULES, Choice, choose, choose_penalties, rate, standard_errors
 
-__all__ = ["CrossValidated", "choose_k", "standard_errors"]
+__all__ = ["CrossValidated", "CrossValidatedLinearModel"]
 
 log = logging.getLogger(__name__)
 
@@ -30,28 +34,16 @@ C = TypeVar("C", bound="CrossValidated")
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CrossValidated(ChosenK):
-    """An estimator whose k is chosen by cross-validation; its `fit` is that of a linear model.
+    """An estimator whose k is chosen by cross-validation; for linear models, see `CrossValidatedLinearModel`.
 
     Put it before an estimator with a fixed k, as a dataclass: the parameters are those of the estimator without `k` and
-    `warm_start`, and `ks`, `cv`, `scoring`, `rule` and `n_jobs`.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> from sklearn.datasets import load_diabetes
-    >>> from ksparse import SparseLinearRegression
-    >>> from ksparse.selection import CrossValidated
-    >>> @dataclass(eq=False, repr=False)
-    ... class MyRegressionCV(CrossValidated, SparseLinearRegression):
-    ...     "Least squares with k chosen by cross-validation."
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> MyRegressionCV(ks=range(1, 6), rule="1se").fit(X, y).k_
-    5
+    `warm_start`, and `ks`, `cv`, `scoring`, `rule` and `n_jobs`. An estimator with `penalty_names` overrides
+    `build_grid`, and its penalties are chosen with k.
     """
 
     cv: Any = 5
     scoring: Any = None
-    rule: str = "best"
+    rule: str = "smooth"
     n_jobs: int | None = None
 
     def fit(self: C, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> C:
@@ -75,82 +67,166 @@ class CrossValidated(ChosenK):
         """
         return self.fit_samples(self.check_samples(X, y, sample_weight), groups)
 
+    def build_grid(self, objective: Objective) -> PenaltyGrid:
+        """The penalties to try; by default only those that the model has."""
+        return PenaltyGrid()
+
     def fit_samples(self: C, samples: Samples, groups: Any = None) -> C:
         """Choose k by cross-validation, and fit the model to all samples; `groups` are for the splitter."""
-        if self.rule not in ("best", "1se"):
-            raise ValueError(f'rule must be "best" or "1se", got {self.rule!r}')
+        if self.rule not in RULES:
+            raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}, got {self.rule!r}")
         splitter = check_cv(self.cv, samples.y, classifier=is_classifier(self))
         splits = list(splitter.split(samples.X, samples.y, groups))
         if not splits:
             raise ValueError("cv gives no splits; pass at least one, and note that an iterator can be read only once")
         scorer = None if self.scoring is None else get_scorer(self.scoring)
-        whole = build_path_solver(self, self.prepare(samples))
-        folds = [_Fold(self, samples, train, test, scorer) for train, test in splits]
-        scores = self._score_ks(whole, folds)
-        tried = sorted(scores)
-        self.scores_ = np.array([scores[k] for k in tried])
-        chosen = tried[choose_k(self.scores_, self.rule)]
-        whole.refine(chosen)
-        return self.store_choice(whole, chosen)
+        parts = split_samples(self, samples, splits, scores_moments=scorer is None)
+        objective = self.prepare(parts.whole)
+        grid = self.build_grid(objective)
+        whole = PenaltyPaths(self, objective, grid)
+        folds = [Fold(self, training, held_out, grid, scorer) for training, held_out in parts.folds]
+        self._score_ks(whole, folds, min(len(train) for train, _ in splits))
+        return self._store_models(whole)
 
-    def _score_ks(self, whole: PathSolver, folds: Sequence[_Fold]) -> dict[int, Array]:
-        """Solve the problem on all samples and on each fold for each k, and return the scores on the folds."""
+    def _score_ks(self, whole: PenaltyPaths, folds: Sequence[Fold], n_training: int) -> None:
+        """Score all combinations for each k on each fold."""
         scores: dict[int, Array] = {}
 
         def evaluate(further: list[int]) -> dict[int, float]:
             # Each fold runs on one thread; the folds run in parallel, share the data, and keep their solutions.
             with one_thread():
-                jobs = [delayed(whole.solve)(further), *(delayed(fold.scores)(further) for fold in folds)]
-                _, *columns = Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs)
-            for k, values in zip(further, np.array(columns).T, strict=True):
+                jobs = (delayed(fold.score)(further) for fold in folds)
+                parts = np.array(Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs))
+            for i, k in enumerate(further):
+                values = np.moveaxis(parts[:, :, i], 0, -1)  # selection, refit, fold
                 if np.isnan(values).any() or np.isposinf(values).any():
                     raise ValueError(f"the score for k = {k} is NaN or +inf in some fold; choose another scoring")
                 scores[k] = values
-                log.info("k = %d: score %.4g ± %.2g", k, values.mean(), standard_errors(values[None])[0])
-            return {k: float(values.mean()) for k, values in scores.items()}
+                best = values.reshape(-1, len(folds))[values.mean(axis=-1).argmax()]
+                log.info("k = %d: score %.4g ± %.2g", k, best.mean(), standard_errors(best[None])[0])
+            self.ks_ = np.array(sorted(scores))
+            self.grid_scores_ = np.stack([scores[k] for k in sorted(scores)], axis=1)
+            rates = rate(self.grid_scores_, self.ks_, self.rule).max(axis=(0, 2))
+            return dict(zip(self.ks_.tolist(), rates.tolist(), strict=True))
 
-        self.evaluate_ks(whole, min(fold.n_training for fold in folds), evaluate)
-        return scores
+        self.evaluate_ks(whole.solvers[0], n_training, evaluate)
+
+    def _store_models(self: C, whole: PenaltyPaths) -> C:
+        """Fit the models for all k to all samples, each with its best penalties, and store the chosen one."""
+        ks, by_k = self.ks_.tolist(), choose_penalties(self.grid_scores_, self.ks_, self.rule)
+        chosen = choose(self.grid_scores_, self.ks_, self.rule)
+        self.scores_ = np.array([self.grid_scores_[choice] for choice in by_k])
+        for selection in sorted({choice.selection for choice in by_k}):
+            whole.solvers[selection].solve([ks[choice.k] for choice in by_k if choice.selection == selection])
+        whole.solvers[chosen.selection].refine(ks[chosen.k])
+        results = {}
+        for choice in by_k:
+            (results[ks[choice.k]],) = whole.refit(choice.selection, ks[choice.k], [whole.grid.refit[choice.refit]])
+        self.store_grid(whole.grid, chosen)
+        self.choice_ = self._describe_choice(ks[chosen.k], whole.solvers[0])
+        log.info(self.choice_)
+        return self.store_choice(results, sum(solver.passes for solver in whole.solvers), ks[chosen.k])
+
+    def store_grid(self, grid: PenaltyGrid, chosen: Choice) -> None:
+        """Set the fitted attributes of the penalties: those that were tried, and the chosen ones."""
+
+    def _describe_choice(self, k: int, solver: PathSolver) -> str:
+        tried, most = self.ks_.tolist(), solver.most
+        said = f"k = {k} of {most} {self.unit_name}, chosen among {len(tried)} k from {tried[0]} to {tried[-1]}"
+        if k == 0:
+            return f"{said}; no {self.unit_name[:-1]} predicts better than a constant"
+        if k == tried[-1] and len(tried) > 1:
+            more = "all there are" if k == most else "a larger k may predict better: try some by ks="
+            return f"{said}; this is the largest k that was tried, {more}"
+        return said
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """The scores of all combinations as columns of a table, as in scikit-learn's `GridSearchCV`."""
+        axes = self.grid_axes()
+        positions = np.indices(self.grid_scores_.shape[:-1]).reshape(3, -1)
+        columns = {name: values[positions[axis]] for axis, (name, values) in axes.items()}
+        scores = self.grid_scores_.reshape(-1, self.grid_scores_.shape[-1])
+        means = scores.mean(axis=1)
+        table: dict[str, Any] = {f"param_{name}": column for name, column in columns.items()}
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        table["params"] = [dict(zip(columns, row, strict=True)) for row in rows]
+        table |= {f"split{i}_test_score": column for i, column in enumerate(scores.T)}
+        table |= {"mean_test_score": means, "std_test_score": scores.std(axis=1)}
+        table["rank_test_score"] = rankdata(-means, method="min").astype(int)
+        return table
+
+    def grid_axes(self) -> dict[int, tuple[str, AnyArray]]:
+        """Name and values of each axis of `grid_scores_` that has a name, by its position."""
+        return {1: ("k", self.ks_)}
+
+    def at(self, k: int) -> SparseEstimator:
+        """The fitted model for another k that was tried, with the penalties that scored best for it.
+
+        Parameters
+        ----------
+        k : int
+            One of `ks_`.
+
+        Returns
+        -------
+        SparseEstimator
+            The model with a fixed k, fitted to all samples; its `scores_` are those of the folds.
+        """
+        model, position = self.build_fixed(k)
+        choice = choose_penalties(self.grid_scores_, self.ks_, self.rule)[position]
+        for axis, (name, values) in self.grid_axes().items():
+            setattr(model, name, values[choice[axis]].item())
+        model.scores_ = self.scores_[position]
+        return model.store_result(self.path_.results[position])
 
 
-class _Fold:
-    """Solutions on the training part of a split, which is independent of all others, scored on its held-out part."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class CrossValidatedLinearModel(CrossValidated):
+    """A linear model whose k, ridge of the selection and ridge of the coefficients are chosen by cross-validation.
 
-    def __init__(self, model: ChosenK, samples: Samples, train: IntArray, test: IntArray, scorer: Any) -> None:
-        training = samples.select_rows(train)
-        self.n_training = len(training)
-        self._model = model.copy_for_fold(training)
-        self._objective = self._model.prepare(training)
-        self._solver = build_path_solver(self._model, self._objective)
-        # Held-out samples have lost the names of their features, which scikit-learn would miss in predictions.
-        self._model.__dict__.pop("feature_names_in_", None)
-        self._held_out, self._scorer = samples.select_rows(test), scorer
+    Put it before a `SparseLinearModel`, as a dataclass: the parameters are those of the model without `k`, `alpha`,
+    `refit_alpha` and `warm_start`, and `ks`, `alphas`, `refit_alphas`, `cv`, `scoring`, `rule` and `n_jobs`.
+    `standardize` is True by default, so that the ridges do not depend on the units of the features.
 
-    def scores(self, ks: list[int]) -> list[float]:
-        """Solve for these k, and score each solution on the held-out samples; larger is better."""
-        self._solver.solve(ks)
-        return [self._score(self._solver.results[k]) for k in ks]
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ksparse import SparseLinearRegression
+    >>> from ksparse.selection import CrossValidatedLinearModel
+    >>> @dataclass(eq=False, repr=False)
+    ... class MyRegressionCV(CrossValidatedLinearModel, SparseLinearRegression):
+    ...     "Least squares with k and ridges chosen by cross-validation."
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = MyRegressionCV(ks=range(1, 6), rule="1se").fit(X, y)
+    >>> model.k_, model.at(k=3).get_support(indices=True)
+    (5, array([2, 3, 8]))
+    """
 
-    def _score(self, result: Result) -> float:
-        if self._scorer is None:
-            return self._model.held_out_score(self._objective, result, self._held_out)
-        return float(self._scorer(self._model.store_result(result), self._held_out.X, self._held_out.y))
+    alpha: Any = field(default=None, init=False)
+    refit_alpha: Any = field(default=None, init=False)
 
+    alphas: Any = "auto"
+    refit_alphas: Any = "auto"
+    standardize: bool = True
 
-def standard_errors(scores: Array) -> Array:
-    """Standard error over the folds of each k's mean score; 0 for one fold, infinite where a score is infinite."""
-    n_folds = scores.shape[1]
-    if n_folds == 1:
-        return np.zeros(len(scores))
-    with np.errstate(invalid="ignore"):
-        spread = scores.std(axis=1, ddof=1)
-    return np.where(np.isfinite(scores).all(axis=1), spread / np.sqrt(n_folds), np.inf)
+    def build_grid(self, objective: Objective) -> PenaltyGrid:
+        suggested: tuple[list[float], list[float]] = ([], [])
+        if isinstance(self.alphas, str) or isinstance(self.refit_alphas, str):
+            suggested = self.suggest_penalties(objective)
+        selection = check_penalties(self.alphas, "alphas", suggested[0])
+        if self.refit_alphas is None:
+            return PenaltyGrid(selection)
+        return PenaltyGrid(selection, check_penalties(self.refit_alphas, "refit_alphas", suggested[1]))
 
+    def store_grid(self, grid: PenaltyGrid, chosen: Choice) -> None:
+        self.alphas_: Array = np.array(grid.selection, dtype=np.float64)
+        self.refit_alphas_: Array = np.array(grid.refit, dtype=np.float64)  # None, the ridge of the selection, is NaN
+        self.alpha_ = float(self.alphas_[chosen.selection])
+        refit = grid.refit[chosen.refit]
+        self.refit_alpha_ = self.alpha_ if refit is None else refit
 
-def choose_k(scores: Array, rule: str) -> int:
-    """Position of the chosen k: the best mean score, or the first one within a standard error of it."""
-    means = scores.mean(axis=1)
-    best = first_best(means)
-    if rule == "best":
-        return best
-    return int(np.argmax(means >= means[best] - standard_errors(scores)[best]))
+    def grid_axes(self) -> dict[int, tuple[str, AnyArray]]:
+        axes = {0: ("alpha", self.alphas_), **super().grid_axes()}
+        return axes if np.isnan(self.refit_alphas_).any() else {**axes, 2: ("refit_alpha", self.refit_alphas_)}

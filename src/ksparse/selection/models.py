@@ -22,7 +22,7 @@ from ..solvers import Result
 from ..validation import check_nonnegative_number, check_positive_number
 from .choosing import ChosenK
 from .criteria import GRAPH_CRITERIA, InformationCriterion, graph_criterion
-from .cross_validation import CrossValidated
+from .cross_validation import CrossValidated, CrossValidatedLinearModel
 from .pathwise import PathSolver
 
 C = TypeVar("C", bound=type[ChosenK])
@@ -55,26 +55,26 @@ def describe(cls: C) -> C:
 
 @describe
 @dataclass(eq=False, repr=False)
-class SparseLinearRegressionCV(CrossValidated, SparseLinearRegression):
-    """Least squares with the number of features chosen by cross-validation."""
+class SparseLinearRegressionCV(CrossValidatedLinearModel, SparseLinearRegression):
+    """Least squares with the number of features and the ridges chosen by cross-validation."""
 
 
 @describe
 @dataclass(eq=False, repr=False)
-class SparseLogisticRegressionCV(CrossValidated, SparseLogisticRegression):
-    """Logistic regression with the number of features chosen by cross-validation."""
+class SparseLogisticRegressionCV(CrossValidatedLinearModel, SparseLogisticRegression):
+    """Logistic regression with the number of features and the ridges chosen by cross-validation."""
 
 
 @describe
 @dataclass(eq=False, repr=False)
-class SparsePoissonRegressionCV(CrossValidated, SparsePoissonRegression):
-    """Poisson regression with the number of features chosen by cross-validation."""
+class SparsePoissonRegressionCV(CrossValidatedLinearModel, SparsePoissonRegression):
+    """Poisson regression with the number of features and the ridges chosen by cross-validation."""
 
 
 @describe
 @dataclass(eq=False, repr=False)
-class SparseHuberRegressionCV(CrossValidated, SparseHuberRegression):
-    """Robust regression with the number of features chosen by cross-validation, with Huber's loss as the score."""
+class SparseHuberRegressionCV(CrossValidatedLinearModel, SparseHuberRegression):
+    """Robust regression with the number of features and the ridges chosen by cross-validation, with Huber's loss as the score."""
 
 
 @describe

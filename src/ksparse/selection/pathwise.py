@@ -8,10 +8,23 @@ from itertools import pairwise
 
 import numpy as np
 
+from .._types import Array, Mask
 from ..debias.exact import RESULT_TOL
 from ..objectives import Objective
-from ..objectives.protocols import HasHeavyState, working_form
-from ..solvers import Budget, Iterate, Problem, Result, Solver, Tolerance, grow, plan_growth, shrink, specialize
+from ..objectives.protocols import HasHeavyState, WorkingForm, working_form
+from ..solvers import (
+    Budget,
+    FixedSupport,
+    Iterate,
+    Problem,
+    Result,
+    Solver,
+    Tolerance,
+    grow,
+    plan_growth,
+    shrink,
+    specialize,
+)
 from ..sparsity import Sparsity
 from ..threads import one_thread
 
@@ -45,6 +58,8 @@ class PathSolver:
     solver : Solver
         The method for each k. The default solver has a quick budget on the way, where neighbours take the place of a
         wider search; `refine` adds that, and the solver's effort.
+    form : WorkingForm, optional
+        The working form of the objective, if it is known: problems with the same form share what they gather of X.
 
     Attributes
     ----------
@@ -63,10 +78,12 @@ class PathSolver:
     [[9], [7, 9], [3, 7, 9]]
     """
 
-    def __init__(self, objective: Objective, sparsity: Sparsity, solver: Solver) -> None:
+    def __init__(
+        self, objective: Objective, sparsity: Sparsity, solver: Solver, form: WorkingForm | None = None
+    ) -> None:
         self._solver = specialize(solver, objective)
         with one_thread():
-            self._form = working_form(objective)
+            self._form = working_form(objective) if form is None else form
         self._objective = self._form.objective
         self._passes_before = self._objective.counters.passes
         self._units = replace(sparsity, k=objective.size).bind(objective.shape, objective.free)
@@ -114,6 +131,23 @@ class PathSolver:
                 self.results[k] = replace(self.results[k], message=searched.message)
             self._enforce_monotone()
         return self.results[k]
+
+    def working_solution(self, k: int) -> tuple[Array, Mask]:
+        """The solution for k in working coordinates, with its support: whole units, and the free coordinates."""
+        x = self._iterates[k].point.x
+        return x, self._units.mask(self._units.units_in(x != 0) | self._units.always)
+
+    def refit(self, k: int, objectives: Iterable[Objective]) -> list[Result]:
+        """Minimize other objectives, in the same working coordinates, on the support of the solution for this k."""
+        results, x = [], self._iterates[k].point.x
+        solver = FixedSupport()
+        with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            for objective in objectives:
+                problem = Problem(replace(self._form, objective=objective), replace(self._units, k=k))
+                result, last = solver.resume(problem, solver.prepare(problem, x))
+                results.append(result)
+                x = last.point.x  # the next penalty is near
+        return results
 
     def search(self) -> None:
         """Spend the solver's effort, if it has any, on the solution for each k."""

@@ -1,4 +1,4 @@
-"""The schedule of k for ks="auto": increase k until the score has got worse, then try the k around the best."""
+"""The schedule of k for ks="auto": a coarse grid, further while scores rise, then the k around the best."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 __all__ = ["KSchedule", "check_ks", "first_best"]
 
-#: The number of k in the first round, and in each further one.
-FIRST_ROUND, NEXT_ROUND = 8, 4
-#: The score has got worse when this many larger k were no better than the best.
-LARGER_KS = 4
+#: The first round ends here, unless there are fewer units: a larger k is tried only if scores still rise.
+FIRST_LARGEST = 50
+#: The number of k in each further round, and how many of the last ones may be the best for the search to go on.
+NEXT_ROUND, LAST_KS = 2, 2
 #: Scores that differ by less than this fraction of their range are equal.
 SCORE_TIE = 1e-9
 
@@ -26,50 +26,55 @@ SCORE_TIE = 1e-9
 class KSchedule:
     """Rounds of k to try, given the scores so far; larger scores are better.
 
+    The first round is a geometric grid up to 50, so that scores which fall at first and rise later are seen. As long as
+    the best score belongs to one of the last two k, larger ones follow, up to `largest`. Then the gaps on both sides of
+    the best k are halved.
+
     Parameters
     ----------
     smallest, largest : int
         The range of k.
-    factor : float, default=1.25
+    factor : float, default=1.5
         Each k is larger than the one before by this factor, and by at least one.
-    resolution : float, default=0
-        Gaps around the best k are closed until they are at most this fraction of it.
+    resolution : float, default=0.15
+        Gaps around the best k are halved until they are at most this fraction of it, or one.
 
     Examples
     --------
     >>> from ksparse.selection import KSchedule
-    >>> schedule, scores = KSchedule(1, 100), {}
+    >>> schedule, scores = KSchedule(0, 500), {}
     >>> while ks := schedule.next_ks(scores):
     ...     print(ks)
-    ...     scores |= {k: -abs(k - 17) for k in ks}
-    [1, 2, 3, 4, 5, 7, 9, 12]
-    [15, 19, 24, 30]
-    [38]
-    [13, 17]
-    [16, 18]
+    ...     scores |= {k: -abs(k - 60) for k in ks}
+    [0, 1, 2, 3, 5, 8, 12, 18, 27, 41, 50]
+    [75, 113]
+    [170]
+    [62, 94]
+    [56, 68]
     """
 
     smallest: int
     largest: int
-    factor: float = 1.25
-    resolution: float = 0.0
+    factor: float = 1.5
+    resolution: float = 0.15
 
     def next_ks(self, scores: Mapping[int, float]) -> list[int]:
         """The next k to try; none when the search is over."""
         if not scores:
-            return [self.smallest, *self._increase(self.smallest, FIRST_ROUND - 1)]
+            return [self.smallest, *self._increase(self.smallest, self.largest, FIRST_LARGEST)]
         tried = sorted(scores)
         best = tried[first_best([scores[k] for k in tried])]
         larger = sum(k > best for k in tried)
-        if larger < LARGER_KS and tried[-1] < self.largest:
-            return self._increase(tried[-1], NEXT_ROUND if larger == 0 else LARGER_KS - larger)
+        if larger < LAST_KS and tried[-1] < self.largest:
+            return self._increase(tried[-1], NEXT_ROUND - larger)
         return self._halve_gaps(tried, best)
 
-    def _increase(self, k: int, count: int) -> list[int]:
-        """The next k after this one."""
+    def _increase(self, k: int, count: int, last: int | None = None) -> list[int]:
+        """The next k after this one: a number of them, up to `last` if it is given."""
+        end = self.largest if last is None else min(max(last, k), self.largest)
         ks: list[int] = []
-        while len(ks) < count and k < self.largest:
-            k = min(max(k + 1, ceil(self.factor * k)), self.largest)
+        while len(ks) < count and k < end:
+            k = min(max(k + 1, ceil(self.factor * k)), end)
             ks.append(k)
         return ks
 
@@ -77,7 +82,7 @@ class KSchedule:
         """The middles of the gaps on both sides of the best."""
         position = tried.index(best)
         neighbours = tried[max(position - 1, 0) : position + 2]
-        middles = [(a + b) // 2 for a, b in pairwise(neighbours) if b - a > self.resolution * best]
+        middles = [(a + b) // 2 for a, b in pairwise(neighbours) if b - a > max(1.0, self.resolution * best)]
         return [k for k in middles if k not in tried]
 
 

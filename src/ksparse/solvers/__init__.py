@@ -1,5 +1,6 @@
 """The methods, and what they are made of: steps, halting rules, results."""
 
+from .fixed_support import FixedSupport
 from .glasso import GLasso
 from .grahtp import HTP, IHT, FGraHTP, GraHTP
 from .greedy import FBS, GraSP
@@ -23,6 +24,7 @@ __all__ = [
     "Callback",
     "Constant",
     "FGraHTP",
+    "FixedSupport",
     "GLasso",
     "GraHTP",
     "GraSP",

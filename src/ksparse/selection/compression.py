@@ -1,0 +1,174 @@
+"""Few rows in place of many: samples with the same weighted means and second moments.
+
+Least squares depends on samples by their means and second moments only. With q variables (features and responses),
+q + 1 rows have the same moments as n: fits, standardization and mean squared errors of them are the same, up to
+rounding, for every ridge, support and bound. SampleMoments of a fold's training part are those of all samples minus those of
+its held-out part: one pass over the data serves all folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgError, cholesky
+
+from .._types import Array, IntArray
+from ..estimators import Samples, SparseEstimator
+
+__all__ = ["SplitSamples", "compress_samples", "split_samples"]
+
+#: Samples are compressed if there are this many times as many as rows that are left. Below, a pass over all rows costs
+#: hardly more than one over the compressed rows, and their moments cost more than they save.
+MIN_ROW_RATIO = 4
+#: Largest number of variables: the moments of each fold take the square of it in memory.
+MAX_VARIABLES = 4000
+#: Rows are read in blocks of about this many numbers.
+BLOCK_SIZE = 2**22
+#: If the others explain a variable but for this fraction of its standard deviation, moments are not accurate enough.
+MIN_RESIDUAL = 1e-5
+
+
+class SplitSamples(NamedTuple):
+    """All samples, and the training and held-out part of each split."""
+
+    whole: Samples
+    folds: list[tuple[Samples, Samples]]
+
+
+class SampleMoments(NamedTuple):
+    """Sums over samples of weights, of the weighted variables, and of their weighted products, about an origin."""
+
+    weight: float
+    first: Array
+    second: Array
+
+    def subtract(self, part: SampleMoments) -> SampleMoments:
+        """The moments of the other samples."""
+        return SampleMoments(self.weight - part.weight, self.first - part.first, self.second - part.second)
+
+
+def split_samples(
+    model: SparseEstimator, samples: Samples, splits: Sequence[tuple[IntArray, IntArray]], *, scores_moments: bool
+) -> SplitSamples:
+    """The parts of each split; compressed where the model depends on moments only and that saves work.
+
+    With `scores_moments`, the scores of held-out samples depend on moments only too.
+    """
+    fewest = min(len(train) for train, _ in splits)
+    if model.depends_on_moments() and _is_worth_it(samples, fewest):
+        compressed = _compress_splits(samples, splits, scores_moments)
+        if compressed is not None:
+            return compressed
+    return SplitSamples(samples, [(samples.select_rows(train), samples.select_rows(test)) for train, test in splits])
+
+
+def compress_samples(samples: Samples) -> Samples | None:
+    """One row more than there are variables, with the same moments; None if they would not be accurate enough.
+
+    Parameters
+    ----------
+    samples : Samples
+        Dense features, and responses that are numbers.
+
+    Returns
+    -------
+    Samples or None
+        The rows, each with the same weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.estimators import Samples
+    >>> from ksparse.selection.compression import compress_samples
+    >>> X = np.random.default_rng(0).standard_normal((1000, 2))
+    >>> few = compress_samples(Samples(X, X[:, 0] + X[:, 1] ** 2))
+    >>> few.X.shape, bool(np.allclose(np.cov(few.X.T, ddof=0), np.cov(X.T, ddof=0)))
+    ((4, 2), True)
+    """
+    origin = _find_origin(samples)
+    return _expand(_sum_moments(samples, np.arange(len(samples)), origin), origin, samples)
+
+
+def _is_worth_it(samples: Samples, n_training: int) -> bool:
+    if sparse.issparse(samples.X):
+        return False
+    variables = samples.X.shape[1] + (1 if samples.y.ndim == 1 else samples.y.shape[1])
+    return variables <= MAX_VARIABLES and n_training >= MIN_ROW_RATIO * (variables + 1)
+
+
+def _compress_splits(
+    samples: Samples, splits: Sequence[tuple[IntArray, IntArray]], scores_moments: bool
+) -> SplitSamples | None:
+    origin, n = _find_origin(samples), len(samples)
+    parts = [_sum_moments(samples, test, origin) for _, test in splits]
+    times_held_out = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
+    if (times_held_out == 1).all():
+        total = SampleMoments(*(sum(terms) for terms in zip(*parts, strict=True)))  # type: ignore[arg-type]
+    else:
+        total = _sum_moments(samples, np.arange(n), origin)
+    whole, folds = _expand(total, origin, samples), []
+    for (train, test), part in zip(splits, parts, strict=True):
+        complement = len(train) + len(test) == n and not np.isin(train, test).any() and np.unique(train).size == len(train)
+        moments = total.subtract(part) if complement else _sum_moments(samples, train, origin)
+        training = _expand(moments, origin, samples)
+        held_out = _expand(part, origin, samples) if scores_moments and len(test) > len(total.first) + 1 else None
+        if whole is None or training is None:
+            return None
+        folds.append((training, samples.select_rows(test) if held_out is None else held_out))
+    return None if whole is None else SplitSamples(whole, folds)
+
+
+def _find_origin(samples: Samples) -> Array:
+    """A point near the means, so that sums of squares about it lose no digits."""
+    y = np.asarray(samples.y, dtype=np.float64).reshape(len(samples), -1)
+    return np.concatenate([np.mean(samples.X, axis=0, dtype=np.float64), y.mean(axis=0)])
+
+
+def _sum_moments(samples: Samples, rows: IntArray, origin: Array) -> SampleMoments:
+    """SampleMoments of some samples, block by block; NaN and infinity in X make them NaN or infinite."""
+    weights = np.ones(len(samples)) if samples.sample_weight is None else samples.sample_weight
+    responses = np.asarray(samples.y, dtype=np.float64).reshape(len(samples), -1)
+    size = max(BLOCK_SIZE // origin.size, 1)
+    weight, first, second = 0.0, np.zeros(origin.size), np.zeros((origin.size, origin.size))
+    for start in range(0, len(rows), size):
+        block = rows[start : start + size]
+        variables = np.hstack([samples.X[block], responses[block]]) - origin
+        weighted = variables * weights[block, None]
+        weight, first = weight + float(weights[block].sum()), first + weighted.sum(axis=0)
+        second += variables.T @ weighted
+    return SampleMoments(weight, first, second)
+
+
+def _expand(moments: SampleMoments, origin: Array, samples: Samples) -> Samples | None:
+    """Rows with these moments: the mean plus an orthonormal basis, orthogonal to 1, times a root of the covariance."""
+    if not (np.isfinite(moments.second).all() and moments.weight > 0):
+        return None
+    mean = moments.first / moments.weight
+    covariance = moments.second / moments.weight - np.outer(mean, mean)
+    deviations = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+    varies = deviations > 1e-8 * np.sqrt(moments.second.diagonal() / moments.weight)
+    safe = np.where(varies, deviations, 1.0)
+    correlation = covariance / safe / safe[:, None]
+    correlation[~varies] = correlation[:, ~varies] = 0.0
+    np.fill_diagonal(correlation, 1.0)
+    try:
+        root = cholesky(correlation)
+    except LinAlgError:
+        return None
+    if root.diagonal().min() < MIN_RESIDUAL:
+        return None
+    root *= np.where(varies, deviations, 0.0)
+    count = origin.size + 1
+    # The reflection that takes the last unit vector to 1/√m takes the other ones to an orthonormal basis of the rest.
+    normal = np.full(count, -1.0 / np.sqrt(count))
+    normal[-1] += 1.0
+    normal /= np.linalg.norm(normal)
+    rows = np.vstack([root, np.zeros(origin.size)])
+    rows -= 2.0 * np.outer(normal, normal[:-1] @ root)
+    rows = rows * np.sqrt(count) + mean + origin
+    n_features = samples.X.shape[1]
+    y = rows[:, n_features] if samples.y.ndim == 1 else rows[:, n_features:]
+    return Samples(np.asfortranarray(rows[:, :n_features]), y, np.full(count, moments.weight / count))

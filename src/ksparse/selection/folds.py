@@ -1,0 +1,73 @@
+"""The training and held-out part of a split, and scores of solutions on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._types import Array
+from ..estimators import Samples, SparseEstimator
+from ..solvers import Result
+from .penalties import PenaltyGrid, PenaltyPaths
+
+__all__ = ["Fold"]
+
+
+class Fold:
+    """Solutions on the training part of a split, which is independent of all others, scored on its held-out part.
+
+    Parameters
+    ----------
+    model : SparseEstimator
+        The model, of which the fold makes a copy of its own.
+    training, held_out : Samples
+        The two parts.
+    grid : PenaltyGrid
+        The penalties to try.
+    scorer : callable, optional
+        A scorer of scikit-learn; by default the model's own score.
+    """
+
+    def __init__(
+        self, model: SparseEstimator, training: Samples, held_out: Samples, grid: PenaltyGrid, scorer: Any = None
+    ) -> None:
+        self._model = model.copy_for_fold(training)
+        self._paths = PenaltyPaths(self._model, self._model.prepare(training), grid)
+        # Held-out samples have lost the names of their features, which scikit-learn would miss in predictions.
+        self._model.__dict__.pop("feature_names_in_", None)
+        if sparse.issparse(held_out.X):
+            held_out = replace(held_out, X=held_out.X.tocsc())  # scores read columns
+        self._held_out, self._scorer = held_out, scorer
+        # Several penalties of the selection often find the same units, whose refits are the same.
+        self._known: dict[bytes, Array] = {}
+
+    def score(self, ks: list[int]) -> Array:
+        """Solve for these k, and score each solution: of shape (penalties of the selection, k, penalties of refits)."""
+        self._paths.solve(ks)
+        return np.array([[self._score_refits(i, k) for k in ks] for i in range(len(self._paths.solvers))])
+
+    def _score_refits(self, selection: int, k: int) -> Array:
+        penalties = self._paths.grid.refit
+        if None in penalties:
+            return self._score_each(selection, k)
+        units = self._paths.solvers[selection].results[k].selected.tobytes()
+        if units not in self._known:
+            scores = self._score_together(selection, k) if self._scorer is None else None
+            self._known[units] = self._score_each(selection, k) if scores is None else scores
+        return self._known[units]
+
+    def _score_together(self, selection: int, k: int) -> Array | None:
+        """The scores of all refits by the model's short cut, if it has one."""
+        x, support = self._paths.solvers[selection].working_solution(k)
+        return self._model.score_refits(self._paths.form, x, support, self._paths.grid.refit, self._held_out)
+
+    def _score_each(self, selection: int, k: int) -> Array:
+        return np.array([self._score(result) for result in self._paths.refit(selection, k, self._paths.grid.refit)])
+
+    def _score(self, result: Result) -> float:
+        if self._scorer is None:
+            return self._model.held_out_score(self._paths.objective, result, self._held_out)
+        return float(self._scorer(self._model.store_result(result), self._held_out.X, self._held_out.y))
