@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, IntArray, Mask
 from ..objectives.linear import LinearModel, PointwiseData
 
 __all__ = ["apply_to_rows", "minimize_for_ridges"]
@@ -54,7 +54,7 @@ def minimize_for_ridges(model: LinearModel, ridges: Array, start: Array) -> Arra
         return None
     problem = _Ridges(data, ridges, model.fit_intercept)
     x = np.tile(start, (len(ridges), 1))
-    active = np.arange(len(ridges))
+    active: IntArray = np.arange(len(ridges))
     for _ in range(MAX_STEPS):
         active = active[~problem.step(x, active)]
         if not active.size:
@@ -88,7 +88,7 @@ class _Ridges:
         losses = apply_to_rows(self._loss.value, self._margins(x), self._y) @ self._weights
         return losses + 0.5 * np.sum(ridges * np.square(x), axis=1)
 
-    def step(self, x: Array, active: Array) -> Array:
+    def step(self, x: Array, active: IntArray) -> Mask:
         """Take a Newton step in the active rows of x; returns which of them have converged."""
         ridges, at = self._ridges[active], x[active]
         margins = self._margins(at)
@@ -104,7 +104,7 @@ class _Ridges:
             x[active] = np.nan
             return np.zeros(len(active), dtype=bool)
         x[active] = self._search(at, values, steps, predicted, ridges)
-        converged: Array = -predicted <= RELATIVE_TOL * np.maximum(np.abs(values), np.finfo(float).tiny)
+        converged: Mask = -predicted <= RELATIVE_TOL * np.maximum(np.abs(values), np.finfo(float).tiny)
         return converged
 
     def _solve(self, curvatures: Array, ridges: Array, gradients: Array) -> Array:

@@ -31,11 +31,12 @@ ks : "auto" or sequence of int
     Which numbers of $units to try. "auto" begins with a coarse grid, 0, 1, 2, 4, 8 and so on, goes on while the best
     score is at its end, and then tries the k around the best one; `ks_` has all that were tried.
 cv : int, splitter or iterable
-    How to split: a number of folds (stratified, for labels) or any splitter of scikit-learn.
+    How to split: a number of folds, shuffled with a fixed seed and stratified for labels, or any splitter of
+    scikit-learn.
 rule : {"smooth", "best", "1se"}
-    How the scores decide. "best" takes the best mean score. "smooth" takes the best after averaging each mean score with
-    those of its neighbours in the grid, which is less easily misled by chance. "1se" takes the smallest k whose best
-    mean score is within one standard error of the best of all.
+    How the scores decide. "best" takes the best mean score. "smooth" averages each mean score with those of its
+    neighbours in the grid, which is less easily misled by chance, and takes the smallest k within a twentieth of a
+    standard error of the best. "1se" takes the smallest k whose mean score is within one standard error of the best.
 n_jobs : int
     Number of folds that are fitted in parallel, as in joblib.
 class_weight : dict or "balanced"
@@ -196,7 +197,12 @@ bounds_ : EigenvalueBounds
 
 #: The fitted attributes of all estimators of a kind, and those that a parameter adds.
 FITTED = {"features": ["coef_", "intercept_", "support_"], "edges": ["precision_", "covariance_", "edges_", "bounds_"]}
-ADDED = {"ks": ["ks_", "k_", "path_", "coef_path_", "intercept_path_"], "cv": ["scores_", "grid_scores_", "cv_results_", "choice_"], "alphas": ["alphas_", "refit_alphas_", "alpha_", "refit_alpha_"], "criterion": ["criterion_"]}
+ADDED = {
+    "ks": ["ks_", "k_", "path_", "coef_path_", "intercept_path_"],
+    "cv": ["scores_", "grid_scores_", "cv_results_", "choice_"],
+    "alphas": ["alphas_", "refit_alphas_", "alpha_", "refit_alpha_"],
+    "criterion": ["criterion_"],
+}
 ALWAYS = ["n_iter_", "result_", "n_features_in_", "feature_names_in_"]
 
 

@@ -91,8 +91,8 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     unit_name: ClassVar[str] = "features"
     #: The solvers that can be chosen by name.
     solver_choices: ClassVar[SolverChoices] = SOLVERS
-    #: The parameter that acts while units are selected (a ridge, a shrinkage), and the one that takes its place when the
-    #: selected units are fitted for the last time; cross-validation chooses both. None if there are none.
+    #: The parameter that acts while units are selected (a ridge, a shrinkage), and the one that takes its place when
+    #: the selected units are fitted for the last time; cross-validation chooses both. None if there are none.
     penalty_names: ClassVar[tuple[str, str] | None] = None
 
     #: Fitted attributes beyond those of every estimator of features or edges, as `_docs` names them.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import pinvh
 from sklearn.base import MultiOutputMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.preprocessing import StandardScaler
@@ -35,7 +36,7 @@ M = TypeVar("M", bound="SparseLinearModel")
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csc", "csr"], "dtype": [np.float64, np.float32]}
 
 #: Ridges that are tried while features are selected, and for the final coefficients, as multiples of the curvature of
-#: the loss (docs/estimators.md says how they were found). Without a ridge, losses other than squares may have no minimum.
+#: the loss (docs/estimators.md says how they were found). Without a ridge, other losses than squares may lack a minimum.
 SELECTION_RIDGES = (0.03, 0.3, 3.0, 30.0)
 REFIT_RIDGES = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 SMALLEST_RIDGE = 0.003
@@ -236,7 +237,8 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
     def score_refits(
         self, form: WorkingForm, x: Array, support: Mask, penalties: Sequence[float], held_out: Samples
     ) -> Array | None:
-        loss = getattr(form.objective, "loss", None)
+        assert isinstance(form.objective, LinearModel)
+        loss = form.objective.loss
         if self.positive or support.ndim > 1 or not isinstance(loss, Loss):
             return None
         solutions = minimize_for_ridges(form.objective.restrict(support), np.array(penalties), x[support])
@@ -270,9 +272,25 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         weights, _ = self.split_intercept(result)
         return float(result.value - 0.5 * objective.alpha * np.sum(np.square(weights)))
 
-    def count_parameters(self, objective: Objective, result: Result) -> int:
-        features = int(self._selected_features(result).sum())
-        return (features + bool(self.fit_intercept)) * self.free_outputs(result)
+    def count_parameters(self, objective: Objective, result: Result) -> float:
+        """The effective degrees of freedom: the number of coefficients the data determine, less what the ridge takes.
+
+        With H the Hessian of f on the selected features and λ the ridge, Σⱼ (1 − λ·(H⁻¹)ⱼⱼ) over their coefficients,
+        which is the trace of H⁻¹(H − λI), plus the intercepts.
+        """
+        assert isinstance(objective, LinearModel)
+        outputs, features = self.free_outputs(result), self._selected_features(result)
+        intercepts = bool(self.fit_intercept) * outputs
+        if objective.alpha == 0 or not features.any():
+            return int(features.sum()) * outputs + intercepts
+        support = np.zeros(objective.shape, dtype=bool)
+        support[: len(features)][features] = True
+        n_coefficients = int(support.sum())
+        support[len(features) :] = True
+        restricted = objective.restrict(support)
+        hessian = restricted.hessian(restricted.evaluate(result.x[support]))
+        variances = pinvh(hessian).diagonal()[:n_coefficients]
+        return float(n_coefficients - objective.alpha * variances.sum() + intercepts)
 
     def free_outputs(self, result: Result) -> int:
         """Number of coefficients of a feature that the data determine."""
@@ -283,8 +301,8 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         return objective.total_weight
 
     def largest_auto_k(self, n_samples: float) -> int:
-        """The number of samples: with a ridge, models with as many features may still predict well."""
-        return int(n_samples)
+        """Twice the number of samples: with a ridge, models with more features than samples may predict well."""
+        return int(2 * n_samples)
 
     def linear_predictor(self, X: Any) -> Array:
         """Xw + b for new samples: of shape (n_samples,), or (n_samples, n_outputs) for several outputs."""

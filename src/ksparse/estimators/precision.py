@@ -52,10 +52,6 @@ class GraphModel(SparseEstimator):
 
     unit_name: ClassVar[str] = "edges"
     solver_choices: ClassVar[SolverChoices] = GRAPH_SOLVERS
-    # There may be many edges, and their scores are noisy: "auto" takes larger steps than for features.
-    first_k: ClassVar[int] = 0
-    k_factor: ClassVar[float] = 1.5
-    k_resolution: ClassVar[float] = 0.05
 
     k: int = 10
     _: KW_ONLY

@@ -100,7 +100,7 @@ class ChosenK(SparseEstimator):
         fitted = {name: value for name, value in vars(self).items() if name not in names and name not in vars(model)}
         parameters = set(signature(type(self)).parameters)
         chosen = {"ks_", "k_", "path_", "scores_", "grid_scores_", "choice_", "criterion_"} | parameters
-        vars(model).update({name: value for name, value in fitted.items() if name not in chosen})
+        model.__dict__.update({name: value for name, value in fitted.items() if name not in chosen})
         return model, int(position[0])
 
 

@@ -2,8 +2,8 @@
 
 Least squares depends on samples by their means and second moments only. With q variables (features and responses),
 q + 1 rows have the same moments as n: fits, standardization and mean squared errors of them are the same, up to
-rounding, for every ridge, support and bound. SampleMoments of a fold's training part are those of all samples minus those of
-its held-out part: one pass over the data serves all folds.
+rounding, for every ridge, support and bound. The moments of a fold's training part are those of all samples minus
+those of its held-out part: one pass over the data serves all folds.
 """
 
 from __future__ import annotations
@@ -106,12 +106,14 @@ def _compress_splits(
     parts = [_sum_moments(samples, test, origin) for _, test in splits]
     times_held_out = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
     if (times_held_out == 1).all():
-        total = SampleMoments(*(sum(terms) for terms in zip(*parts, strict=True)))  # type: ignore[arg-type]
+        total = SampleMoments(*(sum(terms) for terms in zip(*parts, strict=True)))
     else:
         total = _sum_moments(samples, np.arange(n), origin)
     whole, folds = _expand(total, origin, samples), []
     for (train, test), part in zip(splits, parts, strict=True):
-        complement = len(train) + len(test) == n and not np.isin(train, test).any() and np.unique(train).size == len(train)
+        complement = (
+            len(train) + len(test) == n and not np.isin(train, test).any() and np.unique(train).size == len(train)
+        )
         moments = total.subtract(part) if complement else _sum_moments(samples, train, origin)
         training = _expand(moments, origin, samples)
         held_out = _expand(part, origin, samples) if scores_moments and len(test) > len(total.first) + 1 else None
@@ -128,7 +130,7 @@ def _find_origin(samples: Samples) -> Array:
 
 
 def _sum_moments(samples: Samples, rows: IntArray, origin: Array) -> SampleMoments:
-    """SampleMoments of some samples, block by block; NaN and infinity in X make them NaN or infinite."""
+    """Moments of some samples, block by block; NaN and infinity in X make them NaN or infinite."""
     weights = np.ones(len(samples)) if samples.sample_weight is None else samples.sample_weight
     responses = np.asarray(samples.y, dtype=np.float64).reshape(len(samples), -1)
     size = max(BLOCK_SIZE // origin.size, 1)

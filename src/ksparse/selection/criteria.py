@@ -12,8 +12,9 @@ from scipy.special import gammaln
 from ..estimators import Samples
 from ..objectives import Objective
 from ..solvers import Result
-from .choosing import ChosenK, build_path_solver
+from .choosing import ChosenK
 from .pathwise import PathSolver
+from .penalties import PenaltyGrid, PenaltyPaths
 from .schedule import first_best
 
 __all__ = ["CRITERIA", "GRAPH_CRITERIA", "InformationCriterion", "graph_criterion", "information_criterion"]
@@ -27,7 +28,7 @@ C = TypeVar("C", bound="InformationCriterion")
 
 
 def information_criterion(
-    criterion: str, deviance: float, *, parameters: int, k: int, n_samples: float, n_features: int
+    criterion: str, deviance: float, *, parameters: float, k: int, n_samples: float, n_features: int
 ) -> float:
     """Minus twice the log-likelihood plus a penalty on the model's size; smaller is better.
 
@@ -44,8 +45,8 @@ def information_criterion(
         Which one.
     deviance : float
         D: minus twice the log-likelihood, up to a constant; n·log of the mean square, where the variance is unknown.
-    parameters : int
-        d: number of fitted coefficients, with intercepts.
+    parameters : float
+        d: number of fitted coefficients, with intercepts; with a ridge, the effective degrees of freedom.
     k, n_features : int
         Number of selected features, and of all.
     n_samples : float
@@ -74,7 +75,7 @@ def information_criterion(
 
 
 def graph_criterion(
-    criterion: str, deviance: float, *, edges: int, n_samples: float, n_features: int, gamma: float = 0.5
+    criterion: str, deviance: float, *, edges: float, n_samples: float, n_features: int, gamma: float = 0.5
 ) -> float:
     """Minus twice the log-likelihood of a Gaussian graph plus a penalty on its edges; smaller is better.
 
@@ -146,12 +147,18 @@ class InformationCriterion(ChosenK):
 
     def fit_samples(self: C, samples: Samples) -> C:
         _check_criterion(self.criterion, self.criteria)
-        objective = self.prepare(samples)
-        solver = build_path_solver(self, objective)
+        objective, penalty = self.prepare(samples), self.refit_penalty()
+        paths = PenaltyPaths(self, objective, PenaltyGrid(refit=(penalty,)))
+        solver = paths.solvers[0]
+        if penalty is not None:
+            objective = self.with_penalty(objective, penalty)
         n_samples = self.count_samples(objective, samples)
 
+        def refit(k: int) -> Result:
+            return paths.refit(0, k, paths.grid.refit)[0]
+
         def score(k: int) -> float:
-            return -self.criterion_value(objective, solver.results[k], n_samples, solver)
+            return -self.criterion_value(objective, refit(k), n_samples, solver)
 
         def evaluate(further: list[int]) -> dict[int, float]:
             solver.solve(further)
@@ -166,7 +173,7 @@ class InformationCriterion(ChosenK):
             scores = np.array([score(k) for k in tried])
             self.criterion_, chosen = -scores, tried[first_best(scores)]
             if chosen in refined:
-                return self.store_choice(solver.results, solver.passes, chosen)
+                return self.store_choice({k: refit(k) for k in tried}, solver.passes, chosen)
             solver.refine(chosen)
             refined.add(chosen)
 

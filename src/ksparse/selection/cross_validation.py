@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
-from .._types import AnyArray, Array
+from .._types import AnyArray, Array, IntArray
 from ..estimators import Samples, SparseEstimator
 from ..objectives import Objective
 from ..threads import one_thread
@@ -30,6 +31,8 @@ __all__ = ["CrossValidated", "CrossValidatedLinearModel"]
 log = logging.getLogger(__name__)
 
 C = TypeVar("C", bound="CrossValidated")
+#: Seed of the folds if cv is a number: the same call gives the same folds.
+FOLD_SEED = 0
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -75,10 +78,7 @@ class CrossValidated(ChosenK):
         """Choose k by cross-validation, and fit the model to all samples; `groups` are for the splitter."""
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}, got {self.rule!r}")
-        splitter = check_cv(self.cv, samples.y, classifier=is_classifier(self))
-        splits = list(splitter.split(samples.X, samples.y, groups))
-        if not splits:
-            raise ValueError("cv gives no splits; pass at least one, and note that an iterator can be read only once")
+        splits = self._split(samples, groups)
         scorer = None if self.scoring is None else get_scorer(self.scoring)
         parts = split_samples(self, samples, splits, scores_moments=scorer is None)
         objective = self.prepare(parts.whole)
@@ -87,6 +87,16 @@ class CrossValidated(ChosenK):
         folds = [Fold(self, training, held_out, grid, scorer) for training, held_out in parts.folds]
         self._score_ks(whole, folds, min(len(train) for train, _ in splits))
         return self._store_models(whole)
+
+    def _split(self, samples: Samples, groups: Any) -> list[tuple[IntArray, IntArray]]:
+        """Training and held-out rows of each fold; a number of folds is shuffled, since files are often sorted."""
+        splitter = check_cv(self.cv, samples.y, classifier=is_classifier(self))
+        if isinstance(self.cv, Integral):
+            splitter = type(splitter)(splitter.n_splits, shuffle=True, random_state=FOLD_SEED)
+        splits = list(splitter.split(samples.X, samples.y, groups))
+        if not splits:
+            raise ValueError("cv gives no splits; pass at least one, and note that an iterator can be read only once")
+        return splits
 
     def _score_ks(self, whole: PenaltyPaths, folds: Sequence[Fold], n_training: int) -> None:
         """Score all combinations for each k on each fold."""

@@ -41,6 +41,7 @@ class Fold:
         if sparse.issparse(held_out.X):
             held_out = replace(held_out, X=held_out.X.tocsc())  # scores read columns
         self._held_out, self._scorer = held_out, scorer
+        self._refits = None if None in grid.refit else [float(penalty or 0.0) for penalty in grid.refit]
         # Several penalties of the selection often find the same units, whose refits are the same.
         self._known: dict[bytes, Array] = {}
 
@@ -50,8 +51,7 @@ class Fold:
         return np.array([[self._score_refits(i, k) for k in ks] for i in range(len(self._paths.solvers))])
 
     def _score_refits(self, selection: int, k: int) -> Array:
-        penalties = self._paths.grid.refit
-        if None in penalties:
+        if self._refits is None:
             return self._score_each(selection, k)
         units = self._paths.solvers[selection].results[k].selected.tobytes()
         if units not in self._known:
@@ -62,7 +62,7 @@ class Fold:
     def _score_together(self, selection: int, k: int) -> Array | None:
         """The scores of all refits by the model's short cut, if it has one."""
         x, support = self._paths.solvers[selection].working_solution(k)
-        return self._model.score_refits(self._paths.form, x, support, self._paths.grid.refit, self._held_out)
+        return self._model.score_refits(self._paths.form, x, support, self._refits or (), self._held_out)
 
     def _score_each(self, selection: int, k: int) -> Array:
         return np.array([self._score(result) for result in self._paths.refit(selection, k, self._paths.grid.refit)])

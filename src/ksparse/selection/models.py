@@ -74,7 +74,10 @@ class SparsePoissonRegressionCV(CrossValidatedLinearModel, SparsePoissonRegressi
 @describe
 @dataclass(eq=False, repr=False)
 class SparseHuberRegressionCV(CrossValidatedLinearModel, SparseHuberRegression):
-    """Robust regression with the number of features and the ridges chosen by cross-validation, with Huber's loss as the score."""
+    """Robust regression with the number of features and the ridges chosen by cross-validation.
+
+    The score is Huber's loss.
+    """
 
 
 @describe

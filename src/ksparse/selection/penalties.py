@@ -67,7 +67,9 @@ class PenaltyPaths:
         """The solution for k with a penalty of the selection (by position), refitted with each of some penalties."""
         solver = self.solvers[selection]
         chosen = solver.results[k]
-        changed = [penalty for penalty in penalties if penalty is not None and penalty != self.grid.selection[selection]]
+        changed = [
+            penalty for penalty in penalties if penalty is not None and penalty != self.grid.selection[selection]
+        ]
         # From strong penalties to weak ones, each refit starts near its solution.
         order = sorted(changed, reverse=True)
         refits = dict(zip(order, solver.refit(k, map(self._change, order)), strict=True))

@@ -18,10 +18,10 @@ RULES = ("smooth", "best", "1se")
 
 # How the constants of "smooth" were found: docs/estimators.md, "How the choice is made".
 #: Width of the kernel that averages over k, in units of log(k + 1).
-K_WIDTH = 0.3
-#: Scores further than this many standard errors below the best count as that far: a model that is clearly worse must not
-#: pull down its neighbour.
-LOWEST = 2.0
+K_WIDTH = 0.4
+#: Scores further than this many standard errors below the best count as that far: a model that is clearly worse must
+#: not pull down its neighbour.
+LOWEST = 4.0
 #: The smallest k within this many standard errors of the best is taken.
 INDIFFERENCE = 0.05
 
@@ -61,7 +61,7 @@ def rate(scores: Array, ks: IntArray, rule: str) -> Array:
 
     Cross-validated scores of neighbouring models differ mostly by chance where samples are few, and the best of
     hundreds is the luckiest. Averaged are 1:2:1 neighbours on both axes of penalties, and all k with weights
-    exp(−½d²), d = log((k + 1)/(k′ + 1))/0.3.
+    exp(−½d²), d = log((k + 1)/(k′ + 1))/0.4.
     """
     means = scores.mean(axis=-1)
     if rule != "smooth":

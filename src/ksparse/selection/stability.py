@@ -16,6 +16,7 @@ from .._types import AnyArray, Array, IntArray, Mask
 from ..estimators.linear_model import ACCEPTED, FeatureSelector
 from ..threads import one_thread
 from ..validation import check_positive_number, check_size
+from .cross_validation import CrossValidated
 
 __all__ = ["StabilitySelection", "expected_false_selections", "smallest_threshold"]
 
@@ -129,7 +130,9 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
     ----------
     estimator : estimator
         A model that selects features, such as ``SparseLinearRegression(k=10)``; any selector of scikit-learn, or a
-        pipeline that ends with one and keeps the features before it (a `StandardScaler`).
+        pipeline that ends with one and keeps the features before it (a `StandardScaler`). One that chooses k and
+        ridges by cross-validation, such as ``SparseLinearRegressionCV(ks=[10])``, chooses them once, on all samples;
+        the halves are fitted with what it has chosen.
     n_pairs : int, default=50
         Number of splits; there are twice as many fits.
     threshold : float, optional
@@ -145,6 +148,8 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
 
     Attributes
     ----------
+    estimator_ : estimator
+        What was fitted to the halves, with the k and the ridges that were chosen.
     frequencies_ : ndarray of shape (n_features,)
         Fraction of the fits that selected each feature.
     support_ : ndarray of bool, shape (n_features,)
@@ -205,16 +210,17 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         """
         self._check_parameters()
         checked, y = validate_data(self, X, y, **ACCEPTED, multi_output=True, ensure_min_samples=2)
-        k, n_features = getattr(_selector(self.estimator), "k", None), self.n_features_in_
-        if isinstance(k, int) and getattr(_selector(self.estimator), "feature_groups", None) is None:
-            self._find_threshold(min(k, n_features))  # refuses before the first fit what no threshold can guarantee
         # A data frame is passed on with its names, which parameters of the estimator may refer to.
         data = X if hasattr(self, "feature_names_in_") else checked
+        self.estimator_ = _fix_choices(self.estimator, data, y)
+        k, n_features = getattr(_selector(self.estimator_), "k", None), self.n_features_in_
+        if isinstance(k, int) and getattr(_selector(self.estimator_), "feature_groups", None) is None:
+            self._find_threshold(min(k, n_features))  # refuses before the first half what no threshold can guarantee
         generator = check_random_state(self.random_state)
         labels = y if is_classifier(self.estimator) else np.zeros(len(y))
         halves = [half for _ in range(self.n_pairs) for half in _halves(labels, generator)]
         with one_thread():
-            tasks = (delayed(_select_features)(self.estimator, data, y, half) for half in halves)
+            tasks = (delayed(_select_features)(self.estimator_, data, y, half) for half in halves)
             masks = Parallel(n_jobs=self.n_jobs)(tasks)
         self.frequencies_: Array = np.mean(masks, axis=0)
         self.n_selected_ = float(self.frequencies_.sum())
@@ -262,6 +268,20 @@ def _select_features(estimator: Any, X: Any, y: AnyArray, half: IntArray) -> Mas
             "features, such as a StandardScaler, may come before it"
         )
     return mask
+
+
+def _fix_choices(estimator: Any, X: Any, y: AnyArray) -> Any:
+    """The estimator; with k and penalties fixed to its choice on all samples, if it chooses them."""
+    if not isinstance(_selector(estimator), CrossValidated):
+        return clone(estimator)
+    fitted = clone(estimator).fit(X, y)
+    chosen = _selector(fitted)
+    fixed = clone(chosen.at(chosen.k_))
+    return (
+        Pipeline([*clone(estimator).steps[:-1], (estimator.steps[-1][0], fixed)])
+        if isinstance(estimator, Pipeline)
+        else fixed
+    )
 
 
 def _selector(estimator: Any) -> Any:

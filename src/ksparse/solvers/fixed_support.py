@@ -17,8 +17,8 @@ __all__ = ["FixedSupport"]
 class FixedSupport(Solver):
     """Minimize f on the support of x0: one debiasing (S3), no selection.
 
-    The support of a solution with another objective of the same coordinates is refitted by it: with another ridge, other
-    sample weights, or other samples.
+    It refits a solution with another objective of the same coordinates: with another ridge, other sample weights, or
+    other samples.
 
     Parameters
     ----------
