@@ -42,7 +42,12 @@ class FittedModel:
     @property
     def k(self) -> int:
         """Number of features that was set or chosen."""
-        return int(self.model.k_) if self.settings.k is None else self.settings.k
+        return int(getattr(self.model, "k_", self.model.k))
+
+    @property
+    def chose_k(self) -> bool:
+        """Whether k was chosen among several."""
+        return len(getattr(self.model, "ks_", ())) > 1
 
     @property
     def selected(self) -> list[int]:
@@ -79,8 +84,21 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     notes, features = list(data.notes), data.X.shape[1]
     if settings.k is not None and settings.k > features:
         notes.append(f"--k {settings.k} is more than the {features} features, so all of them may be selected")
+    notes += _describe_choice(model, settings)
     scaler = StandardScaler(with_mean=False).fit(data.X[train])
     return FittedModel(data, settings, task, reason, model, scaler, train, test, y, scores, seconds, tuple(notes))
+
+
+def _describe_choice(model: Any, settings: Settings) -> list[str]:
+    """What a user should know of a choice: that no feature is worth it, or that more may be."""
+    tried = getattr(model, "ks_", np.zeros(0)).tolist()
+    if len(tried) < 2:
+        return []
+    if model.k_ == 0:
+        return ["No feature predicts better than a constant: the model has none"]
+    if model.k_ == tried[-1] and model.k_ < model.n_features_in_:
+        return [f"k = {model.k_} is the largest that was tried, and more may predict better: try larger ones with --ks"]
+    return []
 
 
 def _split(y: AnyArray, task: Task, settings: Settings) -> tuple[IntArray, IntArray]:
@@ -111,7 +129,7 @@ def _find_rarest(y: AnyArray, task: Task) -> tuple[Any, int]:
 
 
 def _make_estimator(data: Data, task: Task, settings: Settings, y: AnyArray) -> Any:
-    """The estimator; the ridge is the default of its class unless it is given."""
+    """The estimator: with a fixed k and ridge if both are given, otherwise one that chooses."""
     position = {name: index for index, name in enumerate(data.names)}
     always = set(split_names(settings.always, data.names))
     if unknown := always - position.keys():
@@ -121,26 +139,32 @@ def _make_estimator(data: Data, task: Task, settings: Settings, y: AnyArray) -> 
         "effort": settings.effort,
         "standardize": True,
     }
-    if settings.alpha is not None:
-        common["alpha"] = settings.alpha
+    ks: Any = "auto" if settings.ks is None else settings.ks
     if settings.k is not None:
-        if settings.k < len(always):
-            raise InputError(f"--k {settings.k} is less than the {len(always)} features of --always; use a larger k")
-        return task.find_class()(k=settings.k, **common)
+        ks = [settings.k]
+    if ks != "auto" and min(ks) < len(always):
+        option = "--ks" if settings.k is None else "--k"
+        raise InputError(f"{option} {min(ks)} is less than the {len(always)} features of --always; use a larger k")
+    ridge = {} if settings.alpha is None else {"alpha": settings.alpha}
     if settings.criterion != "cv":
-        return task.find_class("IC")(criterion=settings.criterion, **common)
-    _check_folds(y, task)
+        return task.find_class("IC")(criterion=settings.criterion, ks=ks, **ridge, **common)
+    if settings.k is not None and (ridge or _lacks_rows(y, task)):
+        return task.find_class()(k=settings.k, **ridge, **common)
+    if lacking := _lacks_rows(y, task):
+        raise InputError(lacking)
     folds = (StratifiedKFold if task.has_classes else KFold)(FOLDS, shuffle=True, random_state=settings.seed)
-    return task.find_class("CV")(cv=folds, rule=settings.rule, n_jobs=settings.jobs, **common)
+    if settings.alpha is not None:
+        common |= {"alphas": settings.alpha, "refit_alphas": None}
+    return task.find_class("CV")(ks=ks, cv=folds, rule=settings.rule, n_jobs=settings.jobs, **common)
 
 
-def _check_folds(y: AnyArray, task: Task) -> None:
+def _lacks_rows(y: AnyArray, task: Task) -> str:
+    """Why there are too few rows for cross-validation; empty if there are enough."""
     few = f"too few for {FOLDS}-fold cross-validation; use more rows, --criterion ebic, or a fixed --k"
     if len(y) < 2 * FOLDS:
-        raise InputError(f"{len(y)} training rows are {few}")
+        return f"{len(y)} training rows are {few}"
     rarest, count = _find_rarest(y, task)
-    if count < FOLDS:
-        raise InputError(f"class {quote(rarest)} has {count} training rows, {few}")
+    return f"class {quote(rarest)} has {count} training rows, {few}" if count < FOLDS else ""
 
 
 def _compute_scores(task: Task, model: Any, X: Any, y: AnyArray, y_train: AnyArray) -> dict[str, float]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import __version__
 from ..selection.criteria import CRITERIA
+from ..selection.rules import RULES
 from ..solvers import MAX_EFFORT
 from .errors import InputError, escape_control
 from .settings import FOLDS, TASKS, Settings
@@ -24,9 +25,14 @@ BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 FIT = """Fit a model with k features; print them with their coefficients, and scores on
 held-out rows.
 
-Features are scaled to standard deviation 1 for the fit, inside each fold when k
-is chosen by cross-validation. Coefficients are given in the units of the data
-and standardized (per standard deviation of the feature)."""
+The number of features is chosen by cross-validation, and with it two ridge
+penalties: one that acts while features are selected, one for their coefficients.
+--k sets the number of features; the ridges are still chosen, unless --alpha is
+given.
+
+Features are scaled to standard deviation 1 for the fit, inside each fold too.
+Coefficients are given in the units of the data and standardized (per standard
+deviation of the feature)."""
 
 FIT_MORE = """DATA is one of
   CSV       .csv .tsv .txt, also .gz or .bz2; separated by commas, tabs or
@@ -40,7 +46,7 @@ FIT_MORE = """DATA is one of
 examples
   ksparse fit
   ksparse fit patients.csv --target outcome --k 10 --drop patient_id
-  ksparse fit genes.csv.gz --target tumour --k auto --rule 1se --out results
+  ksparse fit genes.csv.gz --target tumour --ks 1,2,5,10,20,50 --out results
   ksparse predict results/model.json new_patients.csv > predictions.csv"""
 
 PREDICT = """Predict new rows with a model that 'ksparse fit --out DIR' or ksparse.save wrote; prints CSV. Only the
@@ -86,8 +92,10 @@ def _run(arguments: Sequence[str] | None) -> None:
     if unknown:
         # The usage of the command says more than that of all commands.
         commands.choices[command].error(f"unrecognized arguments: {' '.join(unknown)}")
-    if given.get("k", Settings.k) is not None and ("criterion" in given or "rule" in given):
-        fit.error("--criterion and --rule are for choosing k; use them with --k auto")
+    if given.get("k") is not None and ("criterion" in given or "rule" in given):
+        fit.error("--criterion and --rule are for choosing k; use them with --k auto or --ks")
+    if given.get("k") is not None and "ks" in given:
+        fit.error("--k is the number of features, and --ks are numbers to choose from; give one of them")
     if "rule" in given and given.get("criterion", "cv") != "cv":
         fit.error(f"--rule is for cross-validation; leave it out with --criterion {given['criterion']}")
     from .commands import run_fit, run_predict
@@ -112,7 +120,8 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
     add = fit.add_argument
     add("data", metavar="DATA", nargs="?", help="a file, or a built-in data set (see below)")
     add("--target", metavar="COL", help="the column to predict: numbers, or text for classes")
-    add("-k", "--k", type=K, metavar="K|auto", help=f"number of features, or auto (default {Settings.k})")
+    add("-k", "--k", type=K, metavar="K|auto", help="number of features, or auto (default): chosen by cross-validation")
+    add("--ks", type=KS, metavar="K,K,…", help="numbers of features to choose from, such as 1,2,5,10,20")
     add(
         "--task",
         choices=["auto", *TASKS],
@@ -123,10 +132,10 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
     add(
         "--alpha",
         type=PENALTY,
-        metavar="A",
-        help=f"ridge penalty A/2·‖w‖² on standardized features (default {alphas['classification']:g} for"
-        " classification, where coefficients could grow without bound if features separate the classes,"
-        f" {alphas['regression']:g} otherwise)",
+        metavar="A|auto",
+        help="ridge penalty A/2·‖w‖² on standardized features. auto (default): one for the selection of features and"
+        " one for their coefficients, both chosen by cross-validation with k. With --criterion, the default is"
+        f" {alphas['classification']:g} for classification and {alphas['regression']:g} otherwise",
     )
     add(
         "--criterion",
@@ -135,9 +144,9 @@ def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> a
     )
     add(
         "--rule",
-        choices=["best", "1se"],
-        help="with cross-validation: the k with the best score (default), or the smallest k whose score is within one"
-        " standard error of the best",
+        choices=RULES,
+        help="with cross-validation: the best score averaged over neighbouring models (smooth, the default), the best"
+        " score, or the smallest k whose score is within one standard error of the best",
     )
     add("--always", **columns, help="features to select in any case; they count towards k")
     add("--drop", **columns, help="columns to leave out")
@@ -176,5 +185,14 @@ SEED = _make_type(int, lambda seed: 0 <= seed < 2**32, "an integer ≥ 0 and bel
 EFFORT = _make_type(int, lambda effort: 0 <= effort <= MAX_EFFORT, f"an integer from 0 to {MAX_EFFORT}")
 JOBS = _make_type(int, lambda jobs: jobs == -1 or jobs >= 1, "an integer ≥ 1, or -1")
 FRACTION = _make_type(float, lambda value: 0 <= value < 1, "a fraction from 0 (no test rows) to below 1")
-PENALTY = _make_type(float, lambda value: 0 <= value < float("inf"), "a finite number ≥ 0")
+PENALTY = _make_type(
+    lambda text: None if text == "auto" else float(text),
+    lambda value: value is None or 0 <= value < float("inf"),
+    "a finite number ≥ 0, or auto",
+)
+KS = _make_type(
+    lambda text: [int(part) for part in text.split(",")],
+    lambda ks: min(ks) >= 0,
+    "numbers of features (integers ≥ 0) with commas between them, such as 1,2,5,10",
+)
 FOLDER = _make_type(lambda text: Path(text) if text else None, bool, "the name of a folder (. is the current one)")

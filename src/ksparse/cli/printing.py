@@ -64,7 +64,7 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
         console.print(text, style=style, markup=False, soft_wrap=not console.is_terminal)
 
     say("\n".join(summary.describe_data(fitted)))
-    if fitted.settings.k is None:
+    if fitted.chose_k:
         say(f"\n{summary.describe_choice(fitted)}\n")
         path = summary.tabulate_path(fitted)
         _print_table(console, path.assign(**{"": ["<- chosen" if k == str(fitted.k) else "" for k in path.index]}))

@@ -41,7 +41,7 @@ def render_report(fitted: FittedModel) -> str:
         lstrip_blocks=True,
         finalize=lambda value: escape_control(value) if type(value) is str else value,
     )
-    result, choosing = fitted.model.result_, fitted.settings.k is None
+    result, choosing = fitted.model.result_, fitted.chose_k
     rows = fitted.test if len(fitted.test) else fitted.train
     y, prediction = fitted.y[rows], fitted.model.predict(fitted.data.X[rows])
     standardized = fitted.coefficients(standardize=True)[:, fitted.selected]

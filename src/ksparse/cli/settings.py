@@ -18,12 +18,13 @@ class Settings:
 
     data: str = "breast-cancer"
     target: str | None = None
-    k: int | None = 5
+    k: int | None = None
+    ks: Sequence[int] | None = None
     task: str = "auto"
     test: float = 0.25
     alpha: float | None = None
     criterion: str = "cv"
-    rule: str = "best"
+    rule: str = "smooth"
     always: Sequence[str] = ()
     drop: Sequence[str] = ()
     effort: int = 0

@@ -45,9 +45,18 @@ def describe_data(fitted: FittedModel) -> list[str]:
 def describe_model(fitted: FittedModel) -> str:
     """The model in a line."""
     selected, features = int(fitted.model.support_.sum()), fitted.data.X.shape[1]
-    chosen = "" if fitted.settings.k is not None else f", chosen by {_name_choice(fitted)}"
+    chosen = f", chosen by {_name_choice(fitted)}" if fitted.chose_k else ""
     title = f"{fitted.task.model} of {quote(fitted.data.target)} with {selected} of {features} features"
-    return f"{title} (k = {fitted.k}{chosen}; ridge penalty alpha = {fitted.model.alpha:g})"
+    return f"{title} (k = {fitted.k}{chosen}; {_describe_ridges(fitted.model)})"
+
+
+def _describe_ridges(model: Any) -> str:
+    """The ridge, or both ridges where they differ."""
+    alpha = getattr(model, "alpha_", model.alpha)
+    refit_alpha = getattr(model, "refit_alpha_", alpha)
+    if refit_alpha == alpha:
+        return f"ridge penalty alpha = {alpha:g}"
+    return f"ridge penalty {alpha:.3g} while selecting, {refit_alpha:.3g} for the coefficients"
 
 
 def describe_coefficients(fitted: FittedModel) -> str:

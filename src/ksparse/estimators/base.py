@@ -225,7 +225,7 @@ def merge_results(selection: Result, refitted: Result) -> Result:
     return replace(
         refitted,
         status=refitted.status if selection.success else selection.status,
-        message=f"{message}; the selected units were then refitted with a penalty of their own",
+        message=f"{message}; then f with another penalty was minimized on the support",
         n_iter=selection.n_iter,
         history=selection.history,
         passes=selection.passes + refitted.passes,

@@ -36,10 +36,12 @@ M = TypeVar("M", bound="SparseLinearModel")
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csc", "csr"], "dtype": [np.float64, np.float32]}
 
 #: Ridges that are tried while features are selected, and for the final coefficients, as multiples of the curvature of
-#: the loss (docs/estimators.md says how they were found). Without a ridge, other losses than squares may lack a minimum.
+#: the loss; docs/estimators.md says how they were found.
 SELECTION_RIDGES = (0.03, 0.3, 3.0, 30.0)
-REFIT_RIDGES = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-SMALLEST_RIDGE = 0.003
+REFIT_RIDGES = (0.003, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+#: The weakest ridge of the coefficients for other losses than squares, which may have no minimum without one: this many
+#: times the curvature, divided by the number of samples. For logistic regression it is about 1/n.
+WEAKEST_RIDGE = 4.0
 
 
 class FeatureSelector(SelectorMixin):  # type: ignore[misc]
@@ -160,13 +162,16 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         For least squares with standardized features the curvature is 1. Rescaling X, y or the weights rescales the
         penalties, so that the models are the same.
         """
-        null = minimize(objective, sparsity=self.build_sparsity(objective, 0), solver=FixedSupport())
+        null = minimize(objective, 0, solver=FixedSupport())
         form = working_form(objective)
         assert isinstance(form.objective, LinearModel)
         curvature = form.objective.curvature(form.objective.evaluate(form.to_working(null.x)))
         scale = float(np.mean(curvature[: self.n_features_in_])) - form.objective.alpha
-        smallest = 0.0 if form.objective.is_quadratic else SMALLEST_RIDGE
-        refits = sorted({max(multiple, smallest) for multiple in REFIT_RIDGES})
+        is_quadratic = form.objective.is_quadratic
+        weakest = 0.0 if is_quadratic else WEAKEST_RIDGE / form.objective.n_samples
+        # A ridge that is near the weakest one would give nearly the same model.
+        least = REFIT_RIDGES[0] if is_quadratic else 2.0 * weakest
+        refits = [weakest, *(multiple for multiple in REFIT_RIDGES if multiple > least)]
         return [multiple * scale for multiple in SELECTION_RIDGES], [multiple * scale for multiple in refits]
 
     def build_sparsity(self, objective: Objective, k: int) -> Sparsity:

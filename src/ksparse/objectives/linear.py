@@ -93,6 +93,11 @@ class LinearModel(
         return self._terms.samples.total_weight
 
     @property
+    def n_samples(self) -> int:
+        """Number of samples, whatever their weights."""
+        return self._design.shape[0]
+
+    @property
     def _n_rows(self) -> int:
         return self._block.width + self.fit_intercept
 

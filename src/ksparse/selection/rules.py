@@ -21,7 +21,7 @@ RULES = ("smooth", "best", "1se")
 K_WIDTH = 0.4
 #: Scores further than this many standard errors below the best count as that far: a model that is clearly worse must
 #: not pull down its neighbour.
-LOWEST = 4.0
+LOWEST = 2.0
 #: The smallest k within this many standard errors of the best is taken.
 INDIFFERENCE = 0.05
 
