@@ -68,8 +68,8 @@ def test_priors_move_the_margins() -> None:
 
 def test_cross_validation_chooses_by_the_likelihood_of_held_out_samples() -> None:
     X, y = classes(n=90)
-    model = SparseDiscriminantAnalysisCV(ks=[0, 4, 7, 20]).fit(X, y)
-    splits = StratifiedKFold(6).split(X, y)
+    model = SparseDiscriminantAnalysisCV(ks=[0, 4, 7, 20], rule="best").fit(X, y)
+    splits = StratifiedKFold(6, shuffle=True, random_state=0).split(X, y)
     for fold, (train, test) in enumerate(splits):
         means = np.array([X[train][y[train] == label].mean(axis=0) for label in range(3)])
         part = SparsePrecision(k=7, assume_centered=True).fit(X[train] - means[y[train]])
@@ -83,7 +83,8 @@ def test_cross_validation_by_a_scorer() -> None:
     labels = np.array(["a", "b", "c"])[y]
     model = SparseDiscriminantAnalysisCV(ks=[0, 7], cv=3, scoring="accuracy").fit(X, labels)
     for row, k in enumerate([0, 7]):
-        truth = cross_val_score(SparseDiscriminantAnalysis(k), X, labels, cv=3)
+        splitter = StratifiedKFold(3, shuffle=True, random_state=0)
+        truth = cross_val_score(SparseDiscriminantAnalysis(k), X, labels, cv=splitter)
         assert_allclose(model.scores_[row], truth)
     assert model.predict(X).dtype == labels.dtype
 

@@ -29,12 +29,13 @@ BASE_CLASSES = [
     SparsePrecision(),
     SparseDiscriminantAnalysis(),
 ]
+#: Those that choose k take one feature at least: without any, scikit-learn's `transform` warns.
 SIMILAR = [
     SparseLinearRegression(k=2, alpha=1e-3, standardize=True),
     SparsePoissonRegression(),
     SparseHuberRegression(),
-    SparseLogisticRegressionCV(cv=3),
-    SparseLinearRegressionIC(),
+    SparseLogisticRegressionCV(ks=[1, 2, 3], cv=3),
+    SparseLinearRegressionIC(ks=range(1, 6)),
     StabilitySelection(SparseLinearRegression(), n_pairs=3, threshold=0.6, random_state=0),
 ]
 

@@ -86,9 +86,27 @@ def test_several_responses_share_a_variance() -> None:
         assert value == pytest.approx(deviance - 2 * N * (np.log(2 * np.pi) + 1) + 2 * (k + 1) * log(N))
 
 
+def softmax_freedom(chosen: Array, probabilities: Array, alpha: float) -> float:
+    """Trace of H⁻¹(H − λI) without the intercepts: of the logits of all classes but the first, if there are two."""
+    n, k = chosen.shape
+    columns = np.column_stack([chosen, np.ones(n)])
+    classes = probabilities.shape[1]
+    sizes = range(classes) if classes > 2 else range(1, 2)
+    blocks = [
+        [columns.T * (probabilities[:, i] * ((i == j) - probabilities[:, j])) @ columns / n for j in sizes]
+        for i in sizes
+    ]
+    ridge = np.tile(np.append(np.full(k, alpha), 0.0), len(sizes))
+    hessian = np.block(blocks) + np.diag(ridge)
+    return float(np.trace(np.linalg.pinv(hessian, hermitian=True) @ np.block(blocks))) - (classes - 1)
+
+
 @pytest.mark.parametrize(("target", "free"), [(labels, 1), (three, 2)])
 def test_logistic_without_its_ridge(target: Any, free: int) -> None:
-    """Classes have one free coefficient less than there are classes; the ridge is not part of the likelihood."""
+    """Classes have one free coefficient less than there are classes; the ridge is not part of the likelihood.
+
+    It takes degrees of freedom.
+    """
     model = SparseLogisticRegressionIC(ks=KS, criterion="bic", alpha=0.05).fit(X, target)
     for k, coef, value in zip(KS, model.coef_path_, model.criterion_, strict=True):
         if k == 0:
@@ -96,7 +114,9 @@ def test_logistic_without_its_ridge(target: Any, free: int) -> None:
         chosen = X[:, coef.any(axis=0)]
         refit = LogisticRegression(C=20 / N, tol=1e-10, solver="newton-cg", max_iter=1000).fit(chosen, target)
         deviance = 2 * log_loss(target, refit.predict_proba(chosen), normalize=False)
-        assert value == pytest.approx(deviance + free * (k + 1) * log(N), rel=1e-6)
+        freedom = softmax_freedom(chosen, refit.predict_proba(chosen), 0.05) + free
+        assert 0.5 * free * k + free < freedom < free * (k + 1)
+        assert value == pytest.approx(deviance + freedom * log(N), rel=1e-6)
 
 
 def test_poisson() -> None:

@@ -1,4 +1,4 @@
-"""The schedule of k for ks="auto": the best of any scores with one peak is found, and no k is wasted."""
+"""The schedule of k for ks="auto": peaks are found up to its resolution, and no k is wasted."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from ksparse.selection import KSchedule
 from ksparse.selection.schedule import check_ks, first_best
 
 
-def search(least: int, most: int, score: Callable[[int], float]) -> tuple[int, dict[int, float]]:
+def search(
+    least: int, most: int, score: Callable[[int], float], **options: float
+) -> tuple[int, dict[int, float]]:
     """The best k that is found, and all scores on the way."""
-    schedule, scores = KSchedule(least, max(least, most)), dict[int, float]()
+    schedule, scores = KSchedule(least, max(least, most), **options), dict[int, float]()
     for _ in range(1000):
         following = schedule.next_ks(scores)
         if not following:
@@ -38,9 +40,15 @@ def test_the_maximum_of_scores_with_one_peak_is_found(least: int, more: int, dat
     def score(k: int) -> float:
         return -(abs(k - peak) ** power) * (rise if k < peak else fall)
 
-    best, scores = search(least, most, score)
+    best, scores = search(least, most, score, resolution=0.0)
     assert best == peak
     assert least <= min(scores) <= max(scores) <= most
+    coarse, scores = search(least, most, score)
+    ks = sorted(scores)
+    position = ks.index(coarse)
+    assert ks[max(position - 1, 0)] <= peak <= ks[min(position + 1, len(ks) - 1)]
+    gaps = np.diff(ks[max(position - 1, 0) : position + 2])
+    assert (gaps <= max(1.0, 0.15 * coarse)).all()
 
 
 @given(st.integers(0, 20), st.integers(0, 300), st.integers(0, 2**32 - 1))
@@ -56,8 +64,37 @@ def test_whatever_the_scores_the_search_ends_between_its_limits(least: int, more
 def test_few_k_are_tried() -> None:
     for peak in (1, 10, 100, 1000, 10_000):
         _, scores = search(1, 10**6, lambda k, peak=peak: -abs(k - peak))  # type: ignore[misc]
-        assert len(scores) <= 8 + 5 * np.log2(peak + 1)
-        assert max(scores) <= max(12, 4 * peak)
+        assert len(scores) <= 20 + 2 * np.log2(peak + 1)
+        assert max(scores) <= max(50, 4 * peak)
+
+
+def test_scores_that_fall_first_and_rise_later_are_followed() -> None:
+    """As on data where two features help only with others: a search that stops at the first peak misses the best."""
+    table = {0: 0.0, 1: -0.1, 2: -0.3, 3: -0.5, 5: -0.4, 8: 0.2, 12: 0.6, 18: 0.5}
+    best, scores = search(0, 100, lambda k: table.get(k, 0.55 - abs(k - 13) / 100))
+    assert best == 12
+    assert {11, 13, 14, 15} & scores.keys()
+    assert max(scores) == 50
+
+
+def test_the_first_round_sees_up_to_fifty() -> None:
+    assert KSchedule(0, 10**6).next_ks({}) == [0, 1, 2, 3, 5, 8, 12, 18, 27, 41, 50]
+    assert KSchedule(2, 9).next_ks({}) == [2, 3, 5, 8, 9]
+    assert KSchedule(60, 100).next_ks({}) == [60]
+
+
+@pytest.mark.parametrize("best", [41, 50])
+def test_a_best_k_near_the_end_asks_for_larger_ones(best: int) -> None:
+    schedule = KSchedule(0, 1000)
+    scores = {k: -float(abs(k - best)) for k in schedule.next_ks({})}
+    following = schedule.next_ks(scores)
+    assert following == ([75] if best == 41 else [75, 113])
+    assert KSchedule(0, 50).next_ks(scores) == ([34, 45] if best == 41 else [45])
+
+
+def test_a_best_k_that_is_infinite_below_does_not_end_the_search() -> None:
+    best, _ = search(0, 30, lambda k: -np.inf if k < 10 else -float(k))
+    assert best == 10
 
 
 def test_scores_that_only_rise_are_followed_to_the_end() -> None:
