@@ -14,8 +14,10 @@ from numpy.typing import ArrayLike
 
 __all__ = ["KSchedule", "check_ks", "first_best"]
 
-#: The first round ends here, unless there are fewer units: a larger k is tried only if scores still rise.
-FIRST_LARGEST = 50
+#: The first round ends here, or at this fraction of the largest k: larger k are tried only if scores still rise.
+FIRST_LARGEST, FIRST_FRACTION = 50, 0.25
+#: The first round does not end before this k.
+MIN_FIRST_LARGEST = 8
 #: The number of k in each further round, and how many of the last ones may be the best for the search to go on.
 NEXT_ROUND, LAST_KS = 2, 2
 #: Scores that differ by less than this fraction of their range are equal.
@@ -26,9 +28,9 @@ SCORE_TIE = 1e-9
 class KSchedule:
     """Rounds of k to try, given the scores so far; larger scores are better.
 
-    The first round is a geometric grid up to 50, so that scores which fall at first and rise later are seen. As long as
-    the best score belongs to one of the last two k, larger ones follow, up to `largest`. Then the gaps on both sides of
-    the best k are halved.
+    The first round is a geometric grid up to about 50, or a quarter of `largest`, so that scores which fall at first and rise
+    later are seen. As long as the best score belongs to one of the last two k, larger ones follow, up to `largest`. The
+    last round fills the gaps on both sides of the best k.
 
     Parameters
     ----------
@@ -37,7 +39,7 @@ class KSchedule:
     factor : float, default=1.5
         Each k is larger than the one before by this factor, and by at least one.
     resolution : float, default=0.15
-        Gaps around the best k are halved until they are at most this fraction of it, or one.
+        What is left of the gaps around the best k is at most this fraction of it, or one.
 
     Examples
     --------
@@ -46,11 +48,9 @@ class KSchedule:
     >>> while ks := schedule.next_ks(scores):
     ...     print(ks)
     ...     scores |= {k: -abs(k - 60) for k in ks}
-    [0, 1, 2, 3, 5, 8, 12, 18, 27, 41, 50]
-    [75, 113]
-    [170]
-    [62, 94]
-    [56, 68]
+    [0, 1, 2, 3, 5, 8, 12, 18, 27, 41, 62]
+    [93, 140]
+    [48, 55, 70, 78, 85]
     """
 
     smallest: int
@@ -61,29 +61,31 @@ class KSchedule:
     def next_ks(self, scores: Mapping[int, float]) -> list[int]:
         """The next k to try; none when the search is over."""
         if not scores:
-            return [self.smallest, *self._increase(self.smallest, self.largest, FIRST_LARGEST)]
+            return self._list_coarse(max(min(FIRST_LARGEST, int(FIRST_FRACTION * self.largest)), MIN_FIRST_LARGEST))
         tried = sorted(scores)
+        if not set(tried) <= set(self._list_coarse(tried[-1])):
+            return []  # the gaps have been filled
         best = tried[first_best([scores[k] for k in tried])]
         larger = sum(k > best for k in tried)
         if larger < LAST_KS and tried[-1] < self.largest:
-            return self._increase(tried[-1], NEXT_ROUND - larger)
-        return self._halve_gaps(tried, best)
+            return [k for k in self._list_coarse(self.largest) if k > tried[-1]][: NEXT_ROUND - larger]
+        return self._fill_gaps(tried, best)
 
-    def _increase(self, k: int, count: int, last: int | None = None) -> list[int]:
-        """The next k after this one: a number of them, up to `last` if it is given."""
-        end = self.largest if last is None else min(max(last, k), self.largest)
-        ks: list[int] = []
-        while len(ks) < count and k < end:
-            k = min(max(k + 1, ceil(self.factor * k)), end)
-            ks.append(k)
+    def _list_coarse(self, end: int) -> list[int]:
+        """The geometric grid, up to the first k that is not below `end`."""
+        ks = [self.smallest]
+        while ks[-1] < min(end, self.largest):
+            ks.append(min(max(ks[-1] + 1, ceil(self.factor * ks[-1])), self.largest))
         return ks
 
-    def _halve_gaps(self, tried: list[int], best: int) -> list[int]:
-        """The middles of the gaps on both sides of the best."""
-        position = tried.index(best)
-        neighbours = tried[max(position - 1, 0) : position + 2]
-        middles = [(a + b) // 2 for a, b in pairwise(neighbours) if b - a > max(1.0, self.resolution * best)]
-        return [k for k in middles if k not in tried]
+    def _fill_gaps(self, tried: list[int], best: int) -> list[int]:
+        """Equally spaced k in the gaps on both sides of the best."""
+        position, gap = tried.index(best), max(1.0, self.resolution * best)
+        ks: set[int] = set()
+        for a, b in pairwise(tried[max(position - 1, 0) : position + 2]):
+            parts = ceil((b - a) / gap)
+            ks |= {round(a + (b - a) * i / parts) for i in range(1, parts)}
+        return sorted(ks - set(tried))
 
 
 def first_best(scores: ArrayLike) -> int:
