@@ -168,7 +168,9 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         curvature = form.objective.curvature(form.objective.evaluate(form.to_working(null.x)))
         scale = float(np.mean(curvature[: self.n_features_in_])) - form.objective.alpha
         is_quadratic = form.objective.is_quadratic
-        weakest = 0.0 if is_quadratic else WEAKEST_RIDGE / form.objective.n_samples
+        # Weights are counts, unless they sum to less than the number of samples.
+        n_samples = max(form.objective.total_weight, form.objective.n_samples)
+        weakest = 0.0 if is_quadratic else WEAKEST_RIDGE / n_samples
         # A ridge that is near the weakest one would give nearly the same model.
         least = REFIT_RIDGES[0] if is_quadratic else 2.0 * weakest
         refits = [weakest, *(multiple for multiple in REFIT_RIDGES if multiple > least)]
