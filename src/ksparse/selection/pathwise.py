@@ -44,7 +44,8 @@ class PathSolver:
     A first call of the default solver with several k starts with the largest. Downwards, the start for a smaller k is
     the solution of the next larger one without the units that cost least; then, upwards, that of the next smaller one
     with the units that gain most, where these may gain enough. Swaps are searched for from some of these starts (from
-    each, if there are few units). Further k, other solvers and graphs start with the smallest k instead. No start
+    each, if there are few units). Further k start from their neighbours; other solvers and graphs start with the
+    smallest k instead. No start
     needs a pass over the data of its own: removing units is work on the support, and the gradient that shows a
     solution to be final also shows what enters next. Where a smaller k has become better than a larger one on the
     way, the larger one starts from it again.
@@ -111,10 +112,12 @@ class PathSolver:
         """Add solutions for these k, and improve earlier ones where the new ones can."""
         with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             new = sorted(set(ks) - self.results.keys())
-            if len(new) > 1 and not self.results and self._solver.descends_paths:
+            if not self._solver.descends_paths or (len(new) == 1 and not self.results):
+                self._from_the_smallest(new)
+            elif not self.results:
                 self._from_the_largest(new)
             else:
-                self._from_the_smallest(new)
+                self._insert(new)
             self._enforce_monotone()
             self._drop_caches(self._latest)
         self.results = dict(sorted(self.results.items()))
@@ -200,6 +203,25 @@ class PathSolver:
                 final = self._is_near(larger, swapped)
                 swapped = swapped if final else larger
                 self._run(larger, problem, self._from_neighbour(problem, start, final), solver)
+
+    def _insert(self, ks: list[int]) -> None:
+        """Solve for k between or beyond those that were solved before, each from its neighbours.
+
+        Next to a known solution, the better of the starts from both sides is final; elsewhere swaps are searched for.
+        """
+        for k in ks:
+            below = max((known for known in self._iterates if known < k), default=None)
+            above = min((known for known in self._iterates if known > k), default=None)
+            if above is None:
+                self._solve_upwards(k)
+                continue
+            problem = self._problem(k)
+            final = self._is_near(k, above) or (below is not None and self._is_near(k, below))
+            start = shrink(problem, self._iterates[above], RESULT_TOL if final else None)
+            if below is not None:
+                grown = grow(problem, self._iterates[below])
+                start = grown if WORTHWHILE.is_lower(problem, grown.value, than=start.value) else start
+            self._run(k, problem, self._from_neighbour(problem, start, final), self._solver.without_effort())
 
     def _is_near(self, k: int, swapped: int) -> bool:
         """Whether swaps were searched for at a k so near that they are not searched for again."""
