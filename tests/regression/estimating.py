@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
 
 import ksparse
 
@@ -36,6 +37,8 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "effort 2": {"effort": 2},
 }
 
+#: Cross-validation of k alone: one ridge, data as they are, the k with the best mean.
+ONE_RIDGE: dict[str, Any] = {"refit_alphas": None, "standardize": False, "rule": "best"}
 
 #: Those whose features have several coefficients, and which take longer.
 SEVERAL_OUTPUTS = ("several responses", "multinomial")
@@ -49,6 +52,7 @@ def estimators() -> dict[str, Problem]:
             table[f"estimator: {name}, {what}"] = partial(fit, model(4, **parameters), kind)
             table[f"path: {name}, {what}"] = partial(fit_path, model(**parameters), kind)
         table[f"estimator: {name}, weights"] = partial(fit, model(4), kind, weighted=True)
+        table[f"estimator: {name}, refitted"] = partial(fit, model(4, alpha=0.3, refit_alpha=1e-3), kind)
         table[f"estimator: {name}, float32"] = partial(fit, model(4), kind, convert=np.float32)
     balanced = ksparse.SparseLogisticRegression(4, class_weight="balanced")
     table["estimator: logistic, balanced classes"] = partial(fit, balanced, "logistic")
@@ -70,13 +74,20 @@ def choosing() -> dict[str, Problem]:
         suffix = {"several responses": "linear", "multinomial": "logistic"}.get(name, name).capitalize()
         validated = getattr(ksparse, f"Sparse{suffix}RegressionCV")
         by_criterion = getattr(ksparse, f"Sparse{suffix}RegressionIC")
-        settings: dict[str, dict[str, Any]] = {"few": {"cv": 3, "ks": [1, 2, 3]}}
+        classes = name in ("logistic", "multinomial")
+        alpha = 1e-3 if classes else 0.0
+        one: dict[str, Any] = {"cv": StratifiedKFold(3) if classes else KFold(3), "alphas": alpha, **ONE_RIDGE}
+        settings: dict[str, dict[str, Any]] = {
+            "few": {**one, "ks": [1, 2, 3]},
+            "two ridges": {"cv": 3, "ks": [0, 2, 4], "alphas": [0.1, 1.0], "refit_alphas": [1e-3, 0.1]},
+        }
         if name not in SEVERAL_OUTPUTS:
             settings |= {
-                "auto": {"cv": 3},
-                "1se": {"cv": 3, "rule": "1se", "ks": range(1, 8)},
-                "groups": {"cv": 3, "ks": [1, 2, 3], "feature_groups": np.repeat(np.arange(5), 4), "alpha": 1e-3},
-                "scoring": {"cv": 3, "ks": [1, 3, 5], "scoring": "roc_auc" if kind == "logistic" else "r2"},
+                "auto": one,
+                "1se": {**one, "rule": "1se", "ks": range(1, 8)},
+                "groups": {**one, "ks": [1, 2, 3], "feature_groups": np.repeat(np.arange(5), 4), "alphas": 1e-3},
+                "scoring": {**one, "ks": [1, 3, 5], "scoring": "roc_auc" if kind == "logistic" else "r2"},
+                "all auto": {"cv": 3},
             }
         for what, parameters in settings.items():
             model = validated(**parameters)
@@ -84,13 +95,18 @@ def choosing() -> dict[str, Problem]:
             table[f"cv: {name}, {what}, weights"] = partial(fit, model, kind, weighted=True)
         for criterion in ("bic",) if name in SEVERAL_OUTPUTS else ("aic", "bic", "ebic"):
             table[f"ic: {name}, {criterion}"] = partial(fit, by_criterion(criterion=criterion), kind)
+        refitted = by_criterion(criterion="bic", alpha=0.3, refit_alpha=1e-3)
+        table[f"ic: {name}, bic, refitted"] = partial(fit, refitted, kind)
     for name in ("linear", "logistic"):
-        table[f"stability: {name}"] = partial(fit_halves, *MODELS[name])
+        kind, model = MODELS[name]
+        table[f"stability: {name}"] = partial(fit_halves, kind, model(4))
+        chosen = getattr(ksparse, f"{model.__name__}CV")(ks=[4], cv=3)
+        table[f"stability: {name}, chosen ridges"] = partial(fit_halves, kind, chosen)
     return table
 
 
-def fit_halves(kind: str, model: Callable[..., Any]) -> Record:
+def fit_halves(kind: str, model: Any) -> Record:
     X, y = data(kind, 80, 20)
-    stable = ksparse.StabilitySelection(model(4), n_pairs=10, random_state=0).fit(X, y)
+    stable = ksparse.StabilitySelection(model, n_pairs=10, random_state=0).fit(X, y)
     chosen = text_of(stable.get_support(indices=True))
     return Record("fitted", chosen, (float(stable.threshold_), *stable.frequencies_.tolist()))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import KFold, StratifiedKFold
 
 import ksparse
 from ksparse.debias import Exact
@@ -82,12 +83,12 @@ def graph_estimators() -> dict[str, Problem]:
         for n in (60, 6):
             table[f"graph estimator: n = {n}, {what}"] = partial(fit_graph, model, n)
             table[f"graph path: n = {n}, {what}"] = partial(fit_graph_path, model, n)
-    for rule in ("best", "1se"):
-        table[f"graph cv: {rule}"] = partial(fit_graph, ksparse.SparsePrecisionCV(cv=3, rule=rule))
+    for rule in ("best", "1se", "smooth"):
+        table[f"graph cv: {rule}"] = partial(fit_graph, ksparse.SparsePrecisionCV(cv=KFold(3), rule=rule))
         table[f"discriminant cv: {rule}"] = partial(
-            fit, ksparse.SparseDiscriminantAnalysisCV(cv=3, rule=rule), "multinomial", p=8
+            fit, ksparse.SparseDiscriminantAnalysisCV(cv=StratifiedKFold(3), rule=rule), "multinomial", p=8
         )
-    by_accuracy = ksparse.SparseDiscriminantAnalysisCV(cv=3, scoring="accuracy")
+    by_accuracy = ksparse.SparseDiscriminantAnalysisCV(cv=StratifiedKFold(3), scoring="accuracy", rule="best")
     table["discriminant cv: accuracy"] = partial(fit, by_accuracy, "multinomial", p=8)
     for criterion in ("aic", "bic", "ebic"):
         table[f"graph ic: {criterion}"] = partial(fit_graph, ksparse.SparsePrecisionIC(criterion=criterion))
