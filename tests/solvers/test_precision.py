@@ -17,7 +17,7 @@ from ksparse.debias import Exact, GradientStep, NewtonStep, Truncate
 from ksparse.objectives import LogDet
 from ksparse.selection import PathSolver
 from ksparse.solvers import Backtracking, BarzilaiBorwein, Constant, Lipschitz, Normalized, Solver, Status
-from ksparse.solvers.swap.models import AdditiveSwapModel
+from ksparse.solvers.swap.ranking import AdditiveSwapModel
 from ksparse.solvers.swap.tuning import SwapTuning
 from ksparse.sparsity import Pairs
 from tests.precision import brute_force, covariance, support_of, value_at

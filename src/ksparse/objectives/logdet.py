@@ -118,7 +118,7 @@ class LogDet(Objective, HasSwapScores, HasLipschitzConstant, HasHeavyState, HasW
 
         With B = {i, j} and W = Ω⁻¹ it is log(det W_B/det Σ_B) + ⟨Σ_B, W_B⁻¹⟩ − 2.
         """
-        from ._pairs import pair_gains  # compiled when it is first needed
+        from ._pair_gains import pair_gains  # compiled when it is first needed
 
         return pair_gains(self.covariance, _inverse_at(point), MIN_PAIR_DETERMINANT)
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._docs import fill_docstrings
+from .._docstrings import fill_docstrings
 from .._types import AnyArray, Array, IntArray
 from ..validation import check_vector
 

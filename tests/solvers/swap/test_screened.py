@@ -13,9 +13,9 @@ from ksparse.debias import Exact
 from ksparse.objectives import LeastSquares, Logistic, Objective
 from ksparse.objectives.base import Point, compute_hessian
 from ksparse.objectives.protocols import HasCrossHessian
-from ksparse.solvers.swap.quadratic import QuadraticSwapModel
 from ksparse.solvers.swap.screened import ScreenedSwapModel
 from ksparse.solvers.swap.swap_model import Swap
+from ksparse.solvers.swap.tableau import QuadraticSwapModel
 from ksparse.solvers.swap.tuning import SwapTuning
 
 N, P = 40, 12

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from ksparse._types import Array, IntArray
 from ksparse.solvers.swap._kernels import best_swap
 from ksparse.solvers.swap.formula import all_changes, entering_terms
-from ksparse.solvers.swap.quadratic import chain_of_swaps, sweep
+from ksparse.solvers.swap.tableau import chain_of_swaps, sweep
 
 SIZE, INSIDE = 10, 4
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._types import Array
 from ...validation import check_positive_number
-from .._docs import document
+from .._linear_docs import document
 from ..linear import LinearObjective
 from ..loss import Loss
 from ..targets import check_responses

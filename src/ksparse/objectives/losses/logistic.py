@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from ..._types import Array
-from .._docs import document
+from .._linear_docs import document
 from ..loss import Loss
 from ..targets import ClassifierObjective, encode_two_classes
 

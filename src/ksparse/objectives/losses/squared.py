@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._types import Array
-from .._docs import document
+from .._linear_docs import document
 from ..linear import LinearObjective
 from ..loss import Loss
 from ..targets import check_responses

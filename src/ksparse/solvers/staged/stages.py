@@ -16,7 +16,7 @@ from ..._types import Array
 from ...debias import Exact
 from ...sparsity.base import top_mask
 from ..problem import Iterate, Problem
-from ..swap.models import leaving_costs
+from ..swap.ranking import leaving_costs
 
 __all__ = ["Stage", "StageTuning", "batch_swap"]
 

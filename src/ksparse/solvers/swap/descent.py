@@ -15,7 +15,7 @@ from ...sparsity.base import top_mask
 from ..loop import Budget
 from ..problem import Iterate, Problem
 from ..steps import Step
-from .models import build_additive_model, build_swap_model, entering_gains
+from .ranking import build_additive_model, build_swap_model, entering_gains
 from .state import Phase, SwapState, hand_over, with_state
 from .swap_model import PredictedMinimizer, Swap, SwapModel
 from .tuning import SwapTuning

@@ -18,7 +18,7 @@ from ...debias.exact import TrialRefit
 from ...objectives.base import has_hessian, is_quadratic
 from ...sparsity.base import top_mask
 from ..problem import Iterate, Problem
-from .models import build_swap_model, choose_removals, entering_gains, max_model_size
+from .ranking import build_swap_model, choose_removals, entering_gains, max_model_size
 from .tuning import SwapTuning
 
 __all__ = ["count_swaps", "grow", "perturb", "plan_growth", "restart_supports", "shrink", "try_all_swaps"]

@@ -14,8 +14,8 @@ from ..._types import Array, IntArray, Mask
 from ...objectives.base import Point, compute_hessian
 from ...objectives.protocols import HasCrossHessian
 from .formula import all_changes, entering_terms
-from .quadratic import QuadraticSwapModel, invert, rank_swaps
 from .swap_model import PredictedMinimizer, Swap, SwapModel
+from .tableau import QuadraticSwapModel, invert, rank_swaps
 from .tuning import SwapTuning
 
 __all__ = ["ScreenedSwapModel"]

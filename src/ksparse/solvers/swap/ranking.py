@@ -11,9 +11,9 @@ from ...objectives.base import Objective, Point, compute_hessian, has_hessian
 from ...objectives.protocols import HasCrossHessian, HasSwapScores, QuadraticModel
 from ...sparsity.base import top_mask
 from ..problem import Iterate, Problem
-from .quadratic import QuadraticSwapModel
 from .screened import ScreenedSwapModel
 from .swap_model import PredictedMinimizer, Swap, SwapModel
+from .tableau import QuadraticSwapModel
 from .tuning import SwapTuning
 
 __all__ = [

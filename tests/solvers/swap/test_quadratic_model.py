@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ksparse.solvers.swap.quadratic import QuadraticSwapModel
+from ksparse.solvers.swap.tableau import QuadraticSwapModel
 from ksparse.solvers.swap.tuning import SwapTuning
 
 TUNING = SwapTuning()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._docs import fill_docstrings
+from .._docstrings import fill_docstrings
 
 __all__ = ["document"]
 

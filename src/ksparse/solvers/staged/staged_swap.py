@@ -9,10 +9,10 @@ from ...objectives import Objective
 from ..loop import Budget, Solver
 from ..problem import Iterate, Problem
 from ..swap.descent import end_descent, is_lower
-from ..swap.models import entering_gains, max_model_size
+from ..swap.ranking import entering_gains, max_model_size
 from ..swap.restarts import plan_growth
-from ..swap.solver import SwapGraHTP
 from ..swap.state import Phase, SwapState, hand_over, with_state
+from ..swap.swap_grahtp import SwapGraHTP
 from .stages import Stage, StageTuning, batch_swap
 
 __all__ = ["StagedState", "StagedSwap", "specialize"]

@@ -15,7 +15,7 @@ from ...validation import check_iterations
 from ..loop import Budget, Solver
 from ..problem import Iterate, Problem
 from .descent import SwapLimits, bulk_swap, end_descent, is_exact, is_lower, pursue, swap
-from .models import entering_gains
+from .ranking import entering_gains
 from .restarts import count_swaps, perturb, ranks_all_swaps, restart_supports, try_all_swaps
 from .state import LOCAL_PHASES, Phase, SwapState, hand_over, with_state
 from .ties import break_ties
