@@ -202,7 +202,7 @@ class _GLasso(GraphMethod):
 
     def fit(self, settings: GraphSettings, covariance: Array, value: float, debias: Debias | None = None) -> Fit:
         solver = GLasso()
-        found, seconds = time_call(lambda: solver.penalized(covariance, value))
+        found, seconds = time_call(lambda: solver.solve_penalized(covariance, value))
         if found is None:
             return Fit(value, np.full_like(covariance, np.nan), seconds, 0, "not_finite")
         omega, iterations = found

@@ -337,11 +337,11 @@ def test_swaps_of_the_additive_model() -> None:
     costs, gains = np.array([0.3, 0.1, 0.0, 0.2, 0.0, 0.0]), np.array([0.0, 0.0, 0.25, 0.0, 0.25, 0.05])
     inside = np.array([True, True, False, True, False, False])
     model = AdditiveSwapModel(costs, gains, inside, np.array([False, True, False, False, False, False]))
-    (first,) = model.chain(4, 1e-9)  # the second unit must stay; the next swap would cost 0.3 and gain 0.25
+    (first,) = model.find_chain(4, 1e-9)  # the second unit must stay; the next swap would cost 0.3 and gain 0.25
     assert (first.leaving, first.entering) == (3, 2)  # ties go to the unit that comes first
     assert first.change == pytest.approx(-0.05)
-    assert model.chain(4, 0.06) == []
-    pairs = [(swap.leaving, swap.entering, round(swap.change, 12)) for swap in model.best_swaps(3)]
+    assert model.find_chain(4, 0.06) == []
+    pairs = [(swap.leaving, swap.entering, round(swap.change, 12)) for swap in model.find_best_swaps(3)]
     assert pairs == [(3, 2, -0.05), (3, 4, -0.05), (0, 2, 0.05)]
 
 

@@ -7,11 +7,11 @@ import numpy as np
 from .._types import Array, IntArray
 from ..compiling import compiled
 
-__all__ = ["sweep"]
+__all__ = ["sweep_columns"]
 
 
 @compiled
-def sweep(
+def sweep_columns(
     target: Array,
     starts: IntArray,
     neighbours: IntArray,

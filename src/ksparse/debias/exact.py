@@ -12,8 +12,8 @@ from .._types import Array
 from ..objectives.base import Objective, Outcome, Point, describe, has_hessian, is_quadratic, value_at_zero
 from ..validation import check_iterations, check_positive_number
 from .base import Bounds, Solution
-from .lbfgs import lbfgs
-from .newton import check_uniqueness, conjugate_gradient_direction, minimize_quadratic, newton
+from .lbfgs import minimize_lbfgs
+from .newton import check_uniqueness, minimize_newton, minimize_quadratic, solve_by_conjugate_gradients
 
 __all__ = ["Exact", "Method", "TrialRefit", "minimize_on_support"]
 
@@ -127,14 +127,14 @@ def minimize_on_support(objective: Objective, start: Array, bounds: Bounds | Non
         return Solution(point, Outcome.SOLVED)
     method = _choose_method(objective, settings)
     if method == "lbfgs":
-        return lbfgs(objective, point, bounds, tol=min(settings.tol, 1e-8) * 1e-2, max_iter=10 * max_iter)
+        return minimize_lbfgs(objective, point, bounds, tol=min(settings.tol, 1e-8) * 1e-2, max_iter=10 * max_iter)
     if method == "newton-cholesky" and is_quadratic(objective) and bounds is None:
         return minimize_quadratic(objective, point, refine=settings.tol < COMPARISON_TOL)
-    solution = newton(
+    solution = minimize_newton(
         objective,
         point,
         bounds,
-        solve=None if method == "newton-cholesky" else conjugate_gradient_direction,
+        solve=None if method == "newton-cholesky" else solve_by_conjugate_gradients,
         tol=settings.tol,
         max_iter=max_iter,
         target=target,
@@ -143,7 +143,7 @@ def minimize_on_support(objective: Objective, start: Array, bounds: Bounds | Non
     if solution.outcome is Outcome.SOLVED and method == "newton-cg":
         return Solution(solution.point, check_uniqueness(objective, solution.point))
     if solution.outcome is Outcome.UNFINISHED and target is None:
-        return lbfgs(objective, solution.point, bounds, tol=settings.tol * 1e-2, max_iter=10 * max_iter)
+        return minimize_lbfgs(objective, solution.point, bounds, tol=settings.tol * 1e-2, max_iter=10 * max_iter)
     return solution
 
 

@@ -8,14 +8,14 @@ from ..._types import Array, IntArray
 from ...compiling import compiled
 from . import formula
 
-__all__ = ["best_swap"]
+__all__ = ["find_best_swap"]
 
 change_of_swap = compiled(formula.change_of_swap)
 entering_terms = compiled(formula.entering_terms)
 
 
 @compiled
-def best_swap(table: Array, leaving: IntArray, entering: IntArray, least: Array) -> tuple[float, int, int]:
+def find_best_swap(table: Array, leaving: IntArray, entering: IntArray, least: Array) -> tuple[float, int, int]:
     """The lowest change, and the positions of its coordinates in `leaving` and `entering`; ties by position.
 
     A coordinate may enter if its Schur complement exceeds its entry of `least`. The positions are -1 if none may.
