@@ -30,7 +30,7 @@ from sklearn.preprocessing import StandardScaler
 from suite.bisection import select_l1
 
 from ksparse import SparseLogisticRegression
-from ksparse.datasets import load_real, term_weights
+from ksparse.datasets import load_real, weight_terms
 
 #: Per kind of data: fraction for training, numbers of features, ridge of the selection and ridge of the final model.
 GENES = (2 / 3, (5, 10, 20), 1.0, 0.03)
@@ -58,7 +58,7 @@ def split_data(name: str, splits: int, seed: int) -> Iterator[tuple[Any, Any, An
             scaler = StandardScaler().fit(X[train])
             yield scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]
         else:
-            weighted = term_weights(X[train], X[test])
+            weighted = weight_terms(X[train], X[test])
             yield weighted[0], y[train], weighted[1], y[test]
 
 

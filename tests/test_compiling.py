@@ -25,7 +25,7 @@ def test_without_a_place_for_the_cache_functions_are_compiled_anew(monkeypatch: 
     def double(x: float) -> float:
         return 2.0 * x
 
-    assert compiling.compiled(double)(3.0) == 6.0
+    assert compiling.jit_compile(double)(3.0) == 6.0
 
 
 def test_numba_is_imported_only_when_it_is_needed(tmp_path: Path) -> None:

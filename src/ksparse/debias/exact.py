@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from .._types import Array
-from ..objectives.base import Objective, Outcome, Point, describe, has_hessian, is_quadratic, value_at_zero
+from ..objectives.base import Objective, Outcome, Point, describe_objective, has_hessian, is_quadratic, value_at_zero
 from ..validation import check_iterations, check_positive_number
 from .base import Bounds, Solution
 from .lbfgs import minimize_lbfgs
@@ -116,7 +116,9 @@ class TrialRefit(Exact):
 def minimize_on_support(objective: Objective, start: Array, bounds: Bounds | None, settings: Exact) -> Solution:
     """Minimize a restricted objective; kinds of objectives with a method of their own register it here."""
     if settings.method in PRECISION_METHODS:
-        raise ValueError(f'"{settings.method}" is for precision matrices, not for {describe(objective)}; use "auto"')
+        raise ValueError(
+            f'"{settings.method}" is for precision matrices, not for {describe_objective(objective)}; use "auto"'
+        )
     target = settings.target if isinstance(settings, TrialRefit) else None
     hessian = settings.hessian if isinstance(settings, TrialRefit) else None
     max_iter = settings.max_iter or MAX_NEWTON_STEPS

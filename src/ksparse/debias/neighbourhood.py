@@ -183,7 +183,7 @@ def _solve_component(
         if fraction <= SMALL_VIOLATION and tol > MIN_SWEEP_TOL:
             return _make_block(begin, block.outcome)  # as good as a few iterations would give
     block = _solve_bounded(covariance, graph.to_mask(), bounds, begin, tol)
-    binding = not bounds.tightened(BOUND_MARGIN).admit(block.omega)
+    binding = not bounds.tighten(BOUND_MARGIN).admit(block.omega)
     return block if binding or tol > MIN_SWEEP_TOL else _polish(covariance, graph, bounds, block.omega)
 
 

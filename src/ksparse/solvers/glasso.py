@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._types import Array
 from ..objectives import EigenvalueBounds, LogDet, Point
-from ..objectives.base import describe
+from ..objectives.base import describe_objective
 from ..validation import check_iterations, check_positive_number
 from .loop import Solver
 from .problem import Iterate, Problem, SolverState
@@ -65,7 +65,9 @@ class GLasso(Solver):
     def prepare(self, problem: Problem, x: Array) -> Iterate:
         objective, units = problem.objective, problem.units
         if not isinstance(objective, LogDet):
-            raise TypeError(f"GLasso is a method for LogDet, got {describe(objective)}; use SwapGraHTP or GraHTP")
+            raise TypeError(
+                f"GLasso is a method for LogDet, got {describe_objective(objective)}; use SwapGraHTP or GraHTP"
+            )
         if units.always.any() or (units.number < -1).any():
             raise ValueError("GLasso does not support known or forbidden edges; use SwapGraHTP, GraHTP, GraSP or FBS")
         if (objective.covariance.diagonal() == 0).any():

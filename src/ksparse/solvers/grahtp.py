@@ -10,7 +10,7 @@ import numpy as np
 
 from .._types import Array
 from ..debias import Debias, Exact, Truncate
-from ..objectives.base import NotFiniteError, describe
+from ..objectives.base import NotFiniteError, describe_objective
 from ..objectives.linear import LinearModel
 from ..objectives.losses import SquaredLoss
 from ..validation import check_callable
@@ -134,7 +134,7 @@ class _CompressedSensing(GraHTP):
         objective = problem.objective
         if not isinstance(objective, LinearModel) or not isinstance(objective.loss, SquaredLoss):
             raise TypeError(
-                f"{type(self).__name__} is a method for LeastSquares, got {describe(objective)}; "
+                f"{type(self).__name__} is a method for LeastSquares, got {describe_objective(objective)}; "
                 "use GraHTP or FGraHTP, which are the same method for any smooth f"
             )
         rule = _as_rule(self.step)
