@@ -153,7 +153,7 @@ def test_results_that_cannot_be_shown_do_not_prevent_the_others(
     def fail(figure: Any) -> None:
         raise ArithmeticError("too few")
 
-    monkeypatch.setattr(WithData, "pictures", lambda *_: [Picture("bad", "A bad line", "", fail)])
+    monkeypatch.setattr(WithData, "draw_pictures", lambda *_: [Picture("bad", "A bad line", "", fail)])
     out = tmp_path / "out"
     assert run(out, "--data", str(make_data_folder(tmp_path))) == 1
     assert "Failed: with-data: its results cannot be shown (ArithmeticError: too few)" in capsys.readouterr().err
@@ -257,7 +257,7 @@ def test_each_scale_has_a_folder_of_its_own(
 
 
 def test_a_note_on_the_data_is_shown(small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Small, "data_note", lambda self, settings: "Data: not those of the paper.")
+    monkeypatch.setattr(Small, "describe_data", lambda self, settings: "Data: not those of the paper.")
     assert run(tmp_path, "small") == 0
     assert '<p class="data">Data: not those of the paper.</p>' in read(tmp_path, "report.html")
     assert "**Data: not those of the paper.**" in read(tmp_path, "report.md")
