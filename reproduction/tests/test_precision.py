@@ -193,6 +193,7 @@ def test_the_mean_over_folds_decides() -> None:
     assert tune(method, GraphSettings(), [0, 1], [(zero, one), (zero, ten)]).fits[0].parameter == 0  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_pictures(table: pd.DataFrame) -> None:
     figures = show_all(Precision(), TINY, table)
     assert list(figures) == ["precision", "precision-steps", "precision-adm"]

@@ -47,6 +47,7 @@ def table() -> pd.DataFrame:
         return results(Rcv1(), SMALL)
 
 
+@pytest.mark.slow
 def test_rows_have_all_measures(table: pd.DataFrame) -> None:
     main = select_rows(table, kind="main")
     assert len(main) == len(METHOD_NAMES) * 2 * 2
@@ -113,6 +114,7 @@ def test_a_run_that_diverges_has_all_measures() -> None:
     assert row["settled"] == result.n_iter + 1
 
 
+@pytest.mark.slow
 def test_figures_and_tables(table: pd.DataFrame) -> None:
     figures = show_all(Rcv1(), SMALL, table)
     assert list(figures) == ["rcv1-convergence", "rcv1-error-time", "rcv1-steps"]

@@ -68,6 +68,7 @@ def assert_nothing_is_cut_off(figure: Any) -> None:
     assert box.y1 <= height + slack
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("case", PATHS)
 def test_labels_do_not_overlap(case: str, size: str) -> None:

@@ -233,6 +233,7 @@ def test_ties_go_to_fewer_features() -> None:
     assert exact.get_support(indices=True).tolist() == [2, 5]
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_does_not_matter() -> None:
     model = SparseLogisticRegressionCV(ks=[1, 3], cv=3)
     expected = clone(model).fit(X, labels)
@@ -252,6 +253,7 @@ def test_logging_says_which_k_has_which_score(caplog: pytest.LogCaptureFixture) 
         assert record.getMessage().startswith(f"k = {k}: score {scores.mean():.4g} ± ")
 
 
+@pytest.mark.slow
 def test_it_can_be_cloned_pickled_and_searched() -> None:
     model = SparseLogisticRegressionCV(ks=[1, 4], cv=2).fit(X, labels)
     again = pickle.loads(pickle.dumps(model))

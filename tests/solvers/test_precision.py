@@ -88,6 +88,7 @@ def test_answers_are_feasible(name: str, problem: tuple[LogDet, Pairs]) -> None:
 BRUTE = [(n, seed) for n in (4, 8, 25) for seed in range(8)]
 
 
+@pytest.mark.slow
 def test_brute_force_over_all_supports() -> None:
     """p = 5, k = 2 or 3: never below the best of all supports.
 
