@@ -5,5 +5,8 @@ import signal
 
 # Before SciPy is imported: without it, scikit-learn's checks would skip those of array API input.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+# Workers of xdist share the cores already; threads of theirs would wait for each other. Before NumPy is imported.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # What nohup or a script starts in the background ignores interrupts, and so would all that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -14,6 +14,8 @@ from reproduction.methods import METHOD_NAMES
 
 from .helpers import changed, claim_with, experiment_named, frame_of, rows_of
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = LogisticSettings((), 2, ())
 #: Error, seconds and iterations of each method, as the paper has them in short.
 PAPERS = {

@@ -21,6 +21,8 @@ from reproduction.methods import DEFAULT, FEATURE_METHODS, METHOD_NAMES, PUBLISH
 
 from .helpers import changed, claim_with, frame_of, results, rows_of, show_all, values_of
 
+pytestmark = pytest.mark.slow
+
 SMALL = Rcv1Settings((4, 8), (4, 8), False, 2, documents=90, steps_at=(4,), steps=(1.0, 16.0))
 MEASURES = {"error", "seconds", "loss", "early", "settled", "iterations", "status", "train", "test"}
 
@@ -47,7 +49,6 @@ def table() -> pd.DataFrame:
         return results(Rcv1(), SMALL)
 
 
-@pytest.mark.slow
 def test_rows_have_all_measures(table: pd.DataFrame) -> None:
     main = select_rows(table, kind="main")
     assert len(main) == len(METHOD_NAMES) * 2 * 2
@@ -114,7 +115,6 @@ def test_a_run_that_diverges_has_all_measures() -> None:
     assert row["settled"] == result.n_iter + 1
 
 
-@pytest.mark.slow
 def test_figures_and_tables(table: pd.DataFrame) -> None:
     figures = show_all(Rcv1(), SMALL, table)
     assert list(figures) == ["rcv1-convergence", "rcv1-error-time", "rcv1-steps"]

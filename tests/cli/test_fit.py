@@ -73,6 +73,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_way_to_write_a_table_reads_the_same(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -87,6 +87,7 @@ def by_interior_points(sigma: Array, support: Mask, bounds: Any) -> float:
     return barrier(omega, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["neighbourhood", "adm"])
 @pytest.mark.parametrize(("n", "density"), [(12, 0.6), (12, 1.0), (3, 0.6), (3, 1.0)])
 @pytest.mark.parametrize("binding", ["none", "lower", "upper", "both"])

@@ -93,6 +93,7 @@ def loss_score(model: Any, data: Array, target: Any, weights: Any = None) -> flo
     return -float(np.average(losses, weights=weights))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_default_scores_are_those_of_a_loop(name: str) -> None:
     chosen, base, target = PAIRS[name]
@@ -107,6 +108,7 @@ def test_default_scores_are_those_of_a_loop(name: str) -> None:
     assert np.shape(model.intercept_) == np.shape(single.intercept_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "scoring"),
     [

@@ -9,7 +9,7 @@ from ...objectives import Objective
 from ..loop import Budget, Solver
 from ..problem import Iterate, Problem
 from ..swap.descent import end_descent, is_lower
-from ..swap.ranking import entering_gains, max_model_size
+from ..swap.ranking import entering_gains, get_max_model_size
 from ..swap.restarts import plan_growth
 from ..swap.state import Phase, SwapState, hand_over, with_state
 from ..swap.swap_grahtp import SwapGraHTP
@@ -126,7 +126,7 @@ class StagedSwap(SwapGraHTP):
     def _is_too_large(self, problem: Problem, current: Iterate) -> bool:
         """Whether the support has too many coordinates for a quadratic model."""
         assert current.support is not None
-        return int(current.support.sum()) > max_model_size(problem.objective, self.tuning)
+        return int(current.support.sum()) > get_max_model_size(problem.objective, self.tuning)
 
 
 def specialize(solver: Solver, objective: Objective) -> Solver:

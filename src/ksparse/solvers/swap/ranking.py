@@ -22,8 +22,8 @@ __all__ = [
     "build_swap_model",
     "choose_removals",
     "entering_gains",
+    "get_max_model_size",
     "leaving_costs",
-    "max_model_size",
 ]
 
 
@@ -94,7 +94,7 @@ def build_swap_model(problem: Problem, current: Iterate, candidates: Mask, tunin
     assert support is not None
     objective.counters.swap_models += 1
     coordinates = units.to_mask(units.find_units(support) | candidates)
-    if int(coordinates.sum()) > max_model_size(objective, tuning):
+    if int(coordinates.sum()) > get_max_model_size(objective, tuning):
         return build_additive_model(problem, current)
     if isinstance(objective, HasCrossHessian) and point.x.ndim == 1 and units.singletons:
         solution = current.solution or point.restrict(support)
@@ -110,7 +110,7 @@ def build_additive_model(problem: Problem, current: Iterate) -> AdditiveSwapMode
     return AdditiveSwapModel(costs, gains, problem.find_selected_units(current), problem.units.always)
 
 
-def max_model_size(objective: Objective, tuning: SwapTuning) -> int:
+def get_max_model_size(objective: Objective, tuning: SwapTuning) -> int:
     """Number of coordinates above which swaps are ranked by single gains and costs rather than by a Hessian."""
     if has_hessian(objective):
         return tuning.max_model_size
@@ -124,7 +124,7 @@ def choose_removals(
     """The units that cost least, each after those before it are gone; and the minimizer without them, if predicted."""
     units, objective, support = problem.units, problem.objective, iterate.support
     assert support is not None
-    if int(support.sum()) > max_model_size(objective, tuning):
+    if int(support.sum()) > get_max_model_size(objective, tuning):
         cheapest = _sort_by_cost(leaving_costs(problem, iterate), units.find_units(support) & ~units.always)
         return cheapest[:count].tolist(), None
     at, hessian, linear = _build_quadratic_model(iterate.point, support)

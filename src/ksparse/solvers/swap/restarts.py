@@ -18,7 +18,7 @@ from ...debias.exact import TrialRefit
 from ...objectives.base import has_hessian, is_quadratic
 from ...sparsity.base import select_top
 from ..problem import Iterate, Problem
-from .ranking import build_swap_model, choose_removals, entering_gains, max_model_size
+from .ranking import build_swap_model, choose_removals, entering_gains, get_max_model_size
 from .tuning import SwapTuning
 
 __all__ = ["count_swaps", "grow", "perturb", "plan_growth", "restart_supports", "shrink", "try_all_swaps"]
@@ -132,7 +132,7 @@ def ranks_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> bool
     if support is None or not has_hessian(objective):
         return False
     width = int(problem.units.sizes.max(initial=1))
-    return int(support.sum()) + max(tuning.verify_batch, width) <= max_model_size(objective, tuning)
+    return int(support.sum()) + max(tuning.verify_batch, width) <= get_max_model_size(objective, tuning)
 
 
 def _find_best_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> Iterator[tuple[int, int]]:
