@@ -113,6 +113,7 @@ def test_bounds_against_an_interior_point_method(n: int, density: float, binding
     assert np.isfinite(objective.evaluate(omega).value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [30, 4])
 @pytest.mark.parametrize("rho", [None, 0.3, 3.0])
 @pytest.mark.parametrize("seed", range(3))

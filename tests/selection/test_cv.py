@@ -132,6 +132,7 @@ def test_scorers_of_scikit_learn(name: str, scoring: Any) -> None:
     np.testing.assert_allclose(model.scores_, expected, rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cv",
     [

@@ -172,6 +172,7 @@ def test_blocks_of_the_covariance_are_blocks_of_the_answer() -> None:
     assert result.value == pytest.approx(sum(parts), abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOLVERS)
 def test_the_same_call_gives_the_same_bytes(name: str) -> None:
     for n in (4, 30):
