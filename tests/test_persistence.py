@@ -48,7 +48,7 @@ from ksparse import (
     SwapGraHTP,
 )
 from ksparse.debias import NewtonStep
-from ksparse.persistence import MAX_BYTES, dumps, known_classes, load, load_notes, loads, save
+from ksparse.persistence import MAX_BYTES, dumps, list_known_classes, load, load_notes, loads, save
 from ksparse.solvers import Constant, RelativeChange
 
 rng = np.random.default_rng(0)
@@ -177,7 +177,7 @@ def test_every_estimator_is_in_the_table() -> None:
     public = {value for value in vars(ksparse).values() if isinstance(value, type) and issubclass(value, BaseEstimator)}
     assert len(public) >= 16
     assert public == {type(estimator) for estimator, *_ in CASES.values() if not isinstance(estimator, Pipeline)}
-    assert public <= set(known_classes().values())
+    assert public <= set(list_known_classes().values())
 
 
 def test_a_loaded_model_can_be_cloned_and_fitted_again() -> None:

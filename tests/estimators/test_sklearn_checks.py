@@ -40,6 +40,7 @@ SIMILAR = [
 ]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(BASE_CLASSES)  # type: ignore[untyped-decorator]
 def test_base_classes(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -138,7 +138,7 @@ class PathSolver:
     def working_solution(self, k: int) -> tuple[Array, Mask]:
         """The solution for k in working coordinates, with its support: whole units, and the free coordinates."""
         x = self._iterates[k].point.x
-        return x, self._units.mask(self._units.units_in(x != 0) | self._units.always)
+        return x, self._units.to_mask(self._units.find_units(x != 0) | self._units.always)
 
     def refit(self, k: int, objectives: Iterable[Objective]) -> list[Result]:
         """Minimize other objectives, in the same working coordinates, on the support of the solution for this k."""
