@@ -33,6 +33,8 @@ SIMILAR = [
     SparseLinearRegression(k=2, alpha=1e-3, standardize=True),
     SparsePoissonRegression(),
     SparseHuberRegression(),
+    SparsePrecision(shrinkage=0.1, shrink_by="amount"),
+    SparseDiscriminantAnalysis(shrinkage=0.1),
     SparseLogisticRegressionCV(cv=3),
     SparseLinearRegressionIC(),
     StabilitySelection(SparseLinearRegression(), n_pairs=3, threshold=0.6, random_state=0),
