@@ -6,8 +6,8 @@
 likelihood of the tuning sample chooses k and the shrinkage together, and the penalty of scikit-learn's graphical lasso.
 "best" takes the largest likelihood; "fewest" the fewest edges whose likelihood is below the largest by no more than one
 standard error of the difference. All methods work on the covariance, as in the paper; with --standardize, on the
-correlations. Frobenius errors and F-scores are means over the seeds; a pair is found if its entry exceeds 1e-3. The last
-column is the mean difference of the errors to the graphical lasso's, with its standard error.
+correlations. Frobenius errors and F-scores are means over the seeds; a pair is found if its entry exceeds 1e-3. The
+last column is the mean difference of the errors to the graphical lasso's, with its standard error.
 """
 
 from __future__ import annotations

@@ -30,6 +30,10 @@ def covariance_of(X: Array) -> Array:
     return np.asarray(np.cov(X, rowvar=False, bias=True))
 
 
+def correlations_of(X: Array) -> Array:
+    return np.asarray(np.corrcoef(X, rowvar=False))
+
+
 def test_all_pairs_give_the_inverse_of_the_shrunken_covariance() -> None:
     X = samples()
     S = covariance_of(X)
@@ -76,7 +80,7 @@ def test_an_amount_above_all_correlations_leaves_none() -> None:
 def test_the_gradient_is_zero_on_the_graph(by: str) -> None:
     X = samples()
     model = SparsePrecision(k=6, shrinkage=0.1, shrink_by=by).fit(X)
-    shrunken = shrink_covariance(np.corrcoef(X, rowvar=False), 0.1, by)
+    shrunken = shrink_covariance(correlations_of(X), 0.1, by)
     point = LogDet(shrunken, bounds=None).evaluate(model.result_.x)
     assert_allclose(point.gradient[model.result_.x != 0], 0.0, atol=1e-7)
     assert model.result_.value == pytest.approx(point.value)
@@ -86,7 +90,7 @@ def test_the_gradient_is_zero_on_the_graph(by: str) -> None:
 @pytest.mark.parametrize("amount", [0.03, 0.3])
 def test_an_amount_satisfies_the_conditions_of_the_lasso(seed: int, amount: float) -> None:
     """W stays within the amount, and moves by all of it wherever Ω = W⁻¹ has an entry; also with singular Σ."""
-    R = np.corrcoef(samples(20, seed, 30), rowvar=False)
+    R = correlations_of(samples(20, seed, 30))
     W = shrink_covariance(R, amount, "amount")
     omega = np.linalg.inv(W)
     off = ~np.eye(30, dtype=bool)
@@ -159,7 +163,7 @@ def test_criteria_and_folds_measure_the_samples_not_the_shrunken_covariance() ->
     X = samples(100)
     options: Any = {"ks": [5], "shrinkage": 0.2}
     model = SparsePrecisionIC(criterion="bic", **options).fit(X)
-    R = np.corrcoef(X, rowvar=False)
+    R = correlations_of(X)
     scaled = model.precision_ * np.multiply.outer(X.std(axis=0), X.std(axis=0))
     deviance = 100 * (np.sum(R * scaled) - np.linalg.slogdet(scaled)[1])
     assert model.criterion_[0] == pytest.approx(deviance + 5 * np.log(100))

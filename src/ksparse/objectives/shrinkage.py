@@ -76,8 +76,12 @@ def shrink_covariance(covariance: Array, shrinkage: float, by: str = "factor") -
     >>> import numpy as np
     >>> from ksparse.objectives.shrinkage import shrink_covariance
     >>> correlations = np.array([[1.0, 0.5], [0.5, 1.0]])
-    >>> shrink_covariance(correlations, 0.2)[0, 1], shrink_covariance(correlations, 0.2, by="amount")[0, 1].round(6)
-    (0.4, 0.3)
+    >>> shrink_covariance(correlations, 0.2).round(6)
+    array([[1. , 0.4],
+           [0.4, 1. ]])
+    >>> shrink_covariance(correlations, 0.2, by="amount").round(6)
+    array([[1. , 0.3],
+           [0.3, 1. ]])
 
     References
     ----------
