@@ -100,9 +100,11 @@ CASES: dict[str, tuple[Any, ...]] = {
     "huber IC": (SparseHuberRegressionIC(ks=[1, 2]), X, noisy),
     "precision": (SparsePrecision(k=5), Z),
     "bounds": (SparsePrecision(k=5, bounds=(0.1, 10.0), known_edges=[(0, 1)]), Z),
+    "shrinkage": (SparsePrecision(k=5, shrinkage=0.1, shrink_by="amount"), Z),
     "precision CV": (SparsePrecisionCV(ks=[2, 4], cv=3), Z),
     "precision IC": (SparsePrecisionIC(ks=[2, 4]), Z),
     "discriminant": (SparseDiscriminantAnalysis(k=4), Z, labels),
+    "discriminant, shrunken": (SparseDiscriminantAnalysis(k=4, shrinkage=0.2), Z, labels),
     "discriminant, chosen": (SparseDiscriminantAnalysisCV(ks=[2, 4]), Z, labels),
     "stability": (StabilitySelection(SparseLinearRegression(k=2), n_pairs=5, random_state=0), X, noisy),
     "stability of a pipeline": (

@@ -36,6 +36,8 @@ SIMILAR = [
     SparseHuberRegression(),
     SparseLogisticRegressionCV(ks=[1, 2, 3], cv=3),
     SparseLinearRegressionIC(ks=range(1, 6)),
+    SparsePrecision(shrinkage=0.1, shrink_by="amount"),
+    SparseDiscriminantAnalysis(shrinkage=0.1),
     StabilitySelection(SparseLinearRegression(), n_pairs=3, threshold=0.6, random_state=0),
 ]
 

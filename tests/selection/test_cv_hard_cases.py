@@ -126,7 +126,7 @@ def test_an_infinite_loss_is_the_worst_score() -> None:
         ({"cv": 100}, ValueError, "n_splits=100"),
         ({"alphas": "all"}, ValueError, "alphas must be \"auto\", a number or a sequence of numbers, got 'all'"),
         ({"alphas": None}, ValueError, "alphas must hold finite numbers"),
-        ({"alphas": ["a"]}, TypeError, "alphas must be \"auto\""),
+        ({"alphas": ["a"]}, TypeError, 'alphas must be "auto"'),
         ({"alphas": []}, ValueError, "alphas is empty"),
         ({"alphas": [0.1, -1.0]}, ValueError, "alphas must hold finite numbers of at least 0"),
         ({"alphas": np.nan}, ValueError, "alphas must hold finite numbers of at least 0"),

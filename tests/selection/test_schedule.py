@@ -14,9 +14,7 @@ from ksparse.selection import KSchedule
 from ksparse.selection.schedule import check_ks, first_best
 
 
-def search(
-    least: int, most: int, score: Callable[[int], float], **options: float
-) -> tuple[int, dict[int, float]]:
+def search(least: int, most: int, score: Callable[[int], float], **options: float) -> tuple[int, dict[int, float]]:
     """The best k that is found, and all scores on the way."""
     schedule, scores = KSchedule(least, max(least, most), **options), dict[int, float]()
     for _ in range(1000):

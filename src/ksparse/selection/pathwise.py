@@ -217,7 +217,8 @@ class PathSolver:
                 continue
             problem = self._problem(k)
             final = self._is_near(k, above) or (below is not None and self._is_near(k, below))
-            start = shrink(problem, self._iterates[above], RESULT_TOL if final else None)
+            larger = self._iterates[above]
+            start = shrink(problem, larger, RESULT_TOL) if final else shrink(problem, larger)
             if below is not None:
                 grown = grow(problem, self._iterates[below])
                 start = grown if WORTHWHILE.is_lower(problem, grown.value, than=start.value) else start
