@@ -96,7 +96,7 @@ def fit_lasso(data: Data, standardize: bool) -> list[Candidate]:
     largest = float(np.abs((covariance / units)[np.triu_indices(len(covariance), 1)]).max())
     candidates: list[Candidate] = []
     for penalty in PENALTIES:
-        found = GLasso().penalized(covariance / units, penalty * largest)
+        found = GLasso().solve_penalized(covariance / units, penalty * largest)
         if found is not None:
             candidates.append(data.judge(found[0] / units))
         losses = [candidate.loss for candidate in candidates]

@@ -1,19 +1,19 @@
-"""Sweeps of the graphical lasso, compiled: a few operations on each of many pairs of variables."""
+"""Sweeps of the graphical lasso, jit_compile: a few operations on each of many pairs of variables."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._types import Array
-from ..compiling import compiled
+from ..compiling import jit_compile
 
 __all__ = ["sweep_lasso"]
 
 
-@compiled
+@jit_compile
 def sweep_lasso(
     covariance: Array, amount: float, W: Array, tol: float, max_sweeps: int
-) -> float:  # pragma: no cover - compiled
+) -> float:  # pragma: no cover - jit_compile
     """Update W column by column until no entry moves by more than `tol`, or `max_sweeps` times.
 
     Column j becomes W_·j = Wβ, where β minimizes ½βᵀWβ − βᵀΣ_·j + λ‖β‖₁ over the other variables, and λ is `amount`
