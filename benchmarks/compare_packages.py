@@ -33,7 +33,7 @@ from suite.evaluator import refit
 from suite.worker import silence_output
 
 ALPHA, N, P, K, SEEDS = 1e-4, 500, 1000, 50, 3
-PACKAGES = ("ksparse", "skscope", "abess", "L1")
+COMPARED_PACKAGES = ("ksparse", "skscope", "abess", "L1")
 #: Shown where a package has no such feature.
 UNSUPPORTED = "—"
 #: Seconds after which a measurement is stopped.
@@ -238,15 +238,16 @@ def _send_result(results: Any, function: Callable[..., str], arguments: tuple[st
 
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    missing = [name for name in PACKAGES[1:3] if find_spec(name) is None]
+    missing = [name for name in COMPARED_PACKAGES[1:3] if find_spec(name) is None]
     if missing:
         raise SystemExit(f'not installed: {", ".join(missing)}; install them with pip install ".[bench]"')
-    print(f"| | {' | '.join(PACKAGES)} |")
-    print("|---" * (len(PACKAGES) + 1) + "|")
+    print(f"| | {' | '.join(COMPARED_PACKAGES)} |")
+    print("|---" * (len(COMPARED_PACKAGES) + 1) + "|")
     for row, measure in ROWS.items():
         # The checks start their own processes; JAX must not be forked after it has started.
         cells = [
-            measure(package) if measure is run_checks else run_in_process(measure, package) for package in PACKAGES
+            measure(package) if measure is run_checks else run_in_process(measure, package)
+            for package in COMPARED_PACKAGES
         ]
         print(f"| {row} | {' | '.join(cells)} |", flush=True)
 

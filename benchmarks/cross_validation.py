@@ -42,7 +42,7 @@ def make_l1() -> Any:
     )
 
 
-def load_data() -> Iterator[tuple[str, Any, Any]]:
+def load_tables() -> Iterator[tuple[str, Any, Any]]:
     X, y = load_breast_cancer(return_X_y=True)
     yield "breast cancer", scale(X), y
     for n, p in ((500, 1000), (2000, 2000)):
@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> None:
     repeats = parser.parse_args(arguments).repeats
     warnings.simplefilter("ignore")
     print(f"{'data':22s} {'seconds':>8s} {'L1':>8s} {'ratio':>6s} {'features':>9s} {'L1':>5s}")
-    for name, X, y in load_data():
+    for name, X, y in load_tables():
         seconds, model = time_fit(make_ksparse, X, y, repeats)
         l1_seconds, l1_model = time_fit(make_l1, X, y, repeats)
         print(

@@ -43,15 +43,15 @@ def simulate_wide(seed: int) -> tuple[Objective, int]:
     return Logistic(X, y, alpha=ALPHA), 50
 
 
-def simulate_paper(seed: int) -> tuple[Objective, int]:
+def simulate_paper_logistic(seed: int) -> tuple[Objective, int]:
     X, y, _ = make_logistic(500, 1000, 100, random_state=seed)
     return Logistic(X, y, alpha=ALPHA), 100
 
 
-CASES: dict[str, Callable[[int], tuple[Objective, int]]] = {
+PROBLEMS: dict[str, Callable[[int], tuple[Objective, int]]] = {
     "linear, p = 1000, k = 25, ρ = 0.9": simulate_linear,
     "logistic, p = 20000, k = 50, ρ = 0.5": simulate_wide,
-    "the paper's logistic, p = 1000, k = 100": simulate_paper,
+    "the paper's logistic, p = 1000, k = 100": simulate_paper_logistic,
 }
 
 
@@ -69,11 +69,11 @@ class EffortRun:
     seconds_ratio: float
 
 
-def measure(case: str, seeds: Sequence[int], levels: Sequence[int]) -> list[EffortRun]:
+def measure_effort(case: str, seeds: Sequence[int], levels: Sequence[int]) -> list[EffortRun]:
     """Run each level of effort on the data of each seed, level 0 first."""
     runs: list[EffortRun] = []
     for seed in seeds:
-        objective, k = CASES[case](seed)
+        objective, k = PROBLEMS[case](seed)
         ksparse.minimize(objective, k)
         first: tuple[float, float] | None = None
         for effort in sorted({0, *levels}):
@@ -112,7 +112,7 @@ def write_runs(runs: list[EffortRun], path: Path) -> None:
         table.writerows(asdict(run) for run in runs)
 
 
-def draw(runs: list[EffortRun], path: Path) -> None:
+def draw_effort(runs: list[EffortRun], path: Path) -> None:
     """Draw one panel per case: the medians of the ratios, and each seed in grey."""
     import matplotlib.pyplot as plt
 
@@ -146,14 +146,14 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     runs: list[EffortRun] = []
-    for case in CASES:
-        of_case = measure(case, options.seeds, options.levels)
+    for case in PROBLEMS:
+        of_case = measure_effort(case, options.seeds, options.levels)
         print_table(case, of_case)
         runs += of_case
         if options.output is not None:
             write_runs(runs, options.output)
     if options.figure is not None:
-        draw(runs, options.figure)
+        draw_effort(runs, options.figure)
 
 
 if __name__ == "__main__":

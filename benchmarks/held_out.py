@@ -30,7 +30,7 @@ from sklearn.preprocessing import StandardScaler
 from suite.bisection import select_l1
 
 from ksparse import SparseLogisticRegression
-from ksparse.datasets import load_real, term_weights
+from ksparse.datasets import load_real, weight_terms
 
 #: Per kind of data: fraction for training, numbers of features, ridge of the selection and ridge of the final model.
 GENES = (2 / 3, (5, 10, 20), 1.0, 0.03)
@@ -58,11 +58,11 @@ def split_data(name: str, splits: int, seed: int) -> Iterator[tuple[Any, Any, An
             scaler = StandardScaler().fit(X[train])
             yield scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test]
         else:
-            weighted = term_weights(X[train], X[test])
+            weighted = weight_terms(X[train], X[test])
             yield weighted[0], y[train], weighted[1], y[test]
 
 
-def make_model(k: int, selection_alpha: float, alpha: float) -> Any:
+def make_refit_model(k: int, selection_alpha: float, alpha: float) -> Any:
     model = SparseLogisticRegression(k, alpha=alpha)
     return (
         model if selection_alpha == alpha else make_pipeline(SparseLogisticRegression(k, alpha=selection_alpha), model)
@@ -81,9 +81,11 @@ def score_refit(train: Any, y: Any, test: Any, y_test: Any, support: Any, alpha:
     return float(model.fit(train[:, support], y).score(test[:, support], y_test))
 
 
-def compare(train: Any, y: Any, test: Any, y_test: Any, k: int, selection_alpha: float, alpha: float) -> SplitResult:
+def compare_split(
+    train: Any, y: Any, test: Any, y_test: Any, k: int, selection_alpha: float, alpha: float
+) -> SplitResult:
     start = time.perf_counter()
-    ours = make_model(k, selection_alpha, alpha).fit(train, y)
+    ours = make_refit_model(k, selection_alpha, alpha).fit(train, y)
     middle = time.perf_counter()
     support = select_l1_with_intercept(train, y, k)
     end = time.perf_counter()
@@ -123,7 +125,7 @@ def main(arguments: list[str] | None = None) -> None:
         runs: dict[int, list[SplitResult]] = {k: [] for k in ks}
         for train, y, test, y_test in split_data(name, options.splits, options.seed):
             for k in ks:
-                runs[k].append(compare(train, y, test, y_test, k, selection_alpha, alpha))
+                runs[k].append(compare_split(train, y, test, y_test, k, selection_alpha, alpha))
         for k in ks:
             print_summary(f"{name}, k = {k}", runs[k])
         print_summary(f"{name}, all k", [run for k in ks for run in runs[k]])

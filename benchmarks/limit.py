@@ -95,7 +95,7 @@ def make_sparse(case: FitCase) -> tuple[Any, Any]:
     return X, noisy if case.model == "linear" else noisy > np.median(noisy)
 
 
-def load_data(case: FitCase) -> tuple[Any, Any]:
+def load_case(case: FitCase) -> tuple[Any, Any]:
     if case.kind == "rcv1":
         from ksparse.datasets import load_real
 
@@ -104,7 +104,7 @@ def load_data(case: FitCase) -> tuple[Any, Any]:
     return make_dense(case) if case.kind == "dense" else make_sparse(case)
 
 
-def make_model(case: FitCase) -> Any:
+def make_case_model(case: FitCase) -> Any:
     from ksparse import SparseLinearRegression, SparseLogisticRegression
 
     return SparseLinearRegression(case.k) if case.model == "linear" else SparseLogisticRegression(case.k)
@@ -126,13 +126,13 @@ def warm_up(case: FitCase) -> None:
         small = FitCase("dense", case.model, 1000, 400, 5, case.dtype, case.order)
     else:
         small = FitCase("sparse", case.model, 2000, 5000, 100, case.dtype)
-    make_model(small).fit(*load_data(small))
+    make_case_model(small).fit(*load_case(small))
 
 
 def measure_fit(case: FitCase) -> dict[str, Any]:
     warm_up(case)
-    X, y = load_data(case)
-    model = make_model(case)
+    X, y = load_case(case)
+    model = make_case_model(case)
     with PeakMemory() as memory:
         model.fit(X, y)
     columns = X.tocsc() if sparse.issparse(X) else X
@@ -156,8 +156,8 @@ def measure_fit(case: FitCase) -> dict[str, Any]:
 
 def measure_start(case: FitCase) -> dict[str, Any]:
     """Measure the CPU seconds of the first and the second fit in a process."""
-    X, y = load_data(case)
-    model = make_model(case)
+    X, y = load_case(case)
+    model = make_case_model(case)
     first, second = (time_call(lambda: model.fit(X, y), threads=1) for _ in range(2))
     return {"first": first, "second": second, "more": first - second}
 
@@ -165,7 +165,7 @@ def measure_start(case: FitCase) -> dict[str, Any]:
 # --- in the main process -----------------------------------------------------------------------------------------
 
 
-def run_in_process(task: str, case: FitCase, **variables: str) -> dict[str, Any]:
+def measure_in_process(task: str, case: FitCase, **variables: str) -> dict[str, Any]:
     environment = {**os.environ, **make_environment(case.threads), **variables}
     command = [sys.executable, __file__, "--task", task, json.dumps(asdict(case))]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -185,7 +185,7 @@ def measure_fits(cases: list[FitCase]) -> list[dict[str, Any]]:
         if case.kind == "rcv1" and "KSPARSE_DATA" not in os.environ:
             print(f"{case.name} | skipped: KSPARSE_DATA is not set")
             continue
-        row = run_in_process("fit", case)
+        row = measure_in_process("fit", case)
         kind = "dense" if case.kind == "dense" else "sparse"
         print(
             f"{case.name} |"
@@ -205,7 +205,7 @@ def measure_starts() -> list[dict[str, Any]]:
     for case in (FitCase("dense", "logistic", 1000, 2000, 10), FitCase("sparse", "logistic", 2000, 5000, 100)):
         with tempfile.TemporaryDirectory() as folder:
             for cache in ("cold", "warm"):
-                row = run_in_process("start", case, NUMBA_CACHE_DIR=folder)
+                row = measure_in_process("start", case, NUMBA_CACHE_DIR=folder)
                 print(
                     f"{case.name} {cache} cache: first {row['first']:6.2f} s, second {row['second']:6.2f} s, "
                     f"difference {row['more']:5.2f} s, {judge(row['more'], START_TARGET)}",
@@ -224,7 +224,7 @@ def measure_scaling(largest: float, threads: int) -> list[dict[str, Any]]:
         for size in 8e6 * 10.0**steps:
             n = round(np.sqrt(size / np.dtype(dtype).itemsize / 10))
             case = FitCase("dense", "linear", n, 10 * n, SCALING_K, dtype, "C", threads, 5 if size < 1e9 else 2)
-            row = run_in_process("fit", case)
+            row = measure_in_process("fit", case)
             print(
                 f"{case.name} | {row['megabytes']:6.0f} MB {row['passes']:3d} passes {row['seconds']:8.3f} s, "
                 f"ratio {row['ratio']:5.2f}, memory {row['memory']:5.2f}",
@@ -238,7 +238,7 @@ def measure_scaling(largest: float, threads: int) -> list[dict[str, Any]]:
     return rows
 
 
-def draw(rows: list[dict[str, Any]], path: Path) -> None:
+def draw_limit(rows: list[dict[str, Any]], path: Path) -> None:
     """Draw the seconds of fits and passes against the size of X; rows are measured or read from a table."""
     from matplotlib.figure import Figure
 
@@ -309,7 +309,7 @@ def main(arguments: list[str] | None = None) -> None:
         measure_all(False, options.largest_gb, options.out, options.image)
         write_machine(options.out)
     elif scaling := read_table(options.out / "limit_scaling.csv"):
-        draw(scaling, options.image)
+        draw_limit(scaling, options.image)
     options.page.write_text(render_limit_page(options.out), encoding="utf-8")
 
 
@@ -322,7 +322,7 @@ def measure_all(quick: bool, largest: float, out: Path, image: Path) -> None:
     if largest > 0:
         rows = measure_scaling(1e9 * largest, 1)
         write_table(rows, out / "limit_scaling.csv")
-        draw(rows, image)
+        draw_limit(rows, image)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def print_row(row: Row) -> None:
         print(f"  {fit}  {row.status_text}: {row.detail}", flush=True)
 
 
-def measure(cases: list[Case], options: argparse.Namespace, output: Path) -> None:
+def measure_cases(cases: list[Case], options: argparse.Namespace, output: Path) -> None:
     """Run the cases, and write each result immediately."""
 
     def record(row: Row) -> None:
@@ -129,11 +129,11 @@ def main(arguments: list[str] | None = None) -> None:
     if options.quick:
         print("Small data, to check that everything runs; the results say nothing about speed or quality.")
         with tempfile.TemporaryDirectory() as temporary:
-            measure(cases, options, Path(temporary))
+            measure_cases(cases, options, Path(temporary))
         return
     folder, docs = (options.output, options.output) if options.output else (RESULTS, ROOT / "docs")
     if not options.report:
-        measure(cases, options, folder)
+        measure_cases(cases, options, folder)
     print(write_report(folder, docs))
 
 

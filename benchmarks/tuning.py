@@ -40,7 +40,7 @@ class Constants:
     swap: SwapTuning
     stages: StageTuning
 
-    def solver(self, objective: Objective, **parameters: Any) -> SwapGraHTP:
+    def make_solver(self, objective: Objective, **parameters: Any) -> SwapGraHTP:
         """The default solver for an objective with these constants."""
         if objective.unit_kind == "pairs":
             staged = type("Varied", (StagedSwap,), {"tuning": self.swap, "stages": self.stages})
@@ -49,7 +49,7 @@ class Constants:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Measurement:
     """f (several values for a path), passes and seconds of the processor."""
 
     values: list[float]
@@ -57,10 +57,10 @@ class Outcome:
     seconds: float
 
 
-Case = Callable[[Constants], tuple[list[float], int]]
+Trial = Callable[[Constants], tuple[list[float], int]]
 
 
-def correlated(n: int, p: int, k: int, rho: float, seed: int) -> tuple[Array, Array]:
+def draw_correlated(n: int, p: int, k: int, rho: float, seed: int) -> tuple[Array, Array]:
     """Autoregressive columns, and margins with a signal in every (p/k)-th of them."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, p))
@@ -71,13 +71,13 @@ def correlated(n: int, p: int, k: int, rho: float, seed: int) -> tuple[Array, Ar
     return X, X @ w + rng.standard_normal(n)
 
 
-def logistic(n: int, p: int, k: int, rho: float, seed: int) -> Logistic:
-    X, margins = correlated(n, p, k, rho, seed)
+def make_logistic(n: int, p: int, k: int, rho: float, seed: int) -> Logistic:
+    X, margins = draw_correlated(n, p, k, rho, seed)
     return Logistic(X, margins > 0, alpha=1e-3, fit_intercept=True)
 
 
-def without_hessian(seed: int) -> Function:
-    X, margins = correlated(200, 50, 6, 0.6, seed)
+def make_function(seed: int) -> Function:
+    X, margins = draw_correlated(200, 50, 6, 0.6, seed)
     y = np.sign(margins)
 
     def value(w: Array) -> float:
@@ -89,9 +89,9 @@ def without_hessian(seed: int) -> Function:
     return Function(value, gradient=gradient, shape=50)
 
 
-def fit(objective: Objective, sparsity: Any, **parameters: Any) -> Case:
+def make_fit(objective: Objective, sparsity: Any, **parameters: Any) -> Trial:
     def run(constants: Constants) -> tuple[list[float], int]:
-        solver = constants.solver(objective, **parameters)
+        solver = constants.make_solver(objective, **parameters)
         chosen = {"k": sparsity} if isinstance(sparsity, int) else {"sparsity": sparsity}
         result = ksparse.minimize(objective, solver=solver, **chosen)
         return [result.value], result.passes
@@ -99,73 +99,77 @@ def fit(objective: Objective, sparsity: Any, **parameters: Any) -> Case:
     return run
 
 
-def path(objective: Objective, sparsity: Any, ks: range) -> Case:
+def make_path(objective: Objective, sparsity: Any, ks: range) -> Trial:
     def run(constants: Constants) -> tuple[list[float], int]:
-        solver = PathSolver(objective, sparsity, constants.solver(objective))
+        solver = PathSolver(objective, sparsity, constants.make_solver(objective))
         solver.solve(ks)
         return [solver.results[k].value for k in ks], solver.passes
 
     return run
 
 
-def problems() -> Iterator[tuple[str, Case]]:
+def list_problems() -> Iterator[tuple[str, Trial]]:
     """A fixed set of problems in which each constant has a part."""
     for seed in range(12):
         for rho in (0.3, 0.6, 0.9):
-            X, y = correlated(150, 200, 15, rho, seed)
-            yield "linear", fit(LeastSquares(X, y, fit_intercept=True), 15)
-            yield "logistic", fit(logistic(150, 200, 15, rho, seed), 15)
-        yield "few units", fit(logistic(100, 40, 8, 0.8, seed), 6)
-        yield "graph", fit(LogDet(np.cov(correlated(60, 30, 5, 0.6, seed)[0], rowvar=False)), 40)
+            X, y = draw_correlated(150, 200, 15, rho, seed)
+            yield "linear", make_fit(LeastSquares(X, y, fit_intercept=True), 15)
+            yield "logistic", make_fit(make_logistic(150, 200, 15, rho, seed), 15)
+        yield "few units", make_fit(make_logistic(100, 40, 8, 0.8, seed), 6)
+        yield "graph", make_fit(LogDet(np.cov(draw_correlated(60, 30, 5, 0.6, seed)[0], rowvar=False)), 40)
     for seed in range(4):
-        yield "wide", fit(logistic(300, 1000, 40, 0.8, seed), 40)
-        yield "groups", fit(logistic(150, 120, 15, 0.6, seed), Groups(5, np.arange(120) // 4))
-        yield "effort 2", fit(logistic(150, 200, 15, 0.9, seed), 15, effort=2)
-        yield "path", path(logistic(150, 200, 15, 0.8, seed), Entries(1), range(5, 36, 5))
-        yield "no Hessian", fit(without_hessian(seed), 6)
-    X, y = correlated(150, 60, 8, 0.6, 0)
-    yield "multinomial", fit(Multinomial(X, np.digitize(y, [-2, 2]), alpha=1e-3, fit_intercept=True), 6)
-    yield "effort 5", fit(logistic(60, 60, 8, 0.8, 0), 5, effort=5)
-    yield "large support", fit(logistic(1000, 1300, 700, 0.3, 0), 650)
-    yield "large graph", fit(LogDet(np.cov(correlated(200, 80, 10, 0.6, 0)[0], rowvar=False)), 250)
-    graph = LogDet(np.cov(correlated(60, 25, 5, 0.6, 0)[0], rowvar=False))
-    yield "graph, effort 1", fit(graph, 30, effort=1)
-    yield "graphs, path", path(graph, Pairs(1), range(5, 51, 15))
+        yield "wide", make_fit(make_logistic(300, 1000, 40, 0.8, seed), 40)
+        yield "groups", make_fit(make_logistic(150, 120, 15, 0.6, seed), Groups(5, np.arange(120) // 4))
+        yield "effort 2", make_fit(make_logistic(150, 200, 15, 0.9, seed), 15, effort=2)
+        yield "path", make_path(make_logistic(150, 200, 15, 0.8, seed), Entries(1), range(5, 36, 5))
+        yield "no Hessian", make_fit(make_function(seed), 6)
+    X, y = draw_correlated(150, 60, 8, 0.6, 0)
+    yield "multinomial", make_fit(Multinomial(X, np.digitize(y, [-2, 2]), alpha=1e-3, fit_intercept=True), 6)
+    yield "effort 5", make_fit(make_logistic(60, 60, 8, 0.8, 0), 5, effort=5)
+    yield "large support", make_fit(make_logistic(1000, 1300, 700, 0.3, 0), 650)
+    yield "large graph", make_fit(LogDet(np.cov(draw_correlated(200, 80, 10, 0.6, 0)[0], rowvar=False)), 250)
+    graph = LogDet(np.cov(draw_correlated(60, 25, 5, 0.6, 0)[0], rowvar=False))
+    yield "graph, effort 1", make_fit(graph, 30, effort=1)
+    yield "graphs, path", make_path(graph, Pairs(1), range(5, 51, 15))
 
 
-def measure(cases: list[tuple[str, Case]], constants: Constants) -> list[Outcome]:
+def measure_problems(cases: list[tuple[str, Trial]], constants: Constants) -> list[Measurement]:
     outcomes = []
     for _, run in cases:
         began = time.process_time()
         values, passes = run(constants)
-        outcomes.append(Outcome(values, passes, time.process_time() - began))
+        outcomes.append(Measurement(values, passes, time.process_time() - began))
     return outcomes
 
 
-def scaled(value: Any, up: bool) -> Any:
+def scale(value: Any, up: bool) -> Any:
     """A constant made smaller or larger."""
     if isinstance(value, Tolerance):
-        return Tolerance(scaled(value.fraction, up))
+        return Tolerance(scale(value.fraction, up))
     if isinstance(value, Exact):
-        return replace(value, tol=scaled(value.tol, up))
+        return replace(value, tol=scale(value.tol, up))
     if isinstance(value, tuple):
-        return tuple(scaled(part, up) for part in value)
+        return tuple(scale(part, up) for part in value)
     factor = TOLERANCE_FACTOR if value < TOLERANCE else FACTOR
     result = value * factor if up else value / factor
     return max(round(result), 1) if isinstance(value, int) else result
 
 
-def variations(usual: Constants) -> Iterator[tuple[str, str, Constants]]:
+def list_variations(usual: Constants) -> Iterator[tuple[str, str, Constants]]:
     """Each constant by name, its varied value, and all constants with it."""
     for part in ("swap", "stages"):
         tuning = getattr(usual, part)
         for constant in fields(tuning):
             for up in (False, True):
-                value = scaled(getattr(tuning, constant.name), up)
-                yield constant.name, _short(value), replace(usual, **{part: replace(tuning, **{constant.name: value})})
+                value = scale(getattr(tuning, constant.name), up)
+                yield (
+                    constant.name,
+                    _format_constant(value),
+                    replace(usual, **{part: replace(tuning, **{constant.name: value})}),
+                )
 
 
-def _short(value: Any) -> str:
+def _format_constant(value: Any) -> str:
     if isinstance(value, Tolerance):
         value = value.fraction
     if isinstance(value, Exact):
@@ -173,7 +177,7 @@ def _short(value: Any) -> str:
     return "/".join(f"{part:g}" for part in (value if isinstance(value, tuple) else (value,)))
 
 
-def compare(usual: list[Outcome], varied: list[Outcome]) -> str:
+def format_comparison(usual: list[Measurement], varied: list[Measurement]) -> str:
     before = np.concatenate([outcome.values for outcome in usual])
     after = np.concatenate([outcome.values for outcome in varied])
     change = 100 * (after - before) / np.abs(before)
@@ -190,15 +194,15 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="only these constants")
     only = parser.parse_args().only
     warnings.simplefilter("ignore", ksparse.ConvergenceWarning)
-    cases = list(problems())
+    cases = list(list_problems())
     usual = Constants(SwapTuning(), StageTuning())
-    measure(cases, usual)  # compiles what is compiled when it is first needed
-    base = measure(cases, usual)
+    measure_problems(cases, usual)  # compiles what is compiled when it is first needed
+    base = measure_problems(cases, usual)
     print(f"{len(cases)} problems, {sum(o.passes for o in base)} passes, {sum(o.seconds for o in base):.2f} s")
     print(f"{'constant':32s} {'value':>10s}   mean %    max %    min % rise fall  passes    time")
-    for name, value, constants in variations(usual):
+    for name, value, constants in list_variations(usual):
         if only is None or name in only:
-            print(f"{name:32s} {value:>10s} {compare(base, measure(cases, constants))}", flush=True)
+            print(f"{name:32s} {value:>10s} {format_comparison(base, measure_problems(cases, constants))}", flush=True)
 
 
 if __name__ == "__main__":

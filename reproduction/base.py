@@ -33,14 +33,14 @@ Scale = Literal["quick", "standard", "full"]
 #: Settings that count repetitions: results of fewer replications remain valid when more are asked for.
 REPETITIONS = ("replications", "floor_replications")
 #: Characters that file names should not have.
-SPECIAL = r"[^\w.-]+"
+UNSAFE_IN_NAMES = r"[^\w.-]+"
 
 
 @dataclass(frozen=True)
 class Settings:
     """Everything that defines a run of an experiment; subclasses add the fields."""
 
-    def fingerprint(self) -> str:
+    def compute_fingerprint(self) -> str:
         """Hash of all settings except the numbers of replications."""
         relevant = {name: value for name, value in asdict(self).items() if name not in REPETITIONS}
         text = json.dumps([type(self).__name__, relevant], sort_keys=True)
@@ -68,7 +68,7 @@ class Task:
         >>> Task({"n": 100, "genes": "by all subjects"}).name
         'n=100,genes=by_all_subjects'
         """
-        return ",".join(f"{name}={re.sub(SPECIAL, '_', str(value))}" for name, value in self.key.items())
+        return ",".join(f"{name}={re.sub(UNSAFE_IN_NAMES, '_', str(value))}" for name, value in self.key.items())
 
 
 @dataclass(frozen=True)
@@ -137,20 +137,20 @@ class Experiment(ABC):
     paper: ClassVar[str]
     text: ClassVar[str]
 
-    def missing_data(self) -> str | None:
+    def find_missing_data(self) -> str | None:
         """Why it cannot run here and what to do about it; None if it can."""
         return None
 
     @abstractmethod
-    def settings(self, scale: Scale) -> Any:
+    def make_settings(self, scale: Scale) -> Any:
         """The settings of a scale."""
 
-    def data_note(self, settings: Any) -> str:
+    def describe_data(self, settings: Any) -> str:
         """How the data of this run differ from the paper's; empty if they do not."""
         return ""
 
     @abstractmethod
-    def tasks(self, settings: Any) -> list[Task]:
+    def list_tasks(self, settings: Any) -> list[Task]:
         """All tasks; they can run in any order."""
 
     @abstractmethod
@@ -158,13 +158,13 @@ class Experiment(ABC):
         """Run one task and return its rows, without the entries of its key."""
 
     @abstractmethod
-    def pictures(self, settings: Any, frame: pd.DataFrame) -> list[Picture]:
+    def draw_pictures(self, settings: Any, frame: pd.DataFrame) -> list[Picture]:
         """Figures of the results."""
 
-    def text_tables(self, settings: Any, frame: pd.DataFrame) -> list[TextTable]:
+    def make_tables(self, settings: Any, frame: pd.DataFrame) -> list[TextTable]:
         """Tables of the results; none by default."""
         return []
 
-    def claims(self, settings: Any, frame: pd.DataFrame) -> list[Claim]:
+    def judge_claims(self, settings: Any, frame: pd.DataFrame) -> list[Claim]:
         """The paper's claims about these results, with verdicts; none by default."""
         return []

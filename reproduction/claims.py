@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as t_distribution
 
-from .frames import groups_of, mean_table, summarize, where
+from .frames import mean_table, select_rows, split_rows, summarize
 
 __all__ = [
     "Claim",
@@ -140,7 +140,7 @@ def judge_better(
     truths: list[bool] = []
     ratios: list[float] = []
     clear: Counter[str] = Counter()
-    groups = groups_of(frame, over)
+    groups = split_rows(frame, over)
     for rival in others:
         means = mean_table(frame, measure, over, (method, rival)).dropna()
         for setting, own, other in means.itertuples():
@@ -157,7 +157,7 @@ def find_clear_difference(frame: pd.DataFrame, measure: str, method: str, other:
     """["better"], ["worse"] or ["neither"], by a paired t-test over replications; [] for fewer than two pairs."""
     if measure not in frame or "replication" not in frame:
         return []
-    pairs = [where(frame, method=name).dropna(subset=[measure]) for name in (method, other)]
+    pairs = [select_rows(frame, method=name).dropna(subset=[measure]) for name in (method, other)]
     own, its = (rows.drop_duplicates("replication", keep="last").set_index("replication")[measure] for rows in pairs)
     differences = sign * (own - its).dropna().to_numpy(dtype=float)
     if differences.size < 2:
@@ -228,7 +228,7 @@ def add_limits(verdict: Verdict, frame: pd.DataFrame, methods: Iterable[str]) ->
     """The verdict with the fractions of the runs that stopped at the iteration limit."""
     parts = []
     for method in methods:
-        rows = where(frame, method=method)
+        rows = select_rows(frame, method=method)
         if "status" in rows and (rows["status"] == "max_iter").any():
             parts.append(f"{method} {(rows['status'] == 'max_iter').mean():.0%}")
     if not parts:

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from .base import Experiment, Scale
 from .experiments import EXPERIMENTS
 from .frames import read_csv, to_csv
-from .report import ExperimentResult, Report, claims_frame, describe_machine, show
+from .report import ExperimentResult, Report, describe_machine, show, tabulate_claims
 from .tasks import OtherSettingsError, TaskResult, TaskStore, Work, run_all
 
 __all__ = ["load_report", "main"]
@@ -85,13 +85,17 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         ("full", "all settings and replications of the paper: hours"),
     ):
         scale.add_argument(f"--{flag}", dest="scale", action="store_const", const=flag, default="standard", help=text)
-    parser.add_argument("--out", metavar="DIR", type=_folder, help="default: reproduction-quick, -standard or -full")
     parser.add_argument(
-        "--jobs", type=_jobs, metavar="N", default=-1, help="number of processes (default -1: all cores)"
+        "--out", metavar="DIR", type=_parse_folder, help="default: reproduction-quick, -standard or -full"
     )
-    parser.add_argument("--data", metavar="DIR", type=_folder, help="folder of the real data (default: $KSPARSE_DATA)")
     parser.add_argument(
-        "--render", metavar="DIR", type=_folder, help="only write the report again, from the CSVs in DIR"
+        "--jobs", type=_parse_jobs, metavar="N", default=-1, help="number of processes (default -1: all cores)"
+    )
+    parser.add_argument(
+        "--data", metavar="DIR", type=_parse_folder, help="folder of the real data (default: $KSPARSE_DATA)"
+    )
+    parser.add_argument(
+        "--render", metavar="DIR", type=_parse_folder, help="only write the report again, from the CSVs in DIR"
     )
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in {each.name for each in EXPERIMENTS}]
@@ -100,13 +104,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _folder(text: str) -> Path:
+def _parse_folder(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("expected the name of a folder, got ''; use . for the current one")
     return Path(text)
 
 
-def _jobs(text: str) -> int:
+def _parse_jobs(text: str) -> int:
     cores = joblib.cpu_count()  # that this process may use
     try:
         jobs = int(text)
@@ -148,12 +152,12 @@ class _Run:
                 raise InputError(f"--data {options.data} is not a folder; give the folder with the real data")
             os.environ["KSPARSE_DATA"] = str(options.data.absolute())  # workers inherit it
         out = options.out or Path(f"reproduction-{options.scale}")
-        return cls(options.names, options.scale, out, _jobs(str(options.jobs)), options.data)
+        return cls(options.names, options.scale, out, _parse_jobs(str(options.jobs)), options.data)
 
     def run(self) -> list[str]:
         """Run what is missing, and write the report; returns the failures."""
         chosen = [each for each in EXPERIMENTS if not self.names or each.name in self.names]
-        left_out = {each: reason for each in chosen if (reason := each.missing_data()) is not None}
+        left_out = {each: reason for each in chosen if (reason := each.find_missing_data()) is not None}
         ready = [each for each in chosen if each not in left_out]
         finished = self._read_finished(ready, left_out)
         if not ready and not any(finished.values()):
@@ -172,7 +176,7 @@ class _Run:
             raise InputError(f"cannot write to --out {self.out}: {error.strerror}; give another folder") from error
 
     def _store(self, experiment: Experiment) -> TaskStore:
-        return TaskStore(self.out / "tasks" / experiment.name, experiment.settings(self.scale))
+        return TaskStore(self.out / "tasks" / experiment.name, experiment.make_settings(self.scale))
 
     def _read_finished(
         self, ready: list[Experiment], left_out: dict[Experiment, str]
@@ -181,7 +185,7 @@ class _Run:
         finished = {}
         for each in EXPERIMENTS:
             try:
-                found = self._store(each).read(each.tasks(each.settings(self.scale)))
+                found = self._store(each).read(each.list_tasks(each.make_settings(self.scale)))
             except OtherSettingsError as error:
                 if each in ready:
                     raise InputError(str(error)) from error
@@ -193,11 +197,11 @@ class _Run:
 
     def _run_missing(self, ready: list[Experiment], finished: dict[Experiment, dict[str, TaskResult]]) -> list[str]:
         work: list[tuple[float, Work]] = []
-        with _progress() as progress:
+        with _make_progress() as progress:
             bars = {}
             for each in ready:
-                settings, store = each.settings(self.scale), self._store(each)
-                tasks = each.tasks(settings)
+                settings, store = each.make_settings(self.scale), self._store(each)
+                tasks = each.list_tasks(settings)
                 missing = [task for task in tasks if task.name not in finished[each]]
                 bars[each] = progress.add_task(each.name, total=len(tasks), completed=len(tasks) - len(missing))
                 work += [(i / len(missing), Work(each, settings, task, store)) for i, task in enumerate(missing)]
@@ -211,8 +215,8 @@ class _Run:
         results, failures = [], []
         files: dict[str, str] = {}
         for each, done in finished.items():
-            settings = each.settings(self.scale)
-            tasks = each.tasks(settings)
+            settings = each.make_settings(self.scale)
+            tasks = each.list_tasks(settings)
             frame = pd.DataFrame(row for task in tasks if task.name in done for row in done[task.name].rows)
             missing = f"{len(tasks) - len(done)} of {len(tasks)}" if len(done) < len(tasks) else ""
             if len(frame):
@@ -224,22 +228,24 @@ class _Run:
                 left_out[each] = f"its results in {each.name}.csv cannot be shown ({type(error).__name__}: {error})"
         shown = {result.experiment for result in results}
         reasons = {
-            each.title: left_out.get(each) or each.missing_data() or f"not run; run it with: {self._command([each])}"
+            each.title: left_out.get(each)
+            or each.find_missing_data()
+            or f"not run; run it with: {self._format_command([each])}"
             for each in EXPERIMENTS
             if each not in shown
         }
         named = [each for each in EXPERIMENTS if each in shown] if self.names else []
         made_with = describe_machine(
-            self._command(named, portable=True), [task for done in finished.values() for task in done.values()]
+            self._format_command(named, portable=True), [task for done in finished.values() for task in done.values()]
         )
         notice = " ".join(filter(None, [NOTICES[self.scale], _describe_incomplete(results)]))
-        _write(self.out, files | Report(results, reasons, made_with, notice).files())
-        claims = claims_frame(results)
+        _write_files(self.out, files | Report(results, reasons, made_with, notice).list_files())
+        claims = tabulate_claims(results)
         _print_claims(claims[claims["experiment"].isin(self.names)] if self.names else claims)
         print(f"Wrote {self.out}/report.html, the same as Markdown, the figures, and all results as CSV.")
         return failures
 
-    def _command(self, experiments: list[Experiment], portable: bool = False) -> str:
+    def _format_command(self, experiments: list[Experiment], portable: bool = False) -> str:
         """The command for experiments; a portable one does not contain folders of this machine."""
         flags = {"quick": ["--quick"], "standard": [], "full": ["--full"]}[self.scale]
         if portable:
@@ -252,7 +258,7 @@ class _Run:
         return data + " ".join(["python -m reproduction", *(each.name for each in experiments), *flags])
 
 
-def _progress() -> Progress:
+def _make_progress() -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     # Tasks may take minutes: the remaining time is estimated from the last hour.
     return Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), speed_estimate_period=3600.0)
@@ -269,7 +275,7 @@ def _print_claims(claims: pd.DataFrame) -> None:
         print(f"{claim.verdict:>14s}  {claim.paper}: {claim.claim}{default}")
 
 
-def _write(folder: Path, files: dict[str, str]) -> None:
+def _write_files(folder: Path, files: dict[str, str]) -> None:
     for name, content in files.items():
         partial = folder / f"{name}.partial"
         partial.write_text(content, encoding="utf-8")
@@ -282,7 +288,7 @@ def load_report(folder: Path, scale: Scale) -> Report:
     if not any(path.is_file() for path in paths.values()) or not (folder / "made-with.csv").is_file():
         raise InputError(f"{folder} has no results; expected made-with.csv and files such as {EXPERIMENTS[0].name}.csv")
     results = [
-        show(each, each.settings(scale), read_csv(path), explain=scale != "quick")
+        show(each, each.make_settings(scale), read_csv(path), explain=scale != "quick")
         for each, path in paths.items()
         if path.is_file()
     ]
@@ -292,7 +298,7 @@ def load_report(folder: Path, scale: Scale) -> Report:
 
 
 def _render(options: argparse.Namespace) -> list[str]:
-    files = load_report(options.render, options.scale).files()
-    _write(options.render, files)
+    files = load_report(options.render, options.scale).list_files()
+    _write_files(options.render, files)
     print(f"Wrote {options.render}/report.html and {len(files) - 1} other files from the results there.")
     return []

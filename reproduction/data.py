@@ -20,12 +20,12 @@ from .base import Array
 __all__ = [
     "ExpressionData",
     "SplitData",
+    "find_missing_hess",
+    "find_missing_rcv1",
     "has_original_hess",
     "has_original_rcv1",
     "load_hess",
     "load_rcv1",
-    "missing_hess",
-    "missing_rcv1",
 ]
 
 #: LIBSVM's files of rcv1.binary, plain or compressed by bzip2, and the file of `load_real` used without them.
@@ -95,14 +95,14 @@ def has_original_hess() -> bool:
     return _find(HESS_TABLE) is not None
 
 
-def missing_rcv1() -> str | None:
+def find_missing_rcv1() -> str | None:
     """What to do if neither the original files of rcv1.binary nor the substitute are found; None if they are."""
     if has_original_rcv1() or _find(RCV1_SUBSTITUTE) is not None:
         return None
     return RCV1_HELP + _describe_search(RCV1_TRAIN, RCV1_TEST)
 
 
-def missing_hess() -> str | None:
+def find_missing_hess() -> str | None:
     """The same for the breast cancer data."""
     return None if has_original_hess() or _find(HESS_SUBSTITUTE) is not None else HESS_HELP + _describe_search()
 
@@ -144,7 +144,7 @@ def load_rcv1(random_state: int = 0) -> SplitData:
             " of its test file"
         )
         return SplitData(X_train, y_train, X_test, y_test, True, source)
-    missing = missing_rcv1()
+    missing = find_missing_rcv1()
     if missing is not None:
         raise FileNotFoundError(missing)
     return _split(*load_real("rcv1"), random_state)
@@ -173,7 +173,7 @@ def load_hess() -> ExpressionData:
     table = _find(HESS_TABLE)
     if table is not None:
         return _read_expressions(table)
-    missing = missing_hess()
+    missing = find_missing_hess()
     if missing is not None:
         raise FileNotFoundError(missing)
     X, y = load_real("hess")

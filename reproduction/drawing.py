@@ -27,9 +27,9 @@ __all__ = [
     "draw_runs",
     "draw_steps",
     "draw_summaries",
-    "finish",
+    "finish_axes",
+    "get_style",
     "render_svg",
-    "style_of",
 ]
 
 INK, GREY = "#3a4350", "#c3c9d1"
@@ -48,7 +48,7 @@ MARKERS = {"GraHTP": "o", "FGraHTP": "v", "GraSP": "s", "FBS": "^", "GLasso": "D
 
 #: Colours of the settings in figures of steps, from the smallest setting to the largest.
 SHADES = ("#c994c7", "#8856a7", "#3f007d")
-LINES = ("-", "--")
+LINE_STYLES = ("-", "--")
 
 
 def render_svg(picture: Picture) -> str:
@@ -66,7 +66,7 @@ def render_svg(picture: Picture) -> str:
     return file.getvalue().decode()
 
 
-def style_of(method: str) -> dict[str, Any]:
+def get_style(method: str) -> dict[str, Any]:
     """Colour, marker and width of a method's line."""
     ours = method == DEFAULT
     return {
@@ -81,7 +81,7 @@ def style_of(method: str) -> dict[str, Any]:
 def draw_summaries(ax: Axes, frame: pd.DataFrame, x: str, y: str, methods: Sequence[str]) -> None:
     """Means over replications with standard errors, a line for each method."""
     for method in methods:
-        draw_line(ax, summarize(frame, x, y, method=method), label=method, **style_of(method))
+        draw_line(ax, summarize(frame, x, y, method=method), label=method, **get_style(method))
 
 
 def draw_line(ax: Axes, summary: pd.DataFrame, **style: Any) -> None:
@@ -114,7 +114,7 @@ def draw_runs(ax: Axes, runs: Sequence[Array], method: str, length: int = 0, fir
     last = max(length, *(run.size for run in runs))
     filled = np.array([np.pad(run, (0, last - run.size), mode="edge") for run in runs])[:, first:]
     mean, iterations = filled.mean(axis=0), np.arange(first, last)
-    style = {**style_of(method), **style}
+    style = {**get_style(method), **style}
     ax.plot(iterations, mean, label=method, **style)
     if len(filled) > 1:
         error = filled.std(axis=0, ddof=1) / np.sqrt(len(filled))
@@ -147,23 +147,23 @@ def draw_steps(
     shades = dict(zip(settings, SHADES[-len(settings) :], strict=True))
     for ax, (measure, label, log) in zip(figure.subplots(1, len(measures)), measures, strict=True):
         for setting, colour in shades.items():
-            for method, line in zip(methods, LINES, strict=False):
+            for method, line in zip(methods, LINE_STYLES, strict=False):
                 summary = summarize(steps, "multiple", measure, **{over: setting, "method": method})
                 draw_line(ax, summary, color=colour, ls=line, marker="o", ms=3, lw=1.3)
         ax.axvline(chosen, color=GREY, linewidth=1.0, zorder=1)
-        finish(ax, step, label, log=log)
+        finish_axes(ax, step, label, log=log)
     handles = [
         Line2D([], [], color=colour, label=f"{over} = {setting}", marker="o", ms=3)
         for setting, colour in shades.items()
     ]
     if len(methods) > 1:
         handles += [
-            Line2D([], [], color=INK, ls=line, label=method) for method, line in zip(methods, LINES, strict=False)
+            Line2D([], [], color=INK, ls=line, label=method) for method, line in zip(methods, LINE_STYLES, strict=False)
         ]
     figure.legend(handles=handles, loc="outside right center", frameon=False, fontsize=8)
 
 
-def finish(ax: Axes, x: str, y: str, *, log: str = "", title: str = "", legend: bool = False) -> None:
+def finish_axes(ax: Axes, x: str, y: str, *, log: str = "", title: str = "", legend: bool = False) -> None:
     """Labels, logarithmic axes where asked for, light spines and grid, and the legend."""
     has_data = np.isfinite(ax.dataLim.get_points()).all()
     if not has_data:  # an incomplete run

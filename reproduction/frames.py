@@ -9,27 +9,27 @@ from typing import Any
 import pandas as pd
 
 __all__ = [
-    "count_words",
-    "groups_of",
+    "count_runs",
+    "describe_count",
+    "format_mean",
     "mean",
     "mean_table",
-    "mean_with_error",
     "read_csv",
-    "replications",
+    "select_rows",
+    "split_rows",
     "summarize",
     "to_csv",
     "unique",
-    "where",
 ]
 
 
-def where(frame: pd.DataFrame, **values: Any) -> pd.DataFrame:
+def select_rows(frame: pd.DataFrame, **values: Any) -> pd.DataFrame:
     """The rows with these values; none if a column is missing.
 
     Examples
     --------
     >>> frame = pd.DataFrame([{"method": "FBS", "n": 1}, {"method": "GraHTP", "n": 2}])
-    >>> len(where(frame, method="FBS")), len(where(frame, kind="step"))
+    >>> len(select_rows(frame, method="FBS")), len(select_rows(frame, kind="step"))
     (1, 0)
     """
     for name, value in values.items():
@@ -39,7 +39,7 @@ def where(frame: pd.DataFrame, **values: Any) -> pd.DataFrame:
     return frame
 
 
-def groups_of(frame: pd.DataFrame, name: str) -> dict[Any, pd.DataFrame]:
+def split_rows(frame: pd.DataFrame, name: str) -> dict[Any, pd.DataFrame]:
     """The rows of each value of a column, in order of appearance."""
     return dict(iter(frame.groupby(name, sort=False))) if name in frame else {}
 
@@ -51,7 +51,7 @@ def unique(frame: pd.DataFrame, name: str) -> list[Any]:
 
 def mean(frame: pd.DataFrame, name: Hashable, **values: Any) -> float:
     """Mean of a column over the rows with these values; NaN if there are none."""
-    rows = where(frame, **values)
+    rows = select_rows(frame, **values)
     return float(rows[name].mean()) if name in rows else float("nan")
 
 
@@ -78,36 +78,36 @@ def summarize(frame: pd.DataFrame, x: str, y: str, **values: Any) -> pd.DataFram
     >>> summarize(frame, "n", "error")["mean"].tolist()
     [2.0, 3.0]
     """
-    rows = where(frame, **values)
+    rows = select_rows(frame, **values)
     if x not in rows or y not in rows:
         return pd.DataFrame(columns=["mean", "sem"], dtype=float)
     return rows.dropna(subset=[y]).groupby(x)[y].agg(["mean", "sem"])
 
 
-def mean_with_error(frame: pd.DataFrame, name: str, digits: int) -> str:
+def format_mean(frame: pd.DataFrame, name: str, digits: int) -> str:
     """Mean ± standard error, the latter where it is known.
 
     Examples
     --------
-    >>> mean_with_error(pd.DataFrame({"x": [1.0, 2.0]}), "x", 2)
+    >>> format_mean(pd.DataFrame({"x": [1.0, 2.0]}), "x", 2)
     '1.50 ± 0.50'
     """
     text, error = f"{mean(frame, name):.{digits}f}", frame[name].sem()
     return text if pd.isna(error) else f"{text} ± {error:.{digits}f}"
 
 
-def replications(frame: pd.DataFrame, what: str = "replication") -> str:
+def count_runs(frame: pd.DataFrame, what: str = "replication") -> str:
     """The number of replications in words; settings of an incomplete run may have fewer."""
     count = len(unique(frame, "replication"))
-    return count_words(count, what) + (" (no spread)" if count == 1 else "")
+    return describe_count(count, what) + (" (no spread)" if count == 1 else "")
 
 
-def count_words(count: int, what: str) -> str:
+def describe_count(count: int, what: str) -> str:
     """A number of things.
 
     Examples
     --------
-    >>> count_words(1, "problem"), count_words(2, "problem")
+    >>> describe_count(1, "problem"), describe_count(2, "problem")
     ('1 problem', '2 problems')
     """
     return f"{count} {what}" if count == 1 else f"{count} {what}s"

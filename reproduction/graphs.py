@@ -22,8 +22,8 @@ from .methods import DEFAULT, solve, time_call
 
 __all__ = [
     "GRAPH_METHODS",
+    "GRAPH_METHOD_NAMES",
     "GREEDY",
-    "METHODS",
     "Fit",
     "GraphMethod",
     "GraphSettings",
@@ -32,16 +32,16 @@ __all__ = [
     "compute_covariance",
     "describe_graph_steps",
     "find_edges",
+    "find_method",
     "fit_tuned",
     "log_det_loss",
-    "method_named",
     "tune",
     "warm_up_graphs",
 ]
 
 #: The paper's greedy methods.
 GREEDY = ("GraHTP", "GraSP", "FBS")
-METHODS = (*GREEDY, "GLasso", DEFAULT)
+GRAPH_METHOD_NAMES = (*GREEDY, "GLasso", DEFAULT)
 #: The paper counts entries above this as nonzero.
 NONZERO = 1e-3
 
@@ -124,16 +124,16 @@ class GraphMethod(ABC):
     step: str
 
     @abstractmethod
-    def solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
+    def make_solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
         """The solver for a covariance."""
 
-    def grid(self, settings: GraphSettings, covariance: Array) -> list[float]:
+    def make_grid(self, settings: GraphSettings, covariance: Array) -> list[float]:
         """The values to choose from, the sparsest graph first."""
         return [float(k) for k in settings.ks(len(covariance))]
 
     def solve(self, settings: GraphSettings, covariance: Array, k: int, debias: Debias | None = None) -> Result:
         """The solver's result for one k, with its history."""
-        solver = self.solver(settings, covariance, debias or Exact(tol=settings.accuracy))
+        solver = self.make_solver(settings, covariance, debias or Exact(tol=settings.accuracy))
         return solve(LogDet(covariance), k, solver).result
 
     def fit(self, settings: GraphSettings, covariance: Array, value: float, debias: Debias | None = None) -> Fit:
@@ -141,7 +141,7 @@ class GraphMethod(ABC):
         result, seconds = time_call(lambda: self.solve(settings, covariance, int(value), debias))
         return Fit(value, result.x, seconds, result.n_iter, str(result.status))
 
-    def path(self, settings: GraphSettings, covariance: Array, grid: Sequence[float]) -> Iterator[Fit]:
+    def solve_path(self, settings: GraphSettings, covariance: Array, grid: Sequence[float]) -> Iterator[Fit]:
         """Ω for each value of the grid in turn."""
         for value in grid:
             yield self.fit(settings, covariance, value)
@@ -156,7 +156,7 @@ class GraphMethod(ABC):
 class _GraHTP(GraphMethod):
     """GraHTP (paper, Algorithm 2) with a constant step."""
 
-    def solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
+    def make_solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
         step = settings.multiple / float(covariance.diagonal().mean()) ** 2
         rule = RelativeChange(settings.tolerance)
         return GraHTP(step=step, debias=debias, halting=rule, max_iter=settings.limit)
@@ -166,7 +166,7 @@ class _GraHTP(GraphMethod):
 class _GraSP(GraphMethod):
     """GraSP with GraHTP's stopping rule."""
 
-    def solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
+    def make_solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
         return GraSP(debias=debias, halting=RelativeChange(settings.tolerance), max_iter=settings.limit)
 
 
@@ -174,10 +174,10 @@ class _GraSP(GraphMethod):
 class _FBS(GraphMethod):
     """FBS, which continues from one k to the next: its seconds count from the first edge."""
 
-    def solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
+    def make_solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
         return FBS(debias=debias)
 
-    def path(self, settings: GraphSettings, covariance: Array, grid: Sequence[float]) -> Iterator[Fit]:
+    def solve_path(self, settings: GraphSettings, covariance: Array, grid: Sequence[float]) -> Iterator[Fit]:
         objective, solver = LogDet(covariance), FBS(debias=Exact(tol=settings.accuracy))
         current: Iterate | None = None
         total, iterations = 0.0, 0
@@ -193,16 +193,16 @@ class _FBS(GraphMethod):
 class _GLasso(GraphMethod):
     """GLasso at given penalties; the solver would search for the penalty that leaves k edges."""
 
-    def solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
+    def make_solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
         return GLasso()
 
-    def grid(self, settings: GraphSettings, covariance: Array) -> list[float]:
+    def make_grid(self, settings: GraphSettings, covariance: Array) -> list[float]:
         largest = float(np.abs(covariance[np.triu_indices(len(covariance), 1)]).max())
         return [fraction * largest for fraction in settings.penalties]
 
     def fit(self, settings: GraphSettings, covariance: Array, value: float, debias: Debias | None = None) -> Fit:
         solver = GLasso()
-        found, seconds = time_call(lambda: solver.penalized(covariance, value))
+        found, seconds = time_call(lambda: solver.solve_penalized(covariance, value))
         if found is None:
             return Fit(value, np.full_like(covariance, np.nan), seconds, 0, "not_finite")
         omega, iterations = found
@@ -213,10 +213,10 @@ class _GLasso(GraphMethod):
 class _Default(GraphMethod):
     """The default solver, whose paths start from neighbouring k."""
 
-    def solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
+    def make_solver(self, settings: GraphSettings, covariance: Array, debias: Debias) -> Solver:
         return SwapGraHTP()
 
-    def path(self, settings: GraphSettings, covariance: Array, grid: Sequence[float]) -> Iterator[Fit]:
+    def solve_path(self, settings: GraphSettings, covariance: Array, grid: Sequence[float]) -> Iterator[Fit]:
         path = PathSolver(LogDet(covariance), Pairs(1), SwapGraHTP())
         for value in grid:
             _, seconds = time_call(partial(path.solve, [int(value)]))
@@ -237,7 +237,7 @@ GRAPH_METHODS: tuple[GraphMethod, ...] = (
 )
 
 
-def method_named(name: str) -> GraphMethod:
+def find_method(name: str) -> GraphMethod:
     """The method of that name."""
     return next(method for method in GRAPH_METHODS if method.name == name)
 
@@ -304,7 +304,7 @@ def tune(
     """
     best: Tuning | None = None
     tried = since_best = 0
-    paths = [method.path(settings, training, grid) for training, _ in samples]
+    paths = [method.solve_path(settings, training, grid) for training, _ in samples]
     for fits in zip(*paths, strict=True):
         tried += 1
         losses = [log_det_loss(fit.omega, held_out) for fit, (_, held_out) in zip(fits, samples, strict=True)]
@@ -345,7 +345,7 @@ def fit_tuned(
     warm_up_graphs()
 
     def work() -> tuple[Fit, int]:
-        tuning = tune(method, settings, method.grid(settings, covariance), samples)
+        tuning = tune(method, settings, method.make_grid(settings, covariance), samples)
         same_sample = len(samples) == 1 and samples[0][0] is covariance
         if same_sample and method.path_equals_fits:
             return tuning.fits[0], tuning.tried
@@ -362,6 +362,6 @@ def warm_up_graphs() -> None:
     covariance = np.asarray(np.cov(rng.standard_normal((40, 8)) + rng.standard_normal((40, 1)), rowvar=False))
     settings = GraphSettings()
     for method in GRAPH_METHODS:
-        grid = method.grid(replace(settings, fractions=(0.1, 0.5)), covariance)[:2]
+        grid = method.make_grid(replace(settings, fractions=(0.1, 0.5)), covariance)[:2]
         tune(method, settings, grid, [(covariance, covariance)])
         method.fit(settings, covariance, grid[0])

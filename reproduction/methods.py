@@ -20,7 +20,7 @@ from .base import Array
 __all__ = [
     "DEFAULT",
     "FEATURE_METHODS",
-    "METHODS",
+    "METHOD_NAMES",
     "PUBLISHED",
     "Method",
     "TimedResult",
@@ -36,7 +36,7 @@ __all__ = [
 DEFAULT = "ksparse default"
 #: The methods of the paper.
 PUBLISHED = ("GraHTP", "FGraHTP", "GraSP", "FBS")
-METHODS = (*PUBLISHED, DEFAULT)
+METHOD_NAMES = (*PUBLISHED, DEFAULT)
 
 T = TypeVar("T")
 

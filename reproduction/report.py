@@ -22,7 +22,7 @@ from .drawing import render_svg
 from .frames import to_csv
 from .tasks import TaskResult
 
-__all__ = ["ExperimentResult", "Report", "claims_frame", "describe_machine", "describe_settings", "show"]
+__all__ = ["ExperimentResult", "Report", "describe_machine", "describe_settings", "show", "tabulate_claims"]
 
 TITLE = "Gradient Hard Thresholding Pursuit, reproduced"
 #: Sequences with fewer values are always written out.
@@ -32,7 +32,7 @@ CLASSES = {"holds": "holds", "partly": "partly", "does not hold": "fails", "not 
 #: Tables with more rows are folded.
 LONG_TABLE = 15
 #: Characters with a meaning in Markdown.
-SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\|*_<>[]`"})
+MARKDOWN_SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\|*_<>[]`"})
 PACKAGES = ("ksparse", "numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -84,8 +84,8 @@ def show(
     """
     if not len(frame):
         return ExperimentResult(experiment, settings, frame, missing, [], {}, [], [])
-    pictures = experiment.pictures(settings, frame)
-    claims = experiment.claims(settings, frame)
+    pictures = experiment.draw_pictures(settings, frame)
+    claims = experiment.judge_claims(settings, frame)
     return ExperimentResult(
         experiment,
         settings,
@@ -93,7 +93,7 @@ def show(
         missing,
         pictures,
         {picture.name: render_svg(picture) for picture in pictures},
-        experiment.text_tables(settings, frame),
+        experiment.make_tables(settings, frame),
         claims if explain else [replace(claim, reason="") for claim in claims],
     )
 
@@ -119,11 +119,11 @@ class Report:
     made_with: dict[str, str]
     notice: str = ""
 
-    def files(self) -> dict[str, str]:
+    def list_files(self) -> dict[str, str]:
         """Names and contents of all files of the report, except the results themselves."""
         made_with = pd.DataFrame(self.made_with.items(), columns=["name", "value"])
         return {
-            "claims.csv": to_csv(claims_frame(self.results)),
+            "claims.csv": to_csv(tabulate_claims(self.results)),
             "made-with.csv": to_csv(made_with),
             **{f"{name}.svg": svg for result in self.results for name, svg in result.svgs.items()},
             "report.html": self.render("report.html"),
@@ -136,7 +136,7 @@ class Report:
         counts = Counter(claim.published.word for claim in claims)
         default = [claim.default.word for claim in claims if claim.default is not None]
         return (
-            _environment()
+            _make_environment()
             .get_template(template)
             .render(
                 report=self,
@@ -151,7 +151,7 @@ class Report:
         )
 
 
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=select_autoescape(["html"]),
@@ -169,14 +169,14 @@ def _environment() -> Environment:
 
 def _escape_markdown(value: Any) -> str:
     """Text on one line, without special characters of Markdown."""
-    return " ".join(str(value).split()).translate(SPECIAL)
+    return " ".join(str(value).split()).translate(MARKDOWN_SPECIAL)
 
 
 def _embed(svg: str) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode("ascii")
 
 
-def claims_frame(results: Iterable[ExperimentResult]) -> pd.DataFrame:
+def tabulate_claims(results: Iterable[ExperimentResult]) -> pd.DataFrame:
     """All claims with their verdicts."""
     rows = [
         {
@@ -205,12 +205,12 @@ def describe_settings(settings: Any) -> str:
     >>> describe_settings(HeatmapSettings(fractions=(0.1, 0.2, 0.3, 0.4), penalties=(1.0,)))[:55]
     'fractions = (0.1, 0.2, …, 0.4); penalties = (1); patien'
     """
-    return "; ".join(f"{name.replace('_', ' ')} = {_format(value)}" for name, value in asdict(settings).items())
+    return "; ".join(f"{name.replace('_', ' ')} = {_format_setting(value)}" for name, value in asdict(settings).items())
 
 
-def _format(value: Any) -> str:
+def _format_setting(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        parts = [_format(each) for each in value]
+        parts = [_format_setting(each) for each in value]
         return f"({', '.join([*parts[:2], '…', parts[-1]] if _is_arithmetic(value) else parts)})"
     if isinstance(value, bool):
         return "yes" if value else "no"

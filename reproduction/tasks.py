@@ -54,7 +54,7 @@ class TaskStore:
     def write(self, task: Task, rows: list[Row], seconds: float) -> None:
         """Keep the rows of a finished task; its file is complete or absent at any time."""
         entry = {
-            **self._stamp(),
+            **self._make_stamp(),
             "task": task.key,
             "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "seconds": round(seconds, 3),
@@ -63,7 +63,7 @@ class TaskStore:
         self.folder.mkdir(parents=True, exist_ok=True)
         partial = self.folder / f"{task.name}.{os.getpid()}.partial"
         partial.write_text(json.dumps(entry), encoding="utf-8")
-        partial.replace(self._path(task))
+        partial.replace(self._make_path(task))
 
     def read(self, tasks: list[Task]) -> dict[str, TaskResult]:
         """The finished tasks among these, by name; damaged files are skipped, and their tasks run again.
@@ -78,7 +78,7 @@ class TaskStore:
             entry = _read_entry(path)
             differences = [
                 f"{name} {entry[name]} (this run: {value})"
-                for name, value in self._stamp().items()
+                for name, value in self._make_stamp().items()
                 if entry.get(name, value) != value
             ]
             if differences:
@@ -93,10 +93,10 @@ class TaskStore:
             for name, entry in complete.items()
         }
 
-    def _stamp(self) -> dict[str, str]:
-        return {"settings": self.settings.fingerprint(), "version": version("ksparse")}
+    def _make_stamp(self) -> dict[str, str]:
+        return {"settings": self.settings.compute_fingerprint(), "version": version("ksparse")}
 
-    def _path(self, task: Task) -> Path:
+    def _make_path(self, task: Task) -> Path:
         return self.folder / f"{task.name}.json"
 
 

@@ -25,9 +25,10 @@ def test_without_a_place_for_the_cache_functions_are_compiled_anew(monkeypatch: 
     def double(x: float) -> float:
         return 2.0 * x
 
-    assert compiling.compiled(double)(3.0) == 6.0
+    assert compiling.jit_compile(double)(3.0) == 6.0
 
 
+@pytest.mark.slow
 def test_numba_is_imported_only_when_it_is_needed(tmp_path: Path) -> None:
     code = "import sys, ksparse; print('numba' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)

@@ -93,6 +93,7 @@ def test_the_example_runs(
     assert (tmp_path / "methods.png").exists() == figure
 
 
+@pytest.mark.slow
 def test_the_stocks_example_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import ksparse
@@ -24,6 +25,7 @@ def imported_modules(module: str, tree: ast.AST, is_package: bool) -> Iterator[s
             yield from (f"{name}.{alias.name}" for alias in node.names)
 
 
+@cache
 def module_graph(root: Path = ROOT) -> Graph:
     """Which modules of the package each of them imports."""
     paths = {".".join(["ksparse", *path.relative_to(root).with_suffix("").parts]): path for path in root.rglob("*.py")}

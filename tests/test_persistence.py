@@ -48,7 +48,7 @@ from ksparse import (
     SwapGraHTP,
 )
 from ksparse.debias import NewtonStep
-from ksparse.persistence import MAX_BYTES, dumps, known_classes, load, load_notes, loads, save
+from ksparse.persistence import MAX_BYTES, dumps, list_known_classes, load, load_notes, loads, save
 from ksparse.solvers import Constant, RelativeChange
 
 rng = np.random.default_rng(0)
@@ -100,9 +100,11 @@ CASES: dict[str, tuple[Any, ...]] = {
     "huber IC": (SparseHuberRegressionIC(ks=[1, 2]), X, noisy),
     "precision": (SparsePrecision(k=5), Z),
     "bounds": (SparsePrecision(k=5, bounds=(0.1, 10.0), known_edges=[(0, 1)]), Z),
+    "shrinkage": (SparsePrecision(k=5, shrinkage=0.1, shrink_by="amount"), Z),
     "precision CV": (SparsePrecisionCV(ks=[2, 4], cv=3), Z),
     "precision IC": (SparsePrecisionIC(ks=[2, 4]), Z),
     "discriminant": (SparseDiscriminantAnalysis(k=4), Z, labels),
+    "discriminant, shrunken": (SparseDiscriminantAnalysis(k=4, shrinkage=0.2), Z, labels),
     "discriminant, chosen": (SparseDiscriminantAnalysisCV(ks=[2, 4]), Z, labels),
     "stability": (StabilitySelection(SparseLinearRegression(k=2), n_pairs=5, random_state=0), X, noisy),
     "stability of a pipeline": (
@@ -177,7 +179,7 @@ def test_every_estimator_is_in_the_table() -> None:
     public = {value for value in vars(ksparse).values() if isinstance(value, type) and issubclass(value, BaseEstimator)}
     assert len(public) >= 16
     assert public == {type(estimator) for estimator, *_ in CASES.values() if not isinstance(estimator, Pipeline)}
-    assert public <= set(known_classes().values())
+    assert public <= set(list_known_classes().values())
 
 
 def test_a_loaded_model_can_be_cloned_and_fitted_again() -> None:

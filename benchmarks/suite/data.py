@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.model_selection import train_test_split
 
-from ksparse.datasets import load_real, make_logistic, make_precision, term_weights
+from ksparse.datasets import load_real, make_logistic, make_precision, weight_terms
 
 from .bisection import count_edges, find_lasso_penalty
 from .tasks import Instance, Task
@@ -69,7 +69,7 @@ def split_texts(name: str, k: int, seed: int) -> Instance:
     """Split real texts: three quarters for training, the others for testing."""
     X, y = _load_texts(name)
     train, test = train_test_split(np.arange(len(y)), train_size=0.75, random_state=seed, stratify=y)
-    parts = (X[train], X[test]) if name == "rcv1" else tuple(term_weights(X[train], X[test]))
+    parts = (X[train], X[test]) if name == "rcv1" else tuple(weight_terms(X[train], X[test]))
     labels = np.where(y == np.max(y), 1.0, -1.0)
     return Instance(Task("logistic", parts[0], labels[train], k, TEXT_ALPHA), None, parts[1], labels[test])
 

@@ -19,7 +19,7 @@ from .tasks import Task
 __all__ = ["GRAPH_METHODS"]
 
 
-def _run_ksparse(task: Task) -> Any:
+def _run_ksparse_graph(task: Task) -> Any:
     import ksparse
 
     return ksparse.minimize(ksparse.objectives.LogDet(task.X), k=task.k).x
@@ -35,7 +35,7 @@ def _run_sklearn_tuned(task: Task) -> Any:
     return _run_sklearn(task, **TUNED)
 
 
-def _run_skglm(task: Task) -> Any:
+def _run_skglm_glasso(task: Task) -> Any:
     from skglm.covariance import GraphicalLasso
 
     return GraphicalLasso(alpha=task.penalty, tol=1e-4).fit(task.X, mode="precomputed").precision_
@@ -51,12 +51,12 @@ _ONE_FIT = "one fit at a penalty found beforehand"
 
 #: The methods by name, each with a note for readers of the tables.
 GRAPH_METHODS: dict[str, tuple[Callable[[Task], Any], str]] = {
-    "ksparse graph": (_run_ksparse, "from the correlation matrix to Ω, including all checks"),
+    "ksparse graph": (_run_ksparse_graph, "from the correlation matrix to Ω, including all checks"),
     "graphical lasso (scikit-learn)": (_run_sklearn, f"default settings; {_ONE_FIT}"),
     "graphical lasso (scikit-learn, tuned)": (
         _run_sklearn_tuned,
         f"enet_tol=1e-8, with which it converges in a few iterations; {_ONE_FIT}",
     ),
-    "graphical lasso (skglm)": (_run_skglm, f"tol=1e-4; {_ONE_FIT}"),
+    "graphical lasso (skglm)": (_run_skglm_glasso, f"tol=1e-4; {_ONE_FIT}"),
     "graphical lasso (gglasso)": (_run_gglasso, f"solved by connected components; {_ONE_FIT}"),
 }

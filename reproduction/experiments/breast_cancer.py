@@ -17,9 +17,9 @@ from ksparse.objectives import LogDet
 
 from ..base import Array, Experiment, IntArray, Picture, Row, Scale, Task, TextTable
 from ..claims import Claim, Verdict, judge
-from ..data import has_original_hess, load_hess, missing_hess
-from ..drawing import draw_runs, finish
-from ..frames import groups_of, mean, replications, unique, where
+from ..data import find_missing_hess, has_original_hess, load_hess
+from ..drawing import draw_runs, finish_axes
+from ..frames import count_runs, mean, select_rows, split_rows, unique
 from ..graphs import (
     GRAPH_METHODS,
     GREEDY,
@@ -28,13 +28,13 @@ from ..graphs import (
     compute_covariance,
     describe_graph_steps,
     find_edges,
+    find_method,
     fit_tuned,
     log_det_loss,
-    method_named,
     warm_up_graphs,
 )
 from ..methods import DEFAULT, value_at
-from .breast_cancer_table import WITH_ALL, table_1, table_claims
+from .breast_cancer_table import WITH_ALL, judge_table_1, make_table_1
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,7 +103,7 @@ class Split(NamedTuple):
     @property
     def means(self) -> Array:
         """Means of the two classes."""
-        return _class_means(self.X, self.y)
+        return _compute_class_means(self.X, self.y)
 
     @property
     def covariance(self) -> Array:
@@ -131,7 +131,7 @@ class BreastCancer(Experiment):
         " chosen k, and of the whole choice."
     )
 
-    def data_note(self, settings: BreastCancerSettings) -> str:
+    def describe_data(self, settings: BreastCancerSettings) -> str:
         if settings.original:
             return "Data: all probes of the 133 subjects."
         return (
@@ -140,10 +140,10 @@ class BreastCancer(Experiment):
             " but test subjects took part in this preselection, and the accuracies are slightly optimistic."
         )
 
-    def missing_data(self) -> str | None:
-        return missing_hess()
+    def find_missing_data(self) -> str | None:
+        return find_missing_hess()
 
-    def settings(self, scale: Scale) -> BreastCancerSettings:
+    def make_settings(self, scale: Scale) -> BreastCancerSettings:
         original = has_original_hess()
         return {
             "quick": BreastCancerSettings(
@@ -159,7 +159,7 @@ class BreastCancer(Experiment):
             "full": BreastCancerSettings(original=original),
         }[scale]
 
-    def tasks(self, settings: BreastCancerSettings) -> list[Task]:
+    def list_tasks(self, settings: BreastCancerSettings) -> list[Task]:
         return [
             Task({"replication": replication, **genes})
             for replication in range(settings.replications)
@@ -171,25 +171,25 @@ class BreastCancer(Experiment):
         data = load_hess()
         if "genes" in task.key:
             split = make_split(data.X, data.y, settings, seed, by_all=True)
-            return _fit_and_score(settings, split, seed, [method_named(name) for name in WITH_ALL], "by all")
+            return _fit_and_score(settings, split, seed, [find_method(name) for name in WITH_ALL], "by all")
         split = make_split(data.X, data.y, settings, seed)
         rows = _fit_and_score(settings, split, seed, GRAPH_METHODS, "main")
         chosen = {row["method"]: row["parameter"] for row in rows if row["kind"] == "main"}
-        rows += _try_steps(settings, split)
+        rows += _classify_by_steps(settings, split)
         if seed < settings.curves:
-            rows += _trace(settings, split.covariance)
+            rows += _trace_precision(settings, split.covariance)
             rows += _fit_by_adm(settings, split.covariance, chosen)
         return rows
 
-    def pictures(self, settings: BreastCancerSettings, frame: pd.DataFrame) -> list[Picture]:
-        curves = where(frame, kind="curve")
-        return [_picture_of_curves(settings, curves)] if len(curves) else []
+    def draw_pictures(self, settings: BreastCancerSettings, frame: pd.DataFrame) -> list[Picture]:
+        curves = select_rows(frame, kind="curve")
+        return [_draw_curves(settings, curves)] if len(curves) else []
 
-    def text_tables(self, settings: BreastCancerSettings, frame: pd.DataFrame) -> list[TextTable]:
-        return table_1(frame, settings.multiple)
+    def make_tables(self, settings: BreastCancerSettings, frame: pd.DataFrame) -> list[TextTable]:
+        return make_table_1(frame, settings.multiple)
 
-    def claims(self, settings: BreastCancerSettings, frame: pd.DataFrame) -> list[Claim]:
-        curves = where(frame, kind="curve")
+    def judge_claims(self, settings: BreastCancerSettings, frame: pd.DataFrame) -> list[Claim]:
+        curves = select_rows(frame, kind="curve")
         claim = Claim(
             "Figure 6",
             f"GraHTP converges much faster than GraSP and FBS (to within {CONVERGED:.0%} of its whole descent, in"
@@ -198,7 +198,7 @@ class BreastCancer(Experiment):
             judge_faster(curves, DEFAULT),
             "GraSP, whose first iteration considers 3k edges, is as low after it on many data sets; it then rises.",
         )
-        return [*table_claims(frame), claim]
+        return [*judge_table_1(frame), claim]
 
 
 def make_split(X: Array, y: Any, settings: BreastCancerSettings, seed: int, by_all: bool = False) -> Split:
@@ -216,15 +216,15 @@ def make_split(X: Array, y: Any, settings: BreastCancerSettings, seed: int, by_a
     return Split(normalized[train], y[train].astype(np.intp), normalized[test], y[test].astype(np.intp))
 
 
-def _class_means(X: Array, y: IntArray) -> Array:
+def _compute_class_means(X: Array, y: IntArray) -> Array:
     return np.array([X[y == label].mean(axis=0) for label in (0, 1)])
 
 
-def _fold_covariances(settings: BreastCancerSettings, split: Split, seed: int) -> Iterator[tuple[Array, Array]]:
+def _compute_fold_covariances(settings: BreastCancerSettings, split: Split, seed: int) -> Iterator[tuple[Array, Array]]:
     """Covariances of the training part of each fold, and of its held-out part, both around the means of the former."""
     folds = StratifiedKFold(settings.folds, shuffle=True, random_state=seed)
     for kept, out in folds.split(split.X, split.y):
-        means = _class_means(split.X[kept], split.y[kept])
+        means = _compute_class_means(split.X[kept], split.y[kept])
         training, held_out = (compute_covariance(split.X[part], means[split.y[part]]) for part in (kept, out))
         yield training, held_out
 
@@ -252,7 +252,7 @@ def _fit_and_score(
     settings: BreastCancerSettings, split: Split, seed: int, methods: Sequence[GraphMethod], kind: str
 ) -> list[Row]:
     """Each method with the k that it chooses: how it classifies the test subjects, also with equal priors."""
-    covariance, folds = split.covariance, list(_fold_covariances(settings, split, seed))
+    covariance, folds = split.covariance, list(_compute_fold_covariances(settings, split, seed))
     rows: list[Row] = []
     for method in methods:
         fit, seconds, tried = fit_tuned(method, settings, covariance, folds)
@@ -275,9 +275,9 @@ def _score_fit(omega: Array, split: Split) -> Row:
     return score(split.y_test, classify(omega, split))
 
 
-def _try_steps(settings: BreastCancerSettings, split: Split) -> list[Row]:
+def _classify_by_steps(settings: BreastCancerSettings, split: Split) -> list[Row]:
     """GraHTP with other steps, at the k of Figure 6."""
-    method = method_named("GraHTP")
+    method = find_method("GraHTP")
     covariance, k = split.covariance, settings.curve_k
     rows = []
     for multiple in settings.steps:
@@ -294,20 +294,20 @@ def _fit_by_adm(settings: BreastCancerSettings, covariance: Array, chosen: dict[
     debias = Exact("adm", tol=settings.adm_tolerance)
     rows = []
     for name in (*GREEDY, "GLasso"):
-        fit = method_named(name).fit(settings, covariance, chosen[name], debias)
+        fit = find_method(name).fit(settings, covariance, chosen[name], debias)
         measured = {"seconds": fit.seconds, "iterations": fit.iterations, "status": fit.status}
         rows.append({"kind": "adm", "method": name, **measured})
     return rows
 
 
-def _trace(settings: BreastCancerSettings, covariance: Array) -> list[Row]:
+def _trace_precision(settings: BreastCancerSettings, covariance: Array) -> list[Row]:
     """The objective at Ω = αI and after each iteration, with the same k for all methods."""
     warm_up_graphs()
     objective, k = LogDet(covariance), settings.curve_k
     start = value_at(objective, objective.start)
     rows = []
     for name in DESCENDING:
-        values = [start, *method_named(name).solve(settings, covariance, k).history["value"].tolist()]
+        values = [start, *find_method(name).solve(settings, covariance, k).history["value"].tolist()]
         rows += [
             {"kind": "curve", "method": name, "k": k, "iteration": iteration, "loss": value}
             for iteration, value in enumerate(values)
@@ -315,21 +315,21 @@ def _trace(settings: BreastCancerSettings, covariance: Array) -> list[Row]:
     return rows
 
 
-def _picture_of_curves(settings: BreastCancerSettings, curves: pd.DataFrame) -> Picture:
+def _draw_curves(settings: BreastCancerSettings, curves: pd.DataFrame) -> Picture:
     """Figure 6; at least one curve must exist."""
 
     def draw(figure: Figure) -> None:
         ax = figure.subplots()
         for method in DESCENDING:
-            runs = groups_of(where(curves, method=method), "replication").values()
+            runs = split_rows(select_rows(curves, method=method), "replication").values()
             # The common start is far above and would leave no room for the rest.
             draw_runs(ax, [run["loss"].to_numpy() for run in runs], method, first=1, markersize=3.0)
-        finish(ax, "iteration (of FBS: edge)", "log-det loss on the training set", log="x", legend=True)
+        finish_axes(ax, "iteration (of FBS: edge)", "log-det loss on the training set", log="x", legend=True)
 
     methods = [method for method in GRAPH_METHODS if method.name in DESCENDING]
     caption = (
         f"k = {unique(curves, 'k')[0]:g} for all methods; means with bands of standard errors over"
-        f" {replications(curves)}; a run that has stopped keeps its last value. All start at Ω = αI, with a mean loss"
+        f" {count_runs(curves)}; a run that has stopped keeps its last value. All start at Ω = αI, with a mean loss"
         f" of {mean(curves, 'loss', iteration=0):.0f}. An iteration of FBS adds an edge; the first iterations of the"
         " default solver grow its graph. The loss of GraHTP and GraSP may rise: neither compares values of f when it"
         f" selects edges. {describe_graph_steps(settings, methods)}"
@@ -343,8 +343,8 @@ def judge_faster(curves: pd.DataFrame, method: str) -> Verdict:
     truths: list[bool] = []
     needed: dict[str, list[float]] = {name: [] for name in (method, "GraSP", "FBS")}
     lowest: dict[str, list[float]] = {name: [] for name in needed}
-    for group in groups_of(curves, "replication").values():
-        values = {name: where(group, method=name)["loss"].to_numpy() for name in needed}
+    for group in split_rows(curves, "replication").values():
+        values = {name: select_rows(group, method=name)["loss"].to_numpy() for name in needed}
         own = values[method]
         target = own.min() + CONVERGED * (own[0] - own.min())
         counts = {name: _count_iterations(curve, target) for name, curve in values.items()}

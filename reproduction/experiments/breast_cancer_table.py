@@ -9,12 +9,12 @@ import pandas as pd
 
 from ..base import TextTable
 from ..claims import Claim, Verdict, add_limits, find_clear_difference, judge, judge_best, judge_better
-from ..frames import groups_of, mean, replications, unique, where
-from ..graphs import GREEDY, METHODS
+from ..frames import count_runs, mean, select_rows, split_rows, unique
+from ..graphs import GRAPH_METHOD_NAMES, GREEDY
 from ..methods import DEFAULT
 from .precision_claims import DESCENT_IS_FASTER
 
-__all__ = ["MEASURES", "PAPER", "WITH_ALL", "table_1", "table_claims"]
+__all__ = ["MEASURES", "PUBLISHED_TABLE", "WITH_ALL", "judge_table_1", "make_table_1"]
 
 TABLE = "Table 1"
 #: The columns of the results, with their names in the report.
@@ -30,7 +30,7 @@ class Published(NamedTuple):
     seconds: float
 
 
-PAPER = {
+PUBLISHED_TABLE = {
     "GraHTP": Published((0.77, 0.11), (0.77, 0.19), (0.49, 0.19), 1.92),
     "GraSP": Published((0.73, 0.10), (0.78, 0.18), (0.45, 0.17), 4.06),
     "FBS": Published((0.78, 0.11), (0.74, 0.18), (0.48, 0.19), 8.73),
@@ -45,28 +45,37 @@ COMPETITIVE = 0.1
 WITH_ALL = ("GraHTP", DEFAULT)
 
 
-def table_1(frame: pd.DataFrame, multiple: float) -> list[TextTable]:
+def make_table_1(frame: pd.DataFrame, multiple: float) -> list[TextTable]:
     """Table 1 with equal priors too, with genes selected by all subjects, and with other steps."""
-    main, equal, adm = (where(frame, kind=kind) for kind in ("main", "main, equal priors", "adm"))
+    main, equal, adm = (select_rows(frame, kind=kind) for kind in ("main", "main, equal priors", "adm"))
     caption = (
-        f"Means (standard deviations) over {replications(main)}, beside the paper's; pCR is positive. CPU seconds with"
+        f"Means (standard deviations) over {count_runs(main)}, beside the paper's; pCR is positive. CPU seconds with"
         f" our method of minimizing on a support, and with the paper's alternating direction method (ADM)"
         f"{_describe_adm(adm)}.{_describe_priors(main, equal)}"
     )
-    rows = [_cells(where(main, method=name), name, name, where(adm, method=name)) for name in METHODS]
+    rows = [
+        _make_cells(select_rows(main, method=name), name, name, select_rows(adm, method=name))
+        for name in GRAPH_METHOD_NAMES
+    ]
     if len(equal):
-        rows += [_cells(where(equal, method=name), name, f"{name}, equal priors") for name in METHODS]
+        rows += [
+            _make_cells(select_rows(equal, method=name), name, f"{name}, equal priors") for name in GRAPH_METHOD_NAMES
+        ]
     table = TextTable(f"{TABLE}: classification of the test subjects", caption, (*HEADER, *TIMES), rows)
-    return [table, *_table_with_all(frame, main), *_table_of_steps(main, where(frame, kind="step"), multiple)]
+    return [
+        table,
+        *_tabulate_all_subjects(frame, main),
+        *_tabulate_steps(main, select_rows(frame, kind="step"), multiple),
+    ]
 
 
 def _describe_adm(adm: pd.DataFrame) -> str:
     """How many data sets it had, and which runs stopped at the iteration limit."""
     if not len(adm):
         return ", which was not run"
-    stopped = [name for name, part in groups_of(adm, "method").items() if (part["status"] == "max_iter").mean() > 0.5]
+    stopped = [name for name, part in split_rows(adm, "method").items() if (part["status"] == "max_iter").mean() > 0.5]
     limit = f", where most runs of {' and '.join(stopped)} stopped at the iteration limit" if stopped else ""
-    return f" on {replications(adm, 'data set')}{limit}"
+    return f" on {count_runs(adm, 'data set')}{limit}"
 
 
 def _describe_priors(main: pd.DataFrame, equal: pd.DataFrame) -> str:
@@ -75,7 +84,10 @@ def _describe_priors(main: pd.DataFrame, equal: pd.DataFrame) -> str:
         return ""
     differences = [
         np.array(
-            [[mean(part, measure, method=name) - theirs for measure, theirs in _paper_means(name)] for name in PAPER]
+            [
+                [mean(part, measure, method=name) - theirs for measure, theirs in _get_paper_means(name)]
+                for name in PUBLISHED_TABLE
+            ]
         )
         for part in (main, equal)
     ]
@@ -98,14 +110,14 @@ def _grade(before: float, after: float) -> str:
     return "explain most of the difference" if after <= 0.5 * before else "explain only a part of the difference"
 
 
-def _paper_means(name: str) -> list[tuple[str, float]]:
-    return [(measure, getattr(PAPER[name], measure)[0]) for measure in MEASURES]
+def _get_paper_means(name: str) -> list[tuple[str, float]]:
+    return [(measure, getattr(PUBLISHED_TABLE[name], measure)[0]) for measure in MEASURES]
 
 
-def table_claims(frame: pd.DataFrame) -> list[Claim]:
+def judge_table_1(frame: pd.DataFrame) -> list[Claim]:
     """The claims about Table 1."""
-    main, by_all, adm = (where(frame, kind=kind) for kind in ("main", "by all", "adm"))
-    rivals = _rivals_of("GraHTP")
+    main, by_all, adm = (select_rows(frame, kind=kind) for kind in ("main", "by all", "adm"))
+    rivals = _list_rivals("GraHTP")
     return [
         Claim(
             TABLE,
@@ -119,25 +131,25 @@ def table_claims(frame: pd.DataFrame) -> list[Claim]:
             Claim(
                 TABLE,
                 f"{method} has the largest {MEASURES[measure]} ({_list_published(measure, method)})",
-                _judge_largest(main, measure, method, _rivals_of(method)),
+                _judge_largest(main, measure, method, _list_rivals(method)),
                 _judge_largest(main, measure, DEFAULT, rivals) if method == "GraHTP" else None,
-                f"In the paper's own table it is ahead of the next one by {_published_lead(measure):.2f}; selecting the"
-                f" genes by all subjects alone changes GraHTP's by {_change_by_genes(main, by_all, measure):+.2f}"
+                f"In the paper's own table it is ahead of the next one by {_find_lead(measure):.2f}; selecting the"
+                f" genes by all subjects alone changes GraHTP's by {_compare_genes(main, by_all, measure):+.2f}"
                 " (second table).",
             )
             for measure, method in (("mcc", "GraHTP"), ("sensitivity", "GraSP"), ("specificity", "GLasso"))
         ),
-        *_claims_about_time(main, adm),
+        *_judge_table_time(main, adm),
     ]
 
 
-def _claims_about_time(main: pd.DataFrame, adm: pd.DataFrame) -> list[Claim]:
+def _judge_table_time(main: pd.DataFrame, adm: pd.DataFrame) -> list[Claim]:
     """The last column of Table 1, with the paper's method of minimizing on a support and with ours."""
-    seconds = {name: f"{line.seconds:g}" for name, line in PAPER.items()}
+    seconds = {name: f"{line.seconds:g}" for name, line in PUBLISHED_TABLE.items()}
     greedy_seconds = ", ".join(seconds[name] for name in GREEDY)
     lasso = f"GLasso is the fastest ({seconds['GLasso']} s; {greedy_seconds} s)"
     greedy = f"GraHTP takes less time than GraSP and FBS ({greedy_seconds} s)"
-    with_adm = f"with the paper's ADM ({replications(adm, 'data set')})"
+    with_adm = f"with the paper's ADM ({count_runs(adm, 'data set')})"
     with_descent = "with neighbourhood coordinate descent"
     return [
         Claim(
@@ -188,73 +200,75 @@ def _judge_largest(frame: pd.DataFrame, measure: str, method: str, others: tuple
     return Verdict(judge_best(frame, measure, "kind", method, others, sign=-1.0).fraction, ", ".join(parts))
 
 
-def _rivals_of(method: str) -> tuple[str, ...]:
+def _list_rivals(method: str) -> tuple[str, ...]:
     """The other methods of Table 1."""
-    return tuple(name for name in PAPER if name != method)
+    return tuple(name for name in PUBLISHED_TABLE if name != method)
 
 
-def _change_by_genes(main: pd.DataFrame, by_all: pd.DataFrame, measure: str) -> float:
+def _compare_genes(main: pd.DataFrame, by_all: pd.DataFrame, measure: str) -> float:
     return mean(by_all, measure, method="GraHTP") - mean(main, measure, method="GraHTP")
 
 
 def _list_published(measure: str, method: str) -> str:
     """The means of a measure in the paper's table, those of a method first."""
-    return ", ".join(f"{getattr(PAPER[name], measure)[0]:.2f}" for name in (method, *_rivals_of(method)))
+    return ", ".join(f"{getattr(PUBLISHED_TABLE[name], measure)[0]:.2f}" for name in (method, *_list_rivals(method)))
 
 
-def _published_lead(measure: str) -> float:
+def _find_lead(measure: str) -> float:
     """By how much the first method is ahead of the second in the paper's table."""
-    *_, second, first = sorted(getattr(line, measure)[0] for line in PAPER.values())
+    *_, second, first = sorted(getattr(line, measure)[0] for line in PUBLISHED_TABLE.values())
     return float(first - second)
 
 
-def _table_with_all(frame: pd.DataFrame, main: pd.DataFrame) -> list[TextTable]:
+def _tabulate_all_subjects(frame: pd.DataFrame, main: pd.DataFrame) -> list[TextTable]:
     """The effect of letting test subjects take part in the selection of the genes."""
-    by_all, equal = where(frame, kind="by all"), where(frame, kind="by all, equal priors")
+    by_all, equal = select_rows(frame, kind="by all"), select_rows(frame, kind="by all, equal priors")
     same = main[main["replication"].isin(unique(by_all, "replication"))]
     if not len(by_all) or not len(same):
         return []
-    before, after, with_equal = (_difference_from_paper(part) for part in (same, by_all, equal))
+    before, after, with_equal = (_compute_difference_from_paper(part) for part in (same, by_all, equal))
     closer = [name for name in after if abs(after[name]) < abs(before[name])]
     left = _list_differences(after)
     left += f" (with equal priors: {_list_differences(with_equal)})" if len(equal) else ""
     caption = (
-        f"Over {replications(by_all)}. The paper does not exclude that its t-test used the test subjects too; such a"
+        f"Over {count_runs(by_all)}. The paper does not exclude that its t-test used the test subjects too; such a"
         " test set no longer measures the accuracy on new subjects. In these replications GraHTP's means are closer"
         f" to the paper's than in the first table in: {', '.join(closer) or 'none of the metrics'}. The remaining"
         f" difference: {left}. A higher specificity with a lower sensitivity means another threshold between the"
         " classes, for which the paper gives only the formula used here too; the reason is unknown."
     )
-    rows = [_cells(where(by_all, method=name), name, name)[: len(HEADER)] for name in WITH_ALL]
+    rows = [_make_cells(select_rows(by_all, method=name), name, name)[: len(HEADER)] for name in WITH_ALL]
     if len(equal):
         names = {name: f"{name}, equal priors" for name in WITH_ALL}
-        rows += [_cells(where(equal, method=name), name, label)[: len(HEADER)] for name, label in names.items()]
+        rows += [
+            _make_cells(select_rows(equal, method=name), name, label)[: len(HEADER)] for name, label in names.items()
+        ]
     return [TextTable("The same with genes selected by all subjects, test subjects included", caption, HEADER, rows)]
 
 
-def _difference_from_paper(frame: pd.DataFrame) -> dict[str, float]:
+def _compute_difference_from_paper(frame: pd.DataFrame) -> dict[str, float]:
     """By how much GraHTP's means exceed those of the paper, by the names of the metrics."""
-    return {MEASURES[name]: mean(frame, name, method="GraHTP") - theirs for name, theirs in _paper_means("GraHTP")}
+    return {MEASURES[name]: mean(frame, name, method="GraHTP") - theirs for name, theirs in _get_paper_means("GraHTP")}
 
 
 def _list_differences(differences: dict[str, float]) -> str:
     return ", ".join(f"{name} {difference:+.2f}" for name, difference in differences.items())
 
 
-def _table_of_steps(main: pd.DataFrame, steps: pd.DataFrame, multiple: float) -> list[TextTable]:
+def _tabulate_steps(main: pd.DataFrame, steps: pd.DataFrame, multiple: float) -> list[TextTable]:
     """How GraHTP's classification depends on its step, and on k."""
     if not len(steps):
         return []
     rows: list[list[Any]] = []
     for each, part in steps.groupby("multiple"):
-        means = [_format(mean(part, measure), part[measure].std()) for measure in MEASURES]
+        means = [_format_spread(mean(part, measure), part[measure].std()) for measure in MEASURES]
         converged = (part["status"] == "converged").mean()
         rows.append([f"{each:g}/v²", *means, f"{mean(part, 'loss'):.2f}", f"{converged:.0%}"])
     caption = (
-        f"v is the mean variance. Means (standard deviations) over {replications(steps)} with k ="
+        f"v is the mean variance. Means (standard deviations) over {count_runs(steps)} with k ="
         f" {unique(steps, 'k')[0]:g}, the log-det loss on the training set, and the fraction of runs that converged"
         " (others end in a cycle or at the limit, and their best Ω is used)."
-        f" {_describe_other_k(main, where(steps, multiple=multiple), multiple)}"
+        f" {_describe_other_k(main, select_rows(steps, multiple=multiple), multiple)}"
     )
     header = ("step η", "specificity", "sensitivity", "MCC", "loss", "converged")
     return [TextTable("How GraHTP depends on its constant step η", caption, header, rows)]
@@ -262,7 +276,7 @@ def _table_of_steps(main: pd.DataFrame, steps: pd.DataFrame, multiple: float) ->
 
 def _describe_other_k(main: pd.DataFrame, steps: pd.DataFrame, multiple: float) -> str:
     """The effect of k with the same step."""
-    chosen = where(main, method="GraHTP")
+    chosen = select_rows(main, method="GraHTP")
     if not mean(steps, "mcc") > mean(chosen, "mcc"):
         return f"The step of the other tables is {multiple:g}/v²."
     means = ", ".join(
@@ -275,13 +289,13 @@ def _describe_other_k(main: pd.DataFrame, steps: pd.DataFrame, multiple: float) 
     )
 
 
-def _cells(frame: pd.DataFrame, method: str, label: str, adm: pd.DataFrame | None = None) -> list[Any]:
+def _make_cells(frame: pd.DataFrame, method: str, label: str, adm: pd.DataFrame | None = None) -> list[Any]:
     """A line of Table 1, with the paper's numbers where it has any."""
-    theirs = PAPER.get(method)
+    theirs = PUBLISHED_TABLE.get(method)
     cells: list[Any] = [label]
     for measure in MEASURES:
-        cells.append(_format(mean(frame, measure), frame[measure].std()))
-        cells.append("" if theirs is None else _format(*getattr(theirs, measure)))
+        cells.append(_format_spread(mean(frame, measure), frame[measure].std()))
+        cells.append("" if theirs is None else _format_spread(*getattr(theirs, measure)))
     edges, own, whole = (mean(frame, name) for name in ("edges", "seconds", "tuning_seconds"))
     if np.isnan(own):  # the same fits as in another line
         return [*cells, "", "", "", "", ""]
@@ -290,5 +304,5 @@ def _cells(frame: pd.DataFrame, method: str, label: str, adm: pd.DataFrame | Non
     return [*cells, f"{edges:.0f}", f"{own:.3f}", by_adm, seconds, f"{whole:.2f}"]
 
 
-def _format(average: float, deviation: float) -> str:
+def _format_spread(average: float, deviation: float) -> str:
     return f"{average:.2f}" if np.isnan(deviation) else f"{average:.2f} ({deviation:.2f})"

@@ -15,9 +15,9 @@ from ksparse.solvers import FBS, HTP, IHT, FGraHTP, GraHTP, GraSP, RelativeChang
 
 from ..base import Array, Experiment, Picture, Row, Scale, Settings, Task, TextTable
 from ..claims import Claim, Verdict, combine, find_clear_difference, judge, judge_theorem
-from ..drawing import draw_line, draw_summaries, finish, style_of
-from ..frames import groups_of, summarize, unique, where
-from ..methods import DEFAULT, METHODS, TimedResult, solve
+from ..drawing import draw_line, draw_summaries, finish_axes, get_style
+from ..frames import select_rows, split_rows, summarize, unique
+from ..methods import DEFAULT, METHOD_NAMES, TimedResult, solve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ __all__ = ["CompressedSensing", "SensingSettings"]
 #: Each method of the paper, and the method it reduces to.
 REDUCTIONS = {"GraHTP": "HTP", "FGraHTP": "IHT"}
 #: Solutions that differ by no more are equal up to rounding.
-ROUNDING = 1e-10
+MAX_DIFFERENCE = 1e-10
 COEFFICIENTS = {"Gaussian": "standard normal coefficients", "signs": "coefficients ±1"}
 
 
@@ -96,7 +96,7 @@ class CompressedSensing(Experiment):
         " are so in all problems (partly: 80 %); which one succeeds more often is judged where they differ."
     )
 
-    def settings(self, scale: Scale) -> SensingSettings:
+    def make_settings(self, scale: Scale) -> SensingSettings:
         return {
             "quick": SensingSettings(
                 (10, 25, 40), 3, steps_at=(25,), pursuit_steps=(0.5, 1.0, 2.0), gradient_steps=(0.25, 0.5, 1.0)
@@ -105,7 +105,7 @@ class CompressedSensing(Experiment):
             "full": SensingSettings(tuple(range(2, 49, 2)), 100),
         }[scale]
 
-    def tasks(self, settings: SensingSettings) -> list[Task]:
+    def list_tasks(self, settings: SensingSettings) -> list[Task]:
         return [Task({"coefficients": name, "k": k}) for k in settings.ks for name in COEFFICIENTS]
 
     def run(self, settings: SensingSettings, task: Task) -> list[Row]:
@@ -114,17 +114,17 @@ class CompressedSensing(Experiment):
             problem = _make_problem(settings, task.key["coefficients"], task.key["k"], trial)
             rows += [{"trial": trial, **row} for row in _run_trial(settings, problem, task.key["k"])]
             if task.key["k"] in settings.steps_at:
-                rows += [{"trial": trial, **row} for row in _try_steps(settings, problem, task.key["k"])]
+                rows += [{"trial": trial, **row} for row in _recover_by_steps(settings, problem, task.key["k"])]
         return rows
 
-    def pictures(self, settings: SensingSettings, frame: pd.DataFrame) -> list[Picture]:
-        main = where(frame, kind="main")
+    def draw_pictures(self, settings: SensingSettings, frame: pd.DataFrame) -> list[Picture]:
+        main = select_rows(frame, kind="main")
 
         def draw_panel(ax: Axes, part: pd.DataFrame) -> None:
             for special in REDUCTIONS.values():
                 means = summarize(part, "k", "success", method=special)["mean"]
-                ax.plot(means.index, means, color=style_of(special)["color"], linewidth=6, alpha=0.25, label=special)
-            draw_summaries(ax, part, "k", "success", METHODS)
+                ax.plot(means.index, means, color=get_style(special)["color"], linewidth=6, alpha=0.25, label=special)
+            draw_summaries(ax, part, "k", "success", METHOD_NAMES)
             ax.locator_params(axis="x", integer=True)
 
         caption = (
@@ -138,21 +138,21 @@ class CompressedSensing(Experiment):
         pictures = [
             Picture(self.name, title, caption, lambda figure: _draw_panels(figure, main, "sparsity k", "", draw_panel))
         ]
-        steps = where(frame, kind="step")
-        return [*pictures, _picture_of_steps(settings, steps)] if len(steps) else pictures
+        steps = select_rows(frame, kind="step")
+        return [*pictures, _draw_recovery_steps(settings, steps)] if len(steps) else pictures
 
-    def text_tables(self, settings: SensingSettings, frame: pd.DataFrame) -> list[TextTable]:
+    def make_tables(self, settings: SensingSettings, frame: pd.DataFrame) -> list[TextTable]:
         rows = []
         for method, special in REDUCTIONS.items():
             for name, words in COEFFICIENTS.items():
-                differences = _differences(frame, method, coefficients=name)
+                differences = _compute_differences(frame, method, coefficients=name)
                 rows.append([method, special, words, differences.size, f"{differences.max(initial=0.0):.1e}"])
         header = ("method", "is", "problems with", "problems", "largest difference of x")
         caption = "GraHTP and FGraHTP minimize a quadratic function; HTP and IHT are given A and y."
         return [TextTable("GraHTP is HTP and FGraHTP is IHT on ½‖y − Ax‖²", caption, header, rows)]
 
-    def claims(self, settings: SensingSettings, frame: pd.DataFrame) -> list[Claim]:
-        main = where(frame, kind="main")
+    def judge_claims(self, settings: SensingSettings, frame: pd.DataFrame) -> list[Claim]:
+        main = select_rows(frame, kind="main")
         if len(main):
             main = main.assign(replication=main["trial"])
         others = ("FGraHTP", "GraSP", "FBS")
@@ -167,8 +167,8 @@ class CompressedSensing(Experiment):
                     "§3.2",
                     "HTP requires a weaker condition than earlier methods of compressed sensing (measured only by how"
                     f" often each one succeeds): {words}",
-                    _judge_success(where(main, coefficients=name), "GraHTP", others),
-                    _judge_success(where(main, coefficients=name), DEFAULT, ("GraHTP", *others)),
+                    _judge_success(select_rows(main, coefficients=name), "GraHTP", others),
+                    _judge_success(select_rows(main, coefficients=name), DEFAULT, ("GraHTP", *others)),
                     "The condition is sufficient, not necessary: where it fails, GraSP, which chooses among 3k"
                     " coefficients at a time, succeeds more often at some k.",
                 )
@@ -182,7 +182,7 @@ def _make_problem(settings: SensingSettings, coefficients: str, k: int, trial: i
     return make_compressed_sensing(settings.n, settings.p, k, "signs" if coefficients == "signs" else "normal", seed)
 
 
-def _contenders(settings: SensingSettings, A: Array, y: Array) -> Iterator[_Contender]:
+def _list_contenders(settings: SensingSettings, A: Array, y: Array) -> Iterator[_Contender]:
     squares, function = LeastSquares(A, y), Quadratic(A.T @ A, A.T @ y)
     halting = RelativeChange(settings.tolerance)
     yield _Contender("HTP", squares, HTP(step=settings.pursuit_step))
@@ -201,27 +201,27 @@ def _make_fgrahtp(settings: SensingSettings, step: float) -> FGraHTP:
 def _run_trial(settings: SensingSettings, problem: LinearModelData, k: int) -> Iterator[Row]:
     """All methods, and how far GraHTP and FGraHTP are from what they reduce to."""
     found: dict[str, Array] = {}
-    for name, objective, solver in _contenders(settings, problem.X, problem.y):
+    for name, objective, solver in _list_contenders(settings, problem.X, problem.y):
         timed = solve(objective, k, solver)
         found[name] = timed.result.x
-        yield {"kind": "main", "method": name, **_measure(settings, problem, timed)}
+        yield {"kind": "main", "method": name, **_measure_recovery(settings, problem, timed)}
     for method, special in REDUCTIONS.items():
         difference = float(np.abs(found[method] - found[special]).max())
         yield {"kind": "reduction", "method": method, "difference": difference}
 
 
-def _try_steps(settings: SensingSettings, problem: LinearModelData, k: int) -> Iterator[Row]:
+def _recover_by_steps(settings: SensingSettings, problem: LinearModelData, k: int) -> Iterator[Row]:
     """GraHTP and FGraHTP with other steps."""
     function = Quadratic(problem.X.T @ problem.X, problem.X.T @ problem.y)
     solvers: list[tuple[str, float, Solver]] = [("GraHTP", step, GraHTP(step=step)) for step in settings.pursuit_steps]
     solvers += [("FGraHTP", step, _make_fgrahtp(settings, step)) for step in settings.gradient_steps]
     for method, step, solver in solvers:
         timed = solve(function, k, solver)
-        measured = {**_measure(settings, problem, timed), "status": str(timed.result.status)}
+        measured = {**_measure_recovery(settings, problem, timed), "status": str(timed.result.status)}
         yield {"kind": "step", "method": method, "step": step, **measured}
 
 
-def _measure(settings: SensingSettings, problem: LinearModelData, timed: TimedResult) -> Row:
+def _measure_recovery(settings: SensingSettings, problem: LinearModelData, timed: TimedResult) -> Row:
     error = float(np.linalg.norm(timed.result.x - problem.coef) / np.linalg.norm(problem.coef))
     return {
         "success": float(error < settings.success),
@@ -235,20 +235,20 @@ def _draw_panels(figure: Figure, frame: pd.DataFrame, x: str, log: str, draw_pan
     """A panel for each kind of coefficients."""
     axes = figure.subplots(1, 2, sharey=True)
     for ax, (name, words) in zip(axes, COEFFICIENTS.items(), strict=True):
-        draw_panel(ax, where(frame, coefficients=name))
+        draw_panel(ax, select_rows(frame, coefficients=name))
         first = ax is axes[0]
-        finish(ax, x, "fraction of successes" if first else "", log=log, title=words, legend=first)
+        finish_axes(ax, x, "fraction of successes" if first else "", log=log, title=words, legend=first)
         ax.set_ylim(-0.03, 1.03)
 
 
-def _picture_of_steps(settings: SensingSettings, steps: pd.DataFrame) -> Picture:
+def _draw_recovery_steps(settings: SensingSettings, steps: pd.DataFrame) -> Picture:
     def draw_panel(ax: Axes, part: pd.DataFrame) -> None:
         for k, line in zip(sorted(unique(steps, "k")), ("-", "--", ":"), strict=False):
             for method, special in REDUCTIONS.items():
-                style = {**style_of(method), "linestyle": line, "label": f"{special}, k = {k}"}
+                style = {**get_style(method), "linestyle": line, "label": f"{special}, k = {k}"}
                 draw_line(ax, summarize(part, "step", "success", k=k, method=method), **style)
 
-    stopped = where(steps, method="FGraHTP", step=settings.gradient_step)["status"] == "max_iter"
+    stopped = select_rows(steps, method="FGraHTP", step=settings.gradient_step)["status"] == "max_iter"
     caption = (
         f"The other figure has μ = {settings.pursuit_step:g} and {settings.gradient_step:g}. With the latter"
         f" {stopped.mean():.0%} of these runs of IHT stop at the limit of {settings.limit} iterations."
@@ -261,14 +261,16 @@ def _picture_of_steps(settings: SensingSettings, steps: pd.DataFrame) -> Picture
     )
 
 
-def _differences(frame: pd.DataFrame, method: str, **values: str) -> Array:
-    rows = where(frame, kind="reduction", method=method, **values)
+def _compute_differences(frame: pd.DataFrame, method: str, **values: str) -> Array:
+    rows = select_rows(frame, kind="reduction", method=method, **values)
     return rows["difference"].to_numpy(dtype=float) if len(rows) else np.empty(0)
 
 
 def _judge_equal(frame: pd.DataFrame, method: str) -> Verdict:
-    differences = _differences(frame, method)
-    return judge_theorem(differences <= ROUNDING, "problems", f"largest difference {differences.max(initial=0.0):.1e}")
+    differences = _compute_differences(frame, method)
+    return judge_theorem(
+        differences <= MAX_DIFFERENCE, "problems", f"largest difference {differences.max(initial=0.0):.1e}"
+    )
 
 
 def _judge_success(frame: pd.DataFrame, method: str, others: tuple[str, ...]) -> Verdict:
@@ -280,7 +282,7 @@ def _judge_more_often(frame: pd.DataFrame, method: str, other: str) -> Verdict:
     """Whether a method succeeds more often than another one at the k at which they clearly differ."""
     found = [
         difference == "better"
-        for part in groups_of(frame, "k").values()
+        for part in split_rows(frame, "k").values()
         for difference in find_clear_difference(part, "success", method, other, -1.0)
         if difference != "neither"
     ]

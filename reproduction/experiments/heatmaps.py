@@ -13,8 +13,16 @@ from ksparse.datasets import make_precision, sample_precision
 from ..base import Array, Experiment, Picture, Row, Scale, Task
 from ..claims import Claim, combine, judge_better
 from ..drawing import INK
-from ..frames import replications, where
-from ..graphs import GRAPH_METHODS, GREEDY, METHODS, GraphSettings, describe_graph_steps, find_edges, fit_tuned
+from ..frames import count_runs, select_rows
+from ..graphs import (
+    GRAPH_METHOD_NAMES,
+    GRAPH_METHODS,
+    GREEDY,
+    GraphSettings,
+    describe_graph_steps,
+    find_edges,
+    fit_tuned,
+)
 from ..methods import DEFAULT
 from .precision import compute_covariances, measure_fit
 
@@ -59,10 +67,10 @@ class Heatmaps(Experiment):
         " truth beside the frequencies."
     )
 
-    def settings(self, scale: Scale) -> HeatmapSettings:
+    def make_settings(self, scale: Scale) -> HeatmapSettings:
         return HeatmapSettings(replications={"quick": 2, "standard": 10, "full": 100}[scale])
 
-    def tasks(self, settings: HeatmapSettings) -> list[Task]:
+    def list_tasks(self, settings: HeatmapSettings) -> list[Task]:
         return [Task({"replication": replication}) for replication in range(settings.replications)]
 
     def run(self, settings: HeatmapSettings, task: Task) -> list[Row]:
@@ -74,24 +82,24 @@ class Heatmaps(Experiment):
             rows.append({**measure_fit(method, fit, covariance, truth), "found": encode_edges(fit.omega)})
         return rows
 
-    def pictures(self, settings: HeatmapSettings, frame: pd.DataFrame) -> list[Picture]:
+    def draw_pictures(self, settings: HeatmapSettings, frame: pd.DataFrame) -> list[Picture]:
         truth = _make_truth(settings)
 
         def draw(figure: Figure) -> None:
             axes = figure.subplots(2, 3).ravel()
             _draw_matrix(axes[0], (truth != 0).astype(np.float64), "truth")
-            for ax, method in zip(axes[1:], METHODS, strict=True):
+            for ax, method in zip(axes[1:], GRAPH_METHOD_NAMES, strict=True):
                 image = _draw_matrix(ax, compute_frequencies(frame, method, settings.p), method)
             figure.colorbar(image, ax=list(axes), shrink=0.6, label="fraction of the replications")
 
         caption = (
-            f"Over {replications(frame)} of one Ω̄ with p = {settings.p}; the diagonal is always nonzero."
+            f"Over {count_runs(frame)} of one Ω̄ with p = {settings.p}; the diagonal is always nonzero."
             f" {describe_graph_steps(settings)}"
         )
         title = f"{self.paper}: how often each entry of the precision matrix is found"
         return [Picture(self.name, title, caption, draw, (9.6, 6.2), opening=True)]
 
-    def claims(self, settings: HeatmapSettings, frame: pd.DataFrame) -> list[Claim]:
+    def judge_claims(self, settings: HeatmapSettings, frame: pd.DataFrame) -> list[Claim]:
         sparser = {name: judge_better(frame, "edges", "replication", name, ("GLasso",)) for name in (*GREEDY, DEFAULT)}
         default = sparser.pop(DEFAULT)
         return [Claim(self.paper, "GraHTP, GraSP and FBS tend to be sparser than GLasso", combine(sparser), default)]
@@ -114,7 +122,7 @@ def encode_edges(omega: Array) -> str:
 
 def compute_frequencies(frame: pd.DataFrame, method: str, p: int) -> Array:
     """The fraction of a method's results in which each entry is found; the identity if there are no results."""
-    rows = where(frame, method=method)
+    rows = select_rows(frame, method=method)
     matrix = np.zeros((p, p))
     if len(rows):
         flags = np.array([list(text) for text in rows["found"]]) == "1"

@@ -16,10 +16,10 @@ from ksparse.solvers import Callback, Iteration, Result, Solver
 
 from ..base import Array, Experiment, Picture, Row, Scale, Settings, Task, TextTable
 from ..claims import Claim
-from ..drawing import draw_steps, draw_summaries, finish
-from ..frames import replications, where
-from ..methods import FEATURE_METHODS, METHODS, Method, describe_steps, solve, value_at, warm_up
-from .logistic_claims import claims_over_k, claims_over_n, describe_lowest, limits_table
+from ..drawing import draw_steps, draw_summaries, finish_axes
+from ..frames import count_runs, select_rows
+from ..methods import FEATURE_METHODS, METHOD_NAMES, Method, describe_steps, solve, value_at, warm_up
+from .logistic_claims import describe_lowest, judge_over_k, judge_over_n, tabulate_limits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,7 +75,7 @@ class _Simulation(Experiment):
     over: ClassVar[str]
     label: ClassVar[str]
 
-    def tasks(self, settings: LogisticSettings) -> list[Task]:
+    def list_tasks(self, settings: LogisticSettings) -> list[Task]:
         return [
             Task({"n": n, "k": k, "replication": replication})
             for replication in range(settings.replications)
@@ -99,31 +99,31 @@ class _Simulation(Experiment):
                 rows += _keep_last(settings, objective, k, coef)
         return rows
 
-    def pictures(self, settings: LogisticSettings, frame: pd.DataFrame) -> list[Picture]:
-        main = where(frame, kind="main")
+    def draw_pictures(self, settings: LogisticSettings, frame: pd.DataFrame) -> list[Picture]:
+        main = select_rows(frame, kind="main")
 
         def draw(figure: Figure) -> None:
             measures = (("error", "estimation error ‖w − w̄‖"), ("loss", "objective f"), ("seconds", "CPU seconds"))
             for ax, (measure, label) in zip(figure.subplots(1, 3), measures, strict=True):
-                draw_summaries(ax, main, self.over, measure, METHODS)
-                finish(ax, self.label, label, log="" if measure == "error" else "y", legend=measure == "error")
+                draw_summaries(ax, main, self.over, measure, METHOD_NAMES)
+                finish_axes(ax, self.label, label, log="" if measure == "error" else "y", legend=measure == "error")
 
         caption = (
-            f"Means and standard errors over {replications(main)}. The paper does not show the objective."
-            f"{describe_lowest(main, self.over, METHODS)} {describe_steps(settings.multiple)}"
+            f"Means and standard errors over {count_runs(main)}. The paper does not show the objective."
+            f"{describe_lowest(main, self.over, METHOD_NAMES)} {describe_steps(settings.multiple)}"
         )
         title = f"{self.paper}: error, objective and CPU time over {self.label}"
         pictures = [Picture(self.name, title, caption, draw, (11.0, 3.7), opening=True)]
-        steps = where(frame, kind="step")
-        return [*pictures, self._picture_of_steps(settings, steps)] if len(steps) else pictures
+        steps = select_rows(frame, kind="step")
+        return [*pictures, self._draw_logistic_steps(settings, steps)] if len(steps) else pictures
 
-    def _picture_of_steps(self, settings: LogisticSettings, steps: pd.DataFrame) -> Picture:
+    def _draw_logistic_steps(self, settings: LogisticSettings, steps: pd.DataFrame) -> Picture:
         names = {"error": "estimation error", "loss": "objective f", "seconds": "CPU seconds"}
         measures = [(measure, label, "xy") for measure, label in names.items()]
         caption = (
             f"Multiples of 1/L; the other figures use {settings.multiple:g}/L (grey), the middle of the tried steps and"
             " the first step of the default solver. The paper does not state its step. Means and standard errors over"
-            f" {replications(steps)}."
+            f" {count_runs(steps)}."
         )
         return Picture(
             f"{self.name}-steps",
@@ -133,9 +133,9 @@ class _Simulation(Experiment):
             (11.0, 3.4),
         )
 
-    def text_tables(self, settings: LogisticSettings, frame: pd.DataFrame) -> list[TextTable]:
-        last = where(frame, kind="end")
-        return [limits_table(where(frame, kind="main"), last, self.over)] if len(last) else []
+    def make_tables(self, settings: LogisticSettings, frame: pd.DataFrame) -> list[TextTable]:
+        last = select_rows(frame, kind="end")
+        return [tabulate_limits(select_rows(frame, kind="main"), last, self.over)] if len(last) else []
 
 
 @cache
@@ -152,10 +152,10 @@ def _make_solver(settings: LogisticSettings, method: Method, step: float) -> Sol
 
 def _fit(objective: Logistic, k: int, solver: Solver, coef: Array) -> Row:
     result, seconds = solve(objective, k, solver)
-    return _measure(result, result.x, result.value, coef, seconds)
+    return _measure_fit(result, result.x, result.value, coef, seconds)
 
 
-def _measure(result: Result, x: Array, value: float, coef: Array, seconds: float) -> Row:
+def _measure_fit(result: Result, x: Array, value: float, coef: Array, seconds: float) -> Row:
     found, relevant = x != 0, coef != 0
     return {
         "error": float(np.linalg.norm(x - coef)),
@@ -197,7 +197,7 @@ def _keep_last(settings: LogisticSettings, objective: Logistic, k: int, coef: Ar
         solver = method.make(settings.multiple / objective.lipschitz(), settings.tolerance, limits[method.name])
         result, seconds = solve(objective, k, solver, callback=_keep_in(last))
         (x,) = last
-        measured = _measure(result, x, value_at(objective, x), coef, seconds)
+        measured = _measure_fit(result, x, value_at(objective, x), coef, seconds)
         returned = float(np.linalg.norm(result.x - coef))
         rows.append({"kind": "end", "method": method.name, **measured, "returned": returned})
     return rows
@@ -212,11 +212,11 @@ def _keep_in(last: list[Array]) -> Callback:
     return keep
 
 
-def _sizes_over_n(ns: Iterable[int]) -> tuple[tuple[int, int], ...]:
+def _list_sizes_over_n(ns: Iterable[int]) -> tuple[tuple[int, int], ...]:
     return tuple((n, 100) for n in ns)
 
 
-def _sizes_over_k(ks: Iterable[int]) -> tuple[tuple[int, int], ...]:
+def _list_sizes_over_k(ks: Iterable[int]) -> tuple[tuple[int, int], ...]:
     return tuple((500, k) for k in ks)
 
 
@@ -235,15 +235,15 @@ class LogisticN(_Simulation):
         " the table below shows the effect of its last x and of more iterations."
     )
 
-    def settings(self, scale: Scale) -> LogisticSettings:
+    def make_settings(self, scale: Scale) -> LogisticSettings:
         return {
-            "quick": LogisticSettings(_sizes_over_n((200, 600, 1200)), 1, (600,), extras=1),
-            "standard": LogisticSettings(_sizes_over_n(range(200, 2001, 200)), 10, (600, 1200), extras=3),
-            "full": LogisticSettings(_sizes_over_n(range(100, 2001, 100)), 100, (500, 1000, 2000)),
+            "quick": LogisticSettings(_list_sizes_over_n((200, 600, 1200)), 1, (600,), extras=1),
+            "standard": LogisticSettings(_list_sizes_over_n(range(200, 2001, 200)), 10, (600, 1200), extras=3),
+            "full": LogisticSettings(_list_sizes_over_n(range(100, 2001, 100)), 100, (500, 1000, 2000)),
         }[scale]
 
-    def claims(self, settings: LogisticSettings, frame: pd.DataFrame) -> list[Claim]:
-        return claims_over_n(self.paper, frame)
+    def judge_claims(self, settings: LogisticSettings, frame: pd.DataFrame) -> list[Claim]:
+        return judge_over_n(self.paper, frame)
 
 
 class LogisticK(_Simulation):
@@ -256,12 +256,12 @@ class LogisticK(_Simulation):
     label = "cardinality k (n = 500)"
     text = "The same with n = 500 and several k."
 
-    def settings(self, scale: Scale) -> LogisticSettings:
+    def make_settings(self, scale: Scale) -> LogisticSettings:
         return {
-            "quick": LogisticSettings(_sizes_over_k((100, 300)), 1, ()),
-            "standard": LogisticSettings(_sizes_over_k(range(100, 501, 100)), 10, (100, 300), extras=3),
-            "full": LogisticSettings(_sizes_over_k(range(100, 501, 50)), 100, (100, 300, 500)),
+            "quick": LogisticSettings(_list_sizes_over_k((100, 300)), 1, ()),
+            "standard": LogisticSettings(_list_sizes_over_k(range(100, 501, 100)), 10, (100, 300), extras=3),
+            "full": LogisticSettings(_list_sizes_over_k(range(100, 501, 50)), 100, (100, 300, 500)),
         }[scale]
 
-    def claims(self, settings: LogisticSettings, frame: pd.DataFrame) -> list[Claim]:
-        return claims_over_k(self.paper, frame)
+    def judge_claims(self, settings: LogisticSettings, frame: pd.DataFrame) -> list[Claim]:
+        return judge_over_k(self.paper, frame)

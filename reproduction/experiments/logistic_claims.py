@@ -21,10 +21,10 @@ from ..claims import (
     judge_comparable,
     judge_trend,
 )
-from ..frames import groups_of, mean, mean_with_error, replications, summarize, unique, where
+from ..frames import count_runs, format_mean, mean, select_rows, split_rows, summarize, unique
 from ..methods import DEFAULT, PUBLISHED
 
-__all__ = ["claims_over_k", "claims_over_n", "describe_lowest", "limits_table"]
+__all__ = ["describe_lowest", "judge_over_k", "judge_over_n", "tabulate_limits"]
 
 #: The paper calls k below this small.
 SMALL_K = 200
@@ -34,9 +34,9 @@ BOTH = ("GraHTP", "FGraHTP")
 RIVALS = ("GraSP", "FBS")
 
 
-def claims_over_n(paper: str, frame: pd.DataFrame) -> list[Claim]:
+def judge_over_n(paper: str, frame: pd.DataFrame) -> list[Claim]:
     """The claims about varying n."""
-    main, steps = where(frame, kind="main"), where(frame, kind="step")
+    main, steps = select_rows(frame, kind="main"), select_rows(frame, kind="step")
     superior = combine({name: judge_better(main, "error", "n", name, RIVALS) for name in BOTH})
     return [
         Claim(
@@ -59,15 +59,15 @@ def claims_over_n(paper: str, frame: pd.DataFrame) -> list[Claim]:
             judge_better(main, "error", "n", DEFAULT, RIVALS),
             _explain_by_steps(main, steps, "n"),
         ),
-        *_claim_with_best_step(paper, main, steps, "n"),
-        *_claim_without_limits(paper, main, where(frame, kind="end"), "n"),
-        *_claims_about_time(paper, main, "n"),
+        *_judge_errors_with_best_step(paper, main, steps, "n"),
+        *_judge_without_limits(paper, main, select_rows(frame, kind="end"), "n"),
+        *_judge_figure_time(paper, main, "n"),
     ]
 
 
-def claims_over_k(paper: str, frame: pd.DataFrame) -> list[Claim]:
+def judge_over_k(paper: str, frame: pd.DataFrame) -> list[Claim]:
     """The claims about varying k."""
-    main, steps, last = (where(frame, kind=kind) for kind in ("main", "step", "end"))
+    main, steps, last = (select_rows(frame, kind=kind) for kind in ("main", "step", "end"))
     small, small_steps, small_last = (part[part["k"] < SMALL_K] for part in (main, steps, last))
     early = main[main["k"] <= SMALL_K]
     at = f"k = {', '.join(map(str, sorted(unique(early, 'k'))))}"
@@ -102,9 +102,9 @@ def claims_over_k(paper: str, frame: pd.DataFrame) -> list[Claim]:
             ),
             _explain_by_steps(small, small_steps, "k"),
         ),
-        *_claim_with_best_step(paper, small, small_steps, "k"),
-        *_claim_without_limits(paper, small, small_last, "k"),
-        *_claims_about_time(paper, main, "k"),
+        *_judge_errors_with_best_step(paper, small, small_steps, "k"),
+        *_judge_without_limits(paper, small, small_last, "k"),
+        *_judge_figure_time(paper, main, "k"),
         *(
             Claim(
                 paper,
@@ -120,7 +120,7 @@ def claims_over_k(paper: str, frame: pd.DataFrame) -> list[Claim]:
 def describe_lowest(main: pd.DataFrame, over: str, methods: Sequence[str]) -> str:
     """A sentence, if at the last setting the method with the lowest f is not the one with the smallest error."""
     last = max(unique(main, over), default=None)
-    there = where(main, **{over: last})
+    there = select_rows(main, **{over: last})
     known = [method for method in methods if np.isfinite(mean(there, "recall", method=method))]
     if len(known) < 2:
         return ""
@@ -139,10 +139,10 @@ def describe_lowest(main: pd.DataFrame, over: str, methods: Sequence[str]) -> st
 def _compare_both(main: pd.DataFrame) -> str:
     """How GraHTP and FGraHTP differ."""
     recalls = [mean(main, "recall", method=name) for name in BOTH]
-    lengths = [where(main, method=name)["iterations"].median() for name in BOTH]
+    lengths = [select_rows(main, method=name)["iterations"].median() for name in BOTH]
     losses = [
         mean(part, "loss", method=BOTH[1]) < mean(part, "loss", method=BOTH[0])
-        for part in groups_of(main, "n").values()
+        for part in split_rows(main, "n").values()
     ]
     text = (
         f"GraHTP stops after {lengths[0]:.0f} iterations (median) with the minimizer of f on its support; FGraHTP runs"
@@ -158,7 +158,7 @@ def _compare_both(main: pd.DataFrame) -> str:
 
 def _explain_first_error(main: pd.DataFrame) -> str:
     """GraHTP's error at the smallest k."""
-    first, *others = (where(main, k=k, method="GraHTP") for k in sorted(unique(main, "k")))
+    first, *others = (select_rows(main, k=k, method="GraHTP") for k in sorted(unique(main, "k")))
     if not others:
         return ""
     return (
@@ -210,7 +210,7 @@ def _explain_by_steps(main: pd.DataFrame, steps: pd.DataFrame, over: str) -> str
     return f"{text} Where it is not, the step alone is not the reason."
 
 
-def _claim_with_best_step(paper: str, main: pd.DataFrame, steps: pd.DataFrame, over: str) -> list[Claim]:
+def _judge_errors_with_best_step(paper: str, main: pd.DataFrame, steps: pd.DataFrame, over: str) -> list[Claim]:
     """Whether both are superior to GraSP and FBS with the best of the tried steps; empty if none were tried."""
     settings = sorted(unique(steps, over))
     if not settings:
@@ -236,7 +236,7 @@ def _select_same_data(main: pd.DataFrame, last: pd.DataFrame, over: str) -> pd.D
     return main.merge(last[[over, "replication"]].drop_duplicates(), on=[over, "replication"])
 
 
-def _claim_without_limits(paper: str, main: pd.DataFrame, last: pd.DataFrame, over: str) -> list[Claim]:
+def _judge_without_limits(paper: str, main: pd.DataFrame, last: pd.DataFrame, over: str) -> list[Claim]:
     """Whether the iteration limits, and the x returned there, decide; empty if it was not tried."""
     if not len(last):
         return []
@@ -245,7 +245,7 @@ def _claim_without_limits(paper: str, main: pd.DataFrame, last: pd.DataFrame, ov
     settings = ", ".join(map(str, sorted(unique(last, over))))
     text = (
         "both are superior to GraSP and FBS: the same with the last x of GraSP and with FGraHTP run until convergence"
-        f" ({over} = {settings}; {replications(last, 'data set')} each)"
+        f" ({over} = {settings}; {count_runs(last, 'data set')} each)"
     )
     return [
         Claim(
@@ -258,28 +258,28 @@ def _claim_without_limits(paper: str, main: pd.DataFrame, last: pd.DataFrame, ov
     ]
 
 
-def limits_table(main: pd.DataFrame, last: pd.DataFrame, over: str) -> TextTable:
+def tabulate_limits(main: pd.DataFrame, last: pd.DataFrame, over: str) -> TextTable:
     """The effect of the iteration limits on the errors."""
     rows: list[list[Any]] = []
-    for setting, part in sorted(groups_of(last, over).items()):
-        for method, there in groups_of(part, "method").items():
-            same = where(_select_same_data(main, there, over), method=method)
-            cells = [cell for each in (same, there) for cell in (mean_with_error(each, "error", 2), _converged(each))]
+    for setting, part in sorted(split_rows(last, over).items()):
+        for method, there in split_rows(part, "method").items():
+            same = select_rows(_select_same_data(main, there, over), method=method)
+            cells = [cell for each in (same, there) for cell in (format_mean(each, "error", 2), _count_converged(each))]
             rows.append([setting, method, *cells, f"{mean(there, 'iterations'):.0f}"])
     header = (over, "method", "error in the figure", "converged", "error of the last x", "converged", "iterations")
     caption = (
-        f"Errors over {replications(last, 'data set')} with standard errors: as in the figure (x with the lowest f"
+        f"Errors over {count_runs(last, 'data set')} with standard errors: as in the figure (x with the lowest f"
         " where a run did not converge), and of the last x of GraSP at the same limit and of FGraHTP with a limit high"
         " enough to converge."
     )
     return TextTable("The effect of the iteration limits", caption, header, rows)
 
 
-def _converged(frame: pd.DataFrame) -> str:
+def _count_converged(frame: pd.DataFrame) -> str:
     return f"{(frame['status'] == 'converged').mean():.0%}"
 
 
-def _claims_about_time(paper: str, main: pd.DataFrame, over: str) -> list[Claim]:
+def _judge_figure_time(paper: str, main: pd.DataFrame, over: str) -> list[Claim]:
     """The claims about Figure 1(b), both panels together."""
     quick = {name: judge_better(main, "seconds", over, name, ("GraSP",), slack=0.1) for name in BOTH}
     pace = add_seconds_per_iteration(main)

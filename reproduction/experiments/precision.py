@@ -14,23 +14,23 @@ from ksparse.debias import Exact
 
 from ..base import Array, Experiment, Mask, Picture, Row, Scale, Task
 from ..claims import Claim
-from ..drawing import draw_steps, draw_summaries, finish
-from ..frames import count_words, groups_of, replications, where
+from ..drawing import draw_steps, draw_summaries, finish_axes
+from ..frames import count_runs, describe_count, select_rows, split_rows
 from ..graphs import (
+    GRAPH_METHOD_NAMES,
     GRAPH_METHODS,
     GREEDY,
-    METHODS,
     Fit,
     GraphMethod,
     GraphSettings,
     compute_covariance,
     describe_graph_steps,
     find_edges,
+    find_method,
     fit_tuned,
     log_det_loss,
-    method_named,
 )
-from .precision_claims import precision_claims, select_adm_data
+from .precision_claims import judge_precision, select_adm_data
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -93,14 +93,14 @@ class Precision(Experiment):
         " §4.2 with p in place of n, which the paper writes there for the size of the matrix."
     )
 
-    def settings(self, scale: Scale) -> PrecisionSettings:
+    def make_settings(self, scale: Scale) -> PrecisionSettings:
         return {
             "quick": PrecisionSettings(sizes=(30, 60), replications=2, steps_at=(60,), adm_at=(30,), extras=1),
             "standard": PrecisionSettings(replications=10, extras=3),
             "full": PrecisionSettings(),
         }[scale]
 
-    def tasks(self, settings: PrecisionSettings) -> list[Task]:
+    def list_tasks(self, settings: PrecisionSettings) -> list[Task]:
         return [
             Task({"p": p, "replication": replication})
             for replication in range(settings.replications)
@@ -119,25 +119,25 @@ class Precision(Experiment):
             rows.append({"kind": "main", **measured, "held_out": loss, "tuning_seconds": seconds, "tried": tried})
         chosen = {row["method"]: row["parameter"] for row in rows}
         if seed < settings.extras and p in settings.steps_at:
-            method = method_named("GraHTP")
+            method = find_method("GraHTP")
             for multiple in settings.steps:
                 fit = method.fit(replace(settings, multiple=multiple), covariance, chosen[method.name])
                 rows.append({"kind": "step", "multiple": multiple, **measure_fit(method, fit, covariance, truth)})
         if seed < settings.extras and p in settings.adm_at:
-            for method in map(method_named, GREEDY):
+            for method in map(find_method, GREEDY):
                 debias = Exact("adm", tol=settings.adm_tolerance)
                 fit = method.fit(settings, covariance, chosen[method.name], debias)
                 rows.append({"kind": "adm", **measure_fit(method, fit, covariance, truth)})
         return rows
 
-    def pictures(self, settings: PrecisionSettings, frame: pd.DataFrame) -> list[Picture]:
-        pictures = [_picture_of_sizes(settings, where(frame, kind="main"))]
-        if len(steps := where(frame, kind="step")):
-            pictures.append(_picture_of_steps(settings, steps))
-        return [*pictures, _picture_of_adm(settings, frame)] if len(where(frame, kind="adm")) else pictures
+    def draw_pictures(self, settings: PrecisionSettings, frame: pd.DataFrame) -> list[Picture]:
+        pictures = [_draw_sizes(settings, select_rows(frame, kind="main"))]
+        if len(steps := select_rows(frame, kind="step")):
+            pictures.append(_draw_graph_steps(settings, steps))
+        return [*pictures, _draw_adm(settings, frame)] if len(select_rows(frame, kind="adm")) else pictures
 
-    def claims(self, settings: PrecisionSettings, frame: pd.DataFrame) -> list[Claim]:
-        return precision_claims(self.paper, settings, frame)
+    def judge_claims(self, settings: PrecisionSettings, frame: pd.DataFrame) -> list[Claim]:
+        return judge_precision(self.paper, settings, frame)
 
 
 def compute_covariances(X: Array, n: int) -> tuple[Array, Array]:
@@ -168,7 +168,7 @@ def f_score(found: Mask, true: Mask) -> float:
     return 2.0 * int((found & true).sum()) / size if size else 1.0
 
 
-def _picture_of_sizes(settings: PrecisionSettings, main: pd.DataFrame) -> Picture:
+def _draw_sizes(settings: PrecisionSettings, main: pd.DataFrame) -> Picture:
     def draw(figure: Figure) -> None:
         measures = {
             "error": "‖Ω − Ω̄‖ in Frobenius norm",
@@ -176,16 +176,16 @@ def _picture_of_sizes(settings: PrecisionSettings, main: pd.DataFrame) -> Pictur
             "fscore": "F-score",
             "seconds": "CPU seconds",
         }
-        reference = where(main, method="GraHTP")[["p", "replication", "error"]]
+        reference = select_rows(main, method="GraHTP")[["p", "replication", "error"]]
         relative = main.merge(reference, on=["p", "replication"], suffixes=("", "_grahtp"))
         relative["ratio"] = relative["error"] / relative["error_grahtp"]
         for ax, (measure, label) in zip(figure.subplots(1, 4), measures.items(), strict=True):
-            draw_summaries(ax, relative if measure == "ratio" else main, "p", measure, METHODS)
-            finish(ax, "p", label, log="y" if measure == "seconds" else "", legend=measure == "error")
+            draw_summaries(ax, relative if measure == "ratio" else main, "p", measure, GRAPH_METHOD_NAMES)
+            finish_axes(ax, "p", label, log="y" if measure == "seconds" else "", legend=measure == "error")
             ax.set_xticks(settings.sizes)
 
     caption = (
-        f"Means and standard errors over {replications(main)}; seconds of one fit at the chosen k. The paper does not"
+        f"Means and standard errors over {count_runs(main)}; seconds of one fit at the chosen k. The paper does not"
         f" show errors relative to GraHTP's on the same data. {_describe_unconverged(main)}"
         f" {describe_graph_steps(settings)}"
     )
@@ -195,12 +195,12 @@ def _picture_of_sizes(settings: PrecisionSettings, main: pd.DataFrame) -> Pictur
 
 def _describe_unconverged(main: pd.DataFrame) -> str:
     """Which methods had runs that ended with repeating supports or at the limit."""
-    fractions = {method: (part["status"] != "converged").mean() for method, part in groups_of(main, "method").items()}
+    fractions = {method: (part["status"] != "converged").mean() for method, part in split_rows(main, "method").items()}
     parts = ", ".join(f"{method} {fraction:.0%}" for method, fraction in fractions.items() if fraction)
     return f"Runs with repeating supports, or stopped at the limit, return their best Ω: {parts}." if parts else ""
 
 
-def _picture_of_steps(settings: PrecisionSettings, steps: pd.DataFrame) -> Picture:
+def _draw_graph_steps(settings: PrecisionSettings, steps: pd.DataFrame) -> Picture:
     best = steps.groupby(["p", "replication"])
     relative = steps.assign(
         ratio=steps["error"] / best["error"].transform("min"), gap=steps["loss"] - best["loss"].transform("min")
@@ -212,7 +212,7 @@ def _picture_of_steps(settings: PrecisionSettings, steps: pd.DataFrame) -> Pictu
     )
     caption = (
         f"Multiples of 1/v², where v is the mean variance; k as chosen with {settings.multiple:g}/v², the step of the"
-        f" other figures (grey). Means and standard errors over {replications(steps, 'data set')} for each p. The paper"
+        f" other figures (grey). Means and standard errors over {count_runs(steps, 'data set')} for each p. The paper"
         f" does not state its step. The multiple with the lowest f: {_describe_lowest(steps)}. With long steps supports"
         f" repeat or keep changing, and the best Ω of the run is used: {_describe_unsettled(steps)}."
     )
@@ -228,11 +228,11 @@ def _picture_of_steps(settings: PrecisionSettings, steps: pd.DataFrame) -> Pictu
 def _describe_lowest(steps: pd.DataFrame) -> str:
     """On how many data sets each step has the lowest f."""
     parts = []
-    for p, part in groups_of(steps, "p").items():
+    for p, part in split_rows(steps, "p").items():
         lowest = part[part["loss"] <= part.groupby("replication")["loss"].transform("min")]
         wins = Counter(lowest["multiple"])
         counts = ", ".join(
-            f"{multiple:g} for {count_words(count, 'data set')}" for multiple, count in sorted(wins.items())
+            f"{multiple:g} for {describe_count(count, 'data set')}" for multiple, count in sorted(wins.items())
         )
         parts.append(f"p = {p}: {counts}")
     return "; ".join(parts)
@@ -245,22 +245,22 @@ def _describe_unsettled(steps: pd.DataFrame) -> str:
     return f"runs that did not converge are {', '.join(parts)}" if parts else "all runs converged"
 
 
-def _picture_of_adm(settings: PrecisionSettings, frame: pd.DataFrame) -> Picture:
-    adm, same_data = where(frame, kind="adm"), select_adm_data(frame)
+def _draw_adm(settings: PrecisionSettings, frame: pd.DataFrame) -> Picture:
+    adm, same_data = select_rows(frame, kind="adm"), select_adm_data(frame)
 
     def draw(figure: Figure) -> None:
         titles = {"minimized by ADM, as in the paper": adm, "as fitted here": same_data}
         for ax, (title, part) in zip(figure.subplots(1, 2, sharey=True), titles.items(), strict=True):
             draw_summaries(ax, part, "p", "seconds", GREEDY)
             draw_summaries(ax, same_data, "p", "seconds", ("GLasso",))
-            finish(ax, "p", "CPU seconds", log="y", title=title, legend=part is adm)
+            finish_axes(ax, "p", "CPU seconds", log="y", title=title, legend=part is adm)
             ax.set_xticks(settings.adm_at)
 
-    methods = [method_named(name) for name in (*GREEDY, "GLasso")]
+    methods = [find_method(name) for name in (*GREEDY, "GLasso")]
     caption = (
         f"The alternating direction method of the paper's Appendix B stops at residuals of {settings.adm_tolerance:g};"
         " each method has the same k in both panels, though different rounding may lead to different supports. GLasso"
-        f" is the same in both. Means and standard errors over {replications(adm, 'data set')} for each p."
+        f" is the same in both. Means and standard errors over {count_runs(adm, 'data set')} for each p."
         f" {describe_graph_steps(settings, methods)}"
     )
     title = "Seconds of one fit with the paper's alternating direction method and with neighbourhood coordinate descent"

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from ..claims import Claim, Verdict, add_limits, combine, format_median_ratio, judge, judge_best, judge_better
-from ..frames import count_words, groups_of, mean, mean_table, summarize, unique, where
+from ..frames import describe_count, mean, mean_table, select_rows, split_rows, summarize, unique
 from ..graphs import GREEDY
 from ..methods import DEFAULT
 
 if TYPE_CHECKING:
     from .precision import PrecisionSettings
 
-__all__ = ["DESCENT_IS_FASTER", "precision_claims", "select_adm_data"]
+__all__ = ["DESCENT_IS_FASTER", "judge_precision", "select_adm_data"]
 
 #: "Much more efficient": at most this fraction of the other's time.
 MUCH_LESS = 0.5
@@ -29,14 +29,14 @@ DESCENT_IS_FASTER = (
 )
 
 
-def precision_claims(paper: str, settings: PrecisionSettings, frame: pd.DataFrame) -> list[Claim]:
+def judge_precision(paper: str, settings: PrecisionSettings, frame: pd.DataFrame) -> list[Claim]:
     """All claims."""
-    main, adm = where(frame, kind="main"), where(frame, kind="adm")
+    main, adm = select_rows(frame, kind="main"), select_rows(frame, kind="adm")
     rivals = ("GraSP", "FBS", "GLasso")
-    with_lasso = pd.concat([adm, where(select_adm_data(frame), method="GLasso")])
+    with_lasso = pd.concat([adm, select_rows(select_adm_data(frame), method="GLasso")])
     margin = MUCH_LESS - 1.0
     with_adm = f"with the paper's ADM (p = {', '.join(map(str, settings.adm_at))};"
-    with_adm += f" {count_words(settings.extras, 'data set')} each)"
+    with_adm += f" {describe_count(settings.extras, 'data set')} each)"
     with_descent = "with neighbourhood coordinate descent"
     lasso = "GLasso is computationally superior to the three greedy methods"
     greedy = f"GraHTP is computationally much more efficient than GraSP and FBS (at most {MUCH_LESS:g} of their time)"
@@ -91,7 +91,7 @@ def precision_claims(paper: str, settings: PrecisionSettings, frame: pd.DataFram
 
 def select_adm_data(frame: pd.DataFrame) -> pd.DataFrame:
     """The main results on the data on which the alternating direction method was tried."""
-    main, adm = where(frame, kind="main"), where(frame, kind="adm")
+    main, adm = select_rows(frame, kind="main"), select_rows(frame, kind="adm")
     if not len(adm):
         return main.iloc[:0]
     return main.merge(adm[["p", "replication"]].drop_duplicates(), on=["p", "replication"])
@@ -110,7 +110,7 @@ def _judge_favourable(frame: pd.DataFrame, method: str, others: Sequence[str]) -
 def _judge_less_stable(frame: pd.DataFrame, methods: Sequence[str]) -> Verdict:
     """Whether the standard errors of methods, of both measures, are larger than those of GLasso."""
     truths, ratios = [], []
-    for group in groups_of(frame, "p").values():
+    for group in split_rows(frame, "p").values():
         for measure in ("error", "fscore"):
             errors = summarize(group, "method", measure)["sem"].dropna()
             for method in methods:

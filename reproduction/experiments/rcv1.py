@@ -13,11 +13,11 @@ from ksparse.solvers import Result, Solver
 
 from ..base import Array, Experiment, Picture, Row, Scale, Settings, Task, TextTable
 from ..claims import Claim
-from ..data import has_original_rcv1, load_rcv1, missing_rcv1
-from ..drawing import draw_runs, draw_steps, draw_summaries, finish
-from ..frames import groups_of, mean, mean_with_error, replications, unique, where
-from ..methods import FEATURE_METHODS, METHODS, describe_steps, solve, value_at, warm_up
-from .rcv1_claims import EARLY, rcv1_claims, unpublished_table
+from ..data import find_missing_rcv1, has_original_rcv1, load_rcv1
+from ..drawing import draw_runs, draw_steps, draw_summaries, finish_axes
+from ..frames import count_runs, format_mean, mean, select_rows, split_rows, unique
+from ..methods import FEATURE_METHODS, METHOD_NAMES, describe_steps, solve, value_at, warm_up
+from .rcv1_claims import EARLY, judge_rcv1, tabulate_unpublished
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,7 +90,7 @@ class Rcv1(Experiment):
         " that stops at the limit returns its x with the lowest f."
     )
 
-    def data_note(self, settings: Rcv1Settings) -> str:
+    def describe_data(self, settings: Rcv1Settings) -> str:
         few = "" if settings.documents is None else f" Only {settings.documents:,} documents of each part are used."
         if settings.original:
             return (
@@ -104,10 +104,10 @@ class Rcv1(Experiment):
             f" independent: standard errors cover the variation between splits only.{few}"
         )
 
-    def missing_data(self) -> str | None:
-        return missing_rcv1()
+    def find_missing_data(self) -> str | None:
+        return find_missing_rcv1()
 
-    def settings(self, scale: Scale) -> Rcv1Settings:
+    def make_settings(self, scale: Scale) -> Rcv1Settings:
         original = has_original_rcv1()
         shown = (200, 400, 800, 1000)
         return {
@@ -118,7 +118,7 @@ class Rcv1(Experiment):
             ),
         }[scale]
 
-    def tasks(self, settings: Rcv1Settings) -> list[Task]:
+    def list_tasks(self, settings: Rcv1Settings) -> list[Task]:
         # The longest ones first, so that no process runs alone at the end.
         return [
             Task({"k": k, "replication": replication})
@@ -133,27 +133,29 @@ class Rcv1(Experiment):
         rows: list[Row] = []
         for method in FEATURE_METHODS:
             solver = method.make(settings.multiple / lipschitz, settings.tolerance, settings.limit)
-            measured, result = _fit(texts, k, solver)
+            measured, result = _fit_texts(texts, k, solver)
             rows.append({"kind": "main", "method": method.name, **measured})
-            rows += _trace(method.name, texts.objective, result, settings.limit)
+            rows += _trace_texts(method.name, texts.objective, result, settings.limit)
         if k in settings.steps_at:
             for method in FEATURE_METHODS[:2]:
                 for multiple in settings.steps:
-                    measured, _ = _fit(texts, k, method.make(multiple / lipschitz, settings.tolerance, settings.limit))
+                    measured, _ = _fit_texts(
+                        texts, k, method.make(multiple / lipschitz, settings.tolerance, settings.limit)
+                    )
                     rows.append({"kind": "step", "method": method.name, "multiple": multiple, **measured})
         return rows
 
-    def pictures(self, settings: Rcv1Settings, frame: pd.DataFrame) -> list[Picture]:
-        pictures = [_picture_of_convergence(settings, frame), _picture_of_accuracy(settings, frame)]
-        steps = where(frame, kind="step")
-        return [*pictures, _picture_of_steps(settings, steps)] if len(steps) else pictures
+    def draw_pictures(self, settings: Rcv1Settings, frame: pd.DataFrame) -> list[Picture]:
+        pictures = [_draw_text_convergence(settings, frame), _draw_accuracy(settings, frame)]
+        steps = select_rows(frame, kind="step")
+        return [*pictures, _draw_text_steps(settings, steps)] if len(steps) else pictures
 
-    def text_tables(self, settings: Rcv1Settings, frame: pd.DataFrame) -> list[TextTable]:
-        main = where(frame, kind="main")
-        return [*unpublished_table(main), _table_of_all(main)] if len(main) else []
+    def make_tables(self, settings: Rcv1Settings, frame: pd.DataFrame) -> list[TextTable]:
+        main = select_rows(frame, kind="main")
+        return [*tabulate_unpublished(main), _tabulate_all(main)] if len(main) else []
 
-    def claims(self, settings: Rcv1Settings, frame: pd.DataFrame) -> list[Claim]:
-        return rcv1_claims(frame, settings.shown)
+    def judge_claims(self, settings: Rcv1Settings, frame: pd.DataFrame) -> list[Claim]:
+        return judge_rcv1(frame, settings.shown)
 
 
 def _load_texts(settings: Rcv1Settings, seed: int) -> _Texts:
@@ -165,7 +167,7 @@ def _load_texts(settings: Rcv1Settings, seed: int) -> _Texts:
     return _Texts(objective, len(data.y_train[some]), data.X_test[some], data.y_test[some])
 
 
-def _fit(texts: _Texts, k: int, solver: Solver) -> tuple[Row, Result]:
+def _fit_texts(texts: _Texts, k: int, solver: Solver) -> tuple[Row, Result]:
     """A fit: its errors on the test documents, its objective, how soon it settled, and its seconds."""
     result, seconds = solve(texts.objective, k, solver)
     predicted = np.where(texts.X_test @ result.x > 0, 1.0, -1.0)
@@ -185,29 +187,29 @@ def _fit(texts: _Texts, k: int, solver: Solver) -> tuple[Row, Result]:
     return row, result
 
 
-def _trace(method: str, objective: Logistic, result: Result, limit: int) -> list[Row]:
+def _trace_texts(method: str, objective: Logistic, result: Result, limit: int) -> list[Row]:
     """The objective at the start and after each iteration up to the limit."""
     values = [value_at(objective, np.zeros(objective.shape)), *result.history["value"][:limit]]
     return [{"kind": "trace", "method": method, "iteration": t, "value": float(f)} for t, f in enumerate(values)]
 
 
-def _picture_of_convergence(settings: Rcv1Settings, frame: pd.DataFrame) -> Picture:
-    traces = where(frame, kind="trace")
+def _draw_text_convergence(settings: Rcv1Settings, frame: pd.DataFrame) -> Picture:
+    traces = select_rows(frame, kind="trace")
 
     def draw(figure: Figure) -> None:
         axes = np.atleast_1d(figure.subplots(1, len(settings.shown)))
         for ax, k in zip(axes, settings.shown, strict=True):
-            here = where(traces, k=k)
+            here = select_rows(traces, k=k)
             longest = int(here["iteration"].max()) + 1 if len(here) else 0
-            for method in METHODS:
-                runs = groups_of(where(here, method=method), "replication").values()
+            for method in METHOD_NAMES:
+                runs = split_rows(select_rows(here, method=method), "replication").values()
                 draw_runs(ax, [run["value"].to_numpy() for run in runs], method, longest, markevery=5)
             first = k == settings.shown[0]
             label = "ℓ2-regularized logistic loss" if first else ""
-            finish(ax, "iteration t", label, log="y", title=f"k = {k}", legend=first)
+            finish_axes(ax, "iteration t", label, log="y", title=f"k = {k}", legend=first)
 
     caption = (
-        f"Means with bands of standard errors over {replications(frame, 'split')}; a method that stopped keeps its last"
+        f"Means with bands of standard errors over {count_runs(frame, 'split')}; a method that stopped keeps its last"
         f" value. FBS has {settings.limit} terms at the right end, and continues to k."
         f" {describe_steps(settings.multiple)}"
     )
@@ -216,29 +218,29 @@ def _picture_of_convergence(settings: Rcv1Settings, frame: pd.DataFrame) -> Pict
     return Picture("rcv1-convergence", title, caption, draw, size, opening=True)
 
 
-def _picture_of_accuracy(settings: Rcv1Settings, frame: pd.DataFrame) -> Picture:
-    main = where(frame, kind="main")
+def _draw_accuracy(settings: Rcv1Settings, frame: pd.DataFrame) -> Picture:
+    main = select_rows(frame, kind="main")
 
     def draw(figure: Figure) -> None:
         measures = (("error", "test classification error"), ("seconds", "CPU seconds"), ("loss", "objective f"))
         for ax, (measure, label) in zip(figure.subplots(1, 3), measures, strict=True):
-            draw_summaries(ax, main, "k", measure, METHODS)
-            finish(ax, "cardinality k", label, log="" if measure == "error" else "y", legend=measure == "error")
+            draw_summaries(ax, main, "k", measure, METHOD_NAMES)
+            finish_axes(ax, "cardinality k", label, log="" if measure == "error" else "y", legend=measure == "error")
 
     caption = (
-        f"Means and standard errors over {replications(frame, 'split')}. The paper does not show the objective."
+        f"Means and standard errors over {count_runs(frame, 'split')}. The paper does not show the objective."
         f" {describe_steps(settings.multiple)}"
     )
     title = "Figure 3: test error, CPU time and objective over cardinality k on rcv1.binary"
     return Picture("rcv1-error-time", title, caption, draw, (11.0, 3.7), opening=True)
 
 
-def _picture_of_steps(settings: Rcv1Settings, steps: pd.DataFrame) -> Picture:
+def _draw_text_steps(settings: Rcv1Settings, steps: pd.DataFrame) -> Picture:
     measures = (("error", "test classification error", "xy"), ("loss", "objective f", "xy"))
     caption = (
         f"Results after at most {settings.limit} iterations; multiples of 1/L. The paper does not state its step; the"
         f" other figures use {settings.multiple:g}/L (grey). Means and standard errors over"
-        f" {replications(steps, 'split')}."
+        f" {count_runs(steps, 'split')}."
     )
     return Picture(
         "rcv1-steps",
@@ -249,16 +251,16 @@ def _picture_of_steps(settings: Rcv1Settings, steps: pd.DataFrame) -> Picture:
     )
 
 
-def _table_of_all(main: pd.DataFrame) -> TextTable:
+def _tabulate_all(main: pd.DataFrame) -> TextTable:
     measures = (("error", 4), ("loss", 4), ("early", 4), ("settled", 1), ("iterations", 1), ("seconds", 2))
     rows = [
-        [k, method, *(mean_with_error(part, name, digits) for name, digits in measures)]
+        [k, method, *(format_mean(part, name, digits) for name, digits in measures)]
         for k in sorted(unique(main, "k"))
-        for method, part in groups_of(where(main, k=k), "method").items()
+        for method, part in split_rows(select_rows(main, k=k), "method").items()
     ]
     train, test = (int(mean(main, name)) for name in ("train", "test"))
     caption = (
-        f"Means with standard errors over {replications(main, 'split')}; {train:,} documents for training and"
+        f"Means with standard errors over {count_runs(main, 'split')}; {train:,} documents for training and"
         f" {test:,} for testing. Settled: the first iteration whose loss is at most {100 * NEAR:g} % above that of the"
         " returned x."
     )

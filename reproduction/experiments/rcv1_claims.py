@@ -20,10 +20,10 @@ from ..claims import (
     judge_better,
     judge_comparable,
 )
-from ..frames import mean, mean_table, unique, where
-from ..methods import DEFAULT, METHODS, PUBLISHED
+from ..frames import mean, mean_table, select_rows, unique
+from ..methods import DEFAULT, METHOD_NAMES, PUBLISHED
 
-__all__ = ["EARLY", "UNPUBLISHED", "rcv1_claims", "unpublished_table"]
+__all__ = ["EARLY", "UNPUBLISHED", "judge_rcv1", "tabulate_unpublished"]
 
 #: The loss after this many iterations measures how fast a method converges.
 EARLY = 10
@@ -39,9 +39,9 @@ UNPUBLISHED = {"GraHTP": (4.79, 10.22), "FGraHTP": (4.70, 3.07), "GraSP": (4.46,
 UNPUBLISHED_SOURCE = "unpublished table"
 
 
-def rcv1_claims(frame: pd.DataFrame, shown: Collection[int]) -> list[Claim]:
+def judge_rcv1(frame: pd.DataFrame, shown: Collection[int]) -> list[Claim]:
     """All claims; those about convergence are judged at the k that Figure 2 shows."""
-    main = where(frame, kind="main")
+    main = select_rows(frame, kind="main")
     at_shown = main[main["k"].isin(shown)] if len(main) else main
     slow = ("FGraHTP", "FBS")
     margin = 1 / SIGNIFICANT - 1
@@ -53,7 +53,7 @@ def rcv1_claims(frame: pd.DataFrame, shown: Collection[int]) -> list[Claim]:
             _judge_same_convergence(at_shown, DEFAULT, "GraSP"),
             "How low GraHTP gets depends on its constant step: see the figure of steps.",
         ),
-        *_claim_with_best_step(frame),
+        *_judge_convergence_with_best_step(frame),
         Claim(
             "Figure 2",
             "GraHTP and GraSP are superior to FGraHTP and FBS in convergence",
@@ -99,21 +99,21 @@ def rcv1_claims(frame: pd.DataFrame, shown: Collection[int]) -> list[Claim]:
             combine({name: _judge_trade_off(main, name) for name in ("GraHTP", "FGraHTP")}),
             _judge_trade_off(main, DEFAULT),
         ),
-        *_claims_of_unpublished_table(main),
+        *_judge_unpublished(main),
     ]
 
 
-def unpublished_table(main: pd.DataFrame) -> list[TextTable]:
+def tabulate_unpublished(main: pd.DataFrame) -> list[TextTable]:
     """Our errors and seconds beside the table that the paper's source leaves out."""
-    errors = 100 * mean_table(main, "error", "k", METHODS)
-    seconds = mean_table(main, "seconds", "k", METHODS)
+    errors = 100 * mean_table(main, "error", "k", METHOD_NAMES)
+    seconds = mean_table(main, "seconds", "k", METHOD_NAMES)
     published = pd.Series({name: error for name, (error, _) in UNPUBLISHED.items()})
     distances = ((errors[published.index] - published) ** 2).sum(axis=1, skipna=False).dropna()
     if not len(distances):
         return []
     nearest = distances.idxmin()
     rows = []
-    for name in METHODS:
+    for name in METHOD_NAMES:
         error, time = (f"{value:.2f}" for value in UNPUBLISHED[name]) if name in UNPUBLISHED else ("", "")
         rows.append(
             [
@@ -135,7 +135,7 @@ def unpublished_table(main: pd.DataFrame) -> list[TextTable]:
     return [TextTable("Test error and time beside the unpublished table of the paper", caption, header, rows)]
 
 
-def _claims_of_unpublished_table(main: pd.DataFrame) -> list[Claim]:
+def _judge_unpublished(main: pd.DataFrame) -> list[Claim]:
     others = tuple(name for name in PUBLISHED if name != "GraSP")
     errors = ", ".join(f"{name} {UNPUBLISHED[name][0]:.2f}" for name in others)
     order = sorted(UNPUBLISHED, key=lambda name: UNPUBLISHED[name][1])
@@ -193,15 +193,15 @@ def _judge_same_convergence(frame: pd.DataFrame, method: str, other: str) -> Ver
     return combine({f"loss after {EARLY} iterations": early, "iterations until settled": close})
 
 
-def _claim_with_best_step(frame: pd.DataFrame) -> list[Claim]:
+def _judge_convergence_with_best_step(frame: pd.DataFrame) -> list[Claim]:
     """Whether GraHTP converges as GraSP does with some step; empty if none were tried."""
-    steps, rivals = where(frame, kind="step", method="GraHTP"), where(frame, kind="main", method="GraSP")
+    steps, rivals = select_rows(frame, kind="step", method="GraHTP"), select_rows(frame, kind="main", method="GraSP")
     truths, parts = [], []
     for k in sorted(unique(steps, "k")):
-        rival = where(rivals, k=k)
+        rival = select_rows(rivals, k=k)
         same = [
             f"{multiple:g}/L ({mean(part, 'early'):.3g})"
-            for multiple, part in where(steps, k=k).groupby("multiple")
+            for multiple, part in select_rows(steps, k=k).groupby("multiple")
             if _judge_same_convergence(pd.concat([part, rival]), "GraHTP", "GraSP").fraction == 1.0
         ]
         truths.append(bool(same))

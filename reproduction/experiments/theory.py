@@ -17,13 +17,13 @@ from ksparse.theory import ConditionC, restricted_eigenvalues
 
 from ..base import Array, Experiment, Picture, Row, Scale, Settings, Task, TextTable
 from ..claims import Claim, Verdict, combine, judge, judge_theorem
-from ..frames import mean, where
+from ..frames import mean, select_rows
 from ..methods import DEFAULT, gradient_at, solve, value_at
-from .theory_figures import fit_slope, format_slope, picture_of_bounds, picture_of_convergence, picture_of_floor
+from .theory_figures import draw_bounds, draw_convergence, draw_floor, fit_slope, format_slope
 
 __all__ = ["TheoryChecks", "TheorySettings"]
 
-METHODS = ("GraHTP", "FGraHTP", DEFAULT)
+THEORY_METHODS = ("GraHTP", "FGraHTP", DEFAULT)
 #: A slope in logarithms this close to 1 is proportionality.
 PROPORTIONAL = 0.2
 #: Rounding by which f may rise and an error may exceed its bound, relative to their values at the start.
@@ -116,7 +116,7 @@ class TheoryChecks(Experiment):
         " standard errors of the slope, there is no verdict."
     )
 
-    def settings(self, scale: Scale) -> TheorySettings:
+    def make_settings(self, scale: Scale) -> TheorySettings:
         multiples = (0.5, 0.99, 2.0, 4.0, 8.0, 16.0)
         noises = (0.01, 0.03, 0.1, 0.3)
         ks, ps = (5, 10, 20, 40), (50, 200, 800, 3200)
@@ -126,7 +126,7 @@ class TheoryChecks(Experiment):
             "full": TheorySettings(100, 100, multiples, noises, (800, 1600, 3200, 6400, 12800), ks, ps),
         }[scale]
 
-    def tasks(self, settings: TheorySettings) -> list[Task]:
+    def list_tasks(self, settings: TheorySettings) -> list[Task]:
         theorems: list[dict[str, Any]] = [{"part": "convergence"}]
         theorems += [{"part": "bounds", "noise": noise} for noise in settings.noises]
         usual = {
@@ -153,30 +153,30 @@ class TheoryChecks(Experiment):
         work = {"convergence": _check_convergence, "bounds": _check_bounds}.get(task.key["part"], _measure_floor)
         return list(work(settings, task.key))
 
-    def pictures(self, settings: TheorySettings, frame: pd.DataFrame) -> list[Picture]:
+    def draw_pictures(self, settings: TheorySettings, frame: pd.DataFrame) -> list[Picture]:
         return [
-            picture_of_convergence(frame),
-            picture_of_bounds(frame, settings.noises),
-            picture_of_floor(frame, METHODS),
+            draw_convergence(frame),
+            draw_bounds(frame, settings.noises),
+            draw_floor(frame, THEORY_METHODS),
         ]
 
-    def text_tables(self, settings: TheorySettings, frame: pd.DataFrame) -> list[TextTable]:
-        bounds = where(frame, part="bounds", t=0)
+    def make_tables(self, settings: TheorySettings, frame: pd.DataFrame) -> list[TextTable]:
+        bounds = select_rows(frame, part="bounds", t=0)
         constants = [
             [method, *(f"{mean(bounds, name, method=method):.3f}" for name in ("rho", "rate"))]
             for method in ("GraHTP", "FGraHTP")
         ]
         slopes = [
-            [words, *(format_slope(*_slope_of(frame, method, **key)) for method in METHODS)]
+            [words, *(format_slope(*_fit_slope(frame, method, **key)) for method in THEORY_METHODS)]
             for words, (_, key) in _BOUNDS.items()
         ]
         caption = "Root mean square error, with standard errors of the slopes; 1 is proportionality."
         return [
             TextTable("Constants of Theorem 2", "Means over the problems.", ("method", "ρ_s", "rate μ"), constants),
-            TextTable("Slopes of the error floor in logarithms", caption, ("against", *METHODS), slopes),
+            TextTable("Slopes of the error floor in logarithms", caption, ("against", *THEORY_METHODS), slopes),
         ]
 
-    def claims(self, settings: TheorySettings, frame: pd.DataFrame) -> list[Claim]:
+    def judge_claims(self, settings: TheorySettings, frame: pd.DataFrame) -> list[Claim]:
         return [
             Claim(
                 "Theorem 1",
@@ -206,7 +206,7 @@ class TheoryChecks(Experiment):
                 Claim(
                     source,
                     f"the error floor grows at most like {words}",
-                    combine({method: _judge_growth(frame, method, **key) for method in METHODS[:2]}),
+                    combine({method: _judge_growth(frame, method, **key) for method in THEORY_METHODS[:2]}),
                     _judge_growth(frame, DEFAULT, **key),
                 )
                 for words, (source, key) in _BOUNDS.items()
@@ -317,7 +317,7 @@ def _measure_floor(settings: TheorySettings, key: dict[str, Any]) -> Iterator[Ro
     step, halting = 1.0 / objective.lipschitz(), RelativeChange(settings.floor_tolerance)
     gradient = gradient_at(objective, coef)
     solvers = (GraHTP(step=step), FGraHTP(step=step, halting=halting, max_iter=settings.floor_limit), SwapGraHTP())
-    for method, solver in zip(METHODS, solvers, strict=True):
+    for method, solver in zip(THEORY_METHODS, solvers, strict=True):
         result, seconds = solve(objective, k, solver)
         yield {
             "method": method,
@@ -335,7 +335,7 @@ def _norm_of_largest(gradient: Array, k: int) -> float:
 
 
 def _judge_convergence(frame: pd.DataFrame, method: str) -> Verdict:
-    rows = where(frame, part="convergence", method=method)
+    rows = select_rows(frame, part="convergence", method=method)
     if not len(rows):
         return judge_theorem([], "runs", "no iterations")
     rows = rows[~(rows["multiple"] >= 1.0)]  # the default solver has none
@@ -346,7 +346,7 @@ def _judge_convergence(frame: pd.DataFrame, method: str) -> Verdict:
 
 def _judge_bounds(frame: pd.DataFrame, method: str) -> Verdict:
     """Whether the errors of a run are below their bounds at all t."""
-    rows = where(frame, part="bounds", method=method)
+    rows = select_rows(frame, part="bounds", method=method)
     within, closest = [], 0.0
     for _, run in rows.groupby(["noise", "replication"]) if len(rows) else ():
         start = float(run.loc[run["t"] == 0, "error"].iloc[0])
@@ -357,7 +357,7 @@ def _judge_bounds(frame: pd.DataFrame, method: str) -> Verdict:
 
 
 def _judge_exact(frame: pd.DataFrame, method: str, settings: TheorySettings) -> Verdict:
-    rows = where(frame, part="bounds", method=method, noise=0.0, t=settings.iterations)
+    rows = select_rows(frame, part="bounds", method=method, noise=0.0, t=settings.iterations)
     if not len(rows):
         return judge_theorem([], "problems", "no errors")
     largest = rows["error"].max()
@@ -365,14 +365,14 @@ def _judge_exact(frame: pd.DataFrame, method: str, settings: TheorySettings) -> 
     return judge_theorem((rows["error"] <= 1e-10) & (rows["ended"] == 1.0), "problems", f"largest final error {size}")
 
 
-def _slope_of(frame: pd.DataFrame, method: str, x: str, **key: str) -> tuple[float, float]:
+def _fit_slope(frame: pd.DataFrame, method: str, x: str, **key: str) -> tuple[float, float]:
     """The slope of the error against x in logarithms, and its standard error over the replications."""
-    return fit_slope(where(frame, method=method, **key), x)
+    return fit_slope(select_rows(frame, method=method, **key), x)
 
 
 def _judge_growth(frame: pd.DataFrame, method: str, x: str, **key: str) -> Verdict:
     """Whether the slope is at most 1, with a tolerance; no verdict if it is too uncertain."""
-    slope, error = _slope_of(frame, method, x, **key)
+    slope, error = _fit_slope(frame, method, x, **key)
     limit = 1.0 + PROPORTIONAL
     if not abs(slope - limit) > 2.0 * error:
         return judge([], f"slope {format_slope(slope, error)}, too uncertain for a verdict")

@@ -9,17 +9,17 @@ import numpy as np
 import pandas as pd
 
 from ..base import Array, Picture
-from ..drawing import COLOURS, INK, finish, style_of
-from ..frames import groups_of, replications, summarize, where
+from ..drawing import COLOURS, INK, finish_axes, get_style
+from ..frames import count_runs, select_rows, split_rows, summarize
 from ..methods import DEFAULT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["fit_slope", "format_slope", "picture_of_bounds", "picture_of_convergence", "picture_of_floor"]
+__all__ = ["draw_bounds", "draw_convergence", "draw_floor", "fit_slope", "format_slope"]
 
-PAPER = ("GraHTP", "FGraHTP")
+PAPER_METHODS = ("GraHTP", "FGraHTP")
 #: Columns that distinguish the points of the error floor.
 POINT = ["n", "k", "noise", "p"]
 #: Horizontal shifts, as fractions of the axis, and marker sizes, so that coinciding lines are all visible.
@@ -37,7 +37,7 @@ def fit_slope(frame: pd.DataFrame, x: str) -> tuple[float, float]:
     """
     if not len(frame):
         return np.nan, np.nan
-    squares = _by_point(frame).assign(error=frame["error"] ** 2)
+    squares = _number_points(frame).assign(error=frame["error"] ** 2)
     table = squares.pivot_table(index="replication", columns=POINT, values=[x, "error"]).dropna()
     if not len(table) or table["error"].shape[1] < 2:
         return np.nan, np.nan
@@ -62,14 +62,14 @@ def _fit_line(places: Array, squares: Array) -> float:
     return float(np.polyfit(np.log(places), np.log(squares) / 2.0, 1)[0])
 
 
-def _by_point(frame: pd.DataFrame) -> pd.DataFrame:
+def _number_points(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows with a number for p, which most of them lack because it does not vary."""
     return frame.assign(p=frame["p"].fillna(0) if "p" in frame else 0)
 
 
 def _summarize_points(frame: pd.DataFrame, x: str) -> pd.DataFrame:
     """Means of x, which may differ between replications, and root mean square errors, for each point."""
-    groups = _by_point(frame).assign(square=frame["error"] ** 2).groupby(POINT, sort=False)
+    groups = _number_points(frame).assign(square=frame["error"] ** 2).groupby(POINT, sort=False)
     points = groups["square"].agg(["mean", "sem"]).set_index(groups[x].mean().rename(x))
     size = np.sqrt(points["mean"])
     return pd.DataFrame({"mean": size, "sem": points["sem"] / (2.0 * size)})
@@ -80,55 +80,55 @@ def _draw_hollow(ax: Axes, summary: pd.DataFrame, method: str, label: str | None
     error, means = np.nan_to_num(summary["sem"].to_numpy(dtype=float)), summary["mean"].to_numpy(dtype=float)
     # On a logarithmic axis a bar that reaches 0 would have no end.
     below = np.minimum(error, 0.9 * means) if log else error
-    style: dict[str, Any] = {**style_of(method), "markersize": SIZES[method], "markerfacecolor": "none"}
+    style: dict[str, Any] = {**get_style(method), "markersize": SIZES[method], "markerfacecolor": "none"}
     ax.errorbar(
         summary.index.to_numpy(), means, yerr=(below, error), label=label or method, elinewidth=0.8, capsize=2, **style
     )
 
 
-def picture_of_convergence(frame: pd.DataFrame) -> Picture:
+def draw_convergence(frame: pd.DataFrame) -> Picture:
     """Theorem 1: fractions of runs that agree with it, over the step."""
-    part = where(frame, part="convergence")
+    part = select_rows(frame, part="convergence")
 
     def draw(figure: Figure) -> None:
         titles = {"monotone": "f never rises", "ended": "the run converges"}
         for ax, (measure, title) in zip(figure.subplots(1, 2, sharey=True), titles.items(), strict=True):
-            for method in PAPER:
+            for method in PAPER_METHODS:
                 _draw_hollow(ax, summarize(part, "multiple", measure, method=method), method, log=False)
             ax.axvline(1.0, color=INK, linewidth=0.8, linestyle=":")
-            finish(ax, "η·(1 + ρ₂ₖ)/ζ", "fraction of runs", log="x", title=title, legend=measure == "monotone")
+            finish_axes(ax, "η·(1 + ρ₂ₖ)/ζ", "fraction of runs", log="x", title=title, legend=measure == "monotone")
             ax.set_ylim(-0.03, 1.03)
 
     caption = (
         "Least squares with correlated features, from random starts; the dotted line is the limit of the step."
-        f" {replications(part, 'problem')} for each step, with standard errors. A run converges if its support (GraHTP)"
+        f" {count_runs(part, 'problem')} for each step, with standard errors. A run converges if its support (GraHTP)"
         " or f (FGraHTP) does not change any more. GraHTP and FGraHTP: constant step, η as on the axis."
     )
     title = "Theorem 1: convergence below and above the limit of the step"
     return Picture("theory-convergence", title, caption, draw, (9.0, 3.3))
 
 
-def picture_of_bounds(frame: pd.DataFrame, noises: Sequence[float]) -> Picture:
+def draw_bounds(frame: pd.DataFrame, noises: Sequence[float]) -> Picture:
     """Theorem 2: errors over iterations, with their bounds."""
-    part = where(frame, part="bounds")
+    part = select_rows(frame, part="bounds")
 
     def draw(figure: Figure) -> None:
         axes = np.atleast_1d(figure.subplots(1, len(noises)))
         for ax, noise in zip(axes, noises, strict=True):
-            here = where(part, noise=noise)
-            for method in PAPER:
-                errors = summarize(_drop_finished(where(here, method=method)), "t", "error")
+            here = select_rows(part, noise=noise)
+            for method in PAPER_METHODS:
+                errors = summarize(_drop_finished(select_rows(here, method=method)), "t", "error")
                 _draw_hollow(ax, errors.assign(mean=errors["mean"].clip(lower=LOWEST)), method)
                 bound = summarize(here, "t", "bound", method=method)["mean"]
                 ax.plot(bound.index, bound, linestyle="--", color=COLOURS[method], label=f"bound for {method}")
             ax.locator_params(axis="x", integer=True)
             title = "without noise" if noise == 0 else f"noise {noise:g}"
             first = ax is axes[0]
-            finish(ax, "iteration t", "‖x⁽ᵗ⁾ − x̄‖" if first else "", log="y", title=title, legend=first)
+            finish_axes(ax, "iteration t", "‖x⁽ᵗ⁾ − x̄‖" if first else "", log="y", title=title, legend=first)
 
     caption = (
         "From x⁽⁰⁾ = 0, with the exact constants of each problem; means over"
-        f" {replications(part, 'problem')}, with standard errors. GraHTP and FGraHTP: constant step, η the smaller of"
+        f" {count_runs(part, 'problem')}, with standard errors. GraHTP and FGraHTP: constant step, η the smaller of"
         " 0.95ζ and 0.99 of Theorem 1's limit. A run stops once x changes by at most 1e-9 of its largest entry, and a"
         " line ends where the last of its runs stops; until then stopped runs count with their last error. Errors below"
         f" {LOWEST:g} are drawn there."
@@ -138,12 +138,12 @@ def picture_of_bounds(frame: pd.DataFrame, noises: Sequence[float]) -> Picture:
 
 def _drop_finished(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows until the last of the runs stops: after that its last error is repeated."""
-    runs = [run["error"].to_numpy() for run in groups_of(frame, "replication").values()]
+    runs = [run["error"].to_numpy() for run in split_rows(frame, "replication").values()]
     last = max((int(np.flatnonzero(np.diff(errors)).max(initial=-1)) + 1 for errors in runs), default=0)
     return frame[frame["t"] <= last] if len(frame) else frame
 
 
-def picture_of_floor(frame: pd.DataFrame, methods: Sequence[str]) -> Picture:
+def draw_floor(frame: pd.DataFrame, methods: Sequence[str]) -> Picture:
     """The final error against what should be proportional to it."""
     floor = frame[~frame["part"].isin(["convergence", "bounds"])]
     panels = (
@@ -159,20 +159,20 @@ def picture_of_floor(frame: pd.DataFrame, methods: Sequence[str]) -> Picture:
         axes = figure.subplots(2, len(panels) // 2)
         for ax, (part, loss, x, label, title) in zip(axes.ravel(), panels, strict=True):
             for method in methods:
-                rows = where(floor, part=part, loss=loss, method=method)
+                rows = select_rows(floor, part=part, loss=loss, method=method)
                 if len(rows):
                     points = _summarize_points(rows, x)
                     points.index = points.index * (points.index.max() / points.index.min()) ** SHIFTS[method]
                     _draw_hollow(ax, points, method, f"{method} ({format_slope(*fit_slope(rows, x))})")
             first = ax in axes[:, 0]
-            finish(ax, label, "final ‖x − x̄‖" if first else "", log="xy", title=title, legend=True)
+            finish_axes(ax, label, "final ‖x − x̄‖" if first else "", log="xy", title=title, legend=True)
             if part == "dimension":
                 low, high = ax.get_ylim()
                 ax.set_ylim(low / 1.5, high * 1.5)  # a nearly flat line should look flat
 
     caption = (
         "In logarithms, with slopes and their standard errors in brackets: 1 is proportionality. Root mean squares over"
-        f" {replications(floor, 'problem')}, with standard errors; where the noise varies, only its scale differs"
+        f" {count_runs(floor, 'problem')}, with standard errors; where the noise varies, only its scale differs"
         " between the problems. The norm of the gradient is that of its k largest entries (FGraHTP: s = 3k, as in"
         " Theorem 2). Where the support is found, the error is that of a fit to k features and does not depend on p:"
         " the paper's √(k ln p/n) is an upper bound. Points of the methods are shifted slightly. GraHTP and FGraHTP:"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from reproduction.frames import read_csv, to_csv, where
+from reproduction.frames import read_csv, select_rows, to_csv
 
 from .helpers import experiment_named, results
 
@@ -41,13 +41,13 @@ SUMMARIES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
 def run_quickly(name: str) -> pd.DataFrame:
     """The results of a quick run."""
     experiment = experiment_named(name)
-    return results(experiment, experiment.settings("quick"))
+    return results(experiment, experiment.make_settings("quick"))
 
 
 def summarize_golden(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     """Mean of each measure in each setting."""
     chosen, columns, measures = SUMMARIES[name]
-    means = where(frame, **chosen).groupby(columns, sort=False, dropna=False)[measures].mean()
+    means = select_rows(frame, **chosen).groupby(columns, sort=False, dropna=False)[measures].mean()
     settings = [", ".join(_words(value) for value in key if not pd.isna(value)) for key in means.index]
     lines = means.set_axis(pd.Index(settings, name="setting")).reset_index()
     lines = lines.melt("setting", var_name="measure", value_name="mean").dropna()
@@ -60,7 +60,7 @@ def _words(value: Any) -> str:
 
 def read_golden(name: str) -> pd.DataFrame:
     """The lines of an experiment in the file."""
-    return where(read_csv(FILE), experiment=name)
+    return select_rows(read_csv(FILE), experiment=name)
 
 
 if __name__ == "__main__":

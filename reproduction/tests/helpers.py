@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from reproduction.base import Array, Experiment, Row, Settings
 from reproduction.claims import Claim
 from reproduction.experiments import EXPERIMENTS
-from reproduction.frames import where
+from reproduction.frames import select_rows
 
 # Before any figure is made, so that no display is needed.
 mpl.use("Agg")
@@ -28,7 +28,7 @@ def results(experiment: Experiment, settings: Settings) -> pd.DataFrame:
     """The rows of all tasks with their keys, computed on one thread."""
     with threadpool_limits(1):
         return frame_of(
-            {**task.key, **row} for task in experiment.tasks(settings) for row in experiment.run(settings, task)
+            {**task.key, **row} for task in experiment.list_tasks(settings) for row in experiment.run(settings, task)
         )
 
 
@@ -45,17 +45,17 @@ def rows_of(frame: pd.DataFrame) -> list[Row]:
 
 def values_of(frame: pd.DataFrame, name: str, **values: Any) -> Array:
     """The numbers of a column in the rows with these values."""
-    rows = where(frame, **values)
+    rows = select_rows(frame, **values)
     return rows[name].dropna().to_numpy(dtype=float) if name in rows else np.empty(0)
 
 
 def show_all(experiment: Experiment, settings: Settings, frame: pd.DataFrame) -> dict[str, Figure]:
     """Draw all figures, and check that every row of the tables has a cell for each column."""
-    for table in experiment.text_tables(settings, frame):
+    for table in experiment.make_tables(settings, frame):
         assert table.rows
         assert all(len(row) == len(table.header) for row in table.rows)
     figures = {}
-    for picture in experiment.pictures(settings, frame):
+    for picture in experiment.draw_pictures(settings, frame):
         figure = Figure(figsize=picture.size, layout="constrained")
         picture.draw(figure)
         figure.draw_without_rendering()
@@ -66,14 +66,14 @@ def show_all(experiment: Experiment, settings: Settings, frame: pd.DataFrame) ->
 
 def claim_with(text: str, experiment: Experiment, settings: Settings, frame: pd.DataFrame) -> Claim:
     """The only claim whose text contains this."""
-    (found,) = [claim for claim in experiment.claims(settings, frame) if text in claim.text]
+    (found,) = [claim for claim in experiment.judge_claims(settings, frame) if text in claim.text]
     return found
 
 
 def changed(frame: pd.DataFrame, name: str, factor: float, shift: float = 0.0, **values: Any) -> pd.DataFrame:
     """The results with a column scaled and shifted in the rows with these values."""
     copy = frame.copy()
-    chosen = where(frame, **values).index
+    chosen = select_rows(frame, **values).index
     copy[name] = copy[name].astype(float)
     copy.loc[chosen, name] = copy.loc[chosen, name] * factor + shift
     return copy

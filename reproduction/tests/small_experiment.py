@@ -10,7 +10,7 @@ import pandas as pd
 
 from reproduction.base import Experiment, Picture, Row, Settings, Task, TextTable
 from reproduction.claims import Claim, judge, judge_trend
-from reproduction.data import missing_rcv1
+from reproduction.data import find_missing_rcv1
 
 #: Why a claim does not hold.
 REASON = "There are errors in all of them."
@@ -31,10 +31,10 @@ class Small(Experiment):
         self.fails_at: int | None = None
         self.error: type[BaseException] = KeyboardInterrupt
 
-    def settings(self, scale: Any) -> Few:
+    def make_settings(self, scale: Any) -> Few:
         return Few((1, 2)) if scale == "quick" else Few()
 
-    def tasks(self, settings: Few) -> list[Task]:
+    def list_tasks(self, settings: Few) -> list[Task]:
         return [Task({"n": n}) for n in settings.sizes]
 
     def run(self, settings: Few, task: Task) -> list[Row]:
@@ -44,7 +44,7 @@ class Small(Experiment):
         self.runs.append(n)
         return [{"method": method, "error": 1.0 / n} for method in ("GraHTP", "FBS")]
 
-    def pictures(self, settings: Few, frame: pd.DataFrame) -> list[Picture]:
+    def draw_pictures(self, settings: Few, frame: pd.DataFrame) -> list[Picture]:
         def draw(figure: Any) -> None:
             figure.add_subplot().plot([1, 2])
 
@@ -53,11 +53,11 @@ class Small(Experiment):
             Picture("detail", "A detail", "It rises too.", draw),
         ]
 
-    def text_tables(self, settings: Few, frame: pd.DataFrame) -> list[TextTable]:
+    def make_tables(self, settings: Few, frame: pd.DataFrame) -> list[TextTable]:
         rows = [[n, f"{error:.3g}"] for n, error in zip(frame["n"], frame["error"], strict=True)]
         return [TextTable("All of it", "Each error.", ("n", "error"), rows)]
 
-    def claims(self, settings: Few, frame: pd.DataFrame) -> list[Claim]:
+    def judge_claims(self, settings: Few, frame: pd.DataFrame) -> list[Claim]:
         falling = judge_trend(frame, "error", "n", ("GraHTP",), -1.0)
         return [
             Claim("Figure 0", "errors fall", falling, judge([False], "never")),
@@ -69,8 +69,8 @@ class Small(Experiment):
 class WithData(Small):
     name, title = "with-data", "One with data"
 
-    def missing_data(self) -> str | None:
-        return missing_rcv1()
+    def find_missing_data(self) -> str | None:
+        return find_missing_rcv1()
 
 
 def make_data_folder(folder: Path) -> Path:

@@ -24,9 +24,9 @@ from reproduction.experiments.breast_cancer import (
     make_split,
     score,
 )
-from reproduction.experiments.breast_cancer_table import MEASURES, PAPER
-from reproduction.frames import mean, unique, where
-from reproduction.graphs import METHODS, method_named
+from reproduction.experiments.breast_cancer_table import MEASURES, PUBLISHED_TABLE
+from reproduction.frames import mean, select_rows, unique
+from reproduction.graphs import GRAPH_METHOD_NAMES, find_method
 from reproduction.methods import DEFAULT
 
 from .helpers import experiment_named, frame_of, results, rows_of, show_all, values_of
@@ -64,13 +64,13 @@ def test_it_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     found = experiment_named("breast-cancer")
     assert isinstance(found, BreastCancer)
     monkeypatch.delenv("KSPARSE_DATA", raising=False)
-    assert "Hess et al." in (found.missing_data() or "")
+    assert "Hess et al." in (found.find_missing_data() or "")
 
 
 @pytest.mark.parametrize("scale", ["quick", "standard", "full"])
 def test_scales(scale: Any) -> None:
-    settings = BreastCancer().settings(scale)
-    assert len(BreastCancer().tasks(settings)) == 2 * settings.replications
+    settings = BreastCancer().make_settings(scale)
+    assert len(BreastCancer().list_tasks(settings)) == 2 * settings.replications
     assert settings.curves <= settings.replications
 
 
@@ -114,11 +114,11 @@ def test_which_choice_of_genes_is_closer_to_the_paper(instead: float, expected: 
     rows = [
         {"kind": kind, "replication": each, "method": name, **dict.fromkeys(MEASURES, value), "edges": 3}
         for kind, value, each in (("main", 0.3, 0), ("main", 0.77, 1), ("by all", instead, 0))
-        for name in METHODS
+        for name in GRAPH_METHOD_NAMES
     ]
     for row in rows:
         row["specificity"] = 0.77 if row["kind"] == "main" else 0.9
-    _, second = BreastCancer().text_tables(TINY, frame_of(rows))
+    _, second = BreastCancer().make_tables(TINY, frame_of(rows))
     assert f"closer to the paper's than in the first table in: {expected}." in second.caption
     assert f"specificity +0.13, sensitivity {instead - 0.77:+.2f}, MCC {instead - 0.49:+.2f}." in second.caption
     assert [row[5] for row in second.rows] == [f"{instead:.2f}"] * 2
@@ -133,7 +133,7 @@ def test_tasks_with_genes_by_all_subjects_have_them(loaded: None, monkeypatch: p
 
     monkeypatch.setattr(breast_cancer, "make_split", noted)
     settings = replace(TINY, replications=1, curves=0)
-    plain, other = BreastCancer().tasks(settings)
+    plain, other = BreastCancer().list_tasks(settings)
     assert {row["kind"] for row in BreastCancer().run(settings, plain)} == {"main", "main, equal priors", "step"}
     rows = BreastCancer().run(settings, other)
     assert [(row["kind"], row["method"]) for row in rows] == [
@@ -146,7 +146,7 @@ def test_k_is_chosen_by_subjects_that_were_held_out() -> None:
     X, y = data()[:2]
     split = make_split(np.asarray(X), y, TINY, seed=0)
     folds = StratifiedKFold(TINY.folds, shuffle=True, random_state=5)
-    pairs = list(breast_cancer._fold_covariances(TINY, split, 5))
+    pairs = list(breast_cancer._compute_fold_covariances(TINY, split, 5))
     for (kept, out), found in zip(folds.split(split.X, split.y), pairs, strict=True):
         means = np.array([split.X[kept][split.y[kept] == label].mean(axis=0) for label in (0, 1)])
         for rows, covariance in zip((kept, out), found, strict=True):
@@ -178,7 +178,7 @@ def test_the_rule_is_that_of_the_estimator() -> None:
     model = SparseDiscriminantAnalysis(k=9, bounds="paper", standardize=False).fit(split.X, split.y)
     np.testing.assert_array_equal(classify(model.precision_, split), model.predict(split.X_test))
     covariance = split.covariance
-    own = method_named(DEFAULT).fit(TINY, covariance, 9)
+    own = find_method(DEFAULT).fit(TINY, covariance, 9)
     np.testing.assert_allclose(own.omega, model.precision_, atol=1e-8)
 
 
@@ -208,20 +208,20 @@ def test_the_effect_of_equal_priors_is_computed(sensitivity: float, text: str) -
             "kind": kind,
             "replication": 0,
             "method": name,
-            "specificity": PAPER[name].specificity[0],
+            "specificity": PUBLISHED_TABLE[name].specificity[0],
             "sensitivity": value,
-            "mcc": PAPER[name].mcc[0],
+            "mcc": PUBLISHED_TABLE[name].mcc[0],
         }
         for kind, value in (("main", 0.3), ("main, equal priors", sensitivity))
-        for name in PAPER
+        for name in PUBLISHED_TABLE
     ]
-    (table,) = BreastCancer().text_tables(TINY, frame_of(rows))
+    (table,) = BreastCancer().make_tables(TINY, frame_of(rows))
     assert text in table.caption
 
 
 def test_rows_have_all_measures(table: pd.DataFrame) -> None:
-    main = where(table, kind="main")
-    assert len(main) == 2 * len(METHODS)
+    main = select_rows(table, kind="main")
+    assert len(main) == 2 * len(GRAPH_METHOD_NAMES)
     names = ("specificity", "sensitivity", "mcc", "seconds", "tuning_seconds", "edges", "parameter", "iterations")
     for row in rows_of(main):
         assert all(np.isfinite(row[name]) for name in names)
@@ -231,39 +231,42 @@ def test_rows_have_all_measures(table: pd.DataFrame) -> None:
 
 def test_separated_classes_are_recognized(monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame) -> None:
     monkeypatch.setattr(breast_cancer, "load_hess", lambda: data(shift=0.0))
-    none = where(results(BreastCancer(), replace(TINY, curves=0)), kind="main")
-    for name in METHODS:
+    none = select_rows(results(BreastCancer(), replace(TINY, curves=0)), kind="main")
+    for name in GRAPH_METHOD_NAMES:
         assert mean(table, "mcc", method=name) > 0.5
         assert mean(none, "mcc", method=name) < 0.4
 
 
 def test_curves_begin_together_and_end_lower(table: pd.DataFrame) -> None:
-    curves = where(table, kind="curve")
+    curves = select_rows(table, kind="curve")
     assert unique(curves, "replication") == [0]
-    begins = {rows_of(where(curves, method=name))[0]["loss"] for name in unique(curves, "method")}
+    begins = {rows_of(select_rows(curves, method=name))[0]["loss"] for name in unique(curves, "method")}
     assert len(begins) == 1
     for name in unique(curves, "method"):
         values = values_of(curves, "loss", method=name)
         assert values[-1] < values[0]
-    assert len(where(curves, method="FBS")) == 1 + 9  # an iteration for each edge
+    assert len(select_rows(curves, method="FBS")) == 1 + 9  # an iteration for each edge
 
 
 def test_pictures_and_table(table: pd.DataFrame) -> None:
     assert list(show_all(BreastCancer(), TINY, table)) == ["breast-cancer-curves"]
-    shown, by_all, steps = BreastCancer().text_tables(TINY, table)
+    shown, by_all, steps = BreastCancer().make_tables(TINY, table)
     assert [row[0] for row in steps.rows] == ["0.0625/v²", "0.125/v²", "0.25/v²", "0.5/v²", "1/v²", "2/v²"]
     assert steps.rows[0][1] != "nan"
     assert [row[0] for row in by_all.rows] == ["GraHTP", DEFAULT, "GraHTP, equal priors", f"{DEFAULT}, equal priors"]
     assert {len(row) for row in by_all.rows} == {len(by_all.header)}
-    assert [row[0] for row in shown.rows] == [*METHODS, *(f"{name}, equal priors" for name in METHODS)]
+    assert [row[0] for row in shown.rows] == [
+        *GRAPH_METHOD_NAMES,
+        *(f"{name}, equal priors" for name in GRAPH_METHOD_NAMES),
+    ]
     assert {len(row) for row in shown.rows} == {len(shown.header)}
-    mcc = where(table, kind="main", method="FBS")["mcc"]
+    mcc = select_rows(table, kind="main", method="FBS")["mcc"]
     assert shown.rows[2][5] == f"{mcc.mean():.2f} ({mcc.std():.2f})"
     assert shown.rows[2][6] == "0.48 (0.19)"
-    assert shown.rows[len(METHODS) - 1][2] == ""
+    assert shown.rows[len(GRAPH_METHOD_NAMES) - 1][2] == ""
     # Equal priors have their own means, the same numbers of the paper, and no fits of their own.
-    equal = where(table, kind="main, equal priors", method="FBS")["sensitivity"]
-    line = shown.rows[len(METHODS) + 2]
+    equal = select_rows(table, kind="main, equal priors", method="FBS")["sensitivity"]
+    line = shown.rows[len(GRAPH_METHOD_NAMES) + 2]
     assert line[3:5] == [f"{equal.mean():.2f} ({equal.std():.2f})", "0.74 (0.18)"]
     assert line[-5:] == [""] * 5
 
@@ -287,7 +290,7 @@ SLOW, FAST, RESTLESS = [10.0, 8.0, 6.0, 4.0, 2.0], [10.0, 2.0, 2.0], [10.0, 2.0,
 
 
 def words(table: pd.DataFrame) -> list[str]:
-    return [claim.published.word for claim in BreastCancer().claims(TINY, table)]
+    return [claim.published.word for claim in BreastCancer().judge_claims(TINY, table)]
 
 
 def test_claims_follow_the_results() -> None:
@@ -307,7 +310,7 @@ def test_claims_follow_the_results() -> None:
 
 def test_a_curve_that_rises_again_has_not_converged() -> None:
     curves = {"GraHTP": RESTLESS, "GraSP": RESTLESS, "FBS": SLOW, DEFAULT: FAST}
-    claim = BreastCancer().claims(TINY, made_up({}, curves))[-1]
+    claim = BreastCancer().judge_claims(TINY, made_up({}, curves))[-1]
     assert claim.published.word == "does not hold"
     assert "GraHTP never" in claim.published.numbers
     assert claim.default is not None
@@ -317,7 +320,7 @@ def test_a_curve_that_rises_again_has_not_converged() -> None:
 def test_a_method_that_is_soon_stuck_is_not_faster_than_one_that_is_lower_at_once() -> None:
     """Iterations are counted to the same level for all."""
     curves = {"GraHTP": [10.0, 9.9, 9.9], "GraSP": [10.0, 0.3, 0.2, 0.1], "FBS": [10.0, 5.0, 1.0], DEFAULT: FAST}
-    claim = BreastCancer().claims(TINY, made_up({}, curves))[-1]
+    claim = BreastCancer().judge_claims(TINY, made_up({}, curves))[-1]
     assert claim.published.word == "does not hold"
     assert "GraHTP 1, GraSP 1, FBS 1; median of the lowest loss: GraHTP 9.90, GraSP 0.10" in claim.published.numbers
     assert claim.explanation
@@ -338,15 +341,20 @@ def test_the_papers_table() -> None:
     for line in LINES.split("\n")[1:-1]:
         name = line.split()[0]
         numbers = [float(number) for number in re.findall(r"\d\.\d+", line)]
-        assert numbers == [*PAPER[name].specificity, *PAPER[name].sensitivity, *PAPER[name].mcc, PAPER[name].seconds]
-    assert len(PAPER) == 4
+        assert numbers == [
+            *PUBLISHED_TABLE[name].specificity,
+            *PUBLISHED_TABLE[name].sensitivity,
+            *PUBLISHED_TABLE[name].mcc,
+            PUBLISHED_TABLE[name].seconds,
+        ]
+    assert len(PUBLISHED_TABLE) == 4
 
 
 def test_cells_are_under_their_heads() -> None:
     own = {"specificity": 0.11, "sensitivity": 0.22, "mcc": 0.33, "edges": 44, "seconds": 0.055, "tuning_seconds": 6.6}
-    rows = [{"kind": "main", "replication": 0, "method": name, **own} for name in METHODS]
+    rows = [{"kind": "main", "replication": 0, "method": name, **own} for name in GRAPH_METHOD_NAMES]
     rows += [{"kind": "adm", "replication": 0, "method": "GraSP", "seconds": 7.7, "status": "max_iter"}]
-    (table,) = BreastCancer().text_tables(TINY, frame_of(rows))
+    (table,) = BreastCancer().make_tables(TINY, frame_of(rows))
     assert table.header == (
         *("method", "specificity", "paper", "sensitivity", "paper", "MCC", "paper", "edges"),
         *("CPU s, fit", "with ADM", "paper", "CPU s, whole choice"),
@@ -360,9 +368,9 @@ def test_the_papers_own_numbers_say_what_the_paper_says() -> None:
     rows = [
         {"kind": kind, "method": name, "specificity": a[0], "sensitivity": b[0], "mcc": c[0], "seconds": seconds}
         for kind in ("main", "adm")
-        for name, (a, b, c, seconds) in PAPER.items()
+        for name, (a, b, c, seconds) in PUBLISHED_TABLE.items()
     ]
-    claims = BreastCancer().claims(TINY, frame_of(rows))
+    claims = BreastCancer().judge_claims(TINY, frame_of(rows))
     assert [claim.published.word for claim in claims] == ["holds"] * 8 + ["not measured"]
     assert claims[1].text == "GraHTP has the largest MCC (0.49, 0.45, 0.48, 0.45)"
     assert claims[4].text.startswith("GLasso is the fastest (1.19 s; 1.92, 4.06, 8.73 s): with the paper's ADM")
@@ -374,7 +382,7 @@ def test_the_largest_is_reported_with_numbers() -> None:
         for name, value in (("GraHTP", 0.5), ("GraSP", 0.6), ("FBS", 0.4), ("GLasso", 0.5))
         for each in range(3)
     ]
-    claim = BreastCancer().claims(TINY, frame_of(rows))[1]
+    claim = BreastCancer().judge_claims(TINY, frame_of(rows))[1]
     assert claim.published.word == "does not hold"
     expected = "GraHTP 0.501, GraSP 0.601 (clearly more), FBS 0.401 (clearly less), GLasso 0.501"
     assert claim.published.numbers == expected
@@ -385,11 +393,11 @@ def test_the_largest_is_reported_with_numbers() -> None:
 
 
 def test_steps_and_the_papers_way_of_minimizing(table: pd.DataFrame) -> None:
-    steps, adm = where(table, kind="step"), where(table, kind="adm")
+    steps, adm = select_rows(table, kind="step"), select_rows(table, kind="adm")
     assert unique(steps, "multiple") == list(TINY.steps)
     assert unique(steps, "replication") == [0, 1]
     # Steps matter: the losses differ.
-    assert len({row["loss"] for row in rows_of(where(steps, replication=0))}) > 1
+    assert len({row["loss"] for row in rows_of(select_rows(steps, replication=0))}) > 1
     assert unique(adm, "method") == ["GraHTP", "GraSP", "FBS", "GLasso"]
     assert unique(adm, "replication") == [0]
 
@@ -403,7 +411,7 @@ def test_adm_is_what_the_paper_has(loaded: None, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(breast_cancer, "Exact", noted)
     used: list[Any] = []
-    for kind in {type(method_named(name)) for name in METHODS}:
+    for kind in {type(find_method(name)) for name in GRAPH_METHOD_NAMES}:
         plain = kind.fit
 
         def fit(self: Any, *arguments: Any, plain: Any = plain) -> Any:
@@ -412,13 +420,13 @@ def test_adm_is_what_the_paper_has(loaded: None, monkeypatch: pytest.MonkeyPatch
 
         monkeypatch.setattr(kind, "fit", fit)
     settings = replace(TINY, replications=1)
-    BreastCancer().run(settings, BreastCancer().tasks(settings)[0])
+    BreastCancer().run(settings, BreastCancer().list_tasks(settings)[0])
     assert made == [("adm", settings.adm_tolerance)]
     assert used == [Exact("adm", tol=settings.adm_tolerance)] * 4
 
 
 def test_full_settings_are_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KSPARSE_DATA", raising=False)
-    full = BreastCancer().settings("full")
+    full = BreastCancer().make_settings("full")
     assert (full.test_positive, full.test_negative, full.genes, full.folds) == (5, 16, 113, 6)
     assert full.replications == 100

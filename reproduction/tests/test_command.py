@@ -76,6 +76,7 @@ def test_html_report(small: Small, tmp_path: Path) -> None:
     assert not balance.open
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["report.html", "report.md"])
 def test_the_report_opens_with_figures_and_claims_fold_out(small: Small, tmp_path: Path, name: str) -> None:
     assert run(tmp_path) == 0
@@ -121,6 +122,7 @@ def test_results_and_claims_as_csv(small: Small, tmp_path: Path, capsys: Capture
     assert not (tmp_path / "with-data.csv").exists()
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_is_resumed(small: Small, tmp_path: Path, capsys: Captured) -> None:
     small.fails_at = 3
     assert run(tmp_path, "small") == 130
@@ -136,6 +138,7 @@ def test_an_interrupted_run_is_resumed(small: Small, tmp_path: Path, capsys: Cap
     assert small.runs == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_a_failing_task_does_not_prevent_the_report(small: Small, tmp_path: Path, capsys: Captured) -> None:
     small.fails_at, small.error = 2, ValueError
     assert run(tmp_path, "small") == 1
@@ -153,7 +156,7 @@ def test_results_that_cannot_be_shown_do_not_prevent_the_others(
     def fail(figure: Any) -> None:
         raise ArithmeticError("too few")
 
-    monkeypatch.setattr(WithData, "pictures", lambda *_: [Picture("bad", "A bad line", "", fail)])
+    monkeypatch.setattr(WithData, "draw_pictures", lambda *_: [Picture("bad", "A bad line", "", fail)])
     out = tmp_path / "out"
     assert run(out, "--data", str(make_data_folder(tmp_path))) == 1
     assert "Failed: with-data: its results cannot be shown (ArithmeticError: too few)" in capsys.readouterr().err
@@ -200,6 +203,7 @@ def test_what_the_report_was_made_with(small: Small, tmp_path: Path, monkeypatch
     assert "cores" in values["Machine"]
 
 
+@pytest.mark.slow
 def test_results_of_other_settings_are_not_mixed(small: Small, tmp_path: Path, capsys: Captured) -> None:
     assert run(tmp_path, "small") == 0
     assert run(tmp_path, "small", "--quick") == 2
@@ -210,6 +214,7 @@ def test_results_of_other_settings_are_not_mixed(small: Small, tmp_path: Path, c
     assert re.search(r"\| A \\<small\\> one \| .* has results of settings", read(tmp_path, "report.md"))
 
 
+@pytest.mark.slow
 def test_former_results_in_the_folder_are_shown_too(
     small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
@@ -228,6 +233,7 @@ def test_former_results_in_the_folder_are_shown_too(
     assert "## One with data" in read(out, "report.md")
 
 
+@pytest.mark.slow
 def test_render_writes_the_same_report_from_the_results(small: Small, tmp_path: Path) -> None:
     assert run(tmp_path, "small") == 0
     names = ("report.md", "report.html", "claims.csv", "made-with.csv", "small.svg")
@@ -247,6 +253,7 @@ def test_a_folder_without_results_cannot_be_rendered(small: Small, tmp_path: Pat
     assert "has no results; expected made-with.csv and files such as small.csv" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["quick", "standard", "full"])
 def test_each_scale_has_a_folder_of_its_own(
     small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scale: str
@@ -257,7 +264,7 @@ def test_each_scale_has_a_folder_of_its_own(
 
 
 def test_a_note_on_the_data_is_shown(small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Small, "data_note", lambda self, settings: "Data: not those of the paper.")
+    monkeypatch.setattr(Small, "describe_data", lambda self, settings: "Data: not those of the paper.")
     assert run(tmp_path, "small") == 0
     assert '<p class="data">Data: not those of the paper.</p>' in read(tmp_path, "report.html")
     assert "**Data: not those of the paper.**" in read(tmp_path, "report.md")

@@ -10,7 +10,7 @@ import pytest
 from reproduction.command import load_report
 from reproduction.experiments import EXPERIMENTS
 from reproduction.frames import read_csv, unique
-from reproduction.report import Report, claims_frame
+from reproduction.report import Report, tabulate_claims
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reproduction"
 
@@ -26,7 +26,7 @@ def report() -> Report:
 def test_results_are_those_of_all_tasks_of_a_full_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KSPARSE_DATA", raising=False)
     (experiment,) = (each for each in EXPERIMENTS if each.name == name)
-    keys = pd.DataFrame(task.key for task in experiment.tasks(experiment.settings("full")))
+    keys = pd.DataFrame(task.key for task in experiment.list_tasks(experiment.make_settings("full")))
     kept = read_csv(FOLDER / f"{name}.csv")[list(keys)].drop_duplicates()
     assert kept.merge(keys).shape == keys.shape == kept.shape
 
@@ -42,7 +42,7 @@ def test_table_1_has_equal_priors_for_all_fits() -> None:
 @pytest.mark.slow
 def test_claims_are_computed_from_the_results(report: Report) -> None:
     committed = pd.read_csv(FOLDER / "claims.csv", keep_default_na=False)
-    pd.testing.assert_frame_equal(claims_frame(report.results), committed)
+    pd.testing.assert_frame_equal(tabulate_claims(report.results), committed)
 
 
 @pytest.mark.slow

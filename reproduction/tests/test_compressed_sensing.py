@@ -12,8 +12,8 @@ from reproduction.experiments.compressed_sensing import (
     SensingSettings,
     _make_problem,
 )
-from reproduction.frames import summarize, unique, where
-from reproduction.methods import DEFAULT, METHODS
+from reproduction.frames import select_rows, summarize, unique
+from reproduction.methods import DEFAULT, METHOD_NAMES
 
 from .helpers import changed, claim_with, results, rows_of, show_all, values_of
 
@@ -21,7 +21,7 @@ from .helpers import changed, claim_with, results, rows_of, show_all, values_of
 pytestmark = pytest.mark.slow
 
 SMALL = SensingSettings((2, 8, 16), 4, n=30, p=60, limit=100, steps_at=(8,))
-ALL = (*METHODS, "HTP", "IHT")
+ALL = (*METHOD_NAMES, "HTP", "IHT")
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def table() -> pd.DataFrame:
 
 
 def test_rows_have_all_measures(table: pd.DataFrame) -> None:
-    main = where(table, kind="main")
+    main = select_rows(table, kind="main")
     assert len(main) == len(ALL) * len(SMALL.ks) * len(COEFFICIENTS) * SMALL.trials
     assert all({"success", "error", "seconds", "iterations", "trial"} <= set(row) for row in rows_of(main))
     assert all(row["success"] == (row["error"] < SMALL.success) for row in rows_of(main))
@@ -38,7 +38,7 @@ def test_rows_have_all_measures(table: pd.DataFrame) -> None:
 
 def test_success_falls_with_k(table: pd.DataFrame) -> None:
     for method in ALL:
-        fractions = summarize(where(table, kind="main"), "k", "success", method=method)["mean"].to_numpy()
+        fractions = summarize(select_rows(table, kind="main"), "k", "success", method=method)["mean"].to_numpy()
         assert fractions[0] > 0.9
         assert fractions[-1] < 0.5
         assert np.all(np.diff(fractions) <= 0)
@@ -88,11 +88,11 @@ def test_the_verdict_on_success_follows_the_numbers(table: pd.DataFrame) -> None
         assert claim.published.word == "not measured"
     ours = {"GraHTP": 0.5, DEFAULT: 1.0}
     best = _with_successes(table, ours)
-    claims = [claim for claim in CompressedSensing().claims(SMALL, best) if words in claim.text]
+    claims = [claim for claim in CompressedSensing().judge_claims(SMALL, best) if words in claim.text]
     assert [claim.published.word for claim in claims] == ["holds", "holds"]
     assert [claim.default.word for claim in claims if claim.default is not None] == ["holds", "holds"]
     worst = _with_successes(table, {name: float(name not in ours) for name in ALL})
-    claims = [claim for claim in CompressedSensing().claims(SMALL, worst) if words in claim.text]
+    claims = [claim for claim in CompressedSensing().judge_claims(SMALL, worst) if words in claim.text]
     assert [claim.published.word for claim in claims] == ["does not hold", "does not hold"]
     # A tie with GraHTP is no success.
     assert [claim.default.fraction for claim in claims if claim.default is not None] == [0.0, 0.0]
@@ -130,24 +130,26 @@ def test_figures_and_tables(table: pd.DataFrame) -> None:
 
 
 def test_scales() -> None:
-    sizes = [len(CompressedSensing().tasks(CompressedSensing().settings(scale))) for scale in ("quick", "standard")]
+    sizes = [
+        len(CompressedSensing().list_tasks(CompressedSensing().make_settings(scale))) for scale in ("quick", "standard")
+    ]
     assert sizes[0] < sizes[1]
-    assert CompressedSensing().settings("full").trials == 100
+    assert CompressedSensing().make_settings("full").trials == 100
 
 
 def test_steps_are_tried_and_matter(table: pd.DataFrame) -> None:
-    steps = where(table, kind="step")
+    steps = select_rows(table, kind="step")
     assert unique(steps, "k") == [8]
     for method, values in (("GraHTP", SMALL.pursuit_steps), ("FGraHTP", SMALL.gradient_steps)):
-        assert unique(where(steps, method=method), "step") == list(values)
-        assert len(set(summarize(where(steps, method=method), "step", "error")["mean"])) > 2
+        assert unique(select_rows(steps, method=method), "step") == list(values)
+        assert len(set(summarize(select_rows(steps, method=method), "step", "error")["mean"])) > 2
     # The step of the other rows is among them, with the same results.
     for method, step in (("GraHTP", SMALL.pursuit_step), ("FGraHTP", SMALL.gradient_step)):
-        main = values_of(where(table, kind="main", k=8, method=method), "error")
-        np.testing.assert_array_equal(values_of(where(steps, method=method, step=step), "error"), main)
+        main = values_of(select_rows(table, kind="main", k=8, method=method), "error")
+        np.testing.assert_array_equal(values_of(select_rows(steps, method=method, step=step), "error"), main)
     figures = show_all(CompressedSensing(), SMALL, table)
     assert list(figures) == ["compressed-sensing", "compressed-sensing-steps"]
-    assert len(show_all(CompressedSensing(), SMALL, where(table, kind="main"))) == 1
+    assert len(show_all(CompressedSensing(), SMALL, select_rows(table, kind="main"))) == 1
 
 
 def test_answers_that_differ_by_more_than_rounding_are_not_the_same(table: pd.DataFrame) -> None:

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from reproduction.claims import judge_better, judge_comparable
-from reproduction.drawing import draw_runs, draw_steps, finish
+from reproduction.drawing import draw_runs, draw_steps, finish_axes
 
 from .helpers import frame_of
 
@@ -17,7 +17,7 @@ def test_logarithmic_axes_have_several_plain_numbers(high: float, least: int) ->
     figure = Figure()
     ax = figure.subplots()
     ax.plot([1.0, 2.0], [1.0, high])
-    finish(ax, "x", "y", log="y")
+    finish_axes(ax, "x", "y", log="y")
     figure.draw_without_rendering()
     low, top = ax.get_ylim()
     shown = [label.get_text() for label in ax.get_yticklabels() if low <= float(label.get_position()[1]) <= top]
@@ -37,7 +37,7 @@ def test_a_panel_without_results_says_so() -> None:
     figure = Figure()
     ax = figure.subplots()
     ax.plot([], [])
-    finish(ax, "n", "error", log="xy")
+    finish_axes(ax, "n", "error", log="xy")
     figure.draw_without_rendering()
     assert [text.get_text() for text in ax.texts] == ["no results yet"]
     assert ax.get_xscale() == "linear"

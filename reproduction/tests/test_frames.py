@@ -9,15 +9,15 @@ import pandas as pd
 from numpy.testing import assert_allclose
 
 from reproduction.frames import (
-    groups_of,
+    count_runs,
+    format_mean,
     mean,
-    mean_with_error,
     read_csv,
-    replications,
+    select_rows,
+    split_rows,
     summarize,
     to_csv,
     unique,
-    where,
 )
 
 FRAME = pd.DataFrame(
@@ -38,12 +38,12 @@ def test_summaries_are_sorted_means_with_standard_errors() -> None:
 def test_missing_columns_and_values() -> None:
     assert np.isnan(mean(FRAME, "error", method="GLasso"))
     assert np.isnan(mean(FRAME, "seconds"))
-    assert not len(where(FRAME, kind="main"))
+    assert not len(select_rows(FRAME, kind="main"))
     assert not len(summarize(FRAME, "n", "error", method="GLasso"))
     assert not len(summarize(FRAME, "n", "seconds"))
     assert unique(FRAME, "kind") == []
-    assert groups_of(FRAME, "kind") == {}
-    assert mean_with_error(where(FRAME, method="FBS", n=10, replication=0), "error", 1) == "20.0"
+    assert split_rows(FRAME, "kind") == {}
+    assert format_mean(select_rows(FRAME, method="FBS", n=10, replication=0), "error", 1) == "20.0"
 
 
 def test_csv_has_eight_digits_and_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -57,12 +57,12 @@ def test_csv_has_eight_digits_and_is_read_as_it_was_written(tmp_path: Path) -> N
 
 
 def test_replications_in_words() -> None:
-    assert replications(pd.DataFrame({"replication": [0, 1, 2, 0, 1, 2]})) == "3 replications"
-    assert replications(pd.DataFrame({"replication": [7]}), "split") == "1 split (no spread)"
+    assert count_runs(pd.DataFrame({"replication": [0, 1, 2, 0, 1, 2]})) == "3 replications"
+    assert count_runs(pd.DataFrame({"replication": [7]}), "split") == "1 split (no spread)"
 
 
 def test_groups_are_the_rows_of_each_value() -> None:
     frame = pd.DataFrame([{"n": 2, "a": 1}, {"n": 1, "a": 2}, {"n": 2, "a": 3}, {"a": 4}])
-    groups = groups_of(frame, "n")
+    groups = split_rows(frame, "n")
     assert list(groups) == [2, 1]
-    assert all(group.equals(where(frame, n=n)) for n, group in groups.items())
+    assert all(group.equals(select_rows(frame, n=n)) for n, group in groups.items())

@@ -16,8 +16,8 @@ from reproduction.experiments.heatmaps import (
     compute_frequencies,
     encode_edges,
 )
-from reproduction.frames import where
-from reproduction.graphs import METHODS
+from reproduction.frames import select_rows
+from reproduction.graphs import GRAPH_METHOD_NAMES
 from reproduction.methods import DEFAULT
 
 from .helpers import experiment_named, frame_of, results, rows_of, show_all
@@ -40,7 +40,7 @@ def test_it_is_registered() -> None:
 
 
 def test_rows_say_what_was_found(table: pd.DataFrame) -> None:
-    assert len(table) == 2 * len(METHODS)
+    assert len(table) == 2 * len(GRAPH_METHOD_NAMES)
     for row in rows_of(table):
         assert len(row["found"]) == 8 * 7 // 2
         assert row["found"].count("1") == row["edges"]
@@ -49,7 +49,7 @@ def test_rows_say_what_was_found(table: pd.DataFrame) -> None:
 def test_one_truth_for_samples_of_their_own(table: pd.DataFrame) -> None:
     assert _sample(TINY, 0).shape == (2 * 60, 8)
     assert not np.array_equal(_sample(TINY, 0), _sample(TINY, 1))
-    first, second = (rows_of(where(table, method=DEFAULT, replication=replication))[0] for replication in (0, 1))
+    first, second = (rows_of(select_rows(table, method=DEFAULT, replication=replication))[0] for replication in (0, 1))
     assert first["loss"] != second["loss"]
 
 
@@ -75,8 +75,8 @@ def test_many_samples_find_the_truth() -> None:
 def test_picture(table: pd.DataFrame) -> None:
     (figure,) = show_all(Heatmaps(), TINY, table).values()
     titles = [ax.get_title() for ax in figure.axes if ax.get_title()]
-    assert titles == ["truth", *METHODS]
-    image = figure.axes[1 + METHODS.index(DEFAULT)].images[0].get_array()
+    assert titles == ["truth", *GRAPH_METHOD_NAMES]
+    image = figure.axes[1 + GRAPH_METHOD_NAMES.index(DEFAULT)].images[0].get_array()
     np.testing.assert_array_equal(np.asarray(image), compute_frequencies(table, DEFAULT, 8))
 
 
@@ -85,9 +85,9 @@ def test_the_claim_follows_the_edges(greedy: int, lasso: int, word: str) -> None
     rows = [
         {"replication": replication, "method": name, "edges": lasso if name == "GLasso" else greedy}
         for replication in range(3)
-        for name in METHODS
+        for name in GRAPH_METHOD_NAMES
     ]
-    (claim,) = Heatmaps().claims(TINY, frame_of(rows))
+    (claim,) = Heatmaps().judge_claims(TINY, frame_of(rows))
     assert claim.published.word == word
     assert claim.default is not None
     assert claim.default.word == word

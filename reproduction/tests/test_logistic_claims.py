@@ -9,10 +9,12 @@ import pytest
 
 from reproduction.experiments.logistic import LogisticSettings
 from reproduction.experiments.logistic_claims import describe_lowest
-from reproduction.frames import where
-from reproduction.methods import METHODS
+from reproduction.frames import select_rows
+from reproduction.methods import METHOD_NAMES
 
 from .helpers import changed, claim_with, experiment_named, frame_of, rows_of
+
+pytestmark = pytest.mark.slow
 
 SETTINGS = LogisticSettings((), 2, ())
 #: Error, seconds and iterations of each method, as the paper has them in short.
@@ -21,7 +23,7 @@ PAPERS = {
     "FGraHTP": (1.05, 3.0, 100),
     "GraSP": (2.00, 9.0, 10),
     "FBS": (3.00, 1.0, 100),
-    METHODS[-1]: (0.90, 0.5, 10),
+    METHOD_NAMES[-1]: (0.90, 0.5, 10),
 }
 VALUES = {"n": (100, 200, 400), "k": (100, 150, 300)}
 
@@ -51,7 +53,7 @@ def backwards(table: pd.DataFrame, over: str) -> pd.DataFrame:
 
 @pytest.mark.parametrize("over", ["n", "k"])
 def test_all_holds_where_all_is_as_published(over: str) -> None:
-    claims = experiment_named(f"logistic-{over}").claims(SETTINGS, as_published(over))
+    claims = experiment_named(f"logistic-{over}").judge_claims(SETTINGS, as_published(over))
     assert [claim.published.word for claim in claims] == ["holds"] * len(claims)
     assert not any(claim.explanation for claim in claims)
 
@@ -107,7 +109,7 @@ def test_the_best_step_counts_where_the_paper_speaks_of_it() -> None:
         rows = rows_of(as_published("k"))
         return frame_of({**row, "k": k} if row["kind"] == "step" else row for row in rows)
 
-    words = [claim.text for claim in experiment_named("logistic-k").claims(SETTINGS, with_steps_at(300))]
+    words = [claim.text for claim in experiment_named("logistic-k").judge_claims(SETTINGS, with_steps_at(300))]
     assert not any("best of the tried steps" in each for each in words)
     claim = claim_with("best of the tried steps", experiment_named("logistic-k"), SETTINGS, with_steps_at(150))
     assert "the same with the best of the tried steps (k = 150)" in claim.text
@@ -149,14 +151,14 @@ def test_reasons_have_the_numbers_of_the_results() -> None:
 def test_a_lowest_f_without_the_smallest_error_is_reported() -> None:
     table = as_published("n")
     names = list(PAPERS)
-    assert describe_lowest(where(table, kind="main"), "n", names).startswith(
+    assert describe_lowest(select_rows(table, kind="main"), "n", names).startswith(
         " The lowest f need not give the smallest error: at n = 400 FBS has the lowest f and finds 50% of the relevant"
         f" features, while {names[-1]}, with the smallest error, finds 50%"
     )
     agreeing = changed(table, "loss", 0.0, method=names[-1])
-    assert describe_lowest(where(agreeing, kind="main"), "n", names) == ""
+    assert describe_lowest(select_rows(agreeing, kind="main"), "n", names) == ""
     fewer = changed(table, "recall", 0.5, method="FBS")
-    assert describe_lowest(where(fewer, kind="main"), "n", names) == ""
+    assert describe_lowest(select_rows(fewer, kind="main"), "n", names) == ""
 
 
 def test_a_trend_that_turns_is_reported() -> None:
@@ -169,12 +171,14 @@ def test_a_trend_that_turns_is_reported() -> None:
 def test_the_effect_of_limits_on_the_claims() -> None:
     """The last x of GraSP, and FGraHTP run until it ends, replace theirs; only the same data sets count."""
     table = as_published("n")
-    main = where(table, kind="main")
-    assert not any("last x of GraSP" in claim.text for claim in experiment_named("logistic-n").claims(SETTINGS, table))
+    main = select_rows(table, kind="main")
+    assert not any(
+        "last x of GraSP" in claim.text for claim in experiment_named("logistic-n").judge_claims(SETTINGS, table)
+    )
     ends = [
         {**row, "kind": "end", "error": error}
         for method, error in (("GraSP", 0.5), ("FGraHTP", 0.4))
-        for row in rows_of(where(main, method=method, n=200, replication=1))
+        for row in rows_of(select_rows(main, method=method, n=200, replication=1))
     ]
     both = changed(frame_of([*rows_of(table), *ends]), "error", 9.0, replication=0)
     claim = claim_with("last x of GraSP", experiment_named("logistic-n"), SETTINGS, both)

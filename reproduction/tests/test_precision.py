@@ -17,16 +17,16 @@ from ksparse.solvers import FBS
 from reproduction.base import Array, Task
 from reproduction.experiments import precision
 from reproduction.experiments.precision import Precision, PrecisionSettings, compute_covariances, f_score
-from reproduction.frames import unique, where
+from reproduction.frames import select_rows, unique
 from reproduction.graphs import (
+    GRAPH_METHOD_NAMES,
     GRAPH_METHODS,
     GREEDY,
-    METHODS,
     Fit,
     GraphSettings,
+    find_method,
     fit_tuned,
     log_det_loss,
-    method_named,
     tune,
 )
 from reproduction.methods import DEFAULT
@@ -63,17 +63,17 @@ def test_it_is_registered() -> None:
 
 @pytest.mark.parametrize("scale", ["quick", "standard", "full"])
 def test_scales(scale: Any) -> None:
-    settings = Precision().settings(scale)
-    assert len(Precision().tasks(settings)) == settings.replications * len(settings.sizes)
+    settings = Precision().make_settings(scale)
+    assert len(Precision().list_tasks(settings)) == settings.replications * len(settings.sizes)
     assert set(settings.steps_at) | set(settings.adm_at) <= set(settings.sizes)
     assert settings.multiple in settings.steps
 
 
 def test_rows_have_all_measures(table: pd.DataFrame) -> None:
-    main = where(table, kind="main")
-    assert len(main) == 4 * len(METHODS)
+    main = select_rows(table, kind="main")
+    assert len(main) == 4 * len(GRAPH_METHOD_NAMES)
     for place in unique(main, "p"):
-        assert unique(where(main, p=place, replication=0), "method") == list(METHODS)
+        assert unique(select_rows(main, p=place, replication=0), "method") == list(GRAPH_METHOD_NAMES)
     for row in rows_of(main):
         assert all(name in row for name in (*MEASURES, "held_out", "tuning_seconds", "tried"))
         assert 0 <= row["fscore"] <= 1
@@ -82,19 +82,19 @@ def test_rows_have_all_measures(table: pd.DataFrame) -> None:
 
 
 def test_extras_are_where_they_are_asked_for(table: pd.DataFrame) -> None:
-    steps, adm = where(table, kind="step"), where(table, kind="adm")
+    steps, adm = select_rows(table, kind="step"), select_rows(table, kind="adm")
     assert unique(steps, "multiple") == [0.25, 0.5]
     assert {(row["p"], row["replication"]) for row in (*rows_of(steps), *rows_of(adm))} == {(8, 0)}
-    usual = rows_of(where(table, kind="main", method="GraHTP", p=8, replication=0))[0]
-    same = rows_of(where(steps, multiple=TINY.multiple))[0]
+    usual = rows_of(select_rows(table, kind="main", method="GraHTP", p=8, replication=0))[0]
+    same = rows_of(select_rows(steps, multiple=TINY.multiple))[0]
     assert [same[name] for name in ("error", "edges", "loss")] == [usual[name] for name in ("error", "edges", "loss")]
 
 
 def test_alternating_directions_find_the_same_minimum(table: pd.DataFrame) -> None:
-    adm = where(table, kind="adm")
+    adm = select_rows(table, kind="adm")
     assert unique(adm, "method") == list(GREEDY)
     for row in rows_of(adm):
-        usual = rows_of(where(table, kind="main", method=row["method"], p=8, replication=0))[0]
+        usual = rows_of(select_rows(table, kind="main", method=row["method"], p=8, replication=0))[0]
         assert row["loss"] == pytest.approx(usual["loss"], abs=1e-4)
         assert row["loss"] != usual["loss"]  # another way to it rounds differently
 
@@ -106,7 +106,7 @@ def test_more_samples_find_more_edges() -> None:
 
     few, many = rows(15), rows(2000)
     assert all(many[name]["fscore"] > few[name]["fscore"] for name in (*GREEDY, DEFAULT))
-    assert all(many[name]["error"] < few[name]["error"] for name in METHODS)
+    assert all(many[name]["error"] < few[name]["error"] for name in GRAPH_METHOD_NAMES)
     # With this many samples the likelihood chooses the first k of the grid that has room for all edges.
     edges = int(np.triu(make_precision(1, 12, 0.2, random_state=1).precision, 1).astype(bool).sum())
     chosen = min(k for k in TINY.ks(12) if k >= edges)
@@ -127,7 +127,7 @@ def test_loss_of_what_is_not_positive_definite_is_infinite() -> None:
 
 def test_the_step_is_a_multiple_of_the_inverse_squared_variance() -> None:
     covariance, _ = covariances()
-    result = method_named("GraHTP").solve(GraphSettings(multiple=0.25), covariance, 5)
+    result = find_method("GraHTP").solve(GraphSettings(multiple=0.25), covariance, 5)
     assert result.history["step"][0] == pytest.approx(0.25 / np.trace(covariance / 10) ** 2)
 
 
@@ -137,7 +137,7 @@ def test_greedy_methods_have_the_bounds_of_the_paper(monkeypatch: pytest.MonkeyP
     original = LogDet.restrict
     monkeypatch.setattr(LogDet, "restrict", lambda self, at: seen.append(self.bounds) or original(self, at))  # type: ignore[func-returns-value]
     for name in (*GREEDY, DEFAULT):
-        fit_tuned(method_named(name), TINY, covariance, [(covariance, held_out)])
+        fit_tuned(find_method(name), TINY, covariance, [(covariance, held_out)])
     assert covariance.shape == (10, 10)
     assert eigenvalue_bounds(covariance) in seen
     assert {bounds for bounds in seen if bounds.upper == np.inf} == set()
@@ -145,8 +145,8 @@ def test_greedy_methods_have_the_bounds_of_the_paper(monkeypatch: pytest.MonkeyP
 
 def test_paths_of_forward_selection_are_fits() -> None:
     covariance, _ = covariances()
-    method = method_named("FBS")
-    for fit in method.path(replace(TINY, accuracy=1e-12), covariance, [2.0, 5.0, 9.0]):
+    method = find_method("FBS")
+    for fit in method.solve_path(replace(TINY, accuracy=1e-12), covariance, [2.0, 5.0, 9.0]):
         alone = minimize(LogDet(covariance), int(fit.parameter), solver=FBS())
         np.testing.assert_allclose(fit.omega, alone.x, atol=1e-8)
         assert fit.iterations == alone.n_iter == fit.parameter
@@ -156,8 +156,8 @@ def test_paths_of_forward_selection_are_fits() -> None:
 def test_the_held_out_sample_chooses(method: Any) -> None:
     covariance, held_out = covariances()
     settings = replace(TINY, patience=100)
-    grid = method.grid(settings, covariance)
-    losses = [log_det_loss(fit.omega, held_out) for fit in method.path(settings, covariance, grid)]
+    grid = method.make_grid(settings, covariance)
+    losses = [log_det_loss(fit.omega, held_out) for fit in method.solve_path(settings, covariance, grid)]
     tuning = tune(method, settings, grid, [(covariance, held_out)])
     assert tuning.fits[0].parameter == grid[int(np.argmin(losses))]
     assert tuning.loss == pytest.approx(min(losses))
@@ -171,7 +171,7 @@ class _Listed:
         self._losses = losses
         self.fitted = 0
 
-    def path(self, settings: GraphSettings, covariance: Array, grid: Any) -> Iterator[Fit]:
+    def solve_path(self, settings: GraphSettings, covariance: Array, grid: Any) -> Iterator[Fit]:
         for value, loss in zip(grid, self._losses, strict=True):
             self.fitted += 1
             yield Fit(value, np.array([[np.exp(-loss)]]), 0.0, 1, "converged")
@@ -193,11 +193,12 @@ def test_the_mean_over_folds_decides() -> None:
     assert tune(method, GraphSettings(), [0, 1], [(zero, one), (zero, ten)]).fits[0].parameter == 0  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_pictures(table: pd.DataFrame) -> None:
     figures = show_all(Precision(), TINY, table)
     assert list(figures) == ["precision", "precision-steps", "precision-adm"]
     assert len(figures["precision"].axes) == 4
-    plain = frame_of(rows_of(where(table, kind="main")))
+    plain = frame_of(rows_of(select_rows(table, kind="main")))
     assert list(show_all(Precision(), TINY, plain)) == ["precision"]
 
 
@@ -227,7 +228,7 @@ def test_captions_report_which_runs_did_not_converge() -> None:
 
 
 def test_better_rivals_are_reported() -> None:
-    claim = Precision().claims(TINY, made_up("GLasso", "GraHTP"))[0]
+    claim = Precision().judge_claims(TINY, made_up("GLasso", "GraHTP"))[0]
     assert claim.published.word == "does not hold"
     assert claim.explanation.startswith(
         "GraSP has the smaller error at p = 30; GraSP has the larger F-score at p = 30; FBS has"
@@ -243,7 +244,7 @@ def made_up(better: str, worse: str) -> pd.DataFrame:
     rows = []
     for kind in ("main", "adm"):
         for replication in range(3):
-            for name in METHODS:
+            for name in GRAPH_METHOD_NAMES:
                 rank = {better: 0, worse: 2}.get(name, 1)
                 spread = (3 - rank) * replication
                 measures = {"error": 10 + 10 * rank + spread, "fscore": 0.9 - 0.3 * rank + 0.01 * spread}
@@ -253,7 +254,7 @@ def made_up(better: str, worse: str) -> pd.DataFrame:
 
 
 def words(table: pd.DataFrame) -> list[str]:
-    return [claim.published.word for claim in Precision().claims(TINY, table)]
+    return [claim.published.word for claim in Precision().judge_claims(TINY, table)]
 
 
 def test_claims_follow_the_results() -> None:
@@ -270,7 +271,7 @@ def test_claims_follow_the_results() -> None:
 
 
 def test_claims_of_the_default_solver_follow_its_results() -> None:
-    claims = Precision().claims(TINY, made_up(DEFAULT, "GLasso"))
+    claims = Precision().judge_claims(TINY, made_up(DEFAULT, "GLasso"))
     assert [claim.default.word for claim in claims if claim.default] == [
         "holds",
         "holds",
@@ -281,7 +282,7 @@ def test_claims_of_the_default_solver_follow_its_results() -> None:
 
 
 def test_full_settings_are_the_papers() -> None:
-    full = Precision().settings("full")
+    full = Precision().make_settings("full")
     assert (full.sizes, full.replications, full.n, full.probability) == ((30, 60, 120, 200), 100, 100, 0.1)
 
 
@@ -298,7 +299,9 @@ def test_the_papers_way_of_minimizing_is_judged_by_its_own_seconds() -> None:
 
 def test_half_of_the_time_is_much_less() -> None:
     def with_fraction(fraction: float) -> str:
-        rows = [{"kind": "main", "p": 30, "replication": 0, "method": name, "seconds": 1.0} for name in METHODS]
+        rows = [
+            {"kind": "main", "p": 30, "replication": 0, "method": name, "seconds": 1.0} for name in GRAPH_METHOD_NAMES
+        ]
         rows[0]["seconds"] = fraction
         return words(frame_of(rows))[6]
 

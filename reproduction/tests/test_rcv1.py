@@ -15,11 +15,13 @@ from scipy import sparse
 from reproduction.data import SplitData
 from reproduction.experiments import rcv1
 from reproduction.experiments.rcv1 import Rcv1, Rcv1Settings
-from reproduction.experiments.rcv1_claims import UNPUBLISHED, unpublished_table
-from reproduction.frames import summarize, unique, where
-from reproduction.methods import DEFAULT, FEATURE_METHODS, METHODS, PUBLISHED
+from reproduction.experiments.rcv1_claims import UNPUBLISHED, tabulate_unpublished
+from reproduction.frames import select_rows, summarize, unique
+from reproduction.methods import DEFAULT, FEATURE_METHODS, METHOD_NAMES, PUBLISHED
 
 from .helpers import changed, claim_with, frame_of, results, rows_of, show_all, values_of
+
+pytestmark = pytest.mark.slow
 
 SMALL = Rcv1Settings((4, 8), (4, 8), False, 2, documents=90, steps_at=(4,), steps=(1.0, 16.0))
 MEASURES = {"error", "seconds", "loss", "early", "settled", "iterations", "status", "train", "test"}
@@ -48,33 +50,33 @@ def table() -> pd.DataFrame:
 
 
 def test_rows_have_all_measures(table: pd.DataFrame) -> None:
-    main = where(table, kind="main")
-    assert len(main) == len(METHODS) * 2 * 2
+    main = select_rows(table, kind="main")
+    assert len(main) == len(METHOD_NAMES) * 2 * 2
     assert all(set(row) >= MEASURES for row in rows_of(main))
     assert all(row["train"] == 90 and row["test"] == 90 for row in rows_of(main))
     assert all(0 < row["error"] < 0.45 for row in rows_of(main))
     assert all(row["loss"] < np.log(2) for row in rows_of(main))
-    steps = where(table, kind="step")
+    steps = select_rows(table, kind="step")
     assert len(steps) == 2 * 2 * 2
     assert all(set(row) >= MEASURES for row in rows_of(steps))
     assert unique(steps, "k") == [4]
 
 
 def test_the_loss_falls_along_the_traces(table: pd.DataFrame) -> None:
-    for method in METHODS:
+    for method in METHOD_NAMES:
         for k in SMALL.ks:
-            trace = where(table, kind="trace", method=method, k=k, replication=0)
+            trace = select_rows(table, kind="trace", method=method, k=k, replication=0)
             values = values_of(trace, "value")
-            row = rows_of(where(table, kind="main", method=method, k=k, replication=0))[0]
+            row = rows_of(select_rows(table, kind="main", method=method, k=k, replication=0))[0]
             assert values_of(trace, "iteration").tolist() == list(range(int(row["iterations"]) + 1))
             assert values[0] == pytest.approx(np.log(2))
             assert values.min() <= (1 + 1e-4) * row["loss"] < values[0]
             assert values[int(row["settled"])] <= 1.01 * row["loss"] < values[int(row["settled"]) - 1]
             assert row["early"] == pytest.approx(values[min(10, values.size - 1)], rel=1e-4)
             assert np.all(np.diff(values) < 0) or method != "FBS"
-    assert rows_of(where(table, kind="main", method="FBS", k=8))[0]["iterations"] == 8
+    assert rows_of(select_rows(table, kind="main", method="FBS", k=8))[0]["iterations"] == 8
     # A larger k can only help a forward selection.
-    losses = summarize(where(table, kind="main"), "k", "loss", method="FBS")["mean"].to_numpy()
+    losses = summarize(select_rows(table, kind="main"), "k", "loss", method="FBS")["mean"].to_numpy()
     assert losses[1] < losses[0]
 
 
@@ -90,7 +92,7 @@ def test_the_loss_is_the_papers() -> None:
 def test_errors_are_those_on_the_test_documents() -> None:
     texts = rcv1._load_texts(SMALL, 0)
     solver = FEATURE_METHODS[3].make(1.0, 1e-4, 50)
-    row, result = rcv1._fit(texts, 4, solver)
+    row, result = rcv1._fit_texts(texts, 4, solver)
     data = _made_up(0)
     wrong = (data.X_test[:90] @ result.x > 0) != (data.y_test[:90] > 0)
     assert row["error"] == pytest.approx(wrong.mean())
@@ -99,16 +101,16 @@ def test_errors_are_those_on_the_test_documents() -> None:
 def test_the_number_of_splits_follows_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
     for original, splits in ((True, 1), (False, 5)):
         monkeypatch.setattr(rcv1, "has_original_rcv1", lambda original=original: original)
-        settings = Rcv1().settings("full")
+        settings = Rcv1().make_settings("full")
         assert settings.replications == splits
-        assert len(Rcv1().tasks(settings)) == 10 * splits
-    assert settings.fingerprint() != Rcv1().settings("standard").fingerprint()
+        assert len(Rcv1().list_tasks(settings)) == 10 * splits
+    assert settings.compute_fingerprint() != Rcv1().make_settings("standard").compute_fingerprint()
 
 
 def test_a_run_that_diverges_has_all_measures() -> None:
     texts = rcv1._load_texts(SMALL, 0)
     solver = FEATURE_METHODS[1].make(1e300, 1e-4, 50)
-    row, result = rcv1._fit(texts, 4, solver)
+    row, result = rcv1._fit_texts(texts, 4, solver)
     assert row["loss"] == row["early"] == pytest.approx(np.log(2))
     assert row["settled"] == result.n_iter + 1
 
@@ -117,11 +119,11 @@ def test_figures_and_tables(table: pd.DataFrame) -> None:
     figures = show_all(Rcv1(), SMALL, table)
     assert list(figures) == ["rcv1-convergence", "rcv1-error-time", "rcv1-steps"]
     lines = figures["rcv1-convergence"].axes[0].get_lines()
-    assert [line.get_label() for line in lines] == list(METHODS)
+    assert [line.get_label() for line in lines] == list(METHOD_NAMES)
     # Each has a band of standard errors, and methods that stopped keep their last value.
-    assert len(figures["rcv1-convergence"].axes[0].collections) == len(METHODS)
+    assert len(figures["rcv1-convergence"].axes[0].collections) == len(METHOD_NAMES)
     assert len({np.asarray(line.get_xdata()).size for line in lines}) == 1
-    assert len(Rcv1().pictures(SMALL, where(table, kind="main"))) == 2
+    assert len(Rcv1().draw_pictures(SMALL, select_rows(table, kind="main"))) == 2
 
 
 def _stated(seconds: dict[str, float]) -> pd.DataFrame:
@@ -137,7 +139,7 @@ def _stated(seconds: dict[str, float]) -> pd.DataFrame:
             "early": 0.1 if method in fast else 0.14,
             "settled": 5 if method in fast else 40,
         }
-        for method in METHODS
+        for method in METHOD_NAMES
         for k in SMALL.ks
     ]
     return frame_of(rows)
@@ -183,7 +185,7 @@ def test_an_iteration_of_fgrahtp_is_the_cheapest_or_not() -> None:
 
 def test_some_step_may_converge_as_grasp_does() -> None:
     stated = changed(_stated(PAPERS), "early", 3, method="GraHTP")
-    grahtp = rows_of(where(stated, method="GraHTP", k=SMALL.ks[0]))[0]
+    grahtp = rows_of(select_rows(stated, method="GraHTP", k=SMALL.ks[0]))[0]
     steps = [
         {**grahtp, "kind": "step", "multiple": multiple, "early": early} for multiple, early in ((1, 0.9), (4, 0.1))
     ]
@@ -224,7 +226,7 @@ def _with_unpublished(k: int, factor: float = 1.0) -> list[dict[str, Any]]:
 def test_ours_are_shown_at_the_k_with_the_nearest_errors() -> None:
     rows = _with_unpublished(100, 1.5) + _with_unpublished(200, 1.01) + _with_unpublished(300, 0.8)
     rows += [{**row, "method": DEFAULT} for row in rows if row["method"] == "FBS"]
-    (table,) = unpublished_table(frame_of(rows))
+    (table,) = tabulate_unpublished(frame_of(rows))
     assert table.header[2] == "ours, k = 200"
     assert table.rows[0] == ["GraHTP", "4.79", "4.84", "3.83 to 7.19", "10.22", "10.22", "10.22 to 10.22"]
     assert table.rows[-1][:3] == [DEFAULT, "", "4.88"]
@@ -261,12 +263,12 @@ def test_the_default_is_judged_beside_them() -> None:
         assert before.default.word == "holds"
         assert after.default.word == "does not hold"
         assert after.published.word == "holds"
-    assert set(PUBLISHED) | {DEFAULT} == set(METHODS)
+    assert set(PUBLISHED) | {DEFAULT} == set(METHOD_NAMES)
 
 
 def test_full_settings_are_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KSPARSE_DATA", raising=False)
-    full = Rcv1().settings("full")
+    full = Rcv1().make_settings("full")
     assert full.ks == tuple(range(100, 1001, 100))
     assert (full.shown, full.limit, full.alpha, full.tolerance) == ((200, 400, 800, 1000), 50, 1e-5, 1e-4)
     assert full.documents is None

@@ -33,7 +33,7 @@ def test_settings_in_a_line() -> None:
 def test_texts_have_the_numbers_of_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are written out for readers, and must follow the settings of a full run."""
     monkeypatch.delenv("KSPARSE_DATA", raising=False)
-    full: dict[str, Any] = {each.name: each.settings("full") for each in EXPERIMENTS}
+    full: dict[str, Any] = {each.name: each.make_settings("full") for each in EXPERIMENTS}
     logistic, rcv1, precision = full["logistic-n"], full["rcv1"], full["precision"]
     cancer, sensing, theory = full["breast-cancer"], full["compressed-sensing"], full["theory"]
     expected = {

@@ -31,10 +31,10 @@ class Probe(Experiment):
 
     name, title, paper, text = "probe", "A probe", "Figure 0", "Nothing is done."
 
-    def settings(self, scale: Any) -> Actions:
+    def make_settings(self, scale: Any) -> Actions:
         return Actions()
 
-    def tasks(self, settings: Actions) -> list[Task]:
+    def list_tasks(self, settings: Actions) -> list[Task]:
         return [Task({"number": number}) for number in range(len(settings.actions))]
 
     def run(self, settings: Actions, task: Task) -> list[Row]:
@@ -45,7 +45,7 @@ class Probe(Experiment):
             os.kill(os.getpid(), signal.SIGKILL)
         return [{"process": os.getpid(), "threads": max(each["num_threads"] for each in threadpool_info())}]
 
-    def pictures(self, settings: Actions, frame: pd.DataFrame) -> list[Picture]:
+    def draw_pictures(self, settings: Actions, frame: pd.DataFrame) -> list[Picture]:
         return []
 
 
@@ -53,7 +53,7 @@ def run(folder: Path, jobs: int, *actions: str) -> tuple[list[Row], list[str], i
     """The rows, the failures, and how many tasks were reported as done."""
     settings = Actions(actions)
     store = TaskStore(folder, settings)
-    tasks = Probe().tasks(settings)
+    tasks = Probe().list_tasks(settings)
     done: list[Work] = []
     failures = run_all([Work(Probe(), settings, task, store) for task in tasks], jobs, done.append)
     found = store.read(tasks)
@@ -83,7 +83,7 @@ def test_a_killed_process_is_reported_and_finished_tasks_are_kept(tmp_path: Path
     run(tmp_path, 2, "count")
     settings = Actions(("count", "die", "count"))
     store = TaskStore(tmp_path / "other", settings)
-    tasks = Probe().tasks(settings)
+    tasks = Probe().list_tasks(settings)
     assert run_all([Work(Probe(), settings, task, store) for task in tasks], 2, lambda _: None) == [KILLED]
     store.write(tasks[2], [{"process": 1}], 0.5)
     assert "number=2" in store.read(tasks)
@@ -91,7 +91,7 @@ def test_a_killed_process_is_reported_and_finished_tasks_are_kept(tmp_path: Path
 
 def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
     store = TaskStore(tmp_path / "probe", Actions())
-    tasks = Probe().tasks(Actions())
+    tasks = Probe().list_tasks(Actions())
     assert store.read(tasks) == {}
     store.write(tasks[0], [{"error": 0.1 + 0.2, "status": "ok"}, {"error": float("inf")}], 1.23456)
     (result,) = store.read(tasks).values()
@@ -105,7 +105,7 @@ def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 def test_an_interrupted_write_leaves_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = TaskStore(tmp_path, Actions())
-    (task, _) = Probe().tasks(Actions())
+    (task, _) = Probe().list_tasks(Actions())
     store.write(task, [{"error": 1.0}], 1.0)
 
     def interrupt(self: Path, *_: object, **__: object) -> None:
@@ -122,14 +122,14 @@ def test_an_interrupted_write_leaves_no_result(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"rows": []}', '"text"'])
 def test_damaged_files_are_run_again(tmp_path: Path, content: str) -> None:
     store = TaskStore(tmp_path, Actions())
-    tasks = Probe().tasks(Actions())
+    tasks = Probe().list_tasks(Actions())
     store.write(tasks[0], [{"error": 1.0}], 1.0)
     (tmp_path / "number=1.json").write_text(content)
     assert list(store.read(tasks)) == ["number=0"]
 
 
 def test_results_of_other_settings_or_versions_are_refused(tmp_path: Path) -> None:
-    tasks = Probe().tasks(Actions())
+    tasks = Probe().list_tasks(Actions())
     TaskStore(tmp_path, Actions()).write(tasks[0], [{"error": 1.0}], 1.0)
     with pytest.raises(OtherSettingsError, match=r"number=0\.json has results of settings .* Use another folder"):
         TaskStore(tmp_path, Actions(("fail",))).read(tasks)
@@ -143,14 +143,14 @@ def test_results_of_other_settings_or_versions_are_refused(tmp_path: Path) -> No
 
 def test_every_setting_but_the_replications_counts() -> None:
     settings = LogisticSettings(((100, 5),), 3, ())
-    assert settings.fingerprint() == replace(settings, replications=5).fingerprint()
+    assert settings.compute_fingerprint() == replace(settings, replications=5).compute_fingerprint()
     others = [
         replace(settings, sizes=((100, 6),)),
         replace(settings, steps_at=(100,)),
         replace(settings, multiple=8.0),
         replace(settings, alpha=1e-3),
     ]
-    assert len({each.fingerprint() for each in (settings, *others)}) == 5
+    assert len({each.compute_fingerprint() for each in (settings, *others)}) == 5
 
 
 def test_names_of_files_differ() -> None:

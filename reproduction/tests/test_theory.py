@@ -17,9 +17,9 @@ from ksparse.datasets import make_coefficients, make_linear
 from ksparse.objectives import LeastSquares
 from reproduction.base import Row
 from reproduction.claims import Verdict
-from reproduction.experiments.theory import METHODS, TheoryChecks, TheorySettings
+from reproduction.experiments.theory import THEORY_METHODS, TheoryChecks, TheorySettings
 from reproduction.experiments.theory_figures import fit_slope
-from reproduction.frames import mean, summarize, where
+from reproduction.frames import mean, select_rows, summarize
 from reproduction.methods import DEFAULT
 
 from .helpers import changed, claim_with, frame_of, results, rows_of, show_all, values_of
@@ -62,38 +62,38 @@ def proportional(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_rows_have_all_measures(table: pd.DataFrame) -> None:
-    convergence = where(table, part="convergence")
+    convergence = select_rows(table, part="convergence")
     assert len(convergence) == 3 * (1 + 2 * 2)
     assert all({"monotone", "ended", "iterations"} <= set(row) for row in rows_of(convergence))
-    bounds = where(table, part="bounds")
+    bounds = select_rows(table, part="bounds")
     assert len(bounds) == 3 * 2 * 3 * 9
     assert all(0 < row["rate"] < 1 and 0 < row["rho"] < 1 for row in rows_of(bounds))
     for part in ("noise", "sparsity", "dimension", "size"):
-        rows = rows_of(where(table, part=part))
-        assert {row["method"] for row in rows} == set(METHODS)
+        rows = rows_of(select_rows(table, part=part))
+        assert {row["method"] for row in rows} == set(THEORY_METHODS)
         assert all({"error", "gradient", "scale", "seconds"} <= set(row) for row in rows)
-    row = rows_of(where(table, part="size", n=6400))[0]
+    row = rows_of(select_rows(table, part="size", n=6400))[0]
     assert row["scale"] == pytest.approx(np.sqrt(3 * np.log(30) / 6400))
-    scales = [row["scale"] for p in SMALL.dimensions for row in rows_of(where(table, part="dimension", p=p))[:1]]
+    scales = [row["scale"] for p in SMALL.dimensions for row in rows_of(select_rows(table, part="dimension", p=p))[:1]]
     np.testing.assert_allclose(scales, np.sqrt(3 * np.log([10, 90]) / 6400))
 
 
 def test_f_falls_below_the_limit_of_the_step_and_not_far_above_it(table: pd.DataFrame) -> None:
-    part = where(table, part="convergence")
+    part = select_rows(table, part="convergence")
     assert mean(part, "monotone", method="FGraHTP", multiple=0.9) == 1.0
     assert mean(part, "monotone", method="FGraHTP", multiple=8.0) < 1.0
     assert mean(part, "ended", method="GraHTP", multiple=0.9) == 1.0
 
 
 def test_errors_stay_below_bounds_that_fall(table: pd.DataFrame) -> None:
-    for method in METHODS:
+    for method in THEORY_METHODS:
         for noise in SMALL.noises:
-            part = where(table, part="bounds", method=method, noise=noise, replication=0)
+            part = select_rows(table, part="bounds", method=method, noise=noise, replication=0)
             errors, bounds = values_of(part, "error"), values_of(part, "bound")
             assert np.all(errors <= bounds + 1e-12)
             assert np.all(np.diff(bounds) < 0)
             assert errors[-1] < errors[0]
-    floor = where(table, part="bounds", method="GraHTP", t=8)
+    floor = select_rows(table, part="bounds", method="GraHTP", t=8)
     assert mean(floor, "bound", noise=0.5) > mean(floor, "bound", noise=0.0)
 
 
@@ -117,25 +117,27 @@ def test_the_bounds_have_the_constants_of_the_theorem(table: pd.DataFrame) -> No
     mu_1, mu_2 = np.sqrt(2) * common / (1 - rho), 2 * common
     slow = mu_1**3 * start + (2 * eta + zeta) / ((1 - mu_1) * (1 - rho)) * np.linalg.norm(largest[:2])
     fast = mu_2**3 * start + 2 * eta / (1 - mu_2) * np.linalg.norm(largest[:6])
-    part = where(table, part="bounds", noise=0.5, replication=1, t=3)
+    part = select_rows(table, part="bounds", noise=0.5, replication=1, t=3)
     assert mean(part, "bound", method="GraHTP") == pytest.approx(slow)
     assert mean(part, "bound", method="FGraHTP") == pytest.approx(fast)
     assert mean(part, "rho") == pytest.approx(rho)
 
 
 def test_errors_fall_with_n_and_rise_with_noise_and_k(table: pd.DataFrame) -> None:
-    for method in METHODS:
+    for method in THEORY_METHODS:
         for loss in ("squared", "logistic"):
-            sizes = summarize(where(table, part="size", loss=loss), "n", "error", method=method)["mean"].to_numpy()
+            sizes = summarize(select_rows(table, part="size", loss=loss), "n", "error", method=method)[
+                "mean"
+            ].to_numpy()
             assert sizes[0] > 2 * sizes[-1]
         for part, name in (("noise", "noise"), ("sparsity", "k")):
-            errors = summarize(where(table, part=part), name, "error", method=method)["mean"].to_numpy()
+            errors = summarize(select_rows(table, part=part), name, "error", method=method)["mean"].to_numpy()
             assert errors[0] < errors[-1]
 
 
 def test_the_gradient_is_that_of_the_k_largest_entries(table: pd.DataFrame) -> None:
     # ∇f(x̄) = Xᵀε/n, which grows with the noise alone.
-    part = where(table, part="noise", method="GraHTP", replication=0)
+    part = select_rows(table, part="noise", method="GraHTP", replication=0)
     low, high = values_of(part, "gradient", noise=0.01)[0], values_of(part, "gradient", noise=0.1)[0]
     assert high / low == pytest.approx(10.0)
 
@@ -161,7 +163,8 @@ def test_claims_hold_and_would_not_with_other_numbers(
     table = proportional
     other = changed(table, name, factor, shift, **values)
     before, after = (
-        next(claim for claim in TheoryChecks().claims(SMALL, each) if words in claim.text) for each in (table, other)
+        next(claim for claim in TheoryChecks().judge_claims(SMALL, each) if words in claim.text)
+        for each in (table, other)
     )
     assert (before.published.word, after.published.word) == ("holds", "does not hold")
     if "FGraHTP" not in words:
@@ -256,7 +259,7 @@ def test_the_slope_is_that_of_root_mean_squares_and_its_error_that_of_replicatio
 
 def _ending(words: str, table: pd.DataFrame) -> Verdict:
     """The verdict of the one claim that ends so."""
-    (found,) = [claim for claim in TheoryChecks().claims(SMALL, table) if claim.text.endswith(words)]
+    (found,) = [claim for claim in TheoryChecks().judge_claims(SMALL, table) if claim.text.endswith(words)]
     return found.published
 
 
@@ -300,5 +303,7 @@ def test_lines_of_errors_end_where_runs_have_ended(table: pd.DataFrame) -> None:
 
 
 def test_scales() -> None:
-    sizes = [len(TheoryChecks().tasks(TheoryChecks().settings(scale))) for scale in ("quick", "standard", "full")]
+    sizes = [
+        len(TheoryChecks().list_tasks(TheoryChecks().make_settings(scale))) for scale in ("quick", "standard", "full")
+    ]
     assert sizes == sorted(sizes)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, overload
 
 from numba import njit
 
-__all__ = ["compiled"]
+__all__ = ["jit_compile"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -16,14 +16,14 @@ REASSOCIATE = {"reassoc", "nsz", "contract"}
 
 
 @overload
-def compiled(function: F) -> F: ...
+def jit_compile(function: F) -> F: ...
 
 
 @overload
-def compiled(*, reassociate: bool) -> Callable[[F], F]: ...
+def jit_compile(*, reassociate: bool) -> Callable[[F], F]: ...
 
 
-def compiled(function: F | None = None, *, reassociate: bool = False) -> Any:
+def jit_compile(function: F | None = None, *, reassociate: bool = False) -> Any:
     """Compile a function on its first call, and cache the result for other processes where that is possible.
 
     It releases the GIL. With `reassociate` the terms of a sum may be added in another order.

@@ -98,34 +98,34 @@ def check_objective(
         gradient = objective.evaluate(point_x).gradient
     except (ValueError, NotFiniteError) as error:
         return ObjectiveReport([str(error)])
-    index = _spread(objective.size, coordinates)
-    numeric, doubt = _numeric_gradient(objective, point_x, index)
+    index = _sample_coordinates(objective.size, coordinates)
+    numeric, doubt = _approximate_gradient(objective, point_x, index)
     problems, gradient_error = _compare_gradient(gradient.ravel()[index], numeric, doubt, index, tol)
     more, hessian_error = _check_hessian(objective, point_x, index, tol) if not problems else ([], np.nan)
     return ObjectiveReport(problems + more, gradient_error, hessian_error, len(index))
 
 
-def _spread(size: int, most: int) -> IntArray:
+def _sample_coordinates(size: int, most: int) -> IntArray:
     """Up to `most` coordinates, evenly spread."""
     return np.unique(np.linspace(0, size - 1, min(size, most)).astype(np.intp)) if size else np.empty(0, np.intp)
 
 
-def _moved(x: Array, coordinate: int, by: float) -> Array:
+def _move(x: Array, coordinate: int, by: float) -> Array:
     moved = x.copy()
     moved.flat[coordinate] += by
     return moved
 
 
-def _numeric_gradient(objective: Objective, x: Array, index: IntArray) -> tuple[Array, Array]:
+def _approximate_gradient(objective: Objective, x: Array, index: IntArray) -> tuple[Array, Array]:
     """Central differences of f, and how much two step lengths disagree."""
 
-    def difference(coordinate: int, step: float) -> float:
-        ahead, behind = (objective.evaluate(_moved(x, coordinate, sign * step)).value for sign in (1.0, -1.0))
+    def differentiate(coordinate: int, step: float) -> float:
+        ahead, behind = (objective.evaluate(_move(x, coordinate, sign * step)).value for sign in (1.0, -1.0))
         return (ahead - behind) / (2.0 * step)
 
     steps = DIFFERENCE * np.maximum(1.0, np.abs(x.ravel()[index]))
-    fine = np.array([difference(j, step) for j, step in zip(index, steps, strict=True)])
-    coarse = np.array([difference(j, 4.0 * step) for j, step in zip(index, steps, strict=True)])
+    fine = np.array([differentiate(j, step) for j, step in zip(index, steps, strict=True)])
+    coarse = np.array([differentiate(j, 4.0 * step) for j, step in zip(index, steps, strict=True)])
     return fine, np.abs(fine - coarse)
 
 
@@ -141,13 +141,13 @@ def _compare_gradient(
     if wrong.all():
         factor = float(given @ numeric) / float(numeric @ numeric) if numeric.any() else np.nan
         if np.abs(given - factor * numeric).max() <= 100 * tol * scale and abs(factor) > tol:
-            return [_factor_problem(factor)], error
+            return [_describe_factor(factor)], error
     worst = np.argsort(-difference, kind="stable")[: min(3, int(wrong.sum()))]
     shown = "; ".join(f"coordinate {index[j]}: {given[j]:.6g}, should be {numeric[j]:.6g}" for j in worst)
     return [f"the gradient is wrong in {int(wrong.sum())} of {len(index)} coordinates checked ({shown})"], error
 
 
-def _factor_problem(factor: float) -> str:
+def _describe_factor(factor: float) -> str:
     if abs(factor + 1.0) < 1e-3:
         return "the gradient has the wrong sign in every coordinate; return the gradient of f, not of -f"
     return f"the gradient is {factor:.4g} times what it should be in every coordinate; multiply it by {1 / factor:.4g}"
@@ -170,7 +170,7 @@ def _check_hessian(objective: Objective, x: Array, index: IntArray, tol: float) 
     asymmetry = float(np.abs(hessian - hessian.T).max(initial=0.0))
     if asymmetry > tol * scale:
         return [f"the Hessian is not symmetric: it differs from its transpose by {asymmetry:.3g}"], np.nan
-    columns, doubts = _numeric_hessian(objective, x, index)
+    columns, doubts = _approximate_hessian(objective, x, index)
     difference = np.abs(hessian[:, index] - columns)
     scale = max(scale, float(np.abs(columns).max(initial=0.0)))
     worst = float(difference.max(initial=0.0)) / scale
@@ -182,16 +182,14 @@ def _check_hessian(objective: Objective, x: Array, index: IntArray, tol: float) 
     ], worst
 
 
-def _numeric_hessian(objective: Objective, x: Array, index: IntArray) -> tuple[Array, Array]:
+def _approximate_hessian(objective: Objective, x: Array, index: IntArray) -> tuple[Array, Array]:
     """Central differences of the gradient, and how much two step lengths disagree."""
 
-    def difference(coordinate: int, step: float) -> Array:
-        ahead, behind = (
-            objective.evaluate(_moved(x, coordinate, sign * step)).gradient.ravel() for sign in (1.0, -1.0)
-        )
+    def differentiate(coordinate: int, step: float) -> Array:
+        ahead, behind = (objective.evaluate(_move(x, coordinate, sign * step)).gradient.ravel() for sign in (1.0, -1.0))
         return (ahead - behind) / (2.0 * step)
 
     steps = DIFFERENCE * np.maximum(1.0, np.abs(x.ravel()[index]))
-    fine = np.array([difference(j, step) for j, step in zip(index, steps, strict=True)]).T
-    coarse = np.array([difference(j, 4.0 * step) for j, step in zip(index, steps, strict=True)]).T
+    fine = np.array([differentiate(j, step) for j, step in zip(index, steps, strict=True)]).T
+    coarse = np.array([differentiate(j, 4.0 * step) for j, step in zip(index, steps, strict=True)]).T
     return fine, np.abs(fine - coarse)

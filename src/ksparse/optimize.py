@@ -91,7 +91,7 @@ def minimize(
     return result
 
 
-def _called(thing: Any) -> str:
+def _describe_type(thing: Any) -> str:
     return f"the class {thing.__name__}" if isinstance(thing, type) else f"a {type(thing).__name__}"
 
 
@@ -100,7 +100,7 @@ def _check_types(objective: Any, k: Any, sparsity: Any, solver: Any, callback: A
         advice = "bind a model to your data, such as ksparse.objectives.LeastSquares(X, y)"
         if callable(objective) and not isinstance(objective, type):
             advice = "wrap your own function in ksparse.objectives.Function"
-        raise TypeError(f"objective must be a ksparse Objective, got {_called(objective)}; {advice}")
+        raise TypeError(f"objective must be a ksparse Objective, got {_describe_type(objective)}; {advice}")
     if isinstance(k, Sparsity):
         raise TypeError(f"k must be an integer; pass a set of units as sparsity={type(k).__name__}(...)")
     if solver is not None and not isinstance(solver, Solver):

@@ -1,7 +1,7 @@
 """Fitted models as plain JSON: `save` and `load`.
 
 A file holds names, numbers and text, and nothing that runs, so it is safe to load from untrusted sources: classes are
-looked up in a fixed table (`known_classes`), and a file cannot ask for more memory than `MAX_BYTES`.
+looked up in a fixed table (`list_known_classes`), and a file cannot ask for more memory than `MAX_BYTES`.
 
 A JSON object has one key, which names its kind: ``{"tuple": [1, 2]}``, ``{"array": {...}}``, or a class with its
 attributes, ``{"Status": {"value": "converged"}}``.
@@ -111,13 +111,13 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def load_notes(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the notes that were saved with a model, as `about`."""
-    return dict(_content(Path(path).read_bytes())["about"])
+    return dict(_parse(Path(path).read_bytes())["about"])
 
 
 def dumps(model: Any, *, about: Mapping[str, Any] | None = None) -> str:
     """The text of the file that `save` writes."""
     name = type(model).__name__
-    if not isinstance(model, BaseEstimator) or known_classes().get(name) is not type(model):
+    if not isinstance(model, BaseEstimator) or list_known_classes().get(name) is not type(model):
         raise TypeError(f"save takes a fitted estimator of ksparse, or a Pipeline of one with scalers; got {model!r}")
     check_is_fitted(model)
     header = {"format": FORMAT, "version": VERSION, "ksparse_version": version("ksparse"), "about": dict(about or {})}
@@ -129,7 +129,7 @@ def dumps(model: Any, *, about: Mapping[str, Any] | None = None) -> str:
 def loads(text: str | bytes, name: str = "the text") -> Any:
     """The model in the text of a file; `name` is what errors call it."""
     try:
-        model = Decoder().decode(_content(text)["model"])
+        model = Decoder().decode(_parse(text)["model"])
         require(isinstance(model, BaseEstimator), "its model is not an estimator")
         return model
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
@@ -143,7 +143,7 @@ def loads(text: str | bytes, name: str = "the text") -> Any:
         raise ValueError(f"{name} is not a model saved by ksparse, or it is damaged: {reason}") from error
 
 
-def _content(text: str | bytes) -> Any:
+def _parse(text: str | bytes) -> Any:
     """The content of a file whose format this version reads."""
     content = json.loads(text)
     require(isinstance(content, dict) and content.get("format") == FORMAT, f'it lacks "format": "{FORMAT}"')
@@ -179,7 +179,7 @@ E = TypeVar("E", bound=type)
 
 
 @cache
-def known_classes() -> dict[str, type]:
+def list_known_classes() -> dict[str, type]:
     """Classes whose objects can be saved, by name: those that ksparse exports, and some of scikit-learn."""
     names: list[tuple[Any, Any]] = [(module, module.__all__) for module in (estimators, selection, solvers, debias)]
     names += [
@@ -207,14 +207,14 @@ def register(cls: E) -> E:
     >>> @ksparse.persistence.register
     ... class MyRegression(ksparse.SparseLinearRegression):
     ...     "Least squares by another name."
-    >>> "MyRegression" in ksparse.persistence.known_classes()
+    >>> "MyRegression" in ksparse.persistence.list_known_classes()
     True
     """
     name = cls.__name__
-    if name in known_classes() and name not in _registered:
+    if name in list_known_classes() and name not in _registered:
         raise ValueError(f"ksparse knows another class {name} already; choose another name")
     _registered[name] = cls
-    known_classes.cache_clear()
+    list_known_classes.cache_clear()
     return cls
 
 
@@ -253,8 +253,8 @@ KINDS = {
 def encode(value: Any, where: str) -> Any:
     """A value as JSON; `where` is what errors call it."""
     name = type(value).__name__
-    if known_classes().get(name) is type(value):
-        return {name: {key: encode(part, f"{where}.{key}") for key, part in _parts(value).items()}}
+    if list_known_classes().get(name) is type(value):
+        return {name: {key: encode(part, f"{where}.{key}") for key, part in _split_into_parts(value).items()}}
     if value is None or type(value) in (str, int, bool) or (type(value) is float and math.isfinite(value)):
         return value
     if isinstance(value, list):
@@ -268,7 +268,7 @@ def encode(value: Any, where: str) -> Any:
     )
 
 
-def _parts(value: Any) -> dict[str, Any]:
+def _split_into_parts(value: Any) -> dict[str, Any]:
     """What an object is made from: the state of an estimator; otherwise arguments that are not the default."""
     if isinstance(value, BaseEstimator):
         return dict(value.__getstate__())
@@ -317,7 +317,7 @@ class Decoder:
             return node
         require(len(node) == 1, f"an object has {len(node)} keys instead of 1")
         ((name, content),) = node.items()
-        known = known_classes().get(name)
+        known = list_known_classes().get(name)
         require(known is not None or name in KINDS, f"{reprlib.repr(name)} is not a class that this version can load")
         if known is None:
             return KINDS[name].read(content, self)

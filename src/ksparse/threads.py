@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["keep_threads", "one_thread", "parallel_map", "thread_count", "use_caller_threads"]
+__all__ = ["count_threads", "keep_threads", "one_thread", "parallel_map", "use_caller_threads"]
 
 #: A product over fewer numbers than this is faster on one thread.
 MIN_THREADED_SIZE = 2_000_000
@@ -44,12 +44,12 @@ _before = 1
 
 
 @lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
+def _find_blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
 def _count_blas_threads() -> int:
-    return max((library["num_threads"] for library in _blas().info()), default=1)
+    return max((library["num_threads"] for library in _find_blas().info()), default=1)
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def keep_threads() -> Iterator[None]:
         _keeping.reset(token)
 
 
-def _keeps_threads() -> bool:
+def _should_keep_threads() -> bool:
     setting = os.environ.get(VARIABLE, "")
     if setting not in ("", "keep"):
         raise ValueError(
@@ -92,7 +92,7 @@ def one_thread() -> Iterator[None]:
     with ``KSPARSE_THREADS=keep`` in the environment, nothing is limited.
     """
     global _before
-    if _keeps_threads():
+    if _should_keep_threads():
         yield
         return
     first = _limiting.acquire(blocking=False)
@@ -101,7 +101,7 @@ def one_thread() -> Iterator[None]:
             _before = _count_blas_threads()
         token = _allowed.set(max(_before, _allowed.get()))
         try:
-            with _blas().limit(limits=1) if first else nullcontext():
+            with _find_blas().limit(limits=1) if first else nullcontext():
                 yield
         finally:
             _allowed.reset(token)
@@ -114,11 +114,11 @@ def use_caller_threads(numbers: int) -> AbstractContextManager[Any]:
     """Run a product over `numbers` stored numbers on the caller's threads, if it is large enough to gain."""
     if numbers < MIN_THREADED_SIZE or _allowed.get() <= 1:
         return _UNCHANGED
-    limited: AbstractContextManager[Any] = _blas().limit(limits=_allowed.get())
+    limited: AbstractContextManager[Any] = _find_blas().limit(limits=_allowed.get())
     return limited
 
 
-def thread_count(numbers: int) -> int:
+def count_threads(numbers: int) -> int:
     """Number of threads for work on `numbers` stored numbers that BLAS does not do."""
     return 1 if numbers < MIN_THREADED_SIZE else _allowed.get() or _count_blas_threads()
 

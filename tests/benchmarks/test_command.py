@@ -55,6 +55,7 @@ def test_results_of_two_machines_are_not_mixed(tmp_path: Path, capsys: pytest.Ca
     assert "contains results from another machine" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_writes_only_to_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -66,6 +67,7 @@ def test_a_run_writes_only_to_its_folder(
     assert "ksparse path" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_quick_run_has_only_the_requested_methods(capsys: pytest.CaptureFixture[str]) -> None:
     run.main(["--quick", "--cases", "paths", "--methods", "ksparse path"])
     fits = [line for line in capsys.readouterr().out.splitlines() if "seed 0" in line]

@@ -14,6 +14,8 @@ from suite.tasks import Task
 
 from . import methods
 
+pytestmark = pytest.mark.slow  # each test starts a process
+
 
 def collect(method: Method, folder: Path, threads: int = 1, time_limit: float = 30.0) -> list[FitOutcome]:
     rng = np.random.default_rng(0)

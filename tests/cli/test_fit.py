@@ -73,6 +73,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_way_to_write_a_table_reads_the_same(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -111,6 +112,7 @@ def test_parquet_reads_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "log-odds of 'up' versus 'down'" in accepted(capsys, "fit", tmp_path / "c.parquet", *options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("ending", [".svm", ".svmlight", ".libsvm.gz", ".svm.bz2"])
 def test_svmlight_stays_sparse(first: int, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -224,6 +226,7 @@ def test_the_report_of_a_regression(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert json.loads((tmp_path / "a" / "b" / "model.json").read_text())["about"]["target"] == "progression"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("existing", [False, True])
 @pytest.mark.parametrize("where", ["report", "model", "replace", "interrupt"])
 def test_a_failure_leaves_nothing_behind(

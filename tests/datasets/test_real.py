@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from ksparse.datasets import load_feature_names, load_real, load_stocks, term_weights
+from ksparse.datasets import load_feature_names, load_real, load_stocks, weight_terms
 from ksparse.datasets.real import REAL_DATA, STOCKS
 from tests.real_data import needs_data
 
@@ -91,7 +91,7 @@ def test_term_weights_follow_the_training_part() -> None:
     train, test = counts[:5], counts[5:]
     rarity = np.log(5 / np.maximum((train > 0).sum(axis=0), 1))
     for part, weighted in zip(
-        (train, test), term_weights(sparse.csr_array(train), sparse.csr_array(test)), strict=True
+        (train, test), weight_terms(sparse.csr_array(train), sparse.csr_array(test)), strict=True
     ):
         raw = np.where(part > 0, (1 + np.log(np.maximum(part, 1))) * rarity, 0.0)
         lengths = np.linalg.norm(raw, axis=1, keepdims=True)

@@ -9,7 +9,7 @@ import pytest
 
 from ksparse._types import Array, Mask
 from ksparse.debias import Exact, Outcome
-from ksparse.debias.adm import adm, project_to_bounds
+from ksparse.debias.adm import minimize_adm, project_to_bounds
 from ksparse.objectives import EigenvalueBounds, LeastSquares, LogDet
 from tests.precision import covariance, random_support, refitted, value_at
 
@@ -35,7 +35,7 @@ def test_updates_are_those_of_the_paper(count: int, bounds: Any) -> None:
     start, rho = bounds[0] * np.eye(6), 0.7
     expected = as_in_the_paper(sigma, support, bounds, start, rho, count)
     values = np.linalg.eigvalsh(expected)
-    found = adm(sigma, support, EigenvalueBounds(*bounds), start, tol=1e-300, max_iter=count, rho=rho)
+    found = minimize_adm(sigma, support, EigenvalueBounds(*bounds), start, tol=1e-300, max_iter=count, rho=rho)
     assert not found.converged
     if bounds[0] <= values[0] and values[-1] <= bounds[1]:
         np.testing.assert_allclose(found.omega, expected, atol=1e-12)
@@ -43,7 +43,7 @@ def test_updates_are_those_of_the_paper(count: int, bounds: Any) -> None:
         values = np.linalg.eigvalsh(found.omega)
         assert bounds[0] * (1 - 1e-10) <= values[0]
         assert values[-1] <= bounds[1] * (1 + 1e-10)
-    far = adm(sigma, support, EigenvalueBounds(*bounds), start, tol=1e-10, max_iter=20_000, rho=rho)
+    far = minimize_adm(sigma, support, EigenvalueBounds(*bounds), start, tol=1e-10, max_iter=20_000, rho=rho)
     limit = as_in_the_paper(sigma, support, bounds, start, rho, 3000)
     assert far.converged
     np.testing.assert_allclose(far.omega, limit, atol=1e-6)
@@ -87,6 +87,7 @@ def by_interior_points(sigma: Array, support: Mask, bounds: Any) -> float:
     return barrier(omega, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["neighbourhood", "adm"])
 @pytest.mark.parametrize(("n", "density"), [(12, 0.6), (12, 1.0), (3, 0.6), (3, 1.0)])
 @pytest.mark.parametrize("binding", ["none", "lower", "upper", "both"])
@@ -112,6 +113,7 @@ def test_bounds_against_an_interior_point_method(n: int, density: float, binding
     assert np.isfinite(objective.evaluate(omega).value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [30, 4])
 @pytest.mark.parametrize("rho", [None, 0.3, 3.0])
 @pytest.mark.parametrize("seed", range(3))
@@ -144,7 +146,9 @@ def test_equal_bounds_leave_one_matrix(value: float, method: Any) -> None:
 def test_a_complete_graph_within_bounds_converges() -> None:
     """There Γ is zero, and nothing can be measured by its size: clip(1/λ(Σ)) is the answer."""
     sigma = covariance(6, 3)
-    found = adm(sigma, np.ones((6, 6), dtype=bool), EigenvalueBounds(0.2, 9.0), 0.2 * np.eye(6), tol=1e-8, max_iter=40)
+    found = minimize_adm(
+        sigma, np.ones((6, 6), dtype=bool), EigenvalueBounds(0.2, 9.0), 0.2 * np.eye(6), tol=1e-8, max_iter=40
+    )
     values, V = np.linalg.eigh(sigma)
     expected = (V * np.clip(1 / np.maximum(values, 1e-12), 0.2, 9.0)) @ V.T
     assert found.converged

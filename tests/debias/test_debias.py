@@ -49,7 +49,7 @@ def test_bounds_against_scipy(kind: str, method: Any) -> None:
     assert found.point.value <= peer.fun + 1e-10
     assert (found.point.x >= bounds.lower).all()
     assert (found.point.x <= bounds.upper).all()
-    stuck = ~bounds.movable(found.point.x, found.point.gradient)
+    stuck = ~bounds.find_movable(found.point.x, found.point.gradient)
     assert stuck.any()
     assert np.abs(found.point.gradient[~stuck]).max(initial=0.0) < 1e-4
 
@@ -88,7 +88,7 @@ def test_one_step_methods_take_one_step_of_the_right_length() -> None:
 
 def test_the_method_is_chosen_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[str] = []
-    for name in ("newton", "lbfgs"):
+    for name in ("minimize_newton", "minimize_lbfgs"):
         original = getattr(exact, name)
 
         def watched(*arguments: Any, name: str = name, original: Any = original, **options: Any) -> Any:
@@ -99,14 +99,14 @@ def test_the_method_is_chosen_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(exact, name, watched)
     objective = linear("logistic")
     Exact()(objective, np.zeros(P))
-    assert set(called) == {"newton"}
+    assert set(called) == {"minimize_newton"}
     called.clear()
     monkeypatch.setattr(exact, "MAX_CHOLESKY_SIZE", P - 1)
     Exact()(objective, np.zeros(P))
-    assert set(called) == {"conjugate_gradient_direction"}
+    assert set(called) == {"solve_by_conjugate_gradients"}
     called.clear()
     Exact()(OBJECTIVES["function"](), np.zeros(P))
-    assert set(called) == {"lbfgs"}
+    assert set(called) == {"minimize_lbfgs"}
 
 
 def test_one_newton_step_is_exact_on_a_quadratic() -> None:

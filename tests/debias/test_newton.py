@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from ksparse._types import Array, Mask
 from ksparse.debias import Bounds, Exact, Outcome, exact, newton
 from ksparse.debias.exact import TrialRefit
-from ksparse.debias.lbfgs import lbfgs
+from ksparse.debias.lbfgs import minimize_lbfgs
 from ksparse.objectives import Objective, Point, Quadratic, TwiceDifferentiable
 from ksparse.objectives.base import value_at_zero
 from ksparse.objectives.protocols import working_form
@@ -74,13 +74,13 @@ def recorded(name: str) -> Recorded:
 def lbfgs_calls(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Values of f from which L-BFGS had to continue."""
     calls: list[float] = []
-    original = lbfgs
+    original = minimize_lbfgs
 
     def watched(objective: Objective, start: Point, *arguments: Any, **options: Any) -> Any:
         calls.append(start.value)
         return original(objective, start, *arguments, **options)
 
-    monkeypatch.setattr(exact, "lbfgs", watched)
+    monkeypatch.setattr(exact, "minimize_lbfgs", watched)
     return calls
 
 

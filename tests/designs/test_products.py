@@ -15,7 +15,7 @@ from ksparse import threads
 from ksparse._types import Array
 from ksparse.designs import DenseDesign, as_design, moments
 from ksparse.designs import sparse as sparse_designs
-from ksparse.designs.moments import column_blocks
+from ksparse.designs.moments import split_columns
 from ksparse.objectives import LeastSquares, Logistic
 
 N, P = 61, 130
@@ -202,6 +202,6 @@ def test_the_last_rows_may_be_empty(way: str) -> None:
 def test_conversion_is_the_only_copy_of_sparse_data() -> None:
     given = sparse.csc_array(values())
     assert as_design(given).matrix.data is given.data  # type: ignore[attr-defined]
-    blocks = column_blocks(given, 3)
+    blocks = split_columns(given, 3)
     assert all(np.shares_memory(block.data, given.data) for block in blocks)
     assert_array_equal(sparse.vstack(blocks).toarray(), given.toarray().T)

@@ -36,10 +36,13 @@ SIMILAR = [
     SparseHuberRegression(),
     SparseLogisticRegressionCV(ks=[1, 2, 3], cv=3),
     SparseLinearRegressionIC(ks=range(1, 6)),
+    SparsePrecision(shrinkage=0.1, shrink_by="amount"),
+    SparseDiscriminantAnalysis(shrinkage=0.1),
     StabilitySelection(SparseLinearRegression(), n_pairs=3, threshold=0.6, random_state=0),
 ]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(BASE_CLASSES)  # type: ignore[untyped-decorator]
 def test_base_classes(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -162,6 +162,7 @@ def test_multinomial_without_ridge_has_rows_that_sum_to_zero() -> None:
     np.testing.assert_allclose(found.x, nearly.x, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_poisson_regression_of_scikit_learn() -> None:
     X, y = design(), responses("poisson", signal(design()))
     found = ksparse.minimize(Poisson(X, y, alpha=0.02, fit_intercept=True), k=P)

@@ -83,6 +83,7 @@ def test_two_axes_can_be_given() -> None:
         DISPLAYS["convergence"].plot(figure.subplots(2, 2))
 
 
+@pytest.mark.slow
 def test_importing_does_not_import_matplotlib_or_networkx() -> None:
     import subprocess
 

@@ -214,6 +214,7 @@ def test_both_panels_have_letters_of_one_size() -> None:
     assert upper.yaxis.label.get_size() == lower.yaxis.label.get_size()
 
 
+@pytest.mark.slow
 def test_histories_of_any_length() -> None:
     for count in (0, 1, 1000):
         display = ConvergenceDisplay(fakes.history(count), value=0.5, status="max_iter").plot()

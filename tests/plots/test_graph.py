@@ -96,6 +96,7 @@ def test_the_legend_shows_signs_and_the_scale_of_widths() -> None:
     assert texts_of(one_sign.sign_legend_) == ["negative partial correlation, down to −0.5"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_groups", [3, 25])
 def test_groups_have_colours_and_a_legend(n_groups: int) -> None:
     labels = np.arange(50) % n_groups
@@ -160,6 +161,7 @@ def test_keywords_of_artists() -> None:
 # --- where it comes from --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_estimator_with_a_precision_matrix() -> None:
     X = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 4)), columns=list("abcd"))
     X["b"] += X["a"]
@@ -217,6 +219,7 @@ def test_wrong_arguments(arguments: dict[str, Any], error: Any, message: str) ->
 # --- layout ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_nodes", [12, 90])
 def test_the_same_seed_gives_the_same_picture(n_nodes: int) -> None:
     precision = fakes.precision(n_nodes, 2 * n_nodes)
@@ -267,6 +270,7 @@ def test_without_networkx_the_error_says_what_to_install(monkeypatch: pytest.Mon
 # --- nothing is cut off ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["spring", "circle"])
 @pytest.mark.parametrize("size", SIZES)
 def test_nodes_names_and_legends_are_apart(size: str, layout: str) -> None:

@@ -68,6 +68,7 @@ def assert_nothing_is_cut_off(figure: Any) -> None:
     assert box.y1 <= height + slack
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("case", PATHS)
 def test_labels_do_not_overlap(case: str, size: str) -> None:
@@ -80,6 +81,7 @@ def test_labels_do_not_overlap(case: str, size: str) -> None:
         assert len(label_boxes(display)) == len(display.labels_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("case", OTHERS)
 def test_everything_is_inside_the_figure(case: str, size: str) -> None:
@@ -167,6 +169,7 @@ def test_the_legend_covers_no_data(case: str, size: str) -> None:
     assert all(mark.y0 > ax.transData.transform(bars)[:, 1].max() - 1 for mark in marks)
 
 
+@pytest.mark.slow
 def test_names_of_bars_do_not_overlap() -> None:
     for size in ("normal", "small"):
         figure, ax = plt.subplots(figsize=SIZES[size], layout="constrained")

@@ -99,6 +99,7 @@ def loss_score(model: Any, data: Array, target: Any, weights: Any = None) -> flo
     return -float(np.average(losses, weights=weights))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_default_scores_are_those_of_a_loop(name: str) -> None:
     chosen, base, target = PAIRS[name]
@@ -113,6 +114,7 @@ def test_default_scores_are_those_of_a_loop(name: str) -> None:
     assert np.shape(model.intercept_) == np.shape(single.intercept_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "scoring"),
     [
@@ -136,6 +138,7 @@ def test_scorers_of_scikit_learn(name: str, scoring: Any) -> None:
     np.testing.assert_allclose(model.scores_, expected, rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cv",
     [
@@ -241,6 +244,7 @@ def test_ties_go_to_fewer_features() -> None:
     assert exact.get_support(indices=True).tolist() == [2, 5]
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_does_not_matter() -> None:
     model = SparseLogisticRegressionCV(ks=[1, 3], cv=3)
     expected = clone(model).fit(X, labels)
@@ -262,6 +266,7 @@ def test_logging_says_which_k_has_which_score(caplog: pytest.LogCaptureFixture) 
     assert last == model.choice_
 
 
+@pytest.mark.slow
 def test_it_can_be_cloned_pickled_and_searched() -> None:
     model = SparseLogisticRegressionCV(ks=[1, 4], cv=2).fit(X, labels)
     again = pickle.loads(pickle.dumps(model))

@@ -96,6 +96,7 @@ def test_frequencies_are_those_of_a_loop() -> None:
     assert model.max_false_ == pytest.approx(expected_false_selections(0.6, 5, 20, 5))
 
 
+@pytest.mark.slow
 def test_the_threshold_that_is_asked_for() -> None:
     base = SparseLinearRegression(k=3)
     usual = StabilitySelection(base, n_pairs=10, random_state=0).fit(X, y)
@@ -131,6 +132,7 @@ def test_the_same_seed_gives_the_same_however_many_jobs(backend: str) -> None:
     np.testing.assert_array_equal(clone(model).set_params(random_state=generator).fit(X, y).frequencies_, first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "inner",
     [

@@ -309,6 +309,7 @@ def test_a_sparse_hessian_is_welcome() -> None:
     np.testing.assert_allclose(ksparse.minimize(objective, k=2).x, [1.0, 0.5, 0.0], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_multinomial_without_ridge_against_brute_force(seed: int) -> None:
     """The softmax's invariance makes every block of the model of swaps singular; swaps must work all the same."""

@@ -31,8 +31,8 @@ def period(*iterates: Iterate) -> int | None:
     """The verdict on the last of some iterates; none of the others may have come back."""
     detector = CycleDetector()
     *earlier, last = iterates
-    assert all(detector.period(each, number) is None for number, each in enumerate(earlier, 1))
-    return detector.period(last, len(iterates))
+    assert all(detector.find_period(each, number) is None for number, each in enumerate(earlier, 1))
+    return detector.find_period(last, len(iterates))
 
 
 def test_a_fixed_point_has_period_1() -> None:

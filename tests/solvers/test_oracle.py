@@ -35,6 +35,7 @@ def brute_force(kind: str, rho: float, seed: int) -> float:
     return lowest(kind, X, y, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["squares", "logistic"])
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
 def test_the_default_solver_finds_the_best_subset(kind: str, rho: float) -> None:
@@ -48,6 +49,7 @@ def test_the_default_solver_finds_the_best_subset(kind: str, rho: float) -> None
     assert np.mean(found) >= 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", PAPER_SOLVERS)
 def test_no_method_of_the_paper_beats_brute_force(name: str) -> None:
@@ -84,6 +86,7 @@ def test_the_oracle_agrees_with_independent_fits(seed: int) -> None:
             assert Exact()(objective.restrict(mask), np.zeros(k)).point.value == pytest.approx(expected, rel=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("method", [ksparse.HTP, ksparse.IHT])
 def test_htp_and_iht_do_not_beat_brute_force(method: type[ksparse.HTP]) -> None:

@@ -17,7 +17,7 @@ from ksparse.debias import Exact, GradientStep, NewtonStep, Truncate
 from ksparse.objectives import LogDet
 from ksparse.selection import PathSolver
 from ksparse.solvers import Backtracking, BarzilaiBorwein, Constant, Lipschitz, Normalized, Solver, Status
-from ksparse.solvers.swap.models import AdditiveSwapModel
+from ksparse.solvers.swap.ranking import AdditiveSwapModel
 from ksparse.solvers.swap.tuning import SwapTuning
 from ksparse.sparsity import Pairs
 from tests.precision import brute_force, covariance, support_of, value_at
@@ -88,6 +88,7 @@ def test_answers_are_feasible(name: str, problem: tuple[LogDet, Pairs]) -> None:
 BRUTE = [(n, seed) for n in (4, 8, 25) for seed in range(8)]
 
 
+@pytest.mark.slow
 def test_brute_force_over_all_supports() -> None:
     """p = 5, k = 2 or 3: never below the best of all supports.
 
@@ -171,6 +172,7 @@ def test_blocks_of_the_covariance_are_blocks_of_the_answer() -> None:
     assert result.value == pytest.approx(sum(parts), abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOLVERS)
 def test_the_same_call_gives_the_same_bytes(name: str) -> None:
     for n in (4, 30):
@@ -337,11 +339,11 @@ def test_swaps_of_the_additive_model() -> None:
     costs, gains = np.array([0.3, 0.1, 0.0, 0.2, 0.0, 0.0]), np.array([0.0, 0.0, 0.25, 0.0, 0.25, 0.05])
     inside = np.array([True, True, False, True, False, False])
     model = AdditiveSwapModel(costs, gains, inside, np.array([False, True, False, False, False, False]))
-    (first,) = model.chain(4, 1e-9)  # the second unit must stay; the next swap would cost 0.3 and gain 0.25
+    (first,) = model.find_chain(4, 1e-9)  # the second unit must stay; the next swap would cost 0.3 and gain 0.25
     assert (first.leaving, first.entering) == (3, 2)  # ties go to the unit that comes first
     assert first.change == pytest.approx(-0.05)
-    assert model.chain(4, 0.06) == []
-    pairs = [(swap.leaving, swap.entering, round(swap.change, 12)) for swap in model.best_swaps(3)]
+    assert model.find_chain(4, 0.06) == []
+    pairs = [(swap.leaving, swap.entering, round(swap.change, 12)) for swap in model.find_best_swaps(3)]
     assert pairs == [(3, 2, -0.05), (3, 4, -0.05), (0, 2, 0.05)]
 
 

@@ -22,6 +22,7 @@ def repeated(seed: int, kind: type[LinearObjective], alpha: float) -> tuple[Line
     return kind(X, y, sample_weight=weights, **options), kind(X[rows], y[rows], **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 5, 10])
 @pytest.mark.parametrize(
     ("kind", "alpha"), [(LeastSquares, 0.0), (Huber, 0.0), (Logistic, 1e-4), (Multinomial, 1e-4), (Multinomial, 1e-2)]

@@ -60,6 +60,7 @@ def test_promises(name: str, sparsity: str, solver: str) -> None:
         assert np.abs(on_support[inside]).max(initial=0.0) < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_the_same_call_gives_the_same_bytes(name: str, solver: str) -> None:
@@ -108,6 +109,7 @@ def test_k_of_everything_and_nothing(solver: str) -> None:
         assert "inactive" in everything.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_the_default_solver_is_at_least_as_good_as_the_others(name: str) -> None:
     best = run(OBJECTIVES[name](), k=3).value

@@ -68,17 +68,17 @@ def test_operators_agree_with_those_of_groups() -> None:
     units = Pairs(3).bind((p, p))
     values = rng.standard_normal((p, p))
     total = [values[i, j] + values[j, i] for i, j in combinations(range(p), 2)]
-    np.testing.assert_allclose(units.total(values), total)
+    np.testing.assert_allclose(units.sum_by_unit(values), total)
     assert (units.sizes == 2).all()
     chosen = np.arange(units.count) % 3 == 0
-    np.testing.assert_array_equal(units.units_in(units.mask(chosen) & ~np.eye(p, dtype=bool)), chosen)
-    above_only = np.triu(units.mask(chosen), 1)
-    np.testing.assert_array_equal(units.units_in(above_only), chosen)
+    np.testing.assert_array_equal(units.find_units(units.to_mask(chosen) & ~np.eye(p, dtype=bool)), chosen)
+    above_only = np.triu(units.to_mask(chosen), 1)
+    np.testing.assert_array_equal(units.find_units(above_only), chosen)
     metric = rng.random((p, p)) + 0.1
     metric = metric + metric.T
     z = values + values.T
     expected = [z[i, j] ** 2 * metric[i, j] for i, j in combinations(range(p), 2)]
-    np.testing.assert_allclose(units.scores(z, metric), expected)
+    np.testing.assert_allclose(units.score(z, metric), expected)
 
 
 @pytest.mark.parametrize(

@@ -84,12 +84,12 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     notes, features = list(data.notes), data.X.shape[1]
     if settings.k is not None and settings.k > features:
         notes.append(f"--k {settings.k} is more than the {features} features, so all of them may be selected")
-    notes += _describe_choice(model, settings)
+    notes += _describe_choice(model)
     scaler = StandardScaler(with_mean=False).fit(data.X[train])
     return FittedModel(data, settings, task, reason, model, scaler, train, test, y, scores, seconds, tuple(notes))
 
 
-def _describe_choice(model: Any, settings: Settings) -> list[str]:
+def _describe_choice(model: Any) -> list[str]:
     """What a user should know of a choice: that no feature is worth it, or that more may be."""
     tried = getattr(model, "ks_", np.zeros(0)).tolist()
     if len(tried) < 2:

@@ -1,6 +1,6 @@
 """The paper's simulations, and loaders of real data sets."""
 
-from .real import RealData, StockData, load_feature_names, load_real, load_stocks, term_weights
+from .real import RealData, StockData, load_feature_names, load_real, load_stocks, weight_terms
 from .simulations import (
     LinearModelData,
     PrecisionData,
@@ -26,5 +26,5 @@ __all__ = [
     "make_logistic",
     "make_precision",
     "sample_precision",
-    "term_weights",
+    "weight_terms",
 ]

@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 from .._types import AnyArray, Array, Matrix
 
-__all__ = ["RealData", "StockData", "load_feature_names", "load_real", "load_stocks", "term_weights"]
+__all__ = ["RealData", "StockData", "load_feature_names", "load_real", "load_stocks", "weight_terms"]
 
 REAL_DATA = {
     "golub": "gene_expression/golub_leukemia_72x7129.npz",
@@ -119,7 +119,7 @@ def _open(name: str) -> Any:
     return np.load(path, allow_pickle=False)
 
 
-def term_weights(train: Matrix, *others: Matrix) -> list[Matrix]:
+def weight_terms(train: Matrix, *others: Matrix) -> list[Matrix]:
     """Counts of terms as (1 + log count)·log(n/number of documents with it), rows of unit length.
 
     Numbers of documents are counted in the first matrix, also for the weights of the others.
@@ -129,7 +129,7 @@ def term_weights(train: Matrix, *others: Matrix) -> list[Matrix]:
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
     >>> counts = csr_array(np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 2.0]]))
-    >>> term_weights(counts)[0].toarray()
+    >>> weight_terms(counts)[0].toarray()
     array([[0., 1., 0.],
            [0., 0., 1.]])
     """

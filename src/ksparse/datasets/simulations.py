@@ -115,7 +115,7 @@ def make_logistic(
     ((200, 50), 5)
     """
     rng = np.random.default_rng(random_state)
-    u, true = _features_and_coefficients(n, p, k, correlation, rng, coef)
+    u, true = _draw_features_and_coefficients(n, p, k, correlation, rng, coef)
     y = np.where(rng.random(n) < expit(2 * u @ true), 1.0, -1.0)
     return LinearModelData(2 * u, y, true)
 
@@ -151,7 +151,7 @@ def make_linear(
     """
     noise = check_nonnegative_number(noise, "noise")
     rng = np.random.default_rng(random_state)
-    X, true = _features_and_coefficients(n, p, k, correlation, rng, coef)
+    X, true = _draw_features_and_coefficients(n, p, k, correlation, rng, coef)
     return LinearModelData(X, X @ true + noise * rng.standard_normal(n), true)
 
 
@@ -282,7 +282,7 @@ def sample_precision(precision: Any, n: int = 100, random_state: Seed = 0) -> Ar
     return np.ascontiguousarray(solve_triangular(factor, noise, trans="T", lower=True).T)
 
 
-def _features_and_coefficients(
+def _draw_features_and_coefficients(
     n: int, p: int, k: int, correlation: float, rng: np.random.Generator, coef: Any
 ) -> tuple[Array, Array]:
     """Rows u with u₁ ~ N(0, 1) and u_{j+1} = ρu_j + √(1−ρ²)·a_j; and the given coefficients, or k random ones."""

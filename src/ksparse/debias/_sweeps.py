@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import Array, IntArray
-from ..compiling import compiled
+from ..compiling import jit_compile
 
-__all__ = ["sweep"]
+__all__ = ["sweep_columns"]
 
 
-@compiled
-def sweep(
+@jit_compile
+def sweep_columns(
     target: Array,
     starts: IntArray,
     neighbours: IntArray,

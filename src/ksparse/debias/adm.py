@@ -10,7 +10,7 @@ import numpy as np
 from .._types import Array, Mask
 from ..objectives.definite import EigenvalueBounds, cholesky
 
-__all__ = ["AdmResult", "adm", "project_to_bounds"]
+__all__ = ["AdmResult", "minimize_adm", "project_to_bounds"]
 
 #: ρ is adapted every ADAPT_EVERY iterations, by at most a factor, when one residual is MAX_IMBALANCE times the other.
 MAX_RHO_FACTOR, MAX_IMBALANCE, ADAPT_EVERY = 10.0, 5.0, 10
@@ -27,7 +27,7 @@ class AdmResult(NamedTuple):
     converged: bool
 
 
-def adm(
+def minimize_adm(
     covariance: Array,
     support: Mask,
     bounds: EigenvalueBounds,

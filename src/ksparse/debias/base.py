@@ -31,7 +31,7 @@ class Bounds(NamedTuple):
         """x moved into the bounds."""
         return np.clip(x, self.lower, self.upper)
 
-    def movable(self, x: Array, gradient: Array) -> Mask:
+    def find_movable(self, x: Array, gradient: Array) -> Mask:
         """Coordinates that descent does not push against their bound."""
         stuck = ((x <= self.lower) & (gradient > 0)) | ((x >= self.upper) & (gradient < 0))
         return ~stuck

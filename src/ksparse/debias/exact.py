@@ -9,11 +9,11 @@ from typing import Literal, get_args
 import numpy as np
 
 from .._types import Array
-from ..objectives.base import Objective, Outcome, Point, describe, has_hessian, is_quadratic, value_at_zero
+from ..objectives.base import Objective, Outcome, Point, describe_objective, has_hessian, is_quadratic, value_at_zero
 from ..validation import check_iterations, check_positive_number
 from .base import Bounds, Solution
-from .lbfgs import lbfgs
-from .newton import check_uniqueness, conjugate_gradient_direction, minimize_quadratic, newton
+from .lbfgs import minimize_lbfgs
+from .newton import check_uniqueness, minimize_newton, minimize_quadratic, solve_by_conjugate_gradients
 
 __all__ = ["Exact", "Method", "TrialRefit", "minimize_on_support"]
 
@@ -116,7 +116,9 @@ class TrialRefit(Exact):
 def minimize_on_support(objective: Objective, start: Array, bounds: Bounds | None, settings: Exact) -> Solution:
     """Minimize a restricted objective; kinds of objectives with a method of their own register it here."""
     if settings.method in PRECISION_METHODS:
-        raise ValueError(f'"{settings.method}" is for precision matrices, not for {describe(objective)}; use "auto"')
+        raise ValueError(
+            f'"{settings.method}" is for precision matrices, not for {describe_objective(objective)}; use "auto"'
+        )
     target = settings.target if isinstance(settings, TrialRefit) else None
     hessian = settings.hessian if isinstance(settings, TrialRefit) else None
     max_iter = settings.max_iter or MAX_NEWTON_STEPS
@@ -127,14 +129,14 @@ def minimize_on_support(objective: Objective, start: Array, bounds: Bounds | Non
         return Solution(point, Outcome.SOLVED)
     method = _choose_method(objective, settings)
     if method == "lbfgs":
-        return lbfgs(objective, point, bounds, tol=min(settings.tol, 1e-8) * 1e-2, max_iter=10 * max_iter)
+        return minimize_lbfgs(objective, point, bounds, tol=min(settings.tol, 1e-8) * 1e-2, max_iter=10 * max_iter)
     if method == "newton-cholesky" and is_quadratic(objective) and bounds is None:
         return minimize_quadratic(objective, point, refine=settings.tol < COMPARISON_TOL)
-    solution = newton(
+    solution = minimize_newton(
         objective,
         point,
         bounds,
-        solve=None if method == "newton-cholesky" else conjugate_gradient_direction,
+        solve=None if method == "newton-cholesky" else solve_by_conjugate_gradients,
         tol=settings.tol,
         max_iter=max_iter,
         target=target,
@@ -143,7 +145,7 @@ def minimize_on_support(objective: Objective, start: Array, bounds: Bounds | Non
     if solution.outcome is Outcome.SOLVED and method == "newton-cg":
         return Solution(solution.point, check_uniqueness(objective, solution.point))
     if solution.outcome is Outcome.UNFINISHED and target is None:
-        return lbfgs(objective, solution.point, bounds, tol=settings.tol * 1e-2, max_iter=10 * max_iter)
+        return minimize_lbfgs(objective, solution.point, bounds, tol=settings.tol * 1e-2, max_iter=10 * max_iter)
     return solution
 
 

@@ -11,7 +11,7 @@ from ..objectives.protocols import is_unbounded_below
 from .base import Bounds, Outcome, Solution
 from .newton import check_uniqueness
 
-__all__ = ["lbfgs"]
+__all__ = ["minimize_lbfgs"]
 
 #: f below minus this multiple of its value at the start is taken to be unbounded below.
 UNBOUNDED_BELOW = 1e10
@@ -19,7 +19,7 @@ UNBOUNDED_BELOW = 1e10
 MAX_ROUNDS = 5
 
 
-def lbfgs(
+def minimize_lbfgs(
     objective: Objective, start: Point, bounds: Bounds | None = None, *, tol: float = 1e-12, max_iter: int = 1000
 ) -> Solution:
     """Minimize a restricted objective by L-BFGS-B.
@@ -73,7 +73,7 @@ def _is_flat(point: Point, scale: float, bounds: Bounds | None) -> bool:
     """Whether rounding, not distance, ended the search."""
     gradient = point.gradient
     if bounds is not None:
-        gradient = np.where(bounds.movable(point.x, gradient), gradient, 0.0)
+        gradient = np.where(bounds.find_movable(point.x, gradient), gradient, 0.0)
     return _largest(gradient) <= 1e-6 * scale
 
 

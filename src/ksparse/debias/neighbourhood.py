@@ -18,12 +18,12 @@ from .._types import Array, IntArray, Mask
 from ..objectives.base import Point
 from ..objectives.definite import EigenvalueBounds, Inverse, cholesky
 from ..objectives.logdet import LogDet, LogDetOnSupport
-from .adm import adm, project_to_bounds
+from .adm import minimize_adm, project_to_bounds
 from .base import Bounds, Outcome, Solution
 from .exact import Exact, TrialRefit, minimize_on_support
-from .newton import cholesky_direction, conjugate_gradient_direction, newton
+from .newton import minimize_newton, solve_by_cholesky, solve_by_conjugate_gradients
 
-__all__ = ["alternating_directions", "minimize_precision", "neighbourhood"]
+__all__ = ["debias_by_adm", "debias_by_neighbourhood", "minimize_precision"]
 
 #: Smallest tolerance of the sweeps, which rounding allows.
 MIN_SWEEP_TOL = 1e-10
@@ -54,7 +54,7 @@ class _Graph(NamedTuple):
     starts: IntArray
     neighbours: IntArray
 
-    def part(self, first: int, size: int) -> _Graph:
+    def select_nodes(self, first: int, size: int) -> _Graph:
         """The graph of consecutive nodes that have no others for neighbours."""
         starts = self.starts[first : first + size + 1]
         return _Graph(starts - starts[0], self.neighbours[starts[0] : starts[-1]] - first)
@@ -64,7 +64,7 @@ class _Graph(NamedTuple):
         """The node whose neighbour each entry of `neighbours` is."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
-    def support(self) -> Mask:
+    def to_mask(self) -> Mask:
         """The entries of a matrix with this graph."""
         mask = np.eye(len(self.starts) - 1, dtype=bool)
         mask[self.rows, self.neighbours] = True
@@ -78,7 +78,7 @@ def minimize_precision(objective: LogDetOnSupport, start: Array, bounds: Bounds 
         raise ValueError("entries of a precision matrix cannot be bounded; set bounds of its eigenvalues instead")
     if settings.method == "adm":
         limit = settings.max_iter or MAX_ADM_ITERATIONS
-        return alternating_directions(objective, start, tol=settings.tol, rho=settings.rho, max_iter=limit)
+        return debias_by_adm(objective, start, tol=settings.tol, rho=settings.rho, max_iter=limit)
     if settings.method not in ("auto", "neighbourhood"):
         raise ValueError(f'precision matrices are debiased by "neighbourhood" or "adm", not by "{settings.method}"')
     if settings.max_iter is not None and not isinstance(settings, TrialRefit):
@@ -86,10 +86,10 @@ def minimize_precision(objective: LogDetOnSupport, start: Array, bounds: Bounds 
             "max_iter has no effect on a precision matrix, which is refitted by neighbourhood coordinate descent; "
             'leave it out, or use Exact("adm", max_iter=...)'
         )
-    return neighbourhood(objective, start, tol=max(settings.tol, MIN_SWEEP_TOL))
+    return debias_by_neighbourhood(objective, start, tol=max(settings.tol, MIN_SWEEP_TOL))
 
 
-def neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> Solution:
+def debias_by_neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> Solution:
     """Minimize `LogDet` on a support by neighbourhood coordinate descent wherever the bounds do not bind.
 
     `start` has the entries that the alternating direction method starts from; `tol` is the largest change of a
@@ -99,7 +99,7 @@ def neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> So
     covariance, variances = whole.covariance, whole.covariance.diagonal()
     # A constant variable has no covariances, so its edges are zero at the minimum.
     real = (objective.rows != objective.columns) & (variances[objective.rows] * variances[objective.columns] > 0)
-    order, sizes, graph = _components(objective.rows[real], objective.columns[real], len(covariance))
+    order, sizes, graph = _find_components(objective.rows[real], objective.columns[real], len(covariance))
     isolated = order[: int((sizes == 1).sum())]
     omega = np.zeros(whole.shape)
     omega[isolated, isolated], outcome = _solve_isolated(variances[isolated], whole.bounds)
@@ -107,16 +107,16 @@ def neighbourhood(objective: LogDetOnSupport, start: Array, *, tol: float) -> So
     for size in sizes[sizes > 1].tolist():
         nodes = order[first : first + size]
         block = _solve_component(
-            objective, start, nodes, covariance[nodes[:, None], nodes], graph.part(first, size), tol
+            objective, start, nodes, covariance[nodes[:, None], nodes], graph.select_nodes(first, size), tol
         )
         first += size
         omega[nodes[:, None], nodes] = block.omega
         blocks.append((nodes, block.factor))
         outcome = block.outcome if outcome is Outcome.SOLVED else outcome
-    return _solution(objective, omega, Inverse(len(omega), blocks), outcome)
+    return _make_solution(objective, omega, Inverse(len(omega), blocks), outcome)
 
 
-def alternating_directions(
+def debias_by_adm(
     objective: LogDetOnSupport, start: Array, *, tol: float, rho: float | None, max_iter: int = MAX_ADM_ITERATIONS
 ) -> Solution:
     """Minimize `LogDet` on a support by the alternating direction method on the whole matrix (paper, Appendix B).
@@ -127,16 +127,16 @@ def alternating_directions(
     whole = objective.whole
     block = _solve_bounded(whole.covariance, support, whole.bounds, objective.matrix(start), tol, rho, max_iter)
     inverse = Inverse(len(support), [(np.arange(len(support)), block.factor)])
-    return _solution(objective, block.omega, inverse, block.outcome)
+    return _make_solution(objective, block.omega, inverse, block.outcome)
 
 
-def _solution(objective: LogDetOnSupport, omega: Array, inverse: Inverse, outcome: Outcome) -> Solution:
+def _make_solution(objective: LogDetOnSupport, omega: Array, inverse: Inverse, outcome: Outcome) -> Solution:
     entries = omega[objective.rows, objective.columns]
     linear = float(objective.whole.covariance[objective.rows, objective.columns] @ entries)
     return Solution(Point(objective, entries, inverse.log_det + linear, inverse), outcome)
 
 
-def _components(rows: IntArray, columns: IntArray, size: int) -> tuple[IntArray, IntArray, _Graph]:
+def _find_components(rows: IntArray, columns: IntArray, size: int) -> tuple[IntArray, IntArray, _Graph]:
     """Nodes in the order of their components, small ones first; the components' sizes; the graph in that order.
 
     Edges come in the order of their rows.
@@ -182,19 +182,19 @@ def _solve_component(
         begin, fraction = project_to_bounds(block.omega, bounds)
         if fraction <= SMALL_VIOLATION and tol > MIN_SWEEP_TOL:
             return _make_block(begin, block.outcome)  # as good as a few iterations would give
-    block = _solve_bounded(covariance, graph.support(), bounds, begin, tol)
-    binding = not bounds.tightened(BOUND_MARGIN).admit(block.omega)
+    block = _solve_bounded(covariance, graph.to_mask(), bounds, begin, tol)
+    binding = not bounds.tighten(BOUND_MARGIN).admit(block.omega)
     return block if binding or tol > MIN_SWEEP_TOL else _polish(covariance, graph, bounds, block.omega)
 
 
 def _sweep_component(covariance: Array, graph: _Graph, tol: float) -> _Block | None:
     """The solution without bounds; None if sweeping does not find one."""
-    from ._sweeps import sweep  # compiled when it is first needed
+    from ._sweeps import sweep_columns  # compiled when it is first needed
 
     scale = np.sqrt(covariance.diagonal())
     target = covariance / np.multiply.outer(scale, scale)
     W, slopes, variances = target.copy(), np.empty(graph.neighbours.size), np.empty(len(scale))
-    change = sweep(target, graph.starts, graph.neighbours, W, slopes, variances, tol, MAX_SWEEPS)
+    change = sweep_columns(target, graph.starts, graph.neighbours, W, slopes, variances, tol, MAX_SWEEPS)
     if change < 0.0:
         return None
     omega = np.diag(1.0 / variances)
@@ -216,7 +216,7 @@ def _solve_bounded(
     max_iter: int = MAX_ADM_ITERATIONS,
 ) -> _Block:
     """The solution where a bound binds."""
-    found = adm(covariance, support, bounds, start, tol=max(tol, MIN_ADM_TOL), max_iter=max_iter, rho=rho)
+    found = minimize_adm(covariance, support, bounds, start, tol=max(tol, MIN_ADM_TOL), max_iter=max_iter, rho=rho)
     return _make_block(found.omega, Outcome.SOLVED if found.converged else Outcome.UNFINISHED)
 
 
@@ -228,11 +228,11 @@ def _make_block(omega: Array, outcome: Outcome) -> _Block:
 
 def _polish(covariance: Array, graph: _Graph, bounds: EigenvalueBounds, start: Array) -> _Block:
     """Newton's method from a matrix within the bounds, which it does not leave."""
-    support = graph.support()
+    support = graph.to_mask()
     objective = LogDet.of_valid(covariance, bounds).restrict(support)
     begin = objective.evaluate(start[support])
-    solve = cholesky_direction if objective.size <= MAX_POLISH_CHOLESKY else conjugate_gradient_direction
-    solution = newton(objective, begin, None, solve=solve, tol=1e-14, max_iter=MAX_POLISH_STEPS)
+    solve = solve_by_cholesky if objective.size <= MAX_POLISH_CHOLESKY else solve_by_conjugate_gradients
+    solution = minimize_newton(objective, begin, None, solve=solve, tol=1e-14, max_iter=MAX_POLISH_STEPS)
     omega = objective.matrix(solution.point.x)
     omega = 0.5 * (omega + omega.T)  # conjugate gradients keep symmetry up to rounding
     # f is strictly convex: a Hessian is singular through rounding only.

@@ -29,11 +29,11 @@ from .base import Bounds, Outcome, Solution
 __all__ = [
     "Direction",
     "check_uniqueness",
-    "cholesky_direction",
-    "conjugate_gradient_direction",
     "line_search",
+    "minimize_newton",
     "minimize_quadratic",
-    "newton",
+    "solve_by_cholesky",
+    "solve_by_conjugate_gradients",
 ]
 
 #: Sufficient decrease, as a fraction of the predicted one (Armijo).
@@ -82,7 +82,7 @@ Solve = Callable[[Objective, Point, Array, "Mask | None"], Direction]
 Factor = Callable[[Array], Direction]
 
 
-def newton(
+def minimize_newton(
     objective: Objective,
     start: Point,
     bounds: Bounds | None = None,
@@ -105,7 +105,7 @@ def newton(
     point, drift, remaining_gain = start, 0, np.inf
     for _ in range(max_iter):
         gradient = point.gradient.ravel()
-        movable = None if bounds is None else bounds.movable(point.x, gradient)
+        movable = None if bounds is None else bounds.find_movable(point.x, gradient)
         if target is not None and point.value - remaining_gain > target:
             return Solution(point, Outcome.UNFINISHED)
         direction = directions.compute(point, gradient, movable)
@@ -120,7 +120,7 @@ def newton(
         steady = objective.relative_change(point, trial) <= MAX_FINAL_CHANGE
         accuracy = tol * (REUSED_TOL_FACTOR if directions.is_reused else 1.0)
         if decrement <= accuracy * scale and steady:
-            return Solution(trial, _outcome_for(objective, direction.nullity))
+            return Solution(trial, _judge_nullity(objective, direction.nullity))
         drift = drift + 1 if decrement <= NEGLIGIBLE_DECREASE * scale and not steady else 0
         if drift == MAX_DRIFT:
             return Solution(trial, Outcome.NO_MINIMUM)
@@ -148,7 +148,7 @@ class _Directions:
         if self._solve is not None:
             return self._solve(self._objective, point, gradient, movable)
         if movable is not None:
-            return cholesky_direction(self._objective, point, gradient, movable)
+            return solve_by_cholesky(self._objective, point, gradient, movable)
         if self._factor is not None:
             direction = self._factor(-gradient)
             decrease = -float(gradient @ direction.step)
@@ -175,7 +175,7 @@ def _leave_plateau(direction: Direction, point: Point) -> Array:
     return direction.step + direction.flat * (reach / size)
 
 
-def _outcome_for(objective: Objective, nullity: int) -> Outcome:
+def _judge_nullity(objective: Objective, nullity: int) -> Outcome:
     expected = objective.n_invariances if isinstance(objective, TwiceDifferentiable) else 0
     return Outcome.SINGULAR if nullity > expected else Outcome.SOLVED
 
@@ -214,7 +214,7 @@ def minimize_quadratic(objective: Objective, start: Point, refine: bool = True) 
     unbalanced = float(np.abs(point.gradient).max(initial=0.0)) > UNBALANCED_GRADIENT * scale
     if unbalanced and direction.flat is not None and direction.flat.any():
         return Solution(_move_far(objective, point, direction.flat), Outcome.NO_MINIMUM)
-    return Solution(point, _outcome_for(objective, direction.nullity))
+    return Solution(point, _judge_nullity(objective, direction.nullity))
 
 
 def _move_far(objective: Objective, point: Point, direction: Array) -> Point:
@@ -231,10 +231,10 @@ def check_uniqueness(objective: Objective, point: Point) -> Outcome:
         or objective.size > MAX_RANK_CHECK
     ):
         return Outcome.SOLVED
-    return _outcome_for(objective, _factorize(compute_hessian(objective, point))(-point.gradient.ravel()).nullity)
+    return _judge_nullity(objective, _factorize(compute_hessian(objective, point))(-point.gradient.ravel()).nullity)
 
 
-def cholesky_direction(objective: Objective, point: Point, gradient: Array, movable: Mask | None) -> Direction:
+def solve_by_cholesky(objective: Objective, point: Point, gradient: Array, movable: Mask | None) -> Direction:
     """The Newton step from the k × k Hessian."""
     hessian = compute_hessian(objective, point)
     if movable is None:
@@ -286,7 +286,7 @@ def _factorize(hessian: Array) -> Factor:
     return solve
 
 
-def conjugate_gradient_direction(
+def solve_by_conjugate_gradients(
     objective: Objective, point: Point, gradient: Array, movable: Mask | None
 ) -> Direction:
     """An inexact Newton step from products with the Hessian; superlinear as the gradient vanishes."""

@@ -9,7 +9,7 @@ import numpy as np
 from .._types import Array
 from ..objectives.base import Objective, Point, compute_hessian_operator
 from .base import Bounds, Outcome, Solution
-from .newton import cholesky_direction, line_search
+from .newton import line_search, solve_by_cholesky
 
 __all__ = ["GradientStep", "NewtonStep", "Truncate"]
 
@@ -26,7 +26,7 @@ class Truncate:
 
     def __call__(self, objective: Objective, start: Array, bounds: Bounds | None = None) -> Solution:
         """Evaluate at `start`."""
-        return _finite(objective.evaluate(start))
+        return _judge_point(objective.evaluate(start))
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class NewtonStep:
         """Take the step from `start`."""
         point = objective.evaluate(start)
         if start.size == 0 or not np.isfinite(point.value):
-            return _finite(point)
+            return _judge_point(point)
         gradient = point.gradient
-        movable = None if bounds is None else bounds.movable(point.x, gradient)
-        step = cholesky_direction(objective, point, gradient, movable).step
-        return _finite(line_search(objective, point, gradient, step, bounds))
+        movable = None if bounds is None else bounds.find_movable(point.x, gradient)
+        step = solve_by_cholesky(objective, point, gradient, movable).step
+        return _judge_point(line_search(objective, point, gradient, step, bounds))
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ class GradientStep:
         """Take the step from `start`."""
         point = objective.evaluate(start)
         if start.size == 0 or not np.isfinite(point.value):
-            return _finite(point)
+            return _judge_point(point)
         gradient = point.gradient
         squared = float(gradient @ gradient)
         curvature = float(gradient @ (compute_hessian_operator(objective, point) @ gradient))
         length = squared / curvature if curvature > 0 else 1.0
-        return _finite(line_search(objective, point, gradient, -length * gradient, bounds))
+        return _judge_point(line_search(objective, point, gradient, -length * gradient, bounds))
 
 
-def _finite(point: Point) -> Solution:
+def _judge_point(point: Point) -> Solution:
     return Solution(point, Outcome.SOLVED if np.isfinite(point.value) else Outcome.NOT_FINITE)

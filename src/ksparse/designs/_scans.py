@@ -9,15 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import AnyArray, Array
-from ..compiling import compiled
+from ..compiling import jit_compile
 
-__all__ = ["cross_of_rows", "gram_of_rows", "scan_columns", "scan_rows", "scan_sparse"]
+__all__ = ["compute_cross_by_rows", "compute_gram_by_rows", "scan_columns", "scan_rows", "scan_sparse"]
 
 #: Columns of a tile: their sums stay in the cache while the rows go by.
 TILE = 4096
 
 
-@compiled
+@jit_compile
 def scan_rows(X: AnyArray, weights: Array, centre: Array, first: Array, second: Array) -> None:  # pragma: no cover
     """Add Σᵢ wᵢ(x_ij − c_j) and Σᵢ wᵢ(x_ij − c_j)² of each column to `first` and `second`; X by rows."""
     n, p = X.shape
@@ -42,7 +42,7 @@ def scan_rows(X: AnyArray, weights: Array, centre: Array, first: Array, second: 
                 squares[j] += w * d * d
 
 
-@compiled(reassociate=True)
+@jit_compile(reassociate=True)
 def scan_columns(
     columns: AnyArray, weights: Array, centre: Array, first: Array, second: Array
 ) -> None:  # pragma: no cover
@@ -58,7 +58,7 @@ def scan_columns(
         second[j] += square
 
 
-@compiled
+@jit_compile
 def scan_sparse(
     data: AnyArray, indices: AnyArray, indptr: AnyArray, weights: Array, first: Array, second: Array
 ) -> None:  # pragma: no cover
@@ -74,8 +74,8 @@ def scan_sparse(
         second[j] += square
 
 
-@compiled
-def gram_of_rows(
+@jit_compile
+def compute_gram_by_rows(
     data: AnyArray, indices: AnyArray, indptr: AnyArray, weights: Array, gram: Array
 ) -> None:  # pragma: no cover
     """Add the lower triangle of XᵀWX to `gram`, for a CSR matrix with sorted indices: an outer product of each row."""
@@ -88,8 +88,8 @@ def gram_of_rows(
                 gram[row, np.uint64(indices[s])] += scaled * data[s]
 
 
-@compiled
-def cross_of_rows(
+@jit_compile
+def compute_cross_by_rows(
     data: AnyArray,
     indices: AnyArray,
     indptr: AnyArray,

@@ -51,7 +51,7 @@ class ColumnCache:
 
     def take(self, columns: IntArray) -> Array:
         """The given columns, centred, in float64, one in each row of the result."""
-        places = self._places(columns)  # may replace the rows
+        places = self._find_places(columns)  # may replace the rows
         return self._rows[places]
 
     def keeps_products(self, weights: Array) -> bool:
@@ -60,13 +60,13 @@ class ColumnCache:
 
     def gram(self, columns: IntArray) -> Array:
         """Weighted products of the given columns with each other; only unknown ones are computed."""
-        places = self._places(columns)
+        places = self._find_places(columns)
         if self._rows.shape[0] > MAX_CACHED_PRODUCTS:
             rows = self._rows[places]
             return self._multiply(rows, rows)
         self._make_room_for_products()
         block = self._products[places[:, None], places]
-        unknown = _rows_with_unknown(block)
+        unknown = _find_rows_with_unknown(block)
         if unknown.size:
             rows = self._rows[places]
             products = self._multiply(rows if unknown.size == places.size else rows[unknown], rows)
@@ -80,7 +80,7 @@ class ColumnCache:
         self._counters.products += len(some) * len(rows)
         return (some * self._weights) @ rows.T
 
-    def _places(self, columns: IntArray) -> IntArray:
+    def _find_places(self, columns: IntArray) -> IntArray:
         """Positions of the columns, after the missing ones have been gathered."""
         places = self._place[columns]
         missing = columns[places < 0]
@@ -124,7 +124,7 @@ class ColumnCache:
             self._products = larger
 
 
-def _rows_with_unknown(block: Array) -> IntArray:
+def _find_rows_with_unknown(block: Array) -> IntArray:
     """Rows that, together with the columns of the same indices, contain all NaN of a symmetric block."""
     unknown = np.isnan(block)
     new = unknown.diagonal()

@@ -10,7 +10,7 @@ from scipy import sparse
 from .._types import Array, Matrix
 from .moments import ColumnSums
 
-__all__ = ["centred_squares", "is_constant", "subtract_shift"]
+__all__ = ["compute_centred_squares", "is_constant", "subtract_shift"]
 
 #: A column whose variance is a smaller fraction of its mean square is centred before it is squared.
 CANCELLATION = 1e-3
@@ -28,7 +28,7 @@ def subtract_shift(block: Array, shift: Any, dtype: Any = None) -> Array:
     return block
 
 
-def centred_squares(sums: ColumnSums, shift: Array | None, matrix: Matrix) -> Array:
+def compute_centred_squares(sums: ColumnSums, shift: Array | None, matrix: Matrix) -> Array:
     """Σᵢ wᵢ (x_ij − shift_j)² for each column j, computed again where subtraction cancels.
 
     A ValueError if the squares of a column overflow.

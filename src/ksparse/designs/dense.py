@@ -60,7 +60,7 @@ class DenseDesign(InMemoryDesign):
         self.counters.columns += columns.size
         return DenseBlock(gather_columns(self.matrix, self.shift, columns).T, self, columns)
 
-    def cross_with_all(self, block: DenseBlock, weights: Array) -> CrossProducts:
+    def multiply_all(self, block: DenseBlock, weights: Array) -> CrossProducts:
         """Products of a block with all columns: passes over X, which saves gathering many of them."""
         known = self._sums is not None and self._sums.weights is weights
         self.counters.passes += not known
@@ -68,14 +68,14 @@ class DenseDesign(InMemoryDesign):
         products = self.rmatvec(weighted)
         return CrossProducts(products[:, :-1].T, products[:, -1], self._squares(weights))
 
-    def passes_are_cheaper(self, multiplied: int, wanted: int) -> bool:
+    def prefers_passes(self, multiplied: int, wanted: int) -> bool:
         """Whether products with all columns take less time than gathering the wanted ones."""
         if self.matrix.dtype != np.float64 or wanted <= MAX_CACHED_BATCH:
             return False
         return (self.shape[1] - wanted) * multiplied < GATHER_COST * wanted
 
 
-def weighted_gram(values: Array, weights: Array) -> Array:
+def compute_gram(values: Array, weights: Array) -> Array:
     """Vᵀ diag(weights) V, by the fastest product that the weights allow."""
     # Comparing two weights decides most cases.
     if (weights[-1:] == weights[:1]).all() and (weights == weights[:1]).all():
@@ -114,13 +114,13 @@ class DenseBlock(ColumnBlock):
         if isinstance(self.design, DenseDesign) and self.design.cache.keeps_products(weights):
             return self.design.cache.gram(self.columns)
         self.design.counters.products += self.width**2
-        return weighted_gram(self.values, weights)
+        return compute_gram(self.values, weights)
 
     def cross(self, others: IntArray, weights: Array) -> CrossProducts:
         self.design.counters.products += self.width * others.size
         design = self.design
-        if isinstance(design, DenseDesign) and design.passes_are_cheaper(self.width, others.size):
-            cross, sums, squares = design.cross_with_all(self, weights)
+        if isinstance(design, DenseDesign) and design.prefers_passes(self.width, others.size):
+            cross, sums, squares = design.multiply_all(self, weights)
             return CrossProducts(cross[:, others], sums[others], squares[others])
         block = design.select(others)
         cross = block.rmatvec(self.values * weights[:, None]).T

@@ -10,8 +10,8 @@ import numpy as np
 from .._types import Array, IntArray, Matrix
 from ..counters import Counters
 from .base import ColumnBlock, CrossProducts, Design, Moments
-from .centering import centred_squares
-from .moments import ColumnSums, check_finite, column_sums
+from .centering import compute_centred_squares
+from .moments import ColumnSums, check_finite, sum_columns
 
 __all__ = ["InMemoryDesign"]
 
@@ -53,21 +53,21 @@ class InMemoryDesign(Design):
         return type(self)(self.matrix, self.shift, self._sums, self.counters)
 
     def center(self: D, weights: Array) -> D:
-        sums = self._sums_for(weights)
+        sums = self._get_sums(weights)
         return type(self)(self.matrix, sums.means(), sums, self.counters)
 
     def moments(self, weights: Array) -> Moments:
-        self._sums = check_finite(self._sums_for(weights), self.matrix)
+        self._sums = check_finite(self._get_sums(weights), self.matrix)
         means = self._sums.means() - (0.0 if self.shift is None else self.shift)
         return Moments(means, self._squares(weights))
 
-    def _sums_for(self, weights: Array) -> ColumnSums:
+    def _get_sums(self, weights: Array) -> ColumnSums:
         """The sums for these weights, which are known for the weights of `moments`."""
         known = self._sums is not None and self._sums.weights is weights
-        return self._sums if known and self._sums is not None else column_sums(self.matrix, weights)
+        return self._sums if known and self._sums is not None else sum_columns(self.matrix, weights)
 
     def _squares(self, weights: Array) -> Array:
-        return centred_squares(self._sums_for(weights), self.shift, self.matrix)
+        return compute_centred_squares(self._get_sums(weights), self.shift, self.matrix)
 
     def matvec(self, columns: IntArray | None, w: Array) -> Array:
         if columns is not None:

@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from .._types import AnyArray, Array, Matrix
-from ..threads import parallel_map, thread_count
+from ..threads import count_threads, parallel_map
 
-__all__ = ["CHUNK_ROWS", "ColumnSums", "check_finite", "column_blocks", "column_sums"]
+__all__ = ["CHUNK_ROWS", "ColumnSums", "check_finite", "split_columns", "sum_columns"]
 
 #: Fewer numbers than this are summed by NumPy, in less time than importing Numba takes.
 MIN_COMPILED_SIZE = 200_000
@@ -49,7 +49,7 @@ class ColumnSums:
         return np.maximum(squares, 0.0) if (self.weights >= 0).all() else squares
 
 
-def column_sums(matrix: Matrix, weights: Array) -> ColumnSums:
+def sum_columns(matrix: Matrix, weights: Array) -> ColumnSums:
     """The sums of the columns of a dense array or a sparse matrix (CSC needs no copy): one pass over it."""
     p = matrix.shape[1]
     first, second = np.zeros(p), np.zeros(p)
@@ -84,8 +84,10 @@ def _add_sparse(matrix: Any, weights: Array, first: Array, second: Array) -> Non
         return
     from ._scans import scan_sparse  # compiled when it is first needed
 
-    edges = _block_edges(matrix, thread_count(matrix.nnz))
-    data, indices, indptr, weights = (_readonly(part) for part in (matrix.data, matrix.indices, matrix.indptr, weights))
+    edges = _find_block_edges(matrix, count_threads(matrix.nnz))
+    data, indices, indptr, weights = (
+        _make_readonly(part) for part in (matrix.data, matrix.indices, matrix.indptr, weights)
+    )
 
     def scan(part: int) -> None:
         a, b = edges[part], edges[part + 1]
@@ -94,10 +96,10 @@ def _add_sparse(matrix: Any, weights: Array, first: Array, second: Array) -> Non
     parallel_map(scan, len(edges) - 1)
 
 
-def column_blocks(matrix: Any, count: int) -> list[Any]:
+def split_columns(matrix: Any, count: int) -> list[Any]:
     """The transposed columns of a CSC matrix in `count` blocks with about equally many nonzeros, not copied."""
     blocks = []
-    for a, b in pairwise(_block_edges(matrix, count)):
+    for a, b in pairwise(_find_block_edges(matrix, count)):
         start, stop = matrix.indptr[a], matrix.indptr[b]
         block = sparse.csr_array((b - a, matrix.shape[0]), dtype=matrix.dtype)
         # The constructor would copy a part of an array.
@@ -107,7 +109,7 @@ def column_blocks(matrix: Any, count: int) -> list[Any]:
     return blocks
 
 
-def _block_edges(matrix: Any, count: int) -> list[int]:
+def _find_block_edges(matrix: Any, count: int) -> list[int]:
     inner = np.searchsorted(matrix.indptr, np.linspace(0, matrix.nnz, count + 1)[1:-1])
     return [0, *np.minimum(inner, matrix.shape[1]).tolist(), matrix.shape[1]]
 
@@ -130,9 +132,9 @@ def _add_dense(matrix: AnyArray, weights: Array, centre: Array, first: Array, se
 def _add_rows(matrix: AnyArray, weights: Array, centre: Array, first: Array, second: Array) -> None:
     from ._scans import scan_rows  # compiled when it is first needed
 
-    count = thread_count(matrix.size)
+    count = count_threads(matrix.size)
     edges = np.linspace(0, matrix.shape[0], count + 1).astype(int)
-    matrix, weights, centre = _readonly(matrix), _readonly(weights), _readonly(centre)
+    matrix, weights, centre = _make_readonly(matrix), _make_readonly(weights), _make_readonly(centre)
 
     def scan(part: int) -> tuple[Array, Array]:
         rows = slice(edges[part], edges[part + 1])
@@ -148,9 +150,9 @@ def _add_rows(matrix: AnyArray, weights: Array, centre: Array, first: Array, sec
 def _add_columns(columns: AnyArray, weights: Array, centre: Array, first: Array, second: Array) -> None:
     from ._scans import scan_columns  # compiled when it is first needed
 
-    count = thread_count(columns.size)
+    count = count_threads(columns.size)
     edges = np.linspace(0, columns.shape[0], count + 1).astype(int)
-    columns, weights, centre = _readonly(columns), _readonly(weights), _readonly(centre)
+    columns, weights, centre = _make_readonly(columns), _make_readonly(weights), _make_readonly(centre)
 
     def scan(part: int) -> None:
         some = slice(edges[part], edges[part + 1])
@@ -159,7 +161,7 @@ def _add_columns(columns: AnyArray, weights: Array, centre: Array, first: Array,
     parallel_map(scan, count)
 
 
-def _readonly(array: AnyArray) -> AnyArray:
+def _make_readonly(array: AnyArray) -> AnyArray:
     """A read-only view, so that functions are compiled for one kind of array only."""
     view = array.view()
     view.flags.writeable = False

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from .._types import Array, IntArray
-from ..threads import parallel_map, thread_count, use_caller_threads
+from ..threads import count_threads, parallel_map, use_caller_threads
 from .base import ColumnBlock, CrossProducts
-from .centering import centred_squares, is_constant, subtract_shift
+from .centering import compute_centred_squares, is_constant, subtract_shift
 from .dense import DenseBlock
 from .memory import InMemoryDesign
-from .moments import column_blocks, column_sums
+from .moments import split_columns, sum_columns
 
 __all__ = ["SparseBlock", "SparseDesign"]
 
@@ -38,12 +38,12 @@ class SparseDesign(InMemoryDesign):
 
     def _multiply_transposed(self, rows: Array) -> Array:
         """Xᵀr, with a block of columns for each thread."""
-        count = thread_count(self.matrix.nnz)
+        count = count_threads(self.matrix.nnz)
         if count == 1:
             return np.asarray(self.matrix.T @ rows)
         blocks = self._blocks  # another thread may replace them
         if blocks is None or len(blocks) != count:
-            blocks = self._blocks = column_blocks(self.matrix, count)
+            blocks = self._blocks = split_columns(self.matrix, count)
         return np.concatenate(parallel_map(lambda part: blocks[part] @ rows, count))
 
     def select(self, columns: IntArray) -> ColumnBlock:
@@ -86,18 +86,18 @@ class SparseBlock(ColumnBlock):
         return product if self.shift is None else product - np.multiply.outer(self.shift, rows.sum(axis=0))
 
     def squares(self, weights: Array) -> Array:
-        return centred_squares(column_sums(self.matrix, weights), self.shift, self.matrix)
+        return compute_centred_squares(sum_columns(self.matrix, weights), self.shift, self.matrix)
 
     def collect(self) -> Array:
         return subtract_shift(self.matrix.toarray(order="F"), self.shift, self.design.matrix.dtype)
 
     def gram(self, weights: Array) -> Array:
-        from ._scans import gram_of_rows  # compiled when it is first needed
+        from ._scans import compute_gram_by_rows  # compiled when it is first needed
 
         self.design.counters.products += self.width**2
         rows = self.by_row
         gram = np.zeros((self.width, self.width))
-        gram_of_rows(rows.data, rows.indices, rows.indptr, weights, gram)
+        compute_gram_by_rows(rows.data, rows.indices, rows.indptr, weights, gram)
         gram += np.tril(gram, -1).T
         if self.shift is not None:
             cross = np.outer(self.shift, self.matrix.T @ weights)
@@ -117,11 +117,13 @@ class SparseBlock(ColumnBlock):
         return CrossProducts(cross, block.rmatvec(weights), block.squares(weights))
 
     def _cross_sparse(self, others: SparseBlock, weights: Array) -> Array:
-        from ._scans import cross_of_rows  # compiled when it is first needed
+        from ._scans import compute_cross_by_rows  # compiled when it is first needed
 
         cross = np.zeros((self.width, others.width))
         own, theirs = self.by_row, others.by_row
-        cross_of_rows(own.data, own.indices, own.indptr, theirs.data, theirs.indices, theirs.indptr, weights, cross)
+        compute_cross_by_rows(
+            own.data, own.indices, own.indptr, theirs.data, theirs.indices, theirs.indptr, weights, cross
+        )
         if self.shift is None or others.shift is None:
             return cross
         own_sums, other_sums = self.matrix.T @ weights, others.matrix.T @ weights - weights.sum() * others.shift

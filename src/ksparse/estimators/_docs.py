@@ -155,6 +155,13 @@ EDGES = COMMON | _split_entries("""
 k : int
     Number of edges, each an off-diagonal pair Ω_ij = Ω_ji. If there are no more pairs, all of them are used. Estimators
     whose names end with CV or IC choose k.
+shrinkage : float
+    s, at least 0 and below 1: how much covariances are shrunken towards 0 before edges are selected, while variances
+    are kept. With few samples the likelihood of a graph overfits, and shrinkage helps.
+shrink_by : {"factor", "amount"}
+    "factor" multiplies all covariances by 1 − s. "amount" moves each of them by at most s, as the graphical lasso with
+    the penalty s does: better where there are many weak edges and few samples. The unit of s is then a correlation;
+    with ``standardize=False``, the mean variance.
 bounds : "auto", "paper", pair of floats, or None
     α and β, between which the eigenvalues of Ω must lie. "paper" takes α = 1/(‖Σ‖₂ + p·ξ) and β = (p − α·tr Σ)/ξ, see
     `ksparse.objectives.eigenvalue_bounds`; None has none. "auto" takes the paper's where the covariance is singular, as

@@ -27,7 +27,8 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
     """Linear discriminant analysis whose precision matrix has k edges (paper, §5.2.2), of two classes or more.
 
     Samples of class l are modelled as N(μ_l, Ω⁻¹), where Ω is the `SparsePrecision` of the samples around their class
-    means. A sample is assigned to the class with the largest δ_l(x) = xᵀΩμ_l − ½μ_lᵀΩμ_l + log π_l.
+    means, with its `shrinkage` s: (1 − s)·Σ + s·diag(Σ) in place of Σ by default. A sample is assigned to the class
+    with the largest δ_l(x) = xᵀΩμ_l − ½μ_lᵀΩμ_l + log π_l.
 
     $fields
 

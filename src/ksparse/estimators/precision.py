@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._types import AnyArray, Array, Mask
 from ..objectives import EigenvalueBounds, LogDet, Objective
 from ..objectives.definite import check_bounds
+from ..objectives.shrinkage import ShrunkenLogDet, shrink_covariance
 from ..solvers import FBS, Backtracking, GLasso, GraHTP, GraSP, Result, Solver, SwapGraHTP
 from ..sparsity import Pairs
 from ..sparsity.pairs import pair_mask
@@ -55,6 +56,8 @@ class GraphModel(SparseEstimator):
 
     k: int = 10
     _: KW_ONLY
+    shrinkage: float = 0.0
+    shrink_by: str = "factor"
     bounds: Any = "auto"
     xi: float = 1e-2
     standardize: bool = True
@@ -88,7 +91,11 @@ class GraphModel(SparseEstimator):
     def held_out_covariance(self, held_out: Samples) -> Array:
         """The covariance of other samples around the means of the training samples."""
 
-    def prepare(self, samples: Samples) -> LogDet:
+    def prepare(self, samples: Samples) -> ShrunkenLogDet:
+        return self.build_objective(self.fit_scaled_covariance(samples), self.shrinkage)
+
+    def fit_scaled_covariance(self, samples: Samples) -> Array:
+        """The covariance that is shrunken: the correlations, with `standardize`; sets the means and scales."""
         covariance = self.fit_covariance(samples)
         self._scale = np.ones(len(covariance))
         if check_flag(self.standardize, "standardize"):
@@ -96,8 +103,13 @@ class GraphModel(SparseEstimator):
             self._scale = np.where(spreads > 0, spreads, 1.0)
             covariance = covariance / np.multiply.outer(self._scale, self._scale)
             np.fill_diagonal(covariance, np.where(spreads > 0, 1.0, 0.0))
-        self.bounds_ = check_bounds(self.bounds, covariance, self.xi)
-        return LogDet.of_valid(covariance, self.bounds_)
+        return covariance
+
+    def build_objective(self, covariance: Array, shrinkage: float) -> ShrunkenLogDet:
+        """f with a shrinkage, from what `fit_scaled_covariance` returns; sets the bounds of the eigenvalues."""
+        shrunken = shrink_covariance(covariance, shrinkage, self.shrink_by)
+        self.bounds_ = check_bounds(self.bounds, shrunken, self.xi)
+        return ShrunkenLogDet.of_covariances(covariance, shrunken, self.bounds_)
 
     def build_sparsity(self, objective: Objective, k: int) -> Pairs:
         size, names = objective.shape[0], self._feature_names()
@@ -136,7 +148,9 @@ class GraphModel(SparseEstimator):
         return float(log_likelihood(self.held_out_covariance(held_out), self.precision_of(result)))
 
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
-        return n_samples * result.value
+        """Minus twice the log-likelihood of the samples, whose covariance is not shrunken."""
+        assert isinstance(objective, ShrunkenLogDet)
+        return n_samples * objective.unshrunken_value(result.x, result.value)
 
     def largest_auto_k(self, n_samples: float) -> int:
         """One edge for every four numbers in the data."""
@@ -149,7 +163,12 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
     """A precision matrix with k edges: min −log det Ω + ⟨Σ, Ω⟩ over αI ⪯ Ω ⪯ βI with ‖Ω⁻‖₀ ≤ 2k.
 
     The paper's §4.2, with k instead of a penalty: within the bounds, Ω maximizes the likelihood among the matrices with
-    its graph, and is not shrunken. Works with fewer samples than variables, where the bounds keep it finite.
+    its graph. Works with fewer samples than variables, where the bounds keep it finite.
+
+    With a `shrinkage` s, Σ_s takes the place of Σ: by default Σ_s = (1 − s)·Σ + s·diag(Σ). With
+    ``shrink_by="amount"`` it is the covariance of the graphical lasso with the penalty s, argmax log det W over the
+    matrices with |W_ij − Σ_ij| ≤ s and W_ii = Σ_ii: all pairs together give the graphical lasso, and k edges the
+    graph that is nearest to it by the Kullback–Leibler divergence.
 
     $fields
 

@@ -111,7 +111,7 @@ class Objective(ABC):
         self._name = ""
 
     def __repr__(self) -> str:
-        return f"{describe(self)}(shape={self.shape})"
+        return f"{describe_objective(self)}(shape={self.shape})"
 
     @property
     def size(self) -> int:
@@ -159,7 +159,7 @@ class Objective(ABC):
         if array.shape != self.shape:
             intercept = "" if self.free is None else " (the intercept comes last)"
             raise ValueError(
-                f"{name} has shape {array.shape}, but {describe(self)} is a function on shape {self.shape}"
+                f"{name} has shape {array.shape}, but {describe_objective(self)} is a function on shape {self.shape}"
                 f"{intercept}; pass an array of that shape"
             )
         return array
@@ -206,7 +206,7 @@ class TwiceDifferentiable(Objective):
         return np.maximum(diagonal, 1e-6 * largest)
 
 
-def describe(objective: Objective) -> str:
+def describe_objective(objective: Objective) -> str:
     """The name of an objective in messages: that of the class which the user has made."""
     return objective._name or type(objective).__name__
 
@@ -220,7 +220,7 @@ def value_at_zero(objective: Objective) -> float:
 
 def inherit(restricted: Objective, whole: Objective) -> None:
     """Give a restriction what it has in common with the whole objective: its name and f(0)."""
-    restricted._name = describe(whole)
+    restricted._name = describe_objective(whole)
     restricted._value_at_zero = value_at_zero(whole)
 
 

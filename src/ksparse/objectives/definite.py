@@ -39,7 +39,7 @@ class EigenvalueBounds(NamedTuple):
     lower: float
     upper: float
 
-    def tightened(self, fraction: float) -> EigenvalueBounds:
+    def tighten(self, fraction: float) -> EigenvalueBounds:
         """Bounds that are tighter by a fraction."""
         return EigenvalueBounds(self.lower * (1.0 + fraction), self.upper * (1.0 - fraction))
 
@@ -91,7 +91,7 @@ def eigenvalue_bounds(covariance: Any, xi: float = 1e-2, size: float | None = No
     matrix = np.asarray(covariance, dtype=np.float64)
     check_positive_number(xi, "xi")
     m = float(len(matrix)) if size is None else check_positive_number(size, "size")
-    alpha = 1.0 / (_norm(matrix) + m * xi)
+    alpha = 1.0 / (_compute_norm(matrix) + m * xi)
     beta = (m - alpha * float(np.trace(matrix))) / xi
     if size is None:
         beta = max(beta, alpha)  # for p = 1 they are equal up to rounding
@@ -102,7 +102,7 @@ def eigenvalue_bounds(covariance: Any, xi: float = 1e-2, size: float | None = No
     return EigenvalueBounds(alpha, beta)
 
 
-def _norm(matrix: Array) -> float:
+def _compute_norm(matrix: Array) -> float:
     """‖Σ‖₂ of a positive semidefinite matrix."""
     if len(matrix) <= MAX_FULL_EIGENVALUES or not matrix.any():
         return max(float(np.linalg.eigvalsh(matrix)[-1]), 0.0)
@@ -128,7 +128,7 @@ class Inverse:
         self.log_det = -2.0 * sum(float(np.log(values).sum()) for values in pivots)
 
     @classmethod
-    def of(cls, omega: Array) -> Inverse | None:
+    def from_matrix(cls, omega: Array) -> Inverse | None:
         """The inverse of a symmetric matrix; None if it is not positive definite."""
         factor = cholesky(omega)
         return None if factor is None else cls(len(omega), [(np.arange(len(omega)), factor)])

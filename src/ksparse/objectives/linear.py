@@ -14,7 +14,7 @@ from .._types import Array, IntArray, Mask
 from ..counters import Counters
 from ..designs import ColumnBlock, Design, RowVector, as_design
 from ..validation import check_flag, check_nonnegative_number, check_vector
-from .base import Outcome, Point, TwiceDifferentiable, describe, inherit
+from .base import Outcome, Point, TwiceDifferentiable, describe_objective, inherit
 from .loss import AnyLoss, Loss
 from .protocols import (
     DetectsUnboundedness,
@@ -173,7 +173,7 @@ class LinearModel(
         model = LinearModel(
             self._design, self._terms, alpha, self.fit_intercept, self._columns, self._pattern, self.counters
         )
-        model._name, model._squares, model._value_at_zero = describe(self), self._squares, self._value_at_zero
+        model._name, model._squares, model._value_at_zero = describe_objective(self), self._squares, self._value_at_zero
         if self._quadratic_hessian is not None:
             model._quadratic_hessian = self._quadratic_hessian.copy()
             model._quadratic_hessian.flat[:: self.size + 1] += model._ridge - self._ridge
@@ -211,7 +211,7 @@ class LinearModel(
         Where only residuals count, y is centred too, so that a large mean costs no precision.
         """
         if not self.fit_intercept or self._design.shift is not None or self._pattern is not None:
-            return WorkingForm(self._with(self._design.with_own_cache(), self._terms), canonical=self._canonical)
+            return WorkingForm(self._with(self._design.with_own_cache(), self._terms), canonical=self._make_canonical)
         terms, mean = self._terms.center_target() if self.loss.of_residuals else (self._terms, 0.0)
         design = self._design.center(terms.samples.weights)
         assert design.shift is not None
@@ -227,15 +227,15 @@ class LinearModel(
             moved[-1] -= shift @ x[:-1] - mean
             return moved
 
-        return WorkingForm(self._with(design, terms), to_working, to_user, self._canonical)
+        return WorkingForm(self._with(design, terms), to_working, to_user, self._make_canonical)
 
     def _with(self, design: Design, terms: Terms) -> LinearModel:
         terms = replace(terms, rows=design)
         model = LinearModel(design, terms, self.alpha, self.fit_intercept, self._columns, self._pattern, self.counters)
-        model._name = describe(self)
+        model._name = describe_objective(self)
         return model
 
-    def _canonical(self, x: Array) -> Array:
+    def _make_canonical(self, x: Array) -> Array:
         """A softmax is invariant to a shift of all classes: unpenalized rows are made to sum to zero."""
         if not self.loss.shift_invariant:
             return x
@@ -305,7 +305,7 @@ class LinearModel(
         bound = self.loss.curvature_bound
         if not np.isfinite(bound):
             raise NoLipschitzConstantError(
-                f"the curvature of {describe(self)} is unbounded, so its gradient has no Lipschitz constant; "
+                f"the curvature of {describe_objective(self)} is unbounded, so its gradient has no Lipschitz constant; "
                 "give a constant step, or use Backtracking() or BarzilaiBorwein()"
             )
         p = self._block.width

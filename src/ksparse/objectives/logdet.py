@@ -70,17 +70,17 @@ class LogDet(Objective, HasSwapScores, HasLipschitzConstant, HasHeavyState, HasW
     def __init__(self, covariance: Any, bounds: Any = "paper") -> None:
         super().__init__()
         matrix = check_covariance(covariance)
-        self._set(matrix, check_bounds(bounds, matrix))
+        self._initialize(matrix, check_bounds(bounds, matrix))
 
     @classmethod
     def of_valid(cls, covariance: Array, bounds: EigenvalueBounds) -> LogDet:
         """The objective of a matrix that is known to be a covariance, without checking it again."""
         objective = object.__new__(cls)
         Objective.__init__(objective)
-        objective._set(covariance, bounds)
+        objective._initialize(covariance, bounds)
         return objective
 
-    def _set(self, covariance: Array, bounds: EigenvalueBounds) -> None:
+    def _initialize(self, covariance: Array, bounds: EigenvalueBounds) -> None:
         self.covariance, self.bounds = covariance, bounds
         self.shape = covariance.shape
         self.free = np.eye(len(covariance), dtype=bool)
@@ -94,7 +94,7 @@ class LogDet(Objective, HasSwapScores, HasLipschitzConstant, HasHeavyState, HasW
     def evaluate(self, x: Array) -> Point:
         x = self.check_point(x)
         omega = 0.5 * (x + x.T)
-        inverse = Inverse.of(omega)
+        inverse = Inverse.from_matrix(omega)
         if inverse is None or not self.bounds.admit(omega):
             return Point(self, x, np.inf)
         return Point(self, x, inverse.log_det + float(np.sum(self.covariance * omega)), inverse)
@@ -118,9 +118,9 @@ class LogDet(Objective, HasSwapScores, HasLipschitzConstant, HasHeavyState, HasW
 
         With B = {i, j} and W = Ω⁻¹ it is log(det W_B/det Σ_B) + ⟨Σ_B, W_B⁻¹⟩ − 2.
         """
-        from ._pairs import pair_gains  # compiled when it is first needed
+        from ._pair_gains import compute_pair_gains  # compiled when it is first needed
 
-        return pair_gains(self.covariance, _inverse_at(point), MIN_PAIR_DETERMINANT)
+        return compute_pair_gains(self.covariance, _inverse_at(point), MIN_PAIR_DETERMINANT)
 
     def leaving_costs(self, point: Point) -> Array:
         """The increase of f if a pair is set to zero and its two diagonal entries refitted, half for each entry.
@@ -183,7 +183,7 @@ class LogDet(Objective, HasSwapScores, HasLipschitzConstant, HasHeavyState, HasW
         if outcome is Outcome.UNFINISHED:
             unbounded = self.bounds == EigenvalueBounds(0.0, np.inf)
             return "Set bounds of the eigenvalues" if unbounded else "Widen the bounds of the eigenvalues"
-        return "" if self.bounds.tightened(BINDING_DISTANCE).admit(x) else "a bound of the eigenvalues binds"
+        return "" if self.bounds.tighten(BINDING_DISTANCE).admit(x) else "a bound of the eigenvalues binds"
 
     def restrict(self, support: Mask) -> LogDetOnSupport:
         return LogDetOnSupport(self, support)
@@ -248,7 +248,7 @@ class LogDetOnSupport(TwiceDifferentiable, DetectsUnboundedness):
 
 def _inverse_at(point: Point) -> Array:
     if point.state is None and np.isfinite(point.value):
-        point.state = Inverse.of(point.x)
+        point.state = Inverse.from_matrix(point.x)
     if point.state is None:
         raise ValueError("Ω is not positive definite or not within its eigenvalue bounds; pass a feasible matrix")
     inverse: Array = point.state.matrix

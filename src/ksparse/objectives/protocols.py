@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._types import Array, IntArray, Mask
-from .base import Objective, Point, describe
+from .base import Objective, Point, describe_objective
 
 __all__ = [
     "DetectsUnboundedness",
@@ -147,7 +147,7 @@ def lipschitz_constant(objective: Objective, metric: Array | None = None) -> flo
     if isinstance(objective, HasLipschitzConstant):
         return objective.lipschitz(metric)
     raise NoLipschitzConstantError(
-        f"the gradient of {describe(objective)} has no known Lipschitz constant; "
+        f"the gradient of {describe_objective(objective)} has no known Lipschitz constant; "
         "give a constant step, or use Backtracking() or BarzilaiBorwein()"
     )
 

@@ -141,7 +141,7 @@ class PointwiseTerms(Terms):
 
         return np.asarray(self.rows.reduce_rows(means, margins, self.samples.target, self.samples.weights))
 
-    def _row_weights(self, margins: RowVector) -> RowVector:
+    def _compute_row_weights(self, margins: RowVector) -> RowVector:
         """Weight of each row in the Gram matrix of a model with one output."""
         if self.loss.is_quadratic:
             return self.samples.weights  # the same object each time: a design may keep products for it
@@ -150,18 +150,18 @@ class PointwiseTerms(Terms):
     def hessian(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array:
         outputs = self.samples.output_shape
         if not outputs:
-            return self._bordered_gram(block, self._row_weights(margins), intercept)
+            return self._compute_bordered_gram(block, self._compute_row_weights(margins), intercept)
         curvature = self.rows.map_rows(self.loss.curvature, margins, self.samples.target)
         size, (q,) = block.width + intercept, outputs
         full = np.zeros((size, q, size, q))
         for a in range(q):
             for b in range(a + 1):
-                weights = self._entry_weights(curvature, a, b)
+                weights = self._compute_entry_weights(curvature, a, b)
                 if weights is not None:
-                    full[:, a, :, b] = full[:, b, :, a] = self._bordered_gram(block, weights, intercept)
+                    full[:, a, :, b] = full[:, b, :, a] = self._compute_bordered_gram(block, weights, intercept)
         return full.reshape(size * q, size * q)
 
-    def _entry_weights(self, curvature: RowVector, a: int, b: int) -> RowVector | None:
+    def _compute_entry_weights(self, curvature: RowVector, a: int, b: int) -> RowVector | None:
         """Weight of each row in the block of outputs a and b of the Hessian; None if that is zero."""
         if a != b and not self.loss.couples_outputs:
             return None
@@ -172,7 +172,7 @@ class PointwiseTerms(Terms):
             lambda c, s: self._weigh(self.loss.hessian_entry(c, a, b), s), curvature, self.samples.weights
         )
 
-    def _bordered_gram(self, block: ColumnBlock, weights: RowVector, intercept: bool) -> Array:
+    def _compute_bordered_gram(self, block: ColumnBlock, weights: RowVector, intercept: bool) -> Array:
         """Weighted Gram matrix of a block, with the column of ones."""
         gram = block.gram(weights)
         if not intercept:
@@ -199,7 +199,7 @@ class PointwiseTerms(Terms):
     def cross_hessian(
         self, block: ColumnBlock, others: IntArray, margins: RowVector, intercept: bool
     ) -> tuple[Array, Array]:
-        products = block.cross(others, self._row_weights(margins))
+        products = block.cross(others, self._compute_row_weights(margins))
         cross = np.append(products.cross, products.sums[None], axis=0) if intercept else products.cross
         return cross, products.squares
 
@@ -210,27 +210,27 @@ class JointTerms(Terms):
 
     loss: JointLoss
 
-    def _local(self, margins: RowVector) -> tuple[Array, Array, Array]:
+    def _collect_local(self, margins: RowVector) -> tuple[Array, Array, Array]:
         target, weights = self.samples.target, self.samples.weights
         return tuple(self.rows.collect_rows(rows) for rows in (margins, target, weights))  # type: ignore[return-value]
 
     def total(self, margins: RowVector) -> float:
-        return self.loss.total(*self._local(margins))
+        return self.loss.total(*self._collect_local(margins))
 
     def slopes(self, margins: RowVector) -> RowVector:
-        return self.rows.to_rows(self.loss.slopes(*self._local(margins)))
+        return self.rows.to_rows(self.loss.slopes(*self._collect_local(margins)))
 
     def mean_curvature(self, margins: RowVector) -> Array:
-        return np.asarray(self.loss.hessian_diagonal(*self._local(margins)).sum())
+        return np.asarray(self.loss.hessian_diagonal(*self._collect_local(margins)).sum())
 
     def hessian(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array:
         columns = block.collect()
         if intercept:
             columns = np.append(columns, np.ones((columns.shape[0], 1)), axis=1)
-        return columns.T @ self.loss.multiply_hessian(*self._local(margins), columns)
+        return columns.T @ self.loss.multiply_hessian(*self._collect_local(margins), columns)
 
     def hessian_product(self, margins: RowVector) -> Callable[[RowVector], RowVector]:
-        local = self._local(margins)
+        local = self._collect_local(margins)
 
         def product(directions: RowVector) -> RowVector:
             collected = self.rows.collect_rows(directions)
@@ -245,7 +245,7 @@ class JointTerms(Terms):
         if intercept:
             columns = np.append(columns, np.ones((columns.shape[0], 1)), axis=1)
         candidates = self.rows.collect_columns(others)
-        multiplied = self.loss.multiply_hessian(*self._local(margins), candidates)
+        multiplied = self.loss.multiply_hessian(*self._collect_local(margins), candidates)
         return columns.T @ multiplied, np.einsum("ij,ij->j", candidates, multiplied)
 
 

@@ -3,7 +3,7 @@
 from .convergence import ConvergenceDisplay
 from .frequencies import SelectionFrequencyDisplay
 from .graph import GraphDisplay
-from .paths import CoefficientPathDisplay, ScorePathDisplay
+from .path_displays import CoefficientPathDisplay, ScorePathDisplay
 from .support import SupportDisplay
 
 __all__ = [

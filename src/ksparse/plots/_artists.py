@@ -123,7 +123,7 @@ class GraphFrame(Arrangement):
             if label.get_visible():  # matplotlib does not measure hidden names: they keep their sizes
                 box = Text.get_window_extent(label, renderer)
                 self.sizes[node] = np.array([box.width, box.height]) / point
-        low, high = self._free_area(ax, renderer) / point
+        low, high = self._find_free_area(ax, renderer) / point
         largest = np.max(list(self.sizes.values()), axis=0, initial=0.0)
         margin = np.minimum(largest, MAX_MARGIN * (high - low)) + self.radius + NAME_DISTANCE + 1.0
         room = np.maximum(high - low - 2 * margin, 1.0)
@@ -137,7 +137,7 @@ class GraphFrame(Arrangement):
         for axis, first, last in zip("xy", corner.tolist(), opposite.tolist(), strict=True):
             self.limit(axis, first, last)
 
-    def _free_area(self, ax: Axes, renderer: Any) -> Array:
+    def _find_free_area(self, ax: Axes, renderer: Any) -> Array:
         """Lower left and upper right corner of the area without legends, in pixels from the corner of the axes."""
         area = np.array([[0.0, 0.0], [ax.bbox.width, ax.bbox.height]])
         entries = {"right": (1, 0), "top": (1, 1), "bottom": (0, 1)}

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._docs import fill_docstrings
+from .._docstrings import fill_docstrings
 from .._types import AnyArray, Array, IntArray
 from ..validation import check_vector
 
@@ -45,7 +45,7 @@ standardize_by : array-like of shape (n_features,), optional
 }
 
 #: Replaces lines like ``$ax`` in docstrings of a display and of its methods by the text of that name.
-documented = fill_docstrings({name: text.strip("\n") for name, text in TEXTS.items()})
+document_display = fill_docstrings({name: text.strip("\n") for name, text in TEXTS.items()})
 #: Largest difference of two entries that counts as rounding, relative to the largest entry.
 MAX_MATRIX_ERROR = 1e-8
 
@@ -72,12 +72,12 @@ class PrecisionDisplay(ABC):
         **options
             Other parameters of `from_precision`.
         """
-        model = fitted_model(estimator, "an estimator of a precision matrix, such as SparsePrecision", "precision_")
-        names = feature_names_of(estimator) if names is None else names
+        model = get_fitted_model(estimator, "an estimator of a precision matrix, such as SparsePrecision", "precision_")
+        names = get_feature_names(estimator) if names is None else names
         return cls.from_precision(model.precision_, names=names, **options)
 
 
-def fitted_model(estimator: Any, expected: str, *attributes: str) -> Any:
+def get_fitted_model(estimator: Any, expected: str, *attributes: str) -> Any:
     """The fitted model, the last step of a pipeline, after a check that it has one of the attributes."""
     model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     if isinstance(model, type):
@@ -95,7 +95,7 @@ def check_has(value: Any, attribute: str, expected: str, advice: str) -> None:
         raise TypeError(f"expected {expected}; got an object of type {type(value).__name__} ({advice})")
 
 
-def feature_names_of(estimator: Any) -> AnyArray | None:
+def get_feature_names(estimator: Any) -> AnyArray | None:
     """Names of the features seen by the model, or None if they have no names."""
     model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     names: AnyArray | None = getattr(model, "feature_names_in_", None)
@@ -105,7 +105,7 @@ def feature_names_of(estimator: Any) -> AnyArray | None:
     return names
 
 
-def unit_of(model: Any) -> str:
+def get_unit(model: Any) -> str:
     """What k counts: "features", "groups" or "edges"."""
     if hasattr(model, "precision_"):
         return "edges"
@@ -132,13 +132,13 @@ def check_nodes(names: Any, groups: Any, count: int) -> tuple[list[str], list[An
     return check_names(names, count, "node"), labels
 
 
-def group_codes(groups: list[Any]) -> tuple[list[str], IntArray]:
+def encode_groups(groups: list[Any]) -> tuple[list[str], IntArray]:
     """Names of the groups in order, and the index of the group of each node."""
     labels, codes = np.unique(groups, return_inverse=True)
     return [str(label) for label in labels], codes
 
 
-def square_matrix(values: Any, name: str) -> Array:
+def check_square_matrix(values: Any, name: str) -> Array:
     """A symmetric matrix of finite numbers."""
     shape = np.shape(values)
     if len(shape) != 2 or shape[0] != shape[1] or not shape[0]:
@@ -154,7 +154,7 @@ def square_matrix(values: Any, name: str) -> Array:
 
 def partial_correlations(precision: Any) -> Array:
     """Partial correlations −Ωᵢⱼ/√(Ωᵢᵢ Ωⱼⱼ) of a precision matrix Ω, with ones on the diagonal."""
-    matrix = square_matrix(precision, "precision")
+    matrix = check_square_matrix(precision, "precision")
     diagonal = np.diagonal(matrix)
     if diagonal.min() <= 0 or (matrix**2 > (1 + MAX_MATRIX_ERROR) * np.outer(diagonal, diagonal)).any():
         raise ValueError("precision must be positive definite; pass the inverse of a covariance matrix")

@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from .._types import Array, IntArray
 
-__all__ = ["node_positions"]
+__all__ = ["place_nodes"]
 
 #: Connected components of at most this many nodes are laid out by the lengths of shortest paths.
 MAX_KAMADA_KAWAI = 60
@@ -24,17 +24,17 @@ GAPS = (1.5, 1.0)
 MIN_DISTANCE = 0.6
 
 
-def node_positions(layout: str, edges: IntArray, order: IntArray, *, seed: int, aspect: float) -> Array:
+def place_nodes(layout: str, edges: IntArray, order: IntArray, *, seed: int, aspect: float) -> Array:
     """Positions of nodes: neighbours close to each other, with about that aspect, or in that order on a circle."""
     if layout == "circle":
         clockwise = 2 * np.pi * np.argsort(order) / len(order)
         return np.column_stack([np.sin(clockwise), np.cos(clockwise)])
     if layout == "spring":
-        return _spring(edges, len(order), seed, aspect)
+        return _lay_out_components(edges, len(order), seed, aspect)
     raise ValueError(f"layout must be 'spring', 'circle' or an array of positions; got {layout!r}")
 
 
-def _spring(edges: IntArray, n_nodes: int, seed: int, aspect: float) -> Array:
+def _lay_out_components(edges: IntArray, n_nodes: int, seed: int, aspect: float) -> Array:
     """Lay out each connected component, then pack their bounding boxes: springs would push components far apart."""
     try:
         import networkx as nx
@@ -69,10 +69,10 @@ def _lay_out(nx: Any, graph: Any, seed: int, *, wide: bool) -> Array:
     points = points - points.mean(axis=0)
     points = points @ np.linalg.svd(points, full_matrices=False)[2].T
     points = _separate(points if wide else points[:, ::-1])
-    return points / np.mean(_distances(points).min(axis=1))
+    return points / np.mean(_compute_distances(points).min(axis=1))
 
 
-def _distances(points: Array) -> Array:
+def _compute_distances(points: Array) -> Array:
     """Distances of all pairs of points, infinite from a point to itself."""
     return np.asarray(squareform(pdist(points)) + np.diag(np.full(len(points), np.inf)))
 
@@ -81,7 +81,7 @@ def _separate(points: Array) -> Array:
     """Push points apart that are too close to each other."""
     for _ in range(60):
         gap = MIN_DISTANCE * np.sqrt(np.prod(np.ptp(points, axis=0)) / len(points))
-        distances = _distances(points)
+        distances = _compute_distances(points)
         push = np.maximum(gap - distances, 0.0) / np.maximum(distances, 1e-3 * gap + 1e-12)
         if not push.any():
             break

@@ -43,14 +43,14 @@ def open_axes(ax: Axes | None, size: Any = None, layout: str = "constrained") ->
     return axes, axes.figure.figure  # also if they belong to a subfigure
 
 
-def axes_size(ax: Axes) -> tuple[float, float]:
+def measure_axes(ax: Axes) -> tuple[float, float]:
     """Width and height of the axes in points."""
     return float(ax.bbox.width) * 72 / ax.figure.dpi, float(ax.bbox.height) * 72 / ax.figure.dpi
 
 
-def font_size(ax: Axes) -> float:
+def choose_font_size(ax: Axes) -> float:
     """Font size in points: 9.5 on axes of ordinary size, down to 6.5 on small ones."""
-    width, height = axes_size(ax)
+    width, height = measure_axes(ax)
     return float(np.clip(5.0 + min(width / 85, height / 35), 6.5, 9.5))
 
 
@@ -74,7 +74,7 @@ def shorten_names(names: list[str], features: Sequence[int], width: float, size:
 
 def tidy(ax: Axes, xlabel: str, ylabel: str = "", *, grid: Literal["x", "y"], size: float | None = None) -> None:
     """Name the axes; light grid lines in one direction, no frame, and a font size, by default one that fits."""
-    size = font_size(ax) if size is None else size
+    size = choose_font_size(ax) if size is None else size
     ax.set_xlabel(xlabel, fontsize=size, color=INK)
     ax.set_ylabel(ylabel, fontsize=size, color=INK, parse_math=False)
     ax.spines[["top", "right"]].set_visible(False)
@@ -89,8 +89,8 @@ def tidy(ax: Axes, xlabel: str, ylabel: str = "", *, grid: Literal["x", "y"], si
 
 def leave_room(ax: Axes, *, top: float = 1.0, bottom: float = 0.0) -> None:
     """Leave room for lines of text between the data and the top and the bottom of the axes."""
-    above, below = 1.9 * font_size(ax) * np.array([top, bottom])
-    height = axes_size(ax)[1]
+    above, below = 1.9 * choose_font_size(ax) * np.array([top, bottom])
+    height = measure_axes(ax)[1]
     scale = ax.yaxis.get_transform()
     low, high = scale.transform(np.array(ax.get_ylim()))
     unit = (high - low) / max(height - above - below, 0.3 * height)
@@ -112,7 +112,7 @@ def mark(ax: Axes, x: float, text: str) -> Line2D:
 def write_at_top(ax: Axes, text: str, x: float, ha: str, units: str = "data") -> None:
     """A text that begins (ha="left") or ends at x, at the top, on a background that hides the grid."""
     box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.8}
-    text_style = {"ha": ha, "va": "top", "fontsize": font_size(ax), "color": ACCENT, "bbox": box}
+    text_style = {"ha": ha, "va": "top", "fontsize": choose_font_size(ax), "color": ACCENT, "bbox": box}
     write(ax, text, (x, 1.0), (3 if ha == "left" else -3, -1), xycoords=(units, "axes fraction"), **text_style)
 
 
@@ -126,7 +126,7 @@ def set_count_axis(ax: Axes, ks: AnyArray) -> None:
     from matplotlib.ticker import MaxNLocator
 
     first, last = float(ks[0]), float(ks[-1])
-    max_ticks = int(np.clip(axes_size(ax)[0] / (3 * font_size(ax)), 3, 10))
+    max_ticks = int(np.clip(measure_axes(ax)[0] / (3 * choose_font_size(ax)), 3, 10))
     ticks = np.asarray(MaxNLocator(max_ticks, integer=True, steps=[1, 2, 5, 10]).tick_values(first, last))
     if last > MAX_LINEAR_RATIO * max(first, 1.0):
         ax.set_xscale("symlog", linthresh=1, linscale=0.5) if first == 0 else ax.set_xscale("log")
@@ -168,7 +168,7 @@ def add_legend(ax: Axes, handles: Sequence[Any], **place: Any) -> Legend | None:
 
     if not handles:
         return None
-    keywords: dict[str, Any] = {"fontsize": font_size(ax) - 1, "labelcolor": INK}
+    keywords: dict[str, Any] = {"fontsize": choose_font_size(ax) - 1, "labelcolor": INK}
     keywords |= {"facecolor": ax.get_facecolor(), "framealpha": 1.0, "edgecolor": "none"}
     keywords |= {"handlelength": 1.6, "borderpad": 0.2, "borderaxespad": 0.1, "labelspacing": 0.35}
     legend = Legend(ax, handles, [handle.get_label() for handle in handles], columnspacing=1.5, **keywords, **place)

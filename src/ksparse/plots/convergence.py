@@ -10,7 +10,7 @@ import numpy as np
 from .._types import AnyArray, Array
 from ..solvers.result import History, Result
 from . import _style as style
-from ._inputs import check_has, documented, fitted_model
+from ._inputs import check_has, document_display, get_fitted_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ MAX_LINEAR_VALUE_RATIO = 100.0
 X_LABELS = {"iteration": "iteration", "seconds": "seconds", "passes": "passes over the data"}
 
 
-@documented
+@document_display
 @dataclass(eq=False, repr=False)
 class ConvergenceDisplay:
     """Value of f during a fit, and in a panel below it the number of units that entered the support.
@@ -93,7 +93,7 @@ class ConvergenceDisplay:
             An estimator of `ksparse`, or a pipeline that ends with one.
         $options
         """
-        model = fitted_model(estimator, "a ksparse estimator, such as SparseLogisticRegression", "result_")
+        model = get_fitted_model(estimator, "a ksparse estimator, such as SparseLogisticRegression", "result_")
         return cls.from_result(model.result_, **options)
 
     def plot(self, ax: Any = None, *, x: str = "iteration", line_kw: dict[str, Any] | None = None) -> Self:
@@ -115,7 +115,7 @@ class ConvergenceDisplay:
         self.axes_: AnyArray = _make_panels(ax)
         upper, lower = self.axes_
         self.ax_, self.figure_ = style.open_axes(upper)
-        size = style.font_size(upper)
+        size = style.choose_font_size(upper)
         style.tidy(upper, "", "f(x)", grid="y", size=size)
         style.tidy(lower, X_LABELS[x], "entered", grid="y", size=size)
         upper.tick_params(labelbottom=False)
@@ -146,7 +146,7 @@ class ConvergenceDisplay:
     def _draw_changes(self, ax: Axes, at: Array) -> None:
         """Bars as thick lines, which stay visible if iterations are many or unevenly spaced."""
         changes = self.history["support_change"].astype(np.float64)
-        width = float(np.clip(0.6 * style.axes_size(ax)[0] / max(len(at), 1), 0.8, 7.0))
+        width = float(np.clip(0.6 * style.measure_axes(ax)[0] / max(len(at), 1), 0.8, 7.0))
         self.bars_: LineCollection = ax.vlines(at, 0.0, changes, color=style.INK, alpha=0.75, linewidth=width)
         ax.set_ylim(0.0, 1.15 * max(float(changes.max(initial=0.0)), 1.0))
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._types import Array, IntArray, Mask
 from ..validation import check_iterations
 from . import _style as style
-from ._inputs import check_names, documented, feature_names_of, fitted_model
+from ._inputs import check_names, document_display, get_feature_names, get_fitted_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ DEFAULT_TOP = 25
 MAX_BAR_HEIGHT = 22.0
 
 
-@documented
+@document_display
 @dataclass(eq=False, repr=False)
 class SelectionFrequencyDisplay:
     """Bars of the most frequently selected features of a stability selection, and its threshold.
@@ -81,8 +81,8 @@ class SelectionFrequencyDisplay:
         $feature_names
         $options
         """
-        model = fitted_model(estimator, "a StabilitySelection", "frequencies_")
-        names = check_names(feature_names, len(model.frequencies_), "feature", feature_names_of(estimator))
+        model = get_fitted_model(estimator, "a StabilitySelection", "frequencies_")
+        names = check_names(feature_names, len(model.frequencies_), "feature", get_feature_names(estimator))
         return cls(model.frequencies_, model.support_, names, threshold=float(model.threshold_)).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, top: int | None = None, bar_kw: dict[str, Any] | None = None) -> Self:
@@ -100,8 +100,8 @@ class SelectionFrequencyDisplay:
         features = features[: DEFAULT_TOP if top is None else check_iterations(top, "top")]
         features = features[self.frequencies[features] > 0]
         self.ax_, self.figure_ = style.open_axes(ax, (6.4, 1.3 + 0.2 * max(len(features), 4)))
-        width, height = style.axes_size(self.ax_)
-        size = style.font_size(self.ax_)
+        width, height = style.measure_axes(self.ax_)
+        size = style.choose_font_size(self.ax_)
         if ax is not None and top is None:
             features = features[: int((height - 2 * size) / (style.LINE_SPACING * style.MIN_FONT_SIZE))]
         self.features_: IntArray = features

@@ -10,8 +10,8 @@ import numpy as np
 from .._types import AnyArray, Array, IntArray
 from ..validation import check_flag, check_iterations, check_vector
 from . import _style as style
-from ._inputs import PrecisionDisplay, check_nodes, documented, group_codes, partial_correlations
-from ._layout import node_positions
+from ._inputs import PrecisionDisplay, check_nodes, document_display, encode_groups, partial_correlations
+from ._layout import place_nodes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ GROUP_COLOURS = (
 )
 
 
-@documented
+@document_display
 @dataclass(eq=False, repr=False)
 class GraphDisplay(PrecisionDisplay):
     """Graph of a sparse precision matrix Ω: an edge where Ωᵢⱼ ≠ 0.
@@ -148,7 +148,7 @@ class GraphDisplay(PrecisionDisplay):
         n_hidden = len(self.names) - len(shown)
         hidden = f"{n_hidden} node{'s' * (n_hidden > 1)} without edges not shown" if n_hidden else ""
         self.ax_.set(xticks=[], yticks=[], xlabel=hidden if len(edges) else "no edges")
-        self.ax_.xaxis.label.set(fontsize=style.font_size(self.ax_) - 0.5, color=style.INK)
+        self.ax_.xaxis.label.set(fontsize=style.choose_font_size(self.ax_) - 0.5, color=style.INK)
         self._place_nodes(layout, seed, shown, edges)
         self._draw_edges(edges, edge_kw)
         self._draw_nodes(shown, node_kw)
@@ -158,15 +158,15 @@ class GraphDisplay(PrecisionDisplay):
 
     def _place_nodes(self, layout: Any, seed: int, shown: IntArray, edges: IntArray) -> None:
         """Positions of the nodes that are shown."""
-        groups = np.zeros(len(self.names)) if self.groups is None else group_codes(self.groups)[1]
+        groups = np.zeros(len(self.names)) if self.groups is None else encode_groups(self.groups)[1]
         self.positions_: Array = np.full((len(self.names), 2), np.nan)
         if isinstance(layout, str):
             order = np.argsort(groups[shown], kind="stable")
-            width, height = style.axes_size(self.ax_)
+            width, height = style.measure_axes(self.ax_)
             if self.groups is not None and self._is_wide():
                 width *= 0.7  # the legend takes about a third
             edges = np.searchsorted(shown, edges)
-            self.positions_[shown] = node_positions(layout, edges, order, seed=seed, aspect=width / height)
+            self.positions_[shown] = place_nodes(layout, edges, order, seed=seed, aspect=width / height)
         else:
             self.positions_[shown] = check_vector(layout, "layout", self.positions_.shape)[shown]
 
@@ -203,12 +203,12 @@ class GraphDisplay(PrecisionDisplay):
                 width = max(widths[strongest % len(widths)], MIN_LEGEND_WIDTH)
                 colour: Any = colours[strongest % len(colours)]
                 handles.append(Line2D([], [], label=f"{what}, {value}", color=colour, linewidth=width))
-        wide = style.axes_size(self.ax_)[0] > 38 * style.font_size(self.ax_)
+        wide = style.measure_axes(self.ax_)[0] > 38 * style.choose_font_size(self.ax_)
         return style.add_legend(self.ax_, handles, loc="lower left", ncols=2 if wide else 1)
 
     def _draw_nodes(self, shown: IntArray, node_kw: dict[str, Any] | None) -> None:
-        spacing = np.sqrt(np.prod(style.axes_size(self.ax_)) / max(len(shown), 1))  # of evenly spread nodes
-        colours = self._group_colours(shown)
+        spacing = np.sqrt(np.prod(style.measure_axes(self.ax_)) / max(len(shown), 1))  # of evenly spread nodes
+        colours = self._colour_groups(shown)
         node_style: dict[str, Any] = {
             "s": float(np.clip(0.25 * spacing, 3.5, 10.0)) ** 2,
             "edgecolors": self.ax_.get_facecolor(),
@@ -220,7 +220,7 @@ class GraphDisplay(PrecisionDisplay):
             node_style.setdefault("facecolors", style.INK if colours is None else colours)
         self.nodes_: PathCollection = self.ax_.scatter(*self.positions_[shown].T, **node_style)
 
-    def _group_colours(self, shown: IntArray) -> AnyArray | None:
+    def _colour_groups(self, shown: IntArray) -> AnyArray | None:
         """Colours of the nodes, and a legend of them, if there are groups."""
         from matplotlib import colormaps
         from matplotlib.colors import to_rgba_array
@@ -229,7 +229,7 @@ class GraphDisplay(PrecisionDisplay):
         self.group_legend_: Legend | None = None
         if self.groups is None:
             return None
-        names, codes = group_codes(self.groups)
+        names, codes = encode_groups(self.groups)
         many = len(names) > len(GROUP_COLOURS)
         palette = colormaps["turbo"](np.linspace(0.03, 0.97, len(names))) if many else to_rgba_array(GROUP_COLOURS)
         dot: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 5.5}
@@ -238,8 +238,8 @@ class GraphDisplay(PrecisionDisplay):
         handles = [
             Line2D([], [], color=palette[group], label=name, **dot) for group, name in zip(present, names, strict=True)
         ]
-        size = style.font_size(self.ax_) - 1
-        width, height = style.axes_size(self.ax_)
+        size = style.choose_font_size(self.ax_) - 1
+        width, height = style.measure_axes(self.ax_)
         if self._is_wide():
             rows = max(int(height / (1.5 * size)) - 2, 1)
             place = {"loc": "upper right", "ncols": -(-len(names) // rows)}
@@ -251,14 +251,14 @@ class GraphDisplay(PrecisionDisplay):
 
     def _is_wide(self) -> bool:
         """Whether there is more room for a legend on the right than at the top."""
-        width, height = style.axes_size(self.ax_)
+        width, height = style.measure_axes(self.ax_)
         return width > 1.1 * height
 
     def _draw_names(self, named: IntArray) -> None:
         """Names with an outline that hides the edges below them; `_add_frame` places them."""
         from matplotlib.patheffects import withStroke
 
-        size = float(np.clip(style.font_size(self.ax_) - max(len(named) - 15, 0) / 18, 6.0, None))
+        size = float(np.clip(style.choose_font_size(self.ax_) - max(len(named) - 15, 0) / 18, 6.0, None))
         outline = withStroke(linewidth=2.0, foreground=self.ax_.get_facecolor())
         text_style: dict[str, Any] = {"fontsize": size, "color": style.INK, "path_effects": [outline]}
         text_style |= {"ha": "center", "va": "center", "in_layout": False}

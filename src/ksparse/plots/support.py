@@ -10,7 +10,14 @@ from scipy.ndimage import maximum_filter, minimum_filter
 
 from .._types import AnyArray, Array, IntArray
 from . import _style as style
-from ._inputs import PrecisionDisplay, check_nodes, documented, group_codes, partial_correlations, square_matrix
+from ._inputs import (
+    PrecisionDisplay,
+    check_nodes,
+    check_square_matrix,
+    document_display,
+    encode_groups,
+    partial_correlations,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +47,7 @@ MIN_CELL_SIZE = 1.6
 MAX_TICK_NAMES = 12
 
 
-@documented
+@document_display
 @dataclass(eq=False, repr=False)
 class SupportDisplay(PrecisionDisplay):
     """Heat map of a symmetric matrix, which shows where it is not zero.
@@ -138,7 +145,7 @@ class SupportDisplay(PrecisionDisplay):
             The nodes from top to bottom and from left to right; by default sorted by group.
         $options
         """
-        values = square_matrix(matrix, "matrix")
+        values = check_square_matrix(matrix, "matrix")
         _check_range(values, what)
         names, groups = check_nodes(names, groups, len(values))
         if order is not None and sorted(np.atleast_1d(order).tolist()) != list(range(len(values))):
@@ -157,8 +164,8 @@ class SupportDisplay(PrecisionDisplay):
         image_kw : dict, optional
             Keywords of the image, as in `matplotlib.axes.Axes.imshow`, such as vmin and vmax.
         """
-        self.ax_, self.figure_ = style.open_axes(ax, self._figure_size(), "compressed")
-        codes = np.zeros(len(self.names)) if self.groups is None else group_codes(self.groups)[1]
+        self.ax_, self.figure_ = style.open_axes(ax, self._choose_figure_size(), "compressed")
+        codes = np.zeros(len(self.names)) if self.groups is None else encode_groups(self.groups)[1]
         self.order_: IntArray = np.argsort(codes, kind="stable") if self.order is None else self.order
         self._draw_image(image_kw)
         self._draw_scale()
@@ -170,22 +177,22 @@ class SupportDisplay(PrecisionDisplay):
             self._name_groups(self.groups)
         return self
 
-    def _figure_size(self) -> tuple[float, float]:
+    def _choose_figure_size(self) -> tuple[float, float]:
         """Size of a new figure in inches, with room for the names."""
         names = self.names if self.groups is None else self.groups
         text_width = 0.075 * min(max(len(str(name)) for name in names), style.MAX_GROUP_LENGTH)
         scale_width = 0.0 if self.what == "support" else 0.8
         return 4.8 + text_width + scale_width, 5.0 + (text_width if self.groups is None else 0.0)
 
-    def _side(self) -> float:
+    def _measure_side(self) -> float:
         """Side of the image in points."""
-        return min(style.axes_size(self.ax_))
+        return min(style.measure_axes(self.ax_))
 
     def _draw_image(self, image_kw: dict[str, Any] | None) -> None:
         from matplotlib.colors import LinearSegmentedColormap
 
         values = self.matrix[np.ix_(self.order_, self.order_)]
-        margin = max(int(np.ceil((MIN_CELL_SIZE * len(values) / self._side() - 1) / 2)), 0)
+        margin = max(int(np.ceil((MIN_CELL_SIZE * len(values) / self._measure_side() - 1) / 2)), 0)
         shown: AnyArray
         if self.what == "partial correlation":
             entries = values - np.diag(np.diagonal(values))
@@ -203,7 +210,7 @@ class SupportDisplay(PrecisionDisplay):
 
     def _draw_scale(self) -> None:
         """The colour scale and the number of edges."""
-        size = style.font_size(self.ax_)
+        size = style.choose_font_size(self.ax_)
         n_edges = int(np.count_nonzero(np.triu(self.matrix, 1)))
         note = {0: "no edges", 1: "1 edge"}.get(n_edges, f"{n_edges} edges")
         self.colorbar_: Colorbar | None = None
@@ -218,18 +225,18 @@ class SupportDisplay(PrecisionDisplay):
             self.colorbar_.ax.tick_params(labelsize=size - 1, color=style.GREY, labelcolor=style.INK, length=3)
             self.colorbar_.set_label(self.what, fontsize=size, color=style.INK)
 
-    def _name_size(self, spacing: float) -> float:
+    def _choose_name_size(self, spacing: float) -> float:
         """Font size of names at a distance in points."""
-        return float(np.clip(spacing / style.LINE_SPACING, style.MIN_FONT_SIZE, style.font_size(self.ax_) - 0.5))
+        return float(np.clip(spacing / style.LINE_SPACING, style.MIN_FONT_SIZE, style.choose_font_size(self.ax_) - 0.5))
 
     def _name_nodes(self) -> None:
         """All names if there is room between neighbours, otherwise a few of them."""
         count = len(self.names)
-        spacing = self._side() / count
+        spacing = self._measure_side() / count
         step = 1 if spacing >= style.LINE_SPACING * style.MIN_FONT_SIZE else -(-count // MAX_TICK_NAMES)
-        size = self._name_size(step * spacing)
+        size = self._choose_name_size(step * spacing)
         places = np.arange(0, count, step)
-        names = style.shorten_names(self.names, self.order_[places].tolist(), 0.3 * self._side(), size)
+        names = style.shorten_names(self.names, self.order_[places].tolist(), 0.3 * self._measure_side(), size)
         self.ax_.set_yticks(places, names, parse_math=False, fontsize=size)
         rotation = 0 if max(map(len, names)) * 0.65 * size < step * spacing else 90
         self.ax_.set_xticks(places, names, parse_math=False, fontsize=size, rotation=rotation)
@@ -240,7 +247,7 @@ class SupportDisplay(PrecisionDisplay):
 
         from ._artists import spread
 
-        group_names, codes = group_codes(groups)
+        group_names, codes = encode_groups(groups)
         count = len(codes)
         starts = np.flatnonzero(np.diff(codes[self.order_], prepend=-1))
         ends = np.append(starts[1:], count)
@@ -249,10 +256,10 @@ class SupportDisplay(PrecisionDisplay):
         columns = [row[:, ::-1] for row in rows]
         self.separators_ = LineCollection([*rows, *columns], color=SEPARATOR_COLOUR, linewidth=0.6, zorder=2)
         self.ax_.add_collection(self.separators_, autolim=False)
-        size = self._name_size(self._side() / len(starts))
-        max_names = max(int(self._side() / (style.LINE_SPACING * size)), 1)
+        size = self._choose_name_size(self._measure_side() / len(starts))
+        max_names = max(int(self._measure_side() / (style.LINE_SPACING * size)), 1)
         named = np.sort(np.argsort(starts - ends, kind="stable")[:max_names])  # the largest groups
-        gap = min(style.LINE_SPACING * size * count / self._side(), count / len(named))
+        gap = min(style.LINE_SPACING * size * count / self._measure_side(), count / len(named))
         places = spread((starts + ends - 1)[named] / 2, gap, low + gap / 2, high - gap / 2)
         shown = codes[self.order_[starts[named]]]
         names = [style.shorten(group_names[code], style.MAX_GROUP_LENGTH) for code in shown]

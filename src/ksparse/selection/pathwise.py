@@ -138,7 +138,7 @@ class PathSolver:
     def working_solution(self, k: int) -> tuple[Array, Mask]:
         """The solution for k in working coordinates, with its support: whole units, and the free coordinates."""
         x = self._iterates[k].point.x
-        return x, self._units.mask(self._units.units_in(x != 0) | self._units.always)
+        return x, self._units.to_mask(self._units.find_units(x != 0) | self._units.always)
 
     def refit(self, k: int, objectives: Iterable[Objective]) -> list[Result]:
         """Minimize other objectives, in the same working coordinates, on the support of the solution for this k."""
@@ -217,7 +217,8 @@ class PathSolver:
                 continue
             problem = self._problem(k)
             final = self._is_near(k, above) or (below is not None and self._is_near(k, below))
-            start = shrink(problem, self._iterates[above], RESULT_TOL if final else None)
+            larger = self._iterates[above]
+            start = shrink(problem, larger, RESULT_TOL) if final else shrink(problem, larger)
             if below is not None:
                 grown = grow(problem, self._iterates[below])
                 start = grown if WORTHWHILE.is_lower(problem, grown.value, than=start.value) else start

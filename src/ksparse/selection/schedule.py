@@ -28,9 +28,9 @@ SCORE_TIE = 1e-9
 class KSchedule:
     """Rounds of k to try, given the scores so far; larger scores are better.
 
-    The first round is a geometric grid up to about 50, or a quarter of `largest`, so that scores which fall at first and rise
-    later are seen. As long as the best score belongs to one of the last two k, larger ones follow, up to `largest`. The
-    last round fills the gaps on both sides of the best k.
+    The first round is a geometric grid up to about 50, or a quarter of `largest`, so that scores which fall at first
+    and rise later are seen. As long as the best score belongs to one of the last two k, larger ones follow, up to
+    `largest`. The last round fills the gaps on both sides of the best k.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class FixedSupport(Solver):
 
     def prepare(self, problem: Problem, x: Array) -> Iterate:
         units = problem.units
-        support = units.mask(units.units_in(x != 0) | units.always)
+        support = units.to_mask(units.find_units(x != 0) | units.always)
         return replace(problem.refit(support, x, self.debias), done="converged: f is minimal on the support of x0")
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:

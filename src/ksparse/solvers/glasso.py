@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._types import Array
 from ..objectives import EigenvalueBounds, LogDet, Point
-from ..objectives.base import describe
+from ..objectives.base import describe_objective
 from ..validation import check_iterations, check_positive_number
 from .loop import Solver
 from .problem import Iterate, Problem, SolverState
@@ -65,7 +65,9 @@ class GLasso(Solver):
     def prepare(self, problem: Problem, x: Array) -> Iterate:
         objective, units = problem.objective, problem.units
         if not isinstance(objective, LogDet):
-            raise TypeError(f"GLasso is a method for LogDet, got {describe(objective)}; use SwapGraHTP or GraHTP")
+            raise TypeError(
+                f"GLasso is a method for LogDet, got {describe_objective(objective)}; use SwapGraHTP or GraHTP"
+            )
         if units.always.any() or (units.number < -1).any():
             raise ValueError("GLasso does not support known or forbidden edges; use SwapGraHTP, GraHTP, GraSP or FBS")
         if (objective.covariance.diagonal() == 0).any():
@@ -75,7 +77,7 @@ class GLasso(Solver):
         highest = float(sizes.max(initial=0.0))
         guess = float(sizes[min(units.k, sizes.size) - 1]) if units.k and sizes.size else highest
         smallest = SMALLEST * highest
-        none = problem.refit(units.mask(np.zeros(units.count, dtype=bool)), objective.start)
+        none = problem.refit(units.to_mask(np.zeros(units.count, dtype=bool)), objective.start)
         nothing = "k = 0 selects nothing" if units.k == 0 else "there are no covariances"
         done = f"converged: {nothing}" if highest == 0.0 or units.k == 0 else None
         return replace(none, done=done, state=_Bracket(0.0, highest, max(guess, smallest), smallest))
@@ -84,13 +86,13 @@ class GLasso(Solver):
         objective, bracket = problem.objective, current.state
         assert isinstance(objective, LogDet)
         assert isinstance(bracket, _Bracket)
-        found = self.penalized(objective.covariance, bracket.penalty)
+        found = self.solve_penalized(objective.covariance, bracket.penalty)
         edges = np.inf if found is None else np.count_nonzero(np.triu(found[0], 1))
         if found is None or edges > problem.units.k:
-            narrowed = bracket.raised()
+            narrowed = bracket.raise_penalty()
             following = replace(current, step=bracket.penalty, state=narrowed)
         else:
-            narrowed, omega = bracket.lowered(), found[0]
+            narrowed, omega = bracket.lower_penalty(), found[0]
             unbounded = LogDet.of_valid(objective.covariance, EigenvalueBounds(0.0, np.inf)).evaluate(omega)
             point = Point(objective, omega, unbounded.value, unbounded.state)
             following = Iterate(point, omega != 0, step=bracket.penalty, state=narrowed)
@@ -100,7 +102,7 @@ class GLasso(Solver):
             return replace(following, done="converged: no penalty leaves more edges, but at most k")
         return following
 
-    def penalized(self, covariance: Array, penalty: float) -> tuple[Array, int] | None:
+    def solve_penalized(self, covariance: Array, penalty: float) -> tuple[Array, int] | None:
         """Ω for a covariance without constant variables and a penalty λ, and the number of scikit-learn's iterations.
 
         None where scikit-learn finds the penalty too small to be solved.
@@ -129,11 +131,11 @@ class _Bracket(SolverState):
     def closed(self) -> bool:
         return self.high <= self.low * (1.0 + 1e-6) or self.penalty < self.smallest
 
-    def raised(self) -> _Bracket:
+    def raise_penalty(self) -> _Bracket:
         """After a penalty that left too many edges."""
         return replace(self, low=self.penalty, penalty=float(np.sqrt(self.penalty * self.high)))
 
-    def lowered(self) -> _Bracket:
+    def lower_penalty(self) -> _Bracket:
         """After a penalty that left few enough."""
         following = float(np.sqrt(self.low * self.penalty)) if self.low else self.penalty / STRIDE
         return replace(self, high=self.penalty, penalty=following)

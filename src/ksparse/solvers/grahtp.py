@@ -10,11 +10,11 @@ import numpy as np
 
 from .._types import Array
 from ..debias import Debias, Exact, Truncate
-from ..objectives.base import NotFiniteError, describe
+from ..objectives.base import NotFiniteError, describe_objective
 from ..objectives.linear import LinearModel
 from ..objectives.losses import SquaredLoss
 from ..validation import check_callable
-from .halting import HaltingRules, RelativeChange, SameSupport, check_rules, first_reason
+from .halting import HaltingRules, RelativeChange, SameSupport, check_rules, find_first_reason
 from .loop import Solver
 from .problem import Iterate, Problem
 from .steps import Constant, Lipschitz, Step, StepRule
@@ -65,25 +65,25 @@ class GraHTP(Solver):
         if self.halting is not None:
             check_rules(self.halting)
 
-    def step_rule(self, problem: Problem) -> StepRule:
+    def make_step_rule(self, problem: Problem) -> StepRule:
         """The step as a rule."""
         return _as_rule(self.step)
 
-    def halted(self, previous: Iterate, current: Iterate) -> str | None:
+    def find_reason_to_halt(self, previous: Iterate, current: Iterate) -> str | None:
         default = SameSupport() if isinstance(self.debias, Exact) else RelativeChange()
-        return first_reason(default if self.halting is None else self.halting, previous, current)
+        return find_first_reason(default if self.halting is None else self.halting, previous, current)
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
-        rule = self.step_rule(problem)
-        metric = rule.metric(problem, current)
-        first = rule.size(problem, current, previous, metric)
+        rule = self.make_step_rule(problem)
+        metric = rule.compute_metric(problem, current)
+        first = rule.choose_size(problem, current, previous, metric)
         step: Step | None = Step(first, metric)
         lost = False
         while step is not None and step.size > SHORTEST * first:
             z = step.take(current.point.x, current.point.gradient)  # S1
             support = problem.units.select(z, step.metric)  # S2
             trial = problem.refit(support, problem.units.clip(z), self.debias)  # S3
-            unchanged = isinstance(self.debias, Exact) and trial.same_support(current)
+            unchanged = isinstance(self.debias, Exact) and trial.has_same_support(current)
             if unchanged or rule.accepts(problem, current, trial, step):
                 return replace(trial, step=step.size)
             lost = not np.isfinite(trial.point.value)
@@ -130,11 +130,11 @@ class _CompressedSensing(GraHTP):
 
     step: float | StepRule = 1.0
 
-    def step_rule(self, problem: Problem) -> StepRule:
+    def make_step_rule(self, problem: Problem) -> StepRule:
         objective = problem.objective
         if not isinstance(objective, LinearModel) or not isinstance(objective.loss, SquaredLoss):
             raise TypeError(
-                f"{type(self).__name__} is a method for LeastSquares, got {describe(objective)}; "
+                f"{type(self).__name__} is a method for LeastSquares, got {describe_objective(objective)}; "
                 "use GraHTP or FGraHTP, which are the same method for any smooth f"
             )
         rule = _as_rule(self.step)
@@ -147,7 +147,7 @@ class _CompressedSensing(GraHTP):
 class _OnSumOfSquares(Constant):
     """A step measured on the scale of ½‖y − Ax‖²; an intercept, whose column has the norm √n, takes it on that of f."""
 
-    def metric(self, problem: Problem, current: Iterate) -> Array | None:
+    def compute_metric(self, problem: Problem, current: Iterate) -> Array | None:
         objective = problem.objective
         if objective.free is None:
             return None

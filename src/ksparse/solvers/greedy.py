@@ -9,7 +9,7 @@ import numpy as np
 from .._types import Array
 from ..debias import Debias, Exact
 from ..validation import check_callable
-from .halting import HaltingRules, SameSupport, check_rules, first_reason
+from .halting import HaltingRules, SameSupport, check_rules, find_first_reason
 from .loop import Solver
 from .problem import Iterate, Problem
 
@@ -47,13 +47,13 @@ class GraSP(Solver):
         check_callable(self.debias, "debias", "such as ksparse.debias.Exact()")
         check_rules(self.halting)
 
-    def halted(self, previous: Iterate, current: Iterate) -> str | None:
-        return first_reason(self.halting, previous, current)
+    def find_reason_to_halt(self, previous: Iterate, current: Iterate) -> str | None:
+        return find_first_reason(self.halting, previous, current)
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
         units = problem.units
-        steepest = units.top(units.mean_squares(units.descent(current.point.gradient)), k=2 * units.k)
-        merged = units.mask(steepest) | (current.point.x != 0)
+        steepest = units.select_units(units.mean_squares(units.project_gradient(current.point.gradient)), k=2 * units.k)
+        merged = units.to_mask(steepest) | (current.point.x != 0)
         wide = problem.refit(merged, current.point.x, self.debias)
         return problem.refit(units.select(wide.point.x), wide.point.x, self.debias)
 
@@ -87,20 +87,20 @@ class FBS(Solver):
         check_callable(self.debias, "debias", "such as ksparse.debias.Exact()")
 
     def prepare(self, problem: Problem, x: Array) -> Iterate:
-        support = problem.units.mask(problem.units.always)
-        return self._finished(problem, problem.refit(support, problem.objective.start, self.debias))
+        support = problem.units.to_mask(problem.units.always)
+        return self._mark_if_finished(problem, problem.refit(support, problem.objective.start, self.debias))
 
     def update(self, problem: Problem, current: Iterate, previous: Iterate | None) -> Iterate:
-        units, chosen = problem.units, problem.selected_units(current)
-        scores = np.where(chosen, -np.inf, units.mean_squares(units.descent(current.point.gradient)))
+        units, chosen = problem.units, problem.find_selected_units(current)
+        scores = np.where(chosen, -np.inf, units.mean_squares(units.project_gradient(current.point.gradient)))
         best = int(np.argmax(scores))
         if scores[best] == 0.0:
             return replace(current, done="converged: no unit outside the support has a gradient")
         chosen[best] = True
-        return self._finished(problem, problem.refit(units.mask(chosen), current.point.x, self.debias))
+        return self._mark_if_finished(problem, problem.refit(units.to_mask(chosen), current.point.x, self.debias))
 
     @staticmethod
-    def _finished(problem: Problem, iterate: Iterate) -> Iterate:
-        selected = int(problem.selected_units(iterate).sum())
+    def _mark_if_finished(problem: Problem, iterate: Iterate) -> Iterate:
+        selected = int(problem.find_selected_units(iterate).sum())
         done = f"converged: {selected} units were selected" if selected >= problem.units.k else None
         return replace(iterate, done=done)

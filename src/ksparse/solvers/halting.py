@@ -11,7 +11,7 @@ import numpy as np
 from ..validation import check_callable, check_nonnegative_number
 from .problem import Iterate
 
-__all__ = ["HaltingRule", "HaltingRules", "RelativeChange", "SameSupport", "check_rules", "first_reason"]
+__all__ = ["HaltingRule", "HaltingRules", "RelativeChange", "SameSupport", "check_rules", "find_first_reason"]
 
 
 #: Compares an iterate with the one before it (previous, current): a sentence that says what has converged, or None.
@@ -25,7 +25,7 @@ def check_rules(rules: HaltingRules) -> None:
         check_callable(rule, "halting", "such as ksparse.solvers.SameSupport()")
 
 
-def first_reason(rules: HaltingRules, previous: Iterate, current: Iterate) -> str | None:
+def find_first_reason(rules: HaltingRules, previous: Iterate, current: Iterate) -> str | None:
     """What the first rule that is met says."""
     reasons = (rule(previous, current) for rule in (rules if isinstance(rules, tuple) else (rules,)))
     return next((reason for reason in reasons if reason is not None), None)
@@ -44,7 +44,7 @@ class SameSupport:
     """
 
     def __call__(self, previous: Iterate, current: Iterate) -> str | None:
-        return "converged: the support did not change" if current.same_support(previous) else None
+        return "converged: the support did not change" if current.has_same_support(previous) else None
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ class Solver(ABC):
         """Last work on the iterate that is returned; none by default."""
         return iterate
 
-    def halted(self, previous: Iterate, current: Iterate) -> str | None:
+    def find_reason_to_halt(self, previous: Iterate, current: Iterate) -> str | None:
         """A sentence if the solver's own rule says that it has converged."""
         return None
 
@@ -121,7 +121,9 @@ class _Run:
         try:
             return self.from_iterate(self.solver.prepare(self.problem, x))
         except NotFiniteError as error:
-            return self._result(Iterate(self.problem.objective.evaluate(x)), *self._not_finite(str(error)))
+            return self._make_result(
+                Iterate(self.problem.objective.evaluate(x)), *self._describe_not_finite(str(error))
+            )
 
     def from_iterate(self, current: Iterate) -> Result:
         if not np.isfinite(current.value):
@@ -133,30 +135,30 @@ class _Run:
         status, message = Status.MAX_ITER, f"not converged after {self.solver.max_iter} iterations; raise max_iter"
         self.last = current
         if current.done is not None:
-            return self._result(current, Status.CONVERGED, current.done)
+            return self._make_result(current, Status.CONVERGED, current.done)
         for _ in range(self.solver.max_iter):
             try:
                 following = self.solver.update(self.problem, current, previous)
                 _ = following.gradient_norm  # a gradient that is not finite is found here
             except NotFiniteError as error:
-                status, message = self._not_finite(str(error))
+                status, message = self._describe_not_finite(str(error))
                 break
             if following.outcome is Outcome.NOT_FINITE or not np.isfinite(following.value):
-                status, message = self._not_finite(f"f is {following.value}")
+                status, message = self._describe_not_finite(f"f is {following.value}")
                 break
             # What was gathered for an earlier support is not needed any more.
             previous, current = replace(current, solution=None), following
             self._record(previous, current)
             best = current if current.value <= best.value else best
-            verdict = self._verdict(previous, current)
+            verdict = self._find_reason_to_stop(previous, current)
             if verdict is not None:
                 status, message = verdict
                 break
         self.last = current if status is Status.CONVERGED else best
-        return self._result(self.last, status, message)
+        return self._make_result(self.last, status, message)
 
     def _record(self, previous: Iterate, current: Iterate) -> None:
-        entered = self.problem.selected_units(current) & ~self.problem.selected_units(previous)
+        entered = self.problem.find_selected_units(current) & ~self.problem.find_selected_units(previous)
         self.history.append(
             Iteration(
                 iteration=len(self.history) + 1,
@@ -169,15 +171,15 @@ class _Run:
             )
         )
 
-    def _verdict(self, previous: Iterate, current: Iterate) -> tuple[Status, str] | None:
+    def _find_reason_to_stop(self, previous: Iterate, current: Iterate) -> tuple[Status, str] | None:
         """Why to stop after this iteration, if there is a reason; the callback is called in any case."""
         stop = None
         if self.callback is not None:
             stop = self.callback(self.history[-1], self.problem.form.to_user(current.point.x).copy())
-        done = current.done or self.solver.halted(previous, current)
+        done = current.done or self.solver.find_reason_to_halt(previous, current)
         if done is not None:
             return Status.CONVERGED, done
-        period = self.cycles.period(current, len(self.history))
+        period = self.cycles.find_period(current, len(self.history))
         if period == 1:
             return Status.CONVERGED, "converged: the iterate is a fixed point"
         if period is not None:
@@ -192,23 +194,23 @@ class _Run:
             return Status.TIME_LIMIT, f"not converged: the time limit of {limit:g} s was reached; raise time_limit"
         return None
 
-    def _not_finite(self, what: str) -> tuple[Status, str]:
+    def _describe_not_finite(self, what: str) -> tuple[Status, str]:
         shorter = "Use a smaller step or Backtracking(), and check" if hasattr(self.solver, "step") else "Check"
         return Status.NOT_FINITE, (
             f"stopped in iteration {len(self.history) + 1}: {what}; the best point before it is returned. "
             f"{shorter} the objective with ksparse.diagnostics.check_objective"
         )
 
-    def _result(self, iterate: Iterate, status: Status, message: str) -> Result:
+    def _make_result(self, iterate: Iterate, status: Status, message: str) -> Result:
         if status is not Status.NOT_FINITE:
             try:
                 iterate = self.solver.finish(self.problem, iterate)
                 _ = iterate.gradient_norm
             except NotFiniteError as error:
-                status, message = self._not_finite(str(error))
+                status, message = self._describe_not_finite(str(error))
         units, objective = self.problem.units, self.problem.objective
         if status is Status.CONVERGED:
-            status, message = _after_refit(iterate.outcome, message)
+            status, message = _judge_refit(iterate.outcome, message)
         if status.success and units.inactive:
             message += f"; the constraint is inactive, since there are only {units.count} units"
         x = np.array(self.problem.form.to_user(iterate.point.x))
@@ -221,7 +223,7 @@ class _Run:
         return Result(
             x=x,
             support=support,
-            selected=units.names[units.units_in(support) | units.always],
+            selected=units.names[units.find_units(support) | units.always],
             value=iterate.value,
             status=status,
             message=message,
@@ -231,7 +233,7 @@ class _Run:
         )
 
 
-def _after_refit(outcome: Outcome, message: str) -> tuple[Status, str]:
+def _judge_refit(outcome: Outcome, message: str) -> tuple[Status, str]:
     """The status of a converged run, given how minimizing on its support ended."""
     if outcome is Outcome.NO_MINIMUM:
         return Status.NO_MINIMUM, "f has no minimum on the selected support; the returned x is not a minimizer"
@@ -273,7 +275,7 @@ class CycleDetector:
     def __init__(self) -> None:
         self._visits: dict[bytes, deque[_Visit]] = {}
 
-    def period(self, iterate: Iterate, number: int) -> int | None:
+    def find_period(self, iterate: Iterate, number: int) -> int | None:
         """After how many iterations this iterate, the one of this number, has come back; None if it is new."""
         if iterate.support is None:
             return None

@@ -67,10 +67,10 @@ class Iterate:
             return 0.0 if self.support is not None and not self.support.any() else np.nan
         gradient = self.solution.gradient
         if self.bounds is not None:
-            gradient = np.where(self.bounds.movable(self.solution.x, gradient), gradient, 0.0)
+            gradient = np.where(self.bounds.find_movable(self.solution.x, gradient), gradient, 0.0)
         return float(np.linalg.norm(gradient))
 
-    def same_support(self, other: Iterate) -> bool:
+    def has_same_support(self, other: Iterate) -> bool:
         """Whether both have selected the same coordinates."""
         return self.support is not None and other.support is not None and np.array_equal(self.support, other.support)
 
@@ -97,9 +97,9 @@ class Problem:
         """Whether the time limit has passed; long updates stop then."""
         return time.perf_counter() >= self.deadline
 
-    def selected_units(self, iterate: Iterate) -> Mask:
+    def find_selected_units(self, iterate: Iterate) -> Mask:
         """Units in the support of an iterate; before there is one, those with a nonzero coefficient."""
-        return self.units.units_in(iterate.point.x != 0 if iterate.support is None else iterate.support)
+        return self.units.find_units(iterate.point.x != 0 if iterate.support is None else iterate.support)
 
     def refit(self, support: Mask, start: Array, debias: Debias | None = None) -> Iterate:
         """S3: minimize on `support` from `start` (whose other coordinates are ignored)."""
@@ -122,7 +122,7 @@ class Problem:
             is_accurate=solution.outcome is Outcome.SOLVED and isinstance(debias, Exact) and debias.is_accurate,
         )
 
-    def cached(self, key: str, compute: Callable[[], T]) -> T:
+    def compute_once(self, key: str, compute: Callable[[], T]) -> T:
         """A quantity that is computed once in a run."""
         if key not in self._cache:
             self._cache[key] = compute()
@@ -153,15 +153,15 @@ class Tolerance:
 
     fraction: float
 
-    def least_decrease(self, problem: Problem, value: float) -> float:
+    def compute_least_decrease(self, problem: Problem, value: float) -> float:
         """By how much f must fall below `value` to be lower."""
         start = problem.form.value_at_start
         return self.fraction * abs(value) + (VALUE_ROUNDING * abs(start) if np.isfinite(start) else 0.0)
 
     def is_lower(self, problem: Problem, value: float, *, than: float) -> bool:
         """Whether f is lower by more than the tolerance."""
-        return value < than - self.least_decrease(problem, than)
+        return value < than - self.compute_least_decrease(problem, than)
 
     def are_equal(self, problem: Problem, value: float, other: float) -> bool:
         """Whether two values differ by no more than the tolerance."""
-        return abs(value - other) <= self.least_decrease(problem, other)
+        return abs(value - other) <= self.compute_least_decrease(problem, other)

@@ -46,10 +46,10 @@ class StepRule(ABC):
     scaled: bool = field(default=False, kw_only=True)
 
     @abstractmethod
-    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+    def choose_size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
         """The first step size to try."""
 
-    def metric(self, problem: Problem, current: Iterate) -> Array | None:
+    def compute_metric(self, problem: Problem, current: Iterate) -> Array | None:
         """Curvature at the current point, for scaled steps."""
         return problem.objective.curvature(current.point) if self.scaled else None
 
@@ -84,7 +84,7 @@ class Constant(StepRule):
     def __post_init__(self) -> None:
         check_positive_number(self.value, "the step size")
 
-    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+    def choose_size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
         return self.value
 
 
@@ -92,8 +92,10 @@ class Constant(StepRule):
 class _FixedMetric(StepRule):
     """A rule whose constant belongs to one metric: the curvature of the first point, kept for the run."""
 
-    def metric(self, problem: Problem, current: Iterate) -> Array | None:
-        return problem.cached("metric", lambda: problem.objective.curvature(current.point)) if self.scaled else None
+    def compute_metric(self, problem: Problem, current: Iterate) -> Array | None:
+        return (
+            problem.compute_once("metric", lambda: problem.objective.curvature(current.point)) if self.scaled else None
+        )
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,8 @@ class Lipschitz(_FixedMetric):
     def __post_init__(self) -> None:
         check_positive_number(self.factor, "factor")
 
-    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
-        return self.factor / problem.cached("lipschitz", lambda: lipschitz_constant(problem.objective, metric))
+    def choose_size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+        return self.factor / problem.compute_once("lipschitz", lambda: lipschitz_constant(problem.objective, metric))
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ class Theory(_FixedMetric):
             raise TypeError(f"condition must be a ksparse.theory.ConditionC, got {self.condition!r}")
         check_positive_number(self.fraction, "fraction")
 
-    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+    def choose_size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
         return self.fraction * self.condition.step_limit
 
 
@@ -186,11 +188,11 @@ class Normalized(StepRule):
         if self.kappa * (1 - self.c) <= 1:
             raise ValueError(f"kappa must be greater than 1/(1 - c) = {1 / (1 - self.c):.4g}, got {self.kappa!r}")
 
-    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
-        return normalized_size(problem, current, metric)
+    def choose_size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+        return compute_normalized_size(problem, current, metric)
 
     def accepts(self, problem: Problem, current: Iterate, trial: Iterate, step: Step) -> bool:
-        if trial.support is None or np.array_equal(trial.support, step_support(problem, current, step.metric)):
+        if trial.support is None or np.array_equal(trial.support, choose_step_support(problem, current, step.metric)):
             return True
         z = problem.units.clip(step.take(current.point.x, current.point.gradient))
         move = np.where(trial.support, z, 0.0) - current.point.x
@@ -219,7 +221,7 @@ class BarzilaiBorwein(StepRule):
     >>> solver = ksparse.GraHTP(step=ksparse.solvers.BarzilaiBorwein())
     """
 
-    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+    def choose_size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
         if previous is not None:
             moved = current.point.x - previous.point.x
             change = float(np.sum(moved * (current.point.gradient - previous.point.gradient)))
@@ -228,7 +230,7 @@ class BarzilaiBorwein(StepRule):
             real = squared > 1e-20 * _squared_norm(current.point.x, metric)
             if real and change > np.finfo(float).eps * squared:
                 return squared / change
-        return normalized_size(problem, current, metric)
+        return compute_normalized_size(problem, current, metric)
 
 
 @dataclass(frozen=True)
@@ -260,8 +262,8 @@ class Backtracking(StepRule):
         if not 0 < self.shrinkage < 1:
             raise ValueError(f"shrinkage must lie between 0 and 1, got {self.shrinkage!r}")
 
-    def size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
-        return self.initial * (1.0 if self.scaled else normalized_size(problem, current, metric))
+    def choose_size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
+        return self.initial * (1.0 if self.scaled else compute_normalized_size(problem, current, metric))
 
     def accepts(self, problem: Problem, current: Iterate, trial: Iterate, step: Step) -> bool:
         return trial.point.value < current.point.value
@@ -270,7 +272,7 @@ class Backtracking(StepRule):
         return step._replace(size=step.size * self.shrinkage)
 
 
-def step_support(problem: Problem, current: Iterate, metric: Array | None) -> Mask:
+def choose_step_support(problem: Problem, current: Iterate, metric: Array | None) -> Mask:
     """The support on which a normalized step is optimal: the current one, or else the top-k of the gradient."""
     gradient = current.point.gradient
     move = gradient if metric is None else gradient / metric
@@ -282,11 +284,11 @@ def step_support(problem: Problem, current: Iterate, metric: Array | None) -> Ma
     return current.support if on_support > 1e-12 * _squared_norm(np.where(steepest, move, 0.0), metric) else steepest
 
 
-def normalized_size(problem: Problem, current: Iterate, metric: Array | None) -> float:
-    """‖d‖²_D / dᵀ∇²f d for the scaled gradient d on `step_support`."""
+def compute_normalized_size(problem: Problem, current: Iterate, metric: Array | None) -> float:
+    """‖d‖²_D / dᵀ∇²f d for the scaled gradient d on `choose_step_support`."""
     gradient = current.point.gradient
     move = gradient if metric is None else gradient / metric
-    direction = np.where(step_support(problem, current, metric), move, 0.0)
+    direction = np.where(choose_step_support(problem, current, metric), move, 0.0)
     curvature = curvature_along(current.point, direction)
     return _squared_norm(direction, metric) / curvature if curvature > 0 else 1.0
 

@@ -42,7 +42,7 @@ class Sparsity(ABC):
         object.__setattr__(self, "k", check_number_of_units(self.k))
 
     @abstractmethod
-    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
+    def number_units(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
         """Unit number of each constrained coordinate (flat order), and the names of the units.
 
         `shape` is that of the constrained coordinates. The other `n_free` coordinates of x, such as an intercept,
@@ -52,18 +52,18 @@ class Sparsity(ABC):
     def bind(self, shape: tuple[int, ...], free: Mask | None = None) -> Units:
         """This set for iterates of a given shape, with `free` coordinates outside the constraint."""
         constrained = np.ones(shape, dtype=bool) if free is None else ~free
-        inner = shape if free is None else _inner_shape(constrained)
+        inner = shape if free is None else _find_inner_shape(constrained)
         if np.prod(inner, dtype=int) != constrained.sum():
             raise ValueError(
                 f"{type(self).__name__} does not support single free entries of a matrix, "
                 "such as the diagonal of a precision matrix; use Pairs"
             )
-        labels, names = self.units_of(inner, int(constrained.size - constrained.sum()))
+        labels, names = self.number_units(inner, int(constrained.size - constrained.sum()))
         number = np.full(shape, FREE, dtype=np.intp)
         number[constrained] = labels
         always = self._find_always(names)
         self._check_always(always)
-        lower, upper = self._bounds(shape, constrained)
+        lower, upper = self._make_bounds(shape, constrained)
         return Units(min(self.k, len(names)), number, names, always, lower, upper)
 
     def _check_always(self, always: Mask) -> None:
@@ -92,7 +92,7 @@ class Sparsity(ABC):
             raise ValueError(f"always names {missing}, but the {len(names)} units are named {examples}")
         return always
 
-    def _bounds(self, shape: tuple[int, ...], constrained: Mask) -> tuple[Array | None, Array | None]:
+    def _make_bounds(self, shape: tuple[int, ...], constrained: Mask) -> tuple[Array | None, Array | None]:
         lower, upper = real_array(self.lower, "lower"), real_array(self.upper, "upper")
         if np.isneginf(lower).all() and np.isposinf(upper).all():
             return None, None
@@ -113,7 +113,7 @@ class Sparsity(ABC):
         return full[0], full[1]
 
 
-def _inner_shape(constrained: Mask) -> tuple[int, ...]:
+def _find_inner_shape(constrained: Mask) -> tuple[int, ...]:
     """Shape of the constrained coordinates: whole leading slices of x (an intercept is the last slice)."""
     if constrained.ndim == 1:
         return (int(constrained.sum()),)
@@ -174,7 +174,7 @@ class Units:
             return x
         return np.clip(x, self.lower, self.upper)
 
-    def total(self, values: Array) -> Array:
+    def sum_by_unit(self, values: Array) -> Array:
         """Sum of a coordinate-wise quantity over each unit."""
         if self._in_order:
             return values[self.constrained]
@@ -182,7 +182,7 @@ class Units:
         sums: Array = np.bincount(number, weights=values[self.constrained], minlength=self.count).astype(np.float64)
         return sums
 
-    def scores(self, z: Array, metric: Array | None = None) -> Array:
+    def score(self, z: Array, metric: Array | None = None) -> Array:
         """By how much keeping each unit of z reduces the squared distance to z, per coordinate of the unit.
 
         Without bounds this is ‖z_G‖²/|G|; it is less where z is clipped. With a metric D, the squared length of d is
@@ -193,13 +193,13 @@ class Units:
             reduction -= np.square(z - self.clip(z))
         if metric is not None:
             reduction *= metric
-        return self.total(reduction) / self.sizes
+        return self.sum_by_unit(reduction) / self.sizes
 
     def mean_squares(self, values: Array) -> Array:
         """‖values_G‖²/|G| for each unit G."""
-        return self.total(np.square(values)) / self.sizes
+        return self.sum_by_unit(np.square(values)) / self.sizes
 
-    def descent(self, gradient: Array) -> Array:
+    def project_gradient(self, gradient: Array) -> Array:
         """The gradient, zero where a zero coefficient cannot move in the descent direction within its bounds."""
         if self.lower is None or self.upper is None:
             return gradient
@@ -211,31 +211,31 @@ class Units:
 
         Ties are broken in favour of the first unit.
         """
-        return self.mask(self.top(self.scores(z, metric), k))
+        return self.to_mask(self.select_units(self.score(z, metric), k))
 
-    def top(self, scores: Array, k: int | None = None) -> Mask:
+    def select_units(self, scores: Array, k: int | None = None) -> Mask:
         """Which units are selected: the always-selected ones, then those with the largest scores, k in all."""
         k = self.k if k is None else min(k, self.count)
         chosen = self.always.copy()
         remaining = k - int(chosen.sum())
         if remaining > 0:
-            chosen |= top_mask(np.where(chosen, -np.inf, scores), remaining)
+            chosen |= select_top(np.where(chosen, -np.inf, scores), remaining)
         return chosen
 
-    def mask(self, units: Mask) -> Mask:
+    def to_mask(self, units: Mask) -> Mask:
         """Coordinates of the given units, and the free ones."""
         return np.append(units, [False, True])[self.number]
 
-    def units_in(self, support: Mask) -> Mask:
+    def find_units(self, support: Mask) -> Mask:
         """Which units have a coordinate in `support`."""
-        return self.total(support.astype(np.float64)) > 0
+        return self.sum_by_unit(support.astype(np.float64)) > 0
 
     def truncate(self, z: Array, metric: Array | None = None) -> Array:
         """z with all but its top-k units set to zero, clipped to the bounds."""
         return np.where(self.select(z, metric), self.clip(z), 0.0)
 
 
-def top_mask(scores: Array, k: int) -> Mask:
+def select_top(scores: Array, k: int) -> Mask:
     """Mask of the k largest scores; ties are broken in favour of the lower index. It takes O(p) time."""
     if k <= 0 or k >= scores.size:
         return np.full(scores.size, k > 0)

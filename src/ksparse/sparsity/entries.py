@@ -38,7 +38,7 @@ class Entries(Sparsity):
     array([3., 0., 0., 0.])
     """
 
-    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
+    def number_units(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
         names = np.arange(int(np.prod(shape, dtype=int)))
         return names, names
 
@@ -65,7 +65,7 @@ class Rows(Sparsity):
            [0., 0.]])
     """
 
-    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
+    def number_units(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
         if len(shape) != 2:
             raise ValueError(f"Rows selects rows of a matrix, but x has shape {shape}; use Entries or Groups")
         names = np.arange(shape[0])
@@ -100,7 +100,7 @@ class Groups(Sparsity):
 
     labels: ArrayLike = field(repr=False)
 
-    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
+    def number_units(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
         try:
             labels = np.asarray(self.labels)
         except ValueError as error:

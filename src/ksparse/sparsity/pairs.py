@@ -49,7 +49,7 @@ class Pairs(Sparsity):
 
     never: ArrayLike = field(default=(), kw_only=True)
 
-    def units_of(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
+    def number_units(self, shape: tuple[int, ...], n_free: int) -> tuple[IntArray, AnyArray]:
         units = self.bind(shape)
         return units.number[units.constrained], units.names
 
@@ -70,7 +70,7 @@ class Pairs(Sparsity):
             )
         always = known[rows, columns]
         self._check_always(always)
-        lower, upper = self._bounds(shape, number >= 0)
+        lower, upper = self._make_bounds(shape, number >= 0)
         names = np.column_stack([rows, columns])
         entries = rows * size + columns, columns * size + rows
         return _PairUnits(min(self.k, len(names)), number, names, always, lower, upper, *entries)
@@ -83,19 +83,19 @@ class _PairUnits(Units):
     above: IntArray
     below: IntArray
 
-    def total(self, values: Array) -> Array:
+    def sum_by_unit(self, values: Array) -> Array:
         flat = values.ravel()
         sums: Array = flat[self.above] + flat[self.below]
         return sums
 
-    def mask(self, units: Mask) -> Mask:
+    def to_mask(self, units: Mask) -> Mask:
         chosen = np.zeros(self.number.shape, dtype=bool)
         np.fill_diagonal(chosen, True)
         flat = chosen.reshape(-1)
         flat[self.above[units]] = flat[self.below[units]] = True
         return chosen
 
-    def units_in(self, support: Mask) -> Mask:
+    def find_units(self, support: Mask) -> Mask:
         flat = support.ravel()
         inside: Mask = flat[self.above] | flat[self.below]
         return inside

@@ -126,12 +126,14 @@ def restricted_eigenvalues(hessian: Any, s: int) -> tuple[float, float]:
     for support in combinations(range(matrix.shape[0]), s):
         chunk.append(support)
         if len(chunk) == 4096:
-            smallest, largest = _extremes(matrix, chunk, smallest, largest)
+            smallest, largest = _update_extremes(matrix, chunk, smallest, largest)
             chunk = []
-    return _extremes(matrix, chunk, smallest, largest) if chunk else (smallest, largest)
+    return _update_extremes(matrix, chunk, smallest, largest) if chunk else (smallest, largest)
 
 
-def _extremes(matrix: Array, supports: list[tuple[int, ...]], smallest: float, largest: float) -> tuple[float, float]:
+def _update_extremes(
+    matrix: Array, supports: list[tuple[int, ...]], smallest: float, largest: float
+) -> tuple[float, float]:
     index = np.array(supports)
     eigenvalues = np.linalg.eigvalsh(matrix[index[:, :, None], index[:, None, :]])
     return min(smallest, float(eigenvalues[:, 0].min())), max(largest, float(eigenvalues[:, -1].max()))

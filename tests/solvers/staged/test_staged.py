@@ -24,22 +24,22 @@ def correlations(n: int = 60, p: int = 40, seed: int = 0) -> Array:
 
 
 def test_stages_double_up_to_k() -> None:
-    stage: Stage | None = Stage.first(100, 0, TUNING)
+    stage: Stage | None = Stage.begin_first(100, 0, TUNING)
     sizes = []
     while stage is not None:
         sizes.append(stage.size)
-        stage = stage.next(100, TUNING)
+        stage = stage.begin_next(100, TUNING)
     assert sizes == [6, 12, 24, 48, 96, 100]
-    assert Stage.first(100, 30, TUNING).size == 30
-    assert Stage.first(1, 0, TUNING).size == 1
+    assert Stage.begin_first(100, 30, TUNING).size == 30
+    assert Stage.begin_first(1, 0, TUNING).size == 1
 
 
 def test_stages_before_the_last_try_one_batch_swap() -> None:
     stage = Stage.begin(48, TUNING)
     assert stage.batch == 6
     assert not stage.is_over(thorough=False)
-    assert stage.after(accepted=True).is_over(thorough=False)
-    assert stage.after(accepted=False).is_over(thorough=False)
+    assert stage.record_swap(accepted=True).is_over(thorough=False)
+    assert stage.record_swap(accepted=False).is_over(thorough=False)
 
 
 def test_the_last_stage_halves_the_batch_until_nothing_is_left() -> None:
@@ -47,9 +47,9 @@ def test_the_last_stage_halves_the_batch_until_nothing_is_left() -> None:
     seen = []
     while not stage.is_over(thorough=True):
         seen.append(stage.batch)
-        stage = stage.after(accepted=False)
+        stage = stage.record_swap(accepted=False)
     assert seen == [12, 6, 3, 1]
-    assert Stage.begin(100, TUNING).after(accepted=True).batch == 12
+    assert Stage.begin(100, TUNING).record_swap(accepted=True).batch == 12
 
 
 def test_the_default_solver_of_graphs() -> None:

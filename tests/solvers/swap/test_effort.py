@@ -72,6 +72,7 @@ def medium(kind: str, seed: int, n: int = 60, p: int = 30) -> tuple[Array, Array
     return X, X @ coef + 3 * noise if kind == "squares" else y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["squares", "logistic"])
 @pytest.mark.parametrize("seed", range(3))
 def test_no_swap_lowers_f_after_the_highest_effort(kind: str, seed: int) -> None:
@@ -121,6 +122,7 @@ def test_single_swaps_end_where_none_lowers_f(kind: str, few: bool) -> None:
 # --- more effort is never worse -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparsity", SPARSITY)
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_more_effort_is_never_worse(name: str, sparsity: str) -> None:

@@ -124,7 +124,7 @@ def test_a_quick_run_neither_restarts_nor_perturbs() -> None:
 def test_a_graph_with_fewer_edges_grows_and_one_with_k_swaps() -> None:
     objective = LogDet(np.cov(correlated(10), rowvar=False))
     smaller, problem = (problem_of(objective, Pairs(k)) for k in (3, 8))
-    few = smaller.refit(smaller.units.mask(np.arange(45) < 3), objective.start)
+    few = smaller.refit(smaller.units.to_mask(np.arange(45) < 3), objective.start)
     assert state_of(StagedSwap().warm_start(problem, few)).phase is Phase.GROW
     assert state_of(StagedSwap().warm_start(smaller, few)).phase is Phase.BULK_SWAP
     result, _ = StagedSwap().resume(problem, StagedSwap().warm_start(problem, few))

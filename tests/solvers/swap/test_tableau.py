@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ksparse._types import Array, IntArray
-from ksparse.solvers.swap._kernels import best_swap
+from ksparse.solvers.swap._kernels import find_best_swap
 from ksparse.solvers.swap.formula import all_changes, entering_terms
-from ksparse.solvers.swap.quadratic import chain_of_swaps, sweep
+from ksparse.solvers.swap.tableau import chain_swaps, sweep_tableau
 
 SIZE, INSIDE = 10, 4
 
@@ -63,10 +63,10 @@ def test_sweeps_move_coordinates_in_and_out(seed: int) -> None:
     for coordinate in np.random.default_rng(seed).integers(0, SIZE, 30).tolist():
         if coordinate in inside:
             inside.remove(coordinate)
-            sweep(table, coordinate, -1.0)
+            sweep_tableau(table, coordinate, -1.0)
         else:
             inside.append(coordinate)
-            sweep(table, coordinate, 1.0)
+            sweep_tableau(table, coordinate, 1.0)
         expected = tableau(hessian, linear, np.array(inside, dtype=np.intp))
         assert_allclose(table, expected, rtol=1e-8, atol=1e-9)
 
@@ -76,7 +76,7 @@ def test_coordinates_without_a_part_in_the_pivot_are_left_alone() -> None:
     hessian, linear = np.diag([1.0, 2.0, 4.0]), np.array([1.0, 0.0, 3.0])
     hessian[0, 2] = hessian[2, 0] = 0.5
     table = tableau(hessian, linear, np.array([0]))
-    sweep(table, 1, 1.0)
+    sweep_tableau(table, 1, 1.0)
     assert_allclose(table, tableau(hessian, linear, np.array([0, 1])), atol=1e-14)
 
 
@@ -88,7 +88,7 @@ def test_the_best_swap_is_that_of_refits(seed: int, free: int) -> None:
     leaving, kept, entering = order[: INSIDE - free], order[INSIDE - free : INSIDE], order[INSIDE:]
     changes = changes_of_refits(hessian, linear, leaving, entering, kept)
     table = tableau(hessian, linear, order[:INSIDE])
-    change, row, column = best_swap(table, leaving, entering, np.zeros(SIZE))
+    change, row, column = find_best_swap(table, leaving, entering, np.zeros(SIZE))
     assert (row, column) == divmod(int(np.argmin(changes)), changes.shape[1])
     assert change == pytest.approx(changes.min(), rel=1e-9)
 
@@ -111,12 +111,12 @@ def test_what_the_support_explains_cannot_enter() -> None:
     changes = changes_of_refits(hessian, linear, leaving, entering, np.arange(0))
     least = np.zeros(SIZE)
     for _ in entering:
-        change, row, column = best_swap(table, leaving, entering, least)
+        change, row, column = find_best_swap(table, leaving, entering, least)
         assert change == pytest.approx(changes.min(), rel=1e-9)
         assert (row, column) == divmod(int(np.argmin(changes)), changes.shape[1])
         changes[:, column] = np.inf
         least[entering[column]] = table[entering[column], entering[column]]  # no larger than this: not allowed
-    change, row, column = best_swap(table, leaving, entering, least)
+    change, row, column = find_best_swap(table, leaving, entering, least)
     assert (change, row, column) == (np.inf, -1, -1)
 
 
@@ -124,7 +124,7 @@ def test_a_zero_curvature_cannot_enter() -> None:
     hessian, linear = quadratic(0)
     hessian[7] = hessian[:, 7] = 0.0
     leaving, entering = np.arange(INSIDE), np.array([7])
-    change, *_ = best_swap(tableau(hessian, linear, leaving), leaving, entering, np.zeros(SIZE))
+    change, *_ = find_best_swap(tableau(hessian, linear, leaving), leaving, entering, np.zeros(SIZE))
     assert change == np.inf
 
 
@@ -132,7 +132,7 @@ def test_ties_go_to_the_first_place() -> None:
     hessian, linear = np.eye(6), np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
     table = tableau(hessian, linear, np.arange(3))
     for leaving, entering in (([0, 1, 2], [3, 4, 5]), ([2, 0, 1], [5, 3, 4])):
-        _, row, column = best_swap(table, np.array(leaving), np.array(entering), np.zeros(6))
+        _, row, column = find_best_swap(table, np.array(leaving), np.array(entering), np.zeros(6))
         assert (row, column) == (0, 0)
 
 
@@ -144,7 +144,7 @@ def test_chains_are_those_of_numpy(seed: int, length: int) -> None:
     leaving, kept, entering = order[: INSIDE - 1], order[INSIDE - 1 : INSIDE], order[INSIDE:]
     expected = chain_of_numpy(hessian, linear, leaving.copy(), entering.copy(), kept, length, 1e-3)
     table = tableau(hessian, linear, order[:INSIDE])
-    chain, solutions = chain_of_swaps(table, leaving, entering, np.zeros(SIZE), length, 1e-3)
+    chain, solutions = chain_swaps(table, leaving, entering, np.zeros(SIZE), length, 1e-3)
     assert 0 < len(chain) <= length
     assert [(swap.leaving, swap.entering) for swap in chain] == [step[:2] for step in expected]
     assert_allclose([swap.change for swap in chain], [step[2] for step in expected], rtol=1e-7)
@@ -181,16 +181,16 @@ def test_a_chain_ends_where_the_next_swap_gains_too_little() -> None:
     hessian, linear = quadratic(0)
     order = np.argsort(np.square(linear) / hessian.diagonal())  # the support begins with what is worth least
 
-    def chain(threshold: float) -> tuple[Array, Array]:
+    def run_chain(threshold: float) -> tuple[Array, Array]:
         inside, outside = order[:INSIDE].copy(), order[INSIDE:].copy()
         table = tableau(hessian, linear, inside)
-        swaps, solutions = chain_of_swaps(table, inside, outside, np.zeros(SIZE), 50, threshold)
+        swaps, solutions = chain_swaps(table, inside, outside, np.zeros(SIZE), 50, threshold)
         assert len(swaps) == len(solutions)
         return np.array([swap.change for swap in swaps]), table
 
-    gains = -chain(0.0)[0]
+    gains = -run_chain(0.0)[0]
     assert gains.size > 1
-    assert chain(1.01 * gains[0])[0].size == 0
-    assert_array_equal(chain(np.inf)[1], tableau(hessian, linear, order[:INSIDE]))
-    assert chain(0.99 * gains[0])[0].size >= 1
-    assert chain(1.01 * gains.min())[0].size == int(np.argmin(gains))
+    assert run_chain(1.01 * gains[0])[0].size == 0
+    assert_array_equal(run_chain(np.inf)[1], tableau(hessian, linear, order[:INSIDE]))
+    assert run_chain(0.99 * gains[0])[0].size >= 1
+    assert run_chain(1.01 * gains.min())[0].size == int(np.argmin(gains))

@@ -31,7 +31,7 @@ def test_the_first_of_equal_columns_is_selected(kind: Any, intercept: bool) -> N
     found = problem.refit(np.array([1, 0, 0, 0, 0, 1] + [1] * intercept, dtype=bool), np.zeros(f.shape))
     assert found.point.gradient is not None  # ties are looked for only where it is known
     final = break_ties(problem, found, found, SwapTuning())
-    assert problem.selected_units(final).nonzero()[0].tolist() == [0, 2]
+    assert problem.find_selected_units(final).nonzero()[0].tolist() == [0, 2]
     assert final.value == pytest.approx(found.value, rel=1e-12)
     unknown = replace(found, point=problem.objective.evaluate(found.point.x))
     assert break_ties(problem, unknown, found, SwapTuning()) is found

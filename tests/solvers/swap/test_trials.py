@@ -21,7 +21,7 @@ def test_short_refits_of_a_search_do_not_end_in_lbfgs(monkeypatch: pytest.Monkey
     def refuse(*arguments: Any, **options: Any) -> Any:
         raise AssertionError("L-BFGS was called")
 
-    monkeypatch.setattr(exact, "lbfgs", refuse)
+    monkeypatch.setattr(exact, "minimize_lbfgs", refuse)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 100))
     objective = Logistic(X, X[:, :5].sum(axis=1) + rng.standard_normal(80) > 0, alpha=0.01)

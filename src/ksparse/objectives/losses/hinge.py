@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._types import Array
-from .._docs import document
+from .._linear_docs import document_objective
 from ..loss import Loss
 from ..targets import ClassifierObjective, encode_two_classes
 
@@ -31,7 +31,7 @@ class SquaredHingeLoss(Loss):
         return np.where(y * margins < 1.0, 2.0, 0.0)
 
 
-@document
+@document_objective
 class SquaredHinge(ClassifierObjective):
     """f(w) = (1/n)·Σᵢ max(0, 1 − yᵢ wᵀxᵢ)² + (alpha/2)·‖w‖²: a linear support vector machine.
 

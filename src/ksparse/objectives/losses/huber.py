@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._types import Array
 from ...validation import check_positive_number
-from .._docs import document
+from .._linear_docs import document_objective
 from ..linear import LinearObjective
 from ..loss import Loss
 from ..targets import check_responses
@@ -40,7 +40,7 @@ class HuberLoss(Loss):
         return (np.abs(margins - y) <= self.delta).astype(np.float64)
 
 
-@document
+@document_objective
 class Huber(LinearObjective):
     """f(w) = (1/n)·Σᵢ huber(wᵀxᵢ − yᵢ) + (alpha/2)·‖w‖², with huber(r) = ½r² for |r| ≤ δ, else δ|r| − ½δ².
 

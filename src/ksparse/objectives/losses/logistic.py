@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from ..._types import Array
-from .._docs import document
+from .._linear_docs import document_objective
 from ..loss import Loss
 from ..targets import ClassifierObjective, encode_two_classes
 
@@ -40,7 +40,7 @@ class LogisticLoss(Loss):
         return bool((y * margins > 0).all())
 
 
-@document
+@document_objective
 class Logistic(ClassifierObjective):
     """f(w) = (1/n)·Σᵢ log(1 + exp(−yᵢ wᵀxᵢ)) + (alpha/2)·‖w‖² (paper, §4.1).
 

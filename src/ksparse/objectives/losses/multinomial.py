@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from ..._types import Array
-from .._docs import document
+from .._linear_docs import document_objective
 from ..loss import Loss
 from ..targets import ClassifierObjective, encode_labels
 
@@ -51,7 +51,7 @@ class MultinomialLoss(Loss):
         return bool((np.where(y > 0, margins, -np.inf).max(axis=1) > others).all())
 
 
-@document
+@document_objective
 class Multinomial(ClassifierObjective):
     """f(W) = −(1/n)·Σᵢ log softmax(Wᵀxᵢ)_yᵢ + (alpha/2)·‖W‖²: one column of W for each of K classes.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._types import Array
-from .._docs import document
+from .._linear_docs import document_objective
 from ..linear import LinearObjective
 from ..loss import Loss
 from ..targets import check_responses
@@ -37,7 +37,7 @@ class PoissonLoss(Loss):
             return np.exp(margins)
 
 
-@document
+@document_objective
 class Poisson(LinearObjective):
     """f(w) = (1/n)·Σᵢ [exp(wᵀxᵢ) − yᵢ wᵀxᵢ] + (alpha/2)·‖w‖²: counts with a log link, up to a constant in y.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._types import Array
-from .._docs import document
+from .._linear_docs import document_objective
 from ..linear import LinearObjective
 from ..loss import Loss
 from ..targets import check_responses
@@ -35,7 +35,7 @@ class SquaredLoss(Loss):
         return np.ones_like(margins)
 
 
-@document
+@document_objective
 class LeastSquares(LinearObjective):
     """f(w) = (1/2n)·‖y − Xw‖² + (alpha/2)·‖w‖²: half the mean squared residual.
 

@@ -1,8 +1,8 @@
 """The default solver for graphs, `StagedSwap`: `SwapGraHTP` with stages and batch swaps in the place of PURSUE.
 
-`solver` shows which phase follows which; `stages` has the schedule, and what a batch swap does.
+`staged_swap` shows which phase follows which; `stages` has the schedule, and what a batch swap does.
 """
 
-from .solver import StagedSwap, specialize
+from .staged_swap import StagedSwap, specialize
 
 __all__ = ["StagedSwap", "specialize"]

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..._types import Array
 from ...debias import Exact
-from ...sparsity.base import top_mask
+from ...sparsity.base import select_top
 from ..problem import Iterate, Problem
-from ..swap.models import leaving_costs
+from ..swap.ranking import leaving_costs
 
 __all__ = ["Stage", "StageTuning", "batch_swap"]
 
@@ -47,14 +47,14 @@ class Stage:
         return cls(size, max(int(size * tuning.batch), 1))
 
     @classmethod
-    def first(cls, k: int, always: int, tuning: StageTuning) -> Stage:
+    def begin_first(cls, k: int, always: int, tuning: StageTuning) -> Stage:
         """The first stage of a search for k units, of which some are always selected."""
         size = k
         while size > max(k * tuning.first_size, always, 1):
             size = max(size // 2, always, 1)
         return cls.begin(size, tuning)
 
-    def after(self, accepted: bool) -> Stage:
+    def record_swap(self, accepted: bool) -> Stage:
         """The stage after a batch swap: the next one is half as large unless this one was accepted."""
         return replace(self, tried=True, batch=self.batch if accepted else self.batch // 2)
 
@@ -62,7 +62,7 @@ class Stage:
         """Whether enough was tried: one batch swap, or in a thorough stage one of each size down to a single unit."""
         return self.batch < 1 if thorough else self.tried
 
-    def next(self, k: int, tuning: StageTuning) -> Stage | None:
+    def begin_next(self, k: int, tuning: StageTuning) -> Stage | None:
         """The next stage, twice as large; None after the last."""
         if self.size >= k:
             return None
@@ -71,13 +71,13 @@ class Stage:
 
 def batch_swap(problem: Problem, current: Iterate, gains: Array, batch: int, debias: Exact) -> Iterate | None:
     """Swap up to `batch` units and refit; None if the support stays the same. `gains` are those at `current`."""
-    units, inside = problem.units, problem.selected_units(current)
+    units, inside = problem.units, problem.find_selected_units(current)
     size = int(inside.sum())
-    wider = inside | top_mask(np.where(inside, np.inf, gains), size + batch)
-    wide = problem.refit(units.mask(wider), current.point.x, debias)
-    remaining = problem.selected_units(wide)
+    wider = inside | select_top(np.where(inside, np.inf, gains), size + batch)
+    wide = problem.refit(units.to_mask(wider), current.point.x, debias)
+    remaining = problem.find_selected_units(wide)
     costs = np.where(remaining & ~units.always, leaving_costs(problem, wide), np.inf)
-    remaining &= ~top_mask(-costs, int(remaining.sum()) - size)
+    remaining &= ~select_top(-costs, int(remaining.sum()) - size)
     if np.array_equal(remaining, inside):
         return None
-    return problem.refit(units.mask(remaining), wide.point.x, debias)
+    return problem.refit(units.to_mask(remaining), wide.point.x, debias)

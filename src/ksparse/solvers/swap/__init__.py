@@ -8,16 +8,16 @@ never rises (`descent`).
    the diagonal of the Hessian or an estimate of it, are the next support. The step η begins at 16 and is halved until
    the refit lowers f.
 2. When that lowers f by less than a tenth, swaps begin: one unit leaves the support and another one enters.
-3. Candidates to enter are the units that gain most alone, ½·g²/D for a slope g (`models`).
+3. Candidates to enter are the units that gain most alone, ½·g²/D for a slope g (`ranking`).
 4. SWAP ranks the swaps of all units of the support with all candidates by a quadratic model of f at x. What a
    swap changes, with all other coefficients refitted, has a closed form (`formula`).
 5. A chain of swaps, each the best one after those before it, follows from the same numbers, which a sweep of a tableau
-   updates after each swap (`quadratic`, `screened`).
+   updates after each swap (`tableau`, `screened`).
 6. The whole chain is tried on f, then its first half, a quarter, and so on; these refits start from the minimizer that
    the model predicts, if it predicts one. If none lowers f, there is one more model with more candidates, and with
    that one single swaps are tried too, whatever the model predicts.
 7. A support of more than 600 coordinates begins with BULK_SWAP: an eighth of its units at once, ranked by what each one
-   costs or gains alone (`models`).
+   costs or gains alone (`ranking`).
 8. When no swap lowers f, a problem with at most 64 units does a RESTART (`restarts`): a descent, that is points 1 to 7,
    from the best units outside the support, and one from what backward elimination leaves of all units.
 9. With effort, PERTURB descends from the best support with a tenth or a fifth of its units replaced at
@@ -30,6 +30,6 @@ never rises (`descent`).
 constants. A QUICK budget, for paths over k and for perturbations, ends where the model predicts that no swap lowers f.
 """
 
-from .solver import MAX_EFFORT, SwapGraHTP, check_no_effort
+from .swap_grahtp import MAX_EFFORT, SwapGraHTP, check_no_effort
 
 __all__ = ["MAX_EFFORT", "SwapGraHTP", "check_no_effort"]

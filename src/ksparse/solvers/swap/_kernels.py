@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from ..._types import Array, IntArray
-from ...compiling import compiled
+from ...compiling import jit_compile
 from . import formula
 
-__all__ = ["best_swap"]
+__all__ = ["find_best_swap"]
 
-change_of_swap = compiled(formula.change_of_swap)
-entering_terms = compiled(formula.entering_terms)
+change_of_swap = jit_compile(formula.change_of_swap)
+entering_terms = jit_compile(formula.entering_terms)
 
 
-@compiled
-def best_swap(table: Array, leaving: IntArray, entering: IntArray, least: Array) -> tuple[float, int, int]:
+@jit_compile
+def find_best_swap(table: Array, leaving: IntArray, entering: IntArray, least: Array) -> tuple[float, int, int]:
     """The lowest change, and the positions of its coordinates in `leaving` and `entering`; ties by position.
 
     A coordinate may enter if its Schur complement exceeds its entry of `least`. The positions are -1 if none may.

@@ -11,11 +11,11 @@ import numpy as np
 from ..._types import Mask
 from ...debias.exact import TrialRefit
 from ...objectives.base import NotFiniteError, TwiceDifferentiable, has_hessian, is_quadratic
-from ...sparsity.base import top_mask
+from ...sparsity.base import select_top
 from ..loop import Budget
 from ..problem import Iterate, Problem
 from ..steps import Step
-from .models import build_additive_model, build_swap_model, entering_gains
+from .ranking import build_additive_model, build_swap_model, entering_gains
 from .state import Phase, SwapState, hand_over, with_state
 from .swap_model import PredictedMinimizer, Swap, SwapModel
 from .tuning import SwapTuning
@@ -43,10 +43,10 @@ def is_lower(problem: Problem, trial: Iterate, current: Iterate, tuning: SwapTun
 
 def _swap_units(problem: Problem, current: Iterate, swaps: Iterable[Swap]) -> Mask:
     """The support after some swaps."""
-    inside = problem.selected_units(current)
+    inside = problem.find_selected_units(current)
     for swap in swaps:
         inside[swap.leaving], inside[swap.entering] = False, True
-    return problem.units.mask(inside)
+    return problem.units.to_mask(inside)
 
 
 def pursue(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTuning) -> Iterate:
@@ -89,8 +89,8 @@ def bulk_swap(problem: Problem, current: Iterate, state: SwapState, tuning: Swap
     if int(current.support.sum()) <= tuning.bulk_size:
         return hand_over(current, state, Phase.SWAP)
     length = max(state.chain_length, int(problem.units.k * tuning.bulk_fraction))
-    least = tuning.lower.least_decrease(problem, current.value)
-    chain = build_additive_model(problem, current).chain(length, least)
+    least = tuning.lower.compute_least_decrease(problem, current.value)
+    chain = build_additive_model(problem, current).find_chain(length, least)
     if not chain:
         return hand_over(current, state, Phase.SWAP)
     support = _swap_units(problem, current, chain)
@@ -113,7 +113,9 @@ class SwapLimits(NamedTuple):
     single_swaps: int
 
     @classmethod
-    def of(cls, problem: Problem, candidates: int | None, single_swaps: int | None, tuning: SwapTuning) -> SwapLimits:
+    def from_problem(
+        cls, problem: Problem, candidates: int | None, single_swaps: int | None, tuning: SwapTuning
+    ) -> SwapLimits:
         """The limits for a problem; None is the default."""
         units = problem.units
         outside = units.count - units.k
@@ -137,10 +139,10 @@ def swap(problem: Problem, current: Iterate, state: SwapState, limits: SwapLimit
 
     If there are none, the descent ends; before that a FULL budget models more candidates.
     """
-    gains = np.where(problem.selected_units(current), -np.inf, entering_gains(problem, current))
+    gains = np.where(problem.find_selected_units(current), -np.inf, entering_gains(problem, current))
     n_candidates = limits.candidates
     while True:
-        model = build_swap_model(problem, current, top_mask(gains, n_candidates), tuning)
+        model = build_swap_model(problem, current, select_top(gains, n_candidates), tuning)
         completed = _complete_exact_fit(problem, current, model, tuning)
         if completed is not None:
             return with_state(completed, replace(state, phase=Phase.SWAP))
@@ -152,7 +154,7 @@ def swap(problem: Problem, current: Iterate, state: SwapState, limits: SwapLimit
             longer = max(tuning.shortest_growing_chain, 2 * n_swaps)
             return with_state(trial, replace(state, phase=Phase.SWAP, chain_length=longer))
         if is_last:
-            return end_descent(current, state, _no_swap(problem, n_candidates, model))
+            return end_descent(current, state, _describe_no_swap(problem, n_candidates, model))
         n_candidates = limits.wider
 
 
@@ -160,18 +162,18 @@ def _try_swaps(
     problem: Problem, current: Iterate, model: SwapModel, chain_length: int, n_singles: int, tuning: SwapTuning
 ) -> tuple[Iterate, int] | None:
     """The first attempt that lowers f, and its number of swaps."""
-    singles = model.best_swaps(n_singles) if n_singles else []
-    chain = model.chain(chain_length, tuning.lower.least_decrease(problem, current.value))
-    for swaps, in_chain in _attempts(chain, singles):
+    singles = model.find_best_swaps(n_singles) if n_singles else []
+    chain = model.find_chain(chain_length, tuning.lower.compute_least_decrease(problem, current.value))
+    for swaps, in_chain in _list_attempts(chain, singles):
         support = _swap_units(problem, current, swaps)
-        prediction = model.predicted_minimizer(support, len(swaps)) if in_chain else None
+        prediction = model.predict_minimizer(support, len(swaps)) if in_chain else None
         trial = _try_support(problem, current, support, tuning.swap_refit_steps, tuning, prediction)
         if is_lower(problem, trial, current, tuning):
             return trial, len(swaps)
     return None
 
 
-def _attempts(chain: list[Swap], singles: list[Swap]) -> Iterator[tuple[list[Swap], bool]]:
+def _list_attempts(chain: list[Swap], singles: list[Swap]) -> Iterator[tuple[list[Swap], bool]]:
     """The chain, its first half, quarter, …, then single swaps; and whether an attempt is part of the chain."""
     length = len(chain)
     while length > 0:
@@ -190,7 +192,7 @@ def _complete_exact_fit(problem: Problem, current: Iterate, model: SwapModel, tu
     if isinstance(restricted, TwiceDifferentiable) and restricted.is_strongly_convex:
         return None  # f is known to have a unique minimizer on every support
     completed = problem.refit(support, current.point.x)
-    least = tuning.lower.least_decrease(problem, current.value)
+    least = tuning.lower.compute_least_decrease(problem, current.value)
     drop = (1.0 - tuning.exact_fit_drop) * abs(current.value)
     return completed if completed.value < current.value - drop - least else None
 
@@ -201,7 +203,7 @@ def end_descent(current: Iterate, state: SwapState, message: str) -> Iterate:
     return hand_over(current, state, phase, done=f"converged: {message}")
 
 
-def _no_swap(problem: Problem, n_candidates: int, model: SwapModel) -> str:
+def _describe_no_swap(problem: Problem, n_candidates: int, model: SwapModel) -> str:
     all_units = n_candidates == problem.units.count - problem.units.k
     which = "single swap" if all_units else f"swap with one of the {n_candidates} best candidates"
     proven = model.is_joint and is_exact(problem)

@@ -16,9 +16,9 @@ import numpy as np
 from ..._types import IntArray, Mask
 from ...debias.exact import TrialRefit
 from ...objectives.base import has_hessian, is_quadratic
-from ...sparsity.base import top_mask
+from ...sparsity.base import select_top
 from ..problem import Iterate, Problem
-from .models import build_swap_model, choose_removals, entering_gains, max_model_size
+from .ranking import build_swap_model, choose_removals, entering_gains, get_max_model_size
 from .tuning import SwapTuning
 
 __all__ = ["count_swaps", "grow", "perturb", "plan_growth", "restart_supports", "shrink", "try_all_swaps"]
@@ -28,10 +28,10 @@ TUNING = SwapTuning()
 
 def plan_growth(problem: Problem, iterate: Iterate, size: int | None = None) -> tuple[Mask, float]:
     """The support with the units added that gain most, up to `size` (by default k), and the sum of their gains."""
-    inside = problem.selected_units(iterate)
+    inside = problem.find_selected_units(iterate)
     gains = np.where(inside, 0.0, entering_gains(problem, iterate))
-    larger = problem.units.top(np.where(inside, np.inf, gains), size)
-    return problem.units.mask(larger), float(gains[larger & ~inside].sum())
+    larger = problem.units.select_units(np.where(inside, np.inf, gains), size)
+    return problem.units.to_mask(larger), float(gains[larger & ~inside].sum())
 
 
 def grow(problem: Problem, iterate: Iterate, support: Mask | None = None) -> Iterate:
@@ -43,28 +43,28 @@ def grow(problem: Problem, iterate: Iterate, support: Mask | None = None) -> Ite
 def shrink(problem: Problem, iterate: Iterate, tol: float = TUNING.loose_refit.tol) -> Iterate:
     """Remove the units that cost least from a solution that has more than k, and refit."""
     units = problem.units
-    inside = problem.selected_units(iterate) | units.always
+    inside = problem.find_selected_units(iterate) | units.always
     surplus, prediction = int(inside.sum()) - units.k, None
     if surplus > 0:
-        complete = replace(iterate, support=units.mask(inside))
+        complete = replace(iterate, support=units.to_mask(inside))
         removed, prediction = choose_removals(problem, complete, surplus, TUNING)
         inside[removed] = False
     x, hessian = (iterate.point.x, None) if prediction is None else prediction
-    return problem.refit(units.mask(inside), x, TrialRefit(tol=tol, hessian=hessian))
+    return problem.refit(units.to_mask(inside), x, TrialRefit(tol=tol, hessian=hessian))
 
 
 def restart_supports(problem: Problem, best: Iterate, count: int, tuning: SwapTuning) -> Iterator[Mask]:
     """RESTART: supports of the best units that no earlier start had; the last one by backward elimination."""
-    units, used = problem.units, problem.selected_units(best) & ~problem.units.always
+    units, used = problem.units, problem.find_selected_units(best) & ~problem.units.always
     for _ in range(count - 1):
-        start = units.top(np.where(used, -np.inf, entering_gains(problem, best)))
+        start = units.select_units(np.where(used, -np.inf, entering_gains(problem, best)))
         used |= start & ~units.always
-        yield units.mask(start)
+        yield units.to_mask(start)
     if count:
         remaining = np.ones(units.count, dtype=bool)
-        everything = problem.refit(units.mask(remaining), problem.objective.start, tuning.loose_refit)
+        everything = problem.refit(units.to_mask(remaining), problem.objective.start, tuning.loose_refit)
         remaining[choose_removals(problem, everything, units.count - units.k, tuning)[0]] = False
-        yield units.mask(remaining)
+        yield units.to_mask(remaining)
 
 
 def perturb(
@@ -74,23 +74,23 @@ def perturb(
 
     The start for a descent, and a key of the units drawn for it; None if every draw of this number is in `drawn`.
     """
-    units, inside = problem.units, problem.selected_units(best)
+    units, inside = problem.units, problem.find_selected_units(best)
     remaining = _draw_remaining(problem, best, number, drawn, tuning)
     if remaining is None:
         return None
-    reduced = problem.refit(units.mask(remaining), best.point.x, tuning.loose_refit)
+    reduced = problem.refit(units.to_mask(remaining), best.point.x, tuning.loose_refit)
     gains = np.where(inside, -np.inf, entering_gains(problem, reduced))
-    entering = top_mask(gains, int(inside.sum() - remaining.sum()))
-    start = problem.refit(units.mask(remaining | entering), reduced.point.x, tuning.loose_refit)
-    return start, _key(inside, remaining)
+    entering = select_top(gains, int(inside.sum() - remaining.sum()))
+    start = problem.refit(units.to_mask(remaining | entering), reduced.point.x, tuning.loose_refit)
+    return start, _make_key(inside, remaining)
 
 
 def _draw_remaining(
     problem: Problem, best: Iterate, number: int, drawn: frozenset[bytes], tuning: SwapTuning
 ) -> Mask | None:
     """The best support without units drawn at random: with more of them gone, where a draw is a repetition."""
-    inside = problem.selected_units(best)
-    leaving, entering = _movable_units(problem, best)
+    inside = problem.find_selected_units(best)
+    leaving, entering = _find_movable_units(problem, best)
     random = np.random.default_rng(number)
     # Odd numbers draw from the whole support, even ones from its cheapest units; pairs of numbers share a fraction.
     fraction = tuning.perturbed_fractions[(number - 1) // 2 % len(tuning.perturbed_fractions)]
@@ -100,30 +100,30 @@ def _draw_remaining(
         pool = leaving if number % 2 else choose_removals(problem, best, 2 * count, tuning)[0]
         remaining = inside.copy()
         remaining[random.choice(pool, count, replace=False)] = False
-        if _key(inside, remaining) not in drawn:
+        if _make_key(inside, remaining) not in drawn:
             return remaining
     return None
 
 
-def _key(inside: Mask, remaining: Mask) -> bytes:
+def _make_key(inside: Mask, remaining: Mask) -> bytes:
     return np.packbits([inside, remaining]).tobytes()
 
 
 def count_swaps(problem: Problem, best: Iterate) -> int:
     """How many single swaps there are."""
-    leaving, entering = _movable_units(problem, best)
+    leaving, entering = _find_movable_units(problem, best)
     return leaving.size * entering.size
 
 
 def try_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> Iterator[Iterate]:
     """VERIFY: refits after all single swaps, if there are few, or after those that a quadratic model ranks best."""
-    inside, debias = problem.selected_units(best), TrialRefit(target=best.value)
+    inside, debias = problem.find_selected_units(best), TrialRefit(target=best.value)
     few = count_swaps(problem, best) <= tuning.max_swaps_to_try_all
-    pairs = product(*_movable_units(problem, best)) if few else _best_pairs(problem, best, tuning)
+    pairs = product(*_find_movable_units(problem, best)) if few else _find_best_swaps(problem, best, tuning)
     for leaving, entering in pairs:
         swapped = inside.copy()
         swapped[leaving], swapped[entering] = False, True
-        yield problem.refit(problem.units.mask(swapped), best.point.x, debias)
+        yield problem.refit(problem.units.to_mask(swapped), best.point.x, debias)
 
 
 def ranks_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> bool:
@@ -132,13 +132,13 @@ def ranks_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> bool
     if support is None or not has_hessian(objective):
         return False
     width = int(problem.units.sizes.max(initial=1))
-    return int(support.sum()) + max(tuning.verify_batch, width) <= max_model_size(objective, tuning)
+    return int(support.sum()) + max(tuning.verify_batch, width) <= get_max_model_size(objective, tuning)
 
 
-def _best_pairs(problem: Problem, best: Iterate, tuning: SwapTuning) -> Iterator[tuple[int, int]]:
+def _find_best_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> Iterator[tuple[int, int]]:
     """The best swaps of quadratic models that together see all units outside, each a batch of them."""
     units, objective = problem.units, problem.objective
-    _, entering = _movable_units(problem, best)
+    _, entering = _find_movable_units(problem, best)
     entering = entering[np.argsort(-entering_gains(problem, best)[entering], kind="stable")]
     size = max(tuning.verify_batch // int(units.sizes.max(initial=1)), 1)
     for first in range(0, entering.size if ranks_all_swaps(problem, best, tuning) else 0, size):
@@ -147,12 +147,12 @@ def _best_pairs(problem: Problem, best: Iterate, tuning: SwapTuning) -> Iterator
         model = build_swap_model(problem, best, batch, tuning)
         if problem.out_of_time:
             return
-        for swap in model.best_swaps(tuning.verify_swaps_per_batch):
+        for swap in model.find_best_swaps(tuning.verify_swaps_per_batch):
             if swap.change < 0 or not is_quadratic(objective):
                 yield swap.leaving, swap.entering
 
 
-def _movable_units(problem: Problem, best: Iterate) -> tuple[IntArray, IntArray]:
+def _find_movable_units(problem: Problem, best: Iterate) -> tuple[IntArray, IntArray]:
     """Units that may leave, and units that may enter."""
-    inside = problem.selected_units(best)
+    inside = problem.find_selected_units(best)
     return np.flatnonzero(inside & ~problem.units.always), np.flatnonzero(~inside)

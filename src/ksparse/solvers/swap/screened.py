@@ -14,8 +14,8 @@ from ..._types import Array, IntArray, Mask
 from ...objectives.base import Point, compute_hessian
 from ...objectives.protocols import HasCrossHessian
 from .formula import all_changes, entering_terms
-from .quadratic import QuadraticSwapModel, invert, rank_swaps
 from .swap_model import PredictedMinimizer, Swap, SwapModel
+from .tableau import QuadraticSwapModel, invert, rank_swaps
 from .tuning import SwapTuning
 
 __all__ = ["ScreenedSwapModel"]
@@ -64,26 +64,26 @@ class ScreenedSwapModel(SwapModel):
         leaving = self._movable
         return all_changes(coefficients[leaving], inverse.diagonal()[leaving], solved[leaving], terms)
 
-    def best_swaps(self, count: int) -> list[Swap]:
+    def find_best_swaps(self, count: int) -> list[Swap]:
         leaving, entering = self._unit[self._inside[self._movable]], self._unit[self._candidates]
         return rank_swaps(self._changes, leaving, entering, count)
 
-    def chain(self, length: int, threshold: float) -> list[Swap]:
+    def find_chain(self, length: int, threshold: float) -> list[Swap]:
         lowest = self._changes.min(axis=0, initial=np.inf)
         if not (lowest < -threshold).any():
             return []
         count = min(self._tuning.candidates_per_swap * length, lowest.size)
         chosen = np.sort(np.argsort(lowest, kind="stable")[:count])
         members = np.concatenate([self._inside, self._candidates[chosen]])
-        hessian, inside = self._hessian_with(chosen), np.arange(members.size) < self._inside.size
+        hessian, inside = self._compute_hessian(chosen), np.arange(members.size) < self._inside.size
         linear = hessian[:, : self._inside.size] @ self._point.x[self._inside] - self._point.gradient[members]
         unit, fixed, tuning = self._unit[members], self._fixed, self._tuning
         model = QuadraticSwapModel(hessian, linear, unit, inside, fixed, tuning, self._inverse)
-        swaps = model.chain(length, threshold)
+        swaps = model.find_chain(length, threshold)
         self._chain = members, hessian, model.solutions
         return swaps
 
-    def predicted_minimizer(self, support: Mask, n_swaps: int) -> PredictedMinimizer | None:
+    def predict_minimizer(self, support: Mask, n_swaps: int) -> PredictedMinimizer | None:
         if self._chain is None:
             return None
         members, hessian, solutions = self._chain
@@ -93,7 +93,7 @@ class ScreenedSwapModel(SwapModel):
         x[support] = solutions[n_swaps - 1][kept]
         return PredictedMinimizer(x, hessian[kept[:, None], kept])
 
-    def _hessian_with(self, chosen: IntArray) -> Array:
+    def _compute_hessian(self, chosen: IntArray) -> Array:
         """The Hessian on the support and the chosen candidates."""
         k, entering = self._inside.size, np.zeros(self._point.x.shape, dtype=bool)
         hessian = np.empty((k + chosen.size, k + chosen.size))

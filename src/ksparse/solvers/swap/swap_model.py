@@ -39,12 +39,12 @@ class SwapModel(Protocol):
     #: Whether the support has more coordinates than the data determine.
     is_singular: bool
 
-    def best_swaps(self, count: int) -> list[Swap]:
+    def find_best_swaps(self, count: int) -> list[Swap]:
         """The swaps with the lowest predicted change, whatever its sign; ties by position."""
 
-    def chain(self, length: int, threshold: float) -> list[Swap]:
+    def find_chain(self, length: int, threshold: float) -> list[Swap]:
         """Up to `length` swaps, each the best one after those before it, while f falls by more than `threshold`."""
 
-    def predicted_minimizer(self, support: Mask, n_swaps: int) -> PredictedMinimizer | None:
+    def predict_minimizer(self, support: Mask, n_swaps: int) -> PredictedMinimizer | None:
         """The minimizer on the support after the first swaps of the last chain; None if the model knows of none."""
         return None

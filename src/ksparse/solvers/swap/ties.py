@@ -24,25 +24,27 @@ def break_ties(problem: Problem, searched: Iterate, final: Iterate, tuning: Swap
     known = searched.point.has_gradient  # ties are not worth a pass over the data
     if not known or not units.singletons or final.support is None or final.outcome is not Outcome.SOLVED:
         return final
-    inside = units.units_in(final.support)
-    for unit, earlier in _duplicates(problem, searched, inside, tuning):
+    inside = units.find_units(final.support)
+    for unit, earlier in _find_duplicates(problem, searched, inside, tuning):
         if inside[unit] and not inside[earlier]:
             swapped = inside.copy()
             swapped[unit], swapped[earlier] = False, True
             start = final.point.x.copy()
             start[units.number == earlier] = start[units.number == unit]
-            trial = problem.refit(units.mask(swapped), start)
+            trial = problem.refit(units.to_mask(swapped), start)
             if tuning.tie.are_equal(problem, trial.value, final.value):
                 final, inside = trial, swapped
     return final
 
 
-def _duplicates(problem: Problem, searched: Iterate, inside: Mask, tuning: SwapTuning) -> Iterator[tuple[int, int]]:
+def _find_duplicates(
+    problem: Problem, searched: Iterate, inside: Mask, tuning: SwapTuning
+) -> Iterator[tuple[int, int]]:
     """Pairs of a selected unit and an earlier one outside with the same slope and curvature."""
     units, point, objective = problem.units, searched.point, problem.objective
     # Equal columns have the same slope of the loss; that of a penalty depends on the coefficient.
     penalty = objective.penalty_gradient(point) if isinstance(objective, HasPenalty) else 0.0
-    slopes, curvatures = units.total(point.gradient - penalty), units.total(objective.curvature(point))
+    slopes, curvatures = units.sum_by_unit(point.gradient - penalty), units.sum_by_unit(objective.curvature(point))
     selected = np.flatnonzero(inside & ~units.always)
     if not selected.size:
         return

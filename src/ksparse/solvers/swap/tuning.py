@@ -94,7 +94,7 @@ class SwapTuning:
     #: exactly, which the trial refits had not shown. ½, 2: nothing; it concerns supports with more units than samples.
     exact_fit_drop: float = 0.5
 
-    # --- models (`models`, `quadratic`, `screened`) ---
+    # --- models (`ranking`, `tableau`, `screened`) ---
 
     #: Most coordinates of a quadratic model if the Hessian is cheap. ½: on the large problem f +0.14 %, passes 88
     #: instead of 14 and twice the time, since the additive model ranks swaps worse. 2: nothing.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import Array
-from ..compiling import compiled
+from ..compiling import jit_compile
 
-__all__ = ["pair_gains"]
+__all__ = ["compute_pair_gains"]
 
 
-@compiled
-def pair_gains(covariance: Array, inverse: Array, least: float) -> Array:  # pragma: no cover - compiled
+@jit_compile
+def compute_pair_gains(covariance: Array, inverse: Array, least: float) -> Array:  # pragma: no cover - compiled
     """½·(log(det W_B/det Σ_B) + ⟨Σ_B, W_B⁻¹⟩ − 2) for each pair B = {i, j}, in both of its entries.
 
     `covariance` is Σ and `inverse` is W. `least` bounds det Σ_B relative to Σ_ii·Σ_jj from below: two equal variables

@@ -15,7 +15,7 @@ from ...validation import check_iterations
 from ..loop import Budget, Solver
 from ..problem import Iterate, Problem
 from .descent import SwapLimits, bulk_swap, end_descent, is_exact, is_lower, pursue, swap
-from .models import entering_gains
+from .ranking import entering_gains
 from .restarts import count_swaps, perturb, ranks_all_swaps, restart_supports, try_all_swaps
 from .state import LOCAL_PHASES, Phase, SwapState, hand_over, with_state
 from .ties import break_ties
@@ -114,7 +114,7 @@ class SwapGraHTP(Solver):
             case Phase.BULK_SWAP:
                 return bulk_swap(problem, current, state, self.tuning)
             case Phase.SWAP:
-                limits = SwapLimits.of(problem, self.candidates, self.max_swaps, self.tuning)
+                limits = SwapLimits.from_problem(problem, self.candidates, self.max_swaps, self.tuning)
                 return swap(problem, current, state, limits, self.tuning)
             case Phase.RESTART:
                 return self._restart(problem, current, state)
@@ -124,20 +124,20 @@ class SwapGraHTP(Solver):
                 return self._verify(problem, current, state)
         raise AssertionError(f"{state.phase} is not a phase of {type(self).__name__}")
 
-    def first_state(self, problem: Problem, iterate: Iterate, budget: Budget = Budget.FULL) -> SwapState:
+    def make_first_state(self, problem: Problem, iterate: Iterate, budget: Budget = Budget.FULL) -> SwapState:
         """The state of a search from a new start."""
         return SwapState(Phase.PURSUE, self.tuning.longest_step, self.tuning.chain_length, budget)
 
-    def nearby_state(self, problem: Problem, iterate: Iterate, budget: Budget) -> SwapState:
+    def make_nearby_state(self, problem: Problem, iterate: Iterate, budget: Budget) -> SwapState:
         """The state of a search from an iterate with k units that is almost final: a few swaps at a time."""
         return SwapState(Phase.SWAP, self.tuning.longest_step, self.tuning.warm_chain_length, budget)
 
     def prepare(self, problem: Problem, x: Array) -> Iterate:
         units = problem.units
         start = Iterate(problem.objective.evaluate(x))
-        chosen = units.units_in(x != 0) | units.always
+        chosen = units.find_units(x != 0) | units.always
         if np.isfinite(start.value) and (chosen.any() or not units.constrained.all()):
-            start = problem.refit(units.mask(chosen), x, self.tuning.loose_refit)
+            start = problem.refit(units.to_mask(chosen), x, self.tuning.loose_refit)
         # Any unit may enter a start that has fewer than k: it is not a solution yet.
         return start if chosen.sum() == units.k else replace(start, support=None)
 
@@ -145,7 +145,7 @@ class SwapGraHTP(Solver):
         units = problem.units
         if units.inactive or units.k == 0:
             reason = "f was minimized over all units" if units.inactive else "k = 0 selects nothing"
-            support = units.mask(np.full(units.count, units.inactive))
+            support = units.to_mask(np.full(units.count, units.inactive))
             return replace(problem.refit(support, current.point.x), done=f"converged: {reason}")
         if current.support is not None and current.outcome is Outcome.NO_MINIMUM:
             return replace(current, done="f is unbounded below on this support")
@@ -154,9 +154,9 @@ class SwapGraHTP(Solver):
     def _run_phases(self, problem: Problem, current: Iterate, phases: Set[Phase]) -> Iterate:
         """One iteration: phases that only hand over, then one that moves or has more to do."""
         while True:
-            state = self._state_of(problem, current)
+            state = self._get_state(problem, current)
             following = self.run_phase(problem, current, state)
-            phase = self._state_of(problem, following).phase
+            phase = self._get_state(problem, following).phase
             if following.point is not current.point or phase is state.phase or phase not in phases:
                 return following
             current = following
@@ -169,15 +169,15 @@ class SwapGraHTP(Solver):
             current = self._run_phases(problem, current, LOCAL_PHASES)
         return current
 
-    def _state_of(self, problem: Problem, iterate: Iterate) -> SwapState:
-        return iterate.state if isinstance(iterate.state, SwapState) else self.first_state(problem, iterate)
+    def _get_state(self, problem: Problem, iterate: Iterate) -> SwapState:
+        return iterate.state if isinstance(iterate.state, SwapState) else self.make_first_state(problem, iterate)
 
     def finish(self, problem: Problem, iterate: Iterate) -> Iterate:
         units, support = problem.units, iterate.support
         if support is None and iterate.outcome is Outcome.UNFINISHED:
             return iterate
         if support is None:
-            support = units.mask(problem.selected_units(iterate) | units.always)
+            support = units.to_mask(problem.find_selected_units(iterate) | units.always)
         final = iterate if iterate.is_accurate else problem.refit(support, iterate.point.x)
         if final.outcome is Outcome.SINGULAR:
             # Of many minimizers, the one that is found from zero does not depend on the course of the search.
@@ -197,7 +197,7 @@ class SwapGraHTP(Solver):
         if following.point is not current.point or current.support is not None:
             return following
         expected = 2.0 * entering_gains(problem, current).max(initial=0.0)
-        if expected > self.tuning.clear_gain * self.tuning.lower.least_decrease(problem, current.value):
+        if expected > self.tuning.clear_gain * self.tuning.lower.compute_least_decrease(problem, current.value):
             # Units may still enter and f has a slope in them: a refit that does not follow it cannot be trusted.
             return replace(current, state=state, done="no step lowers f", outcome=Outcome.UNFINISHED)
         return replace(current, state=state, done="converged: no step lowers f")
@@ -212,7 +212,7 @@ class SwapGraHTP(Solver):
             start = problem.refit(support, np.zeros_like(best.point.x), self.tuning.loose_refit)
             other = self._descend(problem, start)
             if is_lower(problem, other, best, self.tuning):
-                reached = self._state_of(problem, other)
+                reached = self._get_state(problem, other)
                 phase = reached.phase if reached.phase in LOCAL_PHASES else Phase.SWAP
                 return with_state(other, replace(reached, phase=phase))
         if self.effort == 0 or not count_swaps(problem, best):
@@ -256,13 +256,13 @@ class SwapGraHTP(Solver):
 
     def _improve_from(self, problem: Problem, best: Iterate, start: Iterate) -> Iterate | None:
         """Where a quick descent from a start, then a full one, end; None if f is not lower than at the best iterate."""
-        near = self._descend(problem, replace(start, state=self.nearby_state(problem, start, Budget.QUICK)))
+        near = self._descend(problem, replace(start, state=self.make_nearby_state(problem, start, Budget.QUICK)))
         if not near.value < best.value + self.tuning.promising_gap * abs(best.value):
             return None
         other = _refit_exactly(problem, near)
         if not is_lower(problem, other, best, self.tuning):
             return None
-        state = self.nearby_state(problem, other, Budget.FULL)
+        state = self.make_nearby_state(problem, other, Budget.FULL)
         settled = _refit_exactly(problem, self._descend(problem, replace(other, state=state)))
         return settled if is_lower(problem, settled, other, self.tuning) else other
 
@@ -274,8 +274,8 @@ class SwapGraHTP(Solver):
         """QUICK: swaps continue from the iterate at once. FULL: the search starts anew, from there."""
         if iterate.support is None:
             prepared = self.prepare(problem, iterate.point.x)
-            return replace(prepared, state=self.first_state(problem, prepared, budget))
-        state = self.first_state if budget is Budget.FULL else self.nearby_state
+            return replace(prepared, state=self.make_first_state(problem, prepared, budget))
+        state = self.make_first_state if budget is Budget.FULL else self.make_nearby_state
         return replace(iterate, state=state(problem, iterate, budget), done=None)
 
     def without_effort(self) -> SwapGraHTP:

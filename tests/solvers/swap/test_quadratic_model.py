@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ksparse.solvers.swap.quadratic import QuadraticSwapModel
+from ksparse.solvers.swap.tableau import QuadraticSwapModel
 from ksparse.solvers.swap.tuning import SwapTuning
 
 TUNING = SwapTuning()
@@ -44,7 +44,7 @@ def test_predicted_changes_are_those_of_refits(unit: list[int], seed: int) -> No
     fixed = np.zeros(max(names) + 1, dtype=bool)
     model = QuadraticSwapModel(hessian, linear, numbers, inside, fixed, TUNING)
     before = value(hessian, linear, inside)
-    swaps = model.best_swaps(100)
+    swaps = model.find_best_swaps(100)
     outside = len(names) - len(names) // 2
     assert len(swaps) == (len(names) // 2) * outside
     for swap in swaps:
@@ -62,13 +62,13 @@ def test_chains_add_up(unit: list[int], seed: int) -> None:
     inside = np.isin(numbers, [*names[: len(names) // 2], -1])
     model = QuadraticSwapModel(hessian, linear, numbers, inside, np.zeros(max(names) + 1, dtype=bool), TUNING)
     start, support = value(hessian, linear, inside), inside
-    chain = model.chain(50, 1e-12)
+    chain = model.find_chain(50, 1e-12)
     for swap in chain:
         support = (support & (numbers != swap.leaving)) | (numbers == swap.entering)
     total = sum(swap.change for swap in chain)
     assert total == pytest.approx(value(hessian, linear, support) - start, abs=1e-9)
     final = QuadraticSwapModel(hessian, linear, numbers, support, np.zeros(max(names) + 1, dtype=bool), TUNING)
-    assert final.best_swaps(1)[0].change >= -1e-10
+    assert final.find_best_swaps(1)[0].change >= -1e-10
 
 
 def test_fixed_units_stay() -> None:
@@ -76,7 +76,7 @@ def test_fixed_units_stay() -> None:
     fixed = np.zeros(8, dtype=bool)
     fixed[[0, 1]] = True
     model = QuadraticSwapModel(hessian, linear, numbers, numbers < 3, fixed, TUNING)
-    assert {swap.leaving for swap in model.best_swaps(100)} == {2}
+    assert {swap.leaving for swap in model.find_best_swaps(100)} == {2}
 
 
 def test_duplicates_of_the_support_cannot_enter() -> None:
@@ -85,7 +85,7 @@ def test_duplicates_of_the_support_cannot_enter() -> None:
     hessian[7] = hessian[:, 7]
     hessian[7, 7] = hessian[0, 0]
     model = QuadraticSwapModel(hessian, linear, numbers, numbers < 3, np.zeros(8, dtype=bool), TUNING)
-    assert 7 not in {swap.entering for swap in model.best_swaps(100)}
+    assert 7 not in {swap.entering for swap in model.find_best_swaps(100)}
 
 
 def test_a_singular_support_still_gives_an_order() -> None:
@@ -93,7 +93,7 @@ def test_a_singular_support_still_gives_an_order() -> None:
     model = QuadraticSwapModel(
         X.T @ X, X.T @ np.ones(3), np.arange(8), np.arange(8) < 5, np.zeros(8, dtype=bool), TUNING
     )
-    assert all(np.isfinite(swap.change) for swap in model.best_swaps(10))
+    assert all(np.isfinite(swap.change) for swap in model.find_best_swaps(10))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -103,7 +103,7 @@ def test_removals_are_those_of_backward_elimination(unit: list[int], seed: int) 
     names = [u for u in dict.fromkeys(unit) if u >= 0]
     fixed = np.isin(np.arange(max(names) + 1), names[:1])
     inside = np.ones(len(unit), dtype=bool)
-    removed = QuadraticSwapModel(hessian, linear, numbers, inside, fixed, TUNING).removals(len(names) - 2)
+    removed = QuadraticSwapModel(hessian, linear, numbers, inside, fixed, TUNING).find_removals(len(names) - 2)
     for unit_removed in removed:
         costs = {
             u: value(hessian, linear, inside & (numbers != u)) for u in names[1:] if (inside & (numbers == u)).any()

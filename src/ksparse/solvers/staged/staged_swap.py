@@ -9,10 +9,10 @@ from ...objectives import Objective
 from ..loop import Budget, Solver
 from ..problem import Iterate, Problem
 from ..swap.descent import end_descent, is_lower
-from ..swap.models import entering_gains, max_model_size
+from ..swap.ranking import entering_gains, get_max_model_size
 from ..swap.restarts import plan_growth
-from ..swap.solver import SwapGraHTP
 from ..swap.state import Phase, SwapState, hand_over, with_state
+from ..swap.swap_grahtp import SwapGraHTP
 from .stages import Stage, StageTuning, batch_swap
 
 __all__ = ["StagedState", "StagedSwap", "specialize"]
@@ -76,16 +76,16 @@ class StagedSwap(SwapGraHTP):
             return hand_over(following, following.state, Phase.BULK_SWAP)
         return following
 
-    def first_state(self, problem: Problem, iterate: Iterate, budget: Budget = Budget.FULL) -> StagedState:
+    def make_first_state(self, problem: Problem, iterate: Iterate, budget: Budget = Budget.FULL) -> StagedState:
         tuning, k = self.tuning, problem.units.k
         stage = None if iterate.support is None else Stage.begin(k, self.stages)
         phase = Phase.GROW if stage is None else Phase.BULK_SWAP
         return StagedState(phase, tuning.longest_step, tuning.chain_length, budget, stage=stage)
 
-    def nearby_state(self, problem: Problem, iterate: Iterate, budget: Budget) -> StagedState:
+    def make_nearby_state(self, problem: Problem, iterate: Iterate, budget: Budget) -> StagedState:
         """The same, but an iterate with fewer units than k grows first."""
-        state = self.first_state(problem, iterate, budget)
-        size = int(problem.selected_units(iterate).sum())
+        state = self.make_first_state(problem, iterate, budget)
+        size = int(problem.find_selected_units(iterate).sum())
         if size < problem.units.k:
             return replace(state, phase=Phase.GROW, stage=Stage(size, 0, tried=True))
         return replace(state, chain_length=self.tuning.warm_chain_length)
@@ -94,11 +94,11 @@ class StagedSwap(SwapGraHTP):
         """The first stage of the search, or the next one."""
         k, tuning = problem.units.k, self.stages
         if state.stage is None:
-            chosen = problem.selected_units(current) | problem.units.always
-            current = replace(current, support=problem.units.mask(chosen))
-            stage: Stage | None = Stage.first(k, int(chosen.sum()), tuning)
+            chosen = problem.find_selected_units(current) | problem.units.always
+            current = replace(current, support=problem.units.to_mask(chosen))
+            stage: Stage | None = Stage.begin_first(k, int(chosen.sum()), tuning)
         else:
-            stage = state.stage.next(k, tuning)
+            stage = state.stage.begin_next(k, tuning)
         if stage is None:
             return hand_over(current, state, Phase.SWAP)
         support, _ = plan_growth(problem, current, stage.size)
@@ -118,7 +118,7 @@ class StagedSwap(SwapGraHTP):
                 return with_state(current, replace(state, stage=stage))
             trial = batch_swap(problem, current, gains, stage.batch, self.tuning.loose_refit)
             lower = trial is not None and is_lower(problem, trial, current, self.tuning)
-            stage = stage.after(lower)
+            stage = stage.record_swap(lower)
             if trial is not None and lower:
                 return with_state(trial, replace(state, stage=stage))
         return hand_over(current, state, Phase.GROW)
@@ -126,7 +126,7 @@ class StagedSwap(SwapGraHTP):
     def _is_too_large(self, problem: Problem, current: Iterate) -> bool:
         """Whether the support has too many coordinates for a quadratic model."""
         assert current.support is not None
-        return int(current.support.sum()) > max_model_size(problem.objective, self.tuning)
+        return int(current.support.sum()) > get_max_model_size(problem.objective, self.tuning)
 
 
 def specialize(solver: Solver, objective: Objective) -> Solver:

@@ -11,7 +11,7 @@ from .._types import Array, IntArray
 from ..selection import first_best, standard_errors
 from ..validation import check_iterations, check_vector
 from . import _style as style
-from ._inputs import check_has, check_names, documented, feature_names_of, fitted_model, unit_of
+from ._inputs import check_has, check_names, document_display, get_feature_names, get_fitted_model, get_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["CoefficientPathDisplay", "ScorePathDisplay"]
 
 
-@documented
+@document_display
 @dataclass(eq=False, repr=False)
 class CoefficientPathDisplay:
     """Coefficients against the number of features k, with the names of the most important features.
@@ -117,11 +117,11 @@ class CoefficientPathDisplay:
         $options
         """
         expected = "an estimator that chooses k, such as SparseLogisticRegressionCV"
-        model = fitted_model(estimator, expected, "coef_path_")
+        model = get_fitted_model(estimator, expected, "coef_path_")
         classes = getattr(model, "classes_", None)
         coef, coef_name = _select_coefficients(model.coef_path_, output, classes, standardize_by)
-        names = check_names(feature_names, coef.shape[1], "feature", feature_names_of(estimator))
-        return cls(model.ks_, coef, names, k=int(model.k_), coef_name=coef_name, unit=unit_of(model)).plot(**options)
+        names = check_names(feature_names, coef.shape[1], "feature", get_feature_names(estimator))
+        return cls(model.ks_, coef, names, k=int(model.k_), coef_name=coef_name, unit=get_unit(model)).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, n_labels: int = 12, line_kw: dict[str, Any] | None = None) -> Self:
         """Draw the coefficients.
@@ -134,7 +134,7 @@ class CoefficientPathDisplay:
         line_kw : dict, optional
             Keywords of lines, as in `matplotlib.axes.Axes.plot`.
         """
-        named = self._most_important(check_iterations(n_labels, "n_labels"))
+        named = self._find_most_important(check_iterations(n_labels, "n_labels"))
         self.ax_, self.figure_ = style.open_axes(ax)
         style.tidy(self.ax_, f"number of {self.unit} k", self.coef_name, grid="x")
         self._draw_lines(named, line_kw)
@@ -147,7 +147,7 @@ class CoefficientPathDisplay:
         self._draw_labels(named)
         return self
 
-    def _most_important(self, count: int) -> list[int]:
+    def _find_most_important(self, count: int) -> list[int]:
         """Features with the largest coefficients at the chosen k, or at the last k if those are all zero."""
         chosen = np.abs(self.coef[self.ks == self.k]).sum(axis=0)
         size = chosen if chosen.any() else np.abs(self.coef[-1])
@@ -178,8 +178,8 @@ class CoefficientPathDisplay:
         """Names at the ends of lines."""
         from ._artists import EndLabels
 
-        size = style.font_size(self.ax_) - 0.5
-        names = style.shorten_names(self.feature_names, named, 0.33 * style.axes_size(self.ax_)[0], size)
+        size = style.choose_font_size(self.ax_) - 0.5
+        names = style.shorten_names(self.feature_names, named, 0.33 * style.measure_axes(self.ax_)[0], size)
         self.labels_: dict[int, Annotation] = {}
         for feature, name in zip(named, names, strict=True):
             colour = self.lines_[feature].get_color()
@@ -210,7 +210,7 @@ def _select_coefficients(coef: Array, output: int, classes: Any, scales: Any) ->
     return coef[:, output], name
 
 
-@documented
+@document_display
 @dataclass(eq=False, repr=False)
 class ScorePathDisplay:
     """Cross-validated score against the number of features k, with standard errors; or an information criterion.
@@ -276,12 +276,12 @@ class ScorePathDisplay:
         $options
         """
         expected = "an estimator that chooses k, such as SparseLogisticRegressionCV or SparseLogisticRegressionIC"
-        model = fitted_model(estimator, expected, "scores_", "criterion_")
+        model = get_fitted_model(estimator, expected, "scores_", "criterion_")
         if hasattr(model, "scores_"):
-            scores, rule, name = model.scores_, model.rule, _score_name(model)
+            scores, rule, name = model.scores_, model.rule, _name_scores(model)
         else:
             scores, rule, name = model.criterion_, "best", f"{str(model.criterion).upper()} (smaller is better)"
-        return cls(model.ks_, scores, k=int(model.k_), rule=rule, score_name=name, unit=unit_of(model)).plot(**options)
+        return cls(model.ks_, scores, k=int(model.k_), rule=rule, score_name=name, unit=get_unit(model)).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, line_kw: dict[str, Any] | None = None) -> Self:
         """Draw the scores.
@@ -327,18 +327,18 @@ class ScorePathDisplay:
     def _add_legend(self) -> None:
         """Room for the chosen k at the top, and for a legend at the bottom, in one row or, on small axes, in two."""
         handles = [artist for artist in (self.errorbar_, self.threshold_line_) if artist is not None]
-        columns = len(handles) if style.axes_size(self.ax_)[0] > 35 * (style.font_size(self.ax_) - 1) else 1
+        columns = len(handles) if style.measure_axes(self.ax_)[0] > 35 * (style.choose_font_size(self.ax_) - 1) else 1
         rows = len(handles) / max(columns, 1)
         style.leave_room(self.ax_, top=float(self.k is not None), bottom=0.4 + 0.75 * rows)
         place = "lower right" if self.k is None or style.is_left(self.ax_, self.k) else "lower left"
         self.legend_: Legend | None = style.add_legend(self.ax_, handles, loc=place, ncols=columns)
 
 
-def _score_name(model: Any) -> str:
+def _name_scores(model: Any) -> str:
     """Name of the scores of a cross-validated model."""
     scoring = getattr(model, "scoring", None)
     if scoring is None:
-        return "held-out log-likelihood" if unit_of(model) == "edges" else "minus held-out loss"
+        return "held-out log-likelihood" if get_unit(model) == "edges" else "minus held-out loss"
     function = getattr(scoring, "_score_func", scoring)
     name = scoring if isinstance(scoring, str) else getattr(function, "__name__", "score")
     return str(name).replace("_", " ")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .._docs import fill_docstrings
+from .._docstrings import fill_docstrings
 
-__all__ = ["document"]
+__all__ = ["document_objective"]
 
-document = fill_docstrings(
+document_objective = fill_docstrings(
     {
         "X": """X : array-like, sparse matrix or Design, of shape (n, p)
     The data. Dense float64 or float32 is used as it is; sparse data is converted to CSC once.""",

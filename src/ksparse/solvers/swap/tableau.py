@@ -20,7 +20,7 @@ from .formula import all_changes, entering_terms
 from .swap_model import Swap, SwapModel
 from .tuning import SwapTuning
 
-__all__ = ["BlockInverse", "QuadraticSwapModel", "chain_of_swaps", "invert", "rank_swaps", "sweep"]
+__all__ = ["BlockInverse", "QuadraticSwapModel", "chain_swaps", "invert", "rank_swaps", "sweep_tableau"]
 
 
 class QuadraticSwapModel(SwapModel):
@@ -57,7 +57,7 @@ class QuadraticSwapModel(SwapModel):
         self._leaving = np.unique(unit[inside & movable])
         self._entering = np.unique(unit[~inside])
         singletons = self._leaving.size + self._entering.size == int((movable | ~inside).sum())
-        self._coordinate = _coordinate_of_units(unit) if singletons else None
+        self._coordinate = _find_coordinates(unit) if singletons else None
 
     @property
     def coefficients(self) -> Array:
@@ -68,21 +68,21 @@ class QuadraticSwapModel(SwapModel):
     def _changes(self) -> Array:
         """Predicted change for each pair of a leaving and an entering unit."""
         if self._coordinate is None:
-            blocks = [self._block_changes(unit) for unit in self._entering]
+            blocks = [self._compute_block_changes(unit) for unit in self._entering]
             return np.array(blocks).reshape(self._entering.size, self._leaving.size).T
         table, diagonal = self._table, self._table.diagonal()
         rows, columns = self._coordinate[self._leaving], self._coordinate[self._entering]
         terms = entering_terms(table[columns, -1], diagonal[columns], self._least[columns])
         return all_changes(table[rows, -1], -diagonal[rows], table[rows[:, None], columns], terms)
 
-    def best_swaps(self, count: int) -> list[Swap]:
+    def find_best_swaps(self, count: int) -> list[Swap]:
         return rank_swaps(self._changes, self._leaving, self._entering, count)
 
-    def chain(self, length: int, threshold: float) -> list[Swap]:
+    def find_chain(self, length: int, threshold: float) -> list[Swap]:
         if not self._leaving.size or not self._entering.size:
             return []
         if self._coordinate is not None:
-            return self._chain_of_coordinates(self._coordinate, length, threshold)
+            return self._chain_coordinates(self._coordinate, length, threshold)
         swaps: list[Swap] = []
         while len(swaps) < length:
             row, column = divmod(int(np.argmin(self._changes)), self._entering.size)
@@ -93,27 +93,27 @@ class QuadraticSwapModel(SwapModel):
             swaps.append(Swap(leaving, entering, change))
             for coordinate in self._coordinates(entering):
                 if self._table[coordinate, coordinate] > self._least[coordinate]:
-                    sweep(self._table, coordinate, 1.0)
+                    sweep_tableau(self._table, coordinate, 1.0)
                     self._inside[coordinate] = True
             self._take_out(leaving)
             self._leaving[row], self._entering[column] = entering, leaving
             del self._changes
         return swaps
 
-    def removals(self, count: int) -> list[int]:
+    def find_removals(self, count: int) -> list[int]:
         """Units to take out of the support one after the other, each the cheapest after those before it."""
         removed: list[int] = []
         remaining = self._leaving.copy()
         for _ in range(min(count, remaining.size)):
-            cheapest = int(np.argmin(self._costs_of_leaving(remaining)))
+            cheapest = int(np.argmin(self._compute_leaving_costs(remaining)))
             removed.append(int(remaining[cheapest]))
             remaining = np.delete(remaining, cheapest)
             self._take_out(removed[-1])
         return removed
 
-    def _chain_of_coordinates(self, coordinate: IntArray, length: int, threshold: float) -> list[Swap]:
+    def _chain_coordinates(self, coordinate: IntArray, length: int, threshold: float) -> list[Swap]:
         unit, leaving, entering = self._unit, coordinate[self._leaving], coordinate[self._entering]
-        swaps, self.solutions = chain_of_swaps(self._table, leaving, entering, self._least, length, threshold)
+        swaps, self.solutions = chain_swaps(self._table, leaving, entering, self._least, length, threshold)
         self._leaving, self._entering = unit[leaving], unit[entering]
         self._inside[entering], self._inside[leaving] = False, True
         vars(self).pop("_changes", None)
@@ -127,19 +127,19 @@ class QuadraticSwapModel(SwapModel):
     def _take_out(self, unit: int) -> None:
         for coordinate in self._coordinates(unit):
             if self._inside[coordinate]:
-                sweep(self._table, coordinate, -1.0)
+                sweep_tableau(self._table, coordinate, -1.0)
                 self._inside[coordinate] = False
 
-    def _costs_of_leaving(self, units: IntArray) -> Array:
+    def _compute_leaving_costs(self, units: IntArray) -> Array:
         """What each unit costs: the first term of the formula, with nothing entering."""
         table = self._table
         if self._coordinate is not None:
             rows = self._coordinate[units]
             return 0.5 * np.square(table[rows, -1]) / -table.diagonal()[rows]
         blocks = [self._coordinates(unit) for unit in units]
-        return np.array([_block_cost(table[rows, -1], -table[np.ix_(rows, rows)]) for rows in blocks])
+        return np.array([_compute_block_cost(table[rows, -1], -table[np.ix_(rows, rows)]) for rows in blocks])
 
-    def _block_changes(self, entering: int) -> Array:
+    def _compute_block_changes(self, entering: int) -> Array:
         """The formula of a swap with matrices, for each leaving unit."""
         table, columns = self._table, self._coordinates(entering)
         # Directions that the support explains are left out: a softmax, say, does not see a shift of all classes.
@@ -155,16 +155,16 @@ class QuadraticSwapModel(SwapModel):
             rows = self._coordinates(leaving)
             cross = table[np.ix_(rows, columns)]
             inverse = -table[np.ix_(rows, rows)] + cross @ inverse_schur @ cross.T
-            costs.append(_block_cost(table[rows, -1] - cross @ step, inverse))
+            costs.append(_compute_block_cost(table[rows, -1] - cross @ step, inverse))
         return np.array(costs) - 0.5 * float(slope @ step)
 
 
-def _block_cost(coefficient: Array, inverse: Array) -> float:
+def _compute_block_cost(coefficient: Array, inverse: Array) -> float:
     """½·zᵀP⁻¹z, of a block P that may be singular."""
     return 0.5 * float(coefficient @ np.linalg.lstsq(inverse, coefficient, rcond=None)[0])
 
 
-def _coordinate_of_units(unit: IntArray) -> IntArray:
+def _find_coordinates(unit: IntArray) -> IntArray:
     """The coordinate of each unit that has only one."""
     coordinates = np.full(int(unit.max(initial=-1)) + 1, -1)
     constrained = np.flatnonzero(unit >= 0)
@@ -225,7 +225,7 @@ def sweep_first(hessian: Array, linear: Array, inverse: Array) -> Array:
     return table
 
 
-def sweep(table: Array, pivot: int, sign: float) -> None:
+def sweep_tableau(table: Array, pivot: int, sign: float) -> None:
     """Move one coordinate into the support (sign +1) or out of it (sign −1), in place."""
     row = table[pivot].copy()
     diagonal = row[pivot]
@@ -236,7 +236,7 @@ def sweep(table: Array, pivot: int, sign: float) -> None:
     table[pivot] = table[:, pivot] = row
 
 
-def chain_of_swaps(
+def chain_swaps(
     table: Array, leaving: IntArray, entering: IntArray, least: Array, length: int, threshold: float
 ) -> tuple[list[Swap], list[Array]]:
     """Perform up to `length` swaps of coordinates, each the best one, while it lowers f by more than `threshold`.
@@ -245,16 +245,16 @@ def chain_of_swaps(
     entry of `least`. Also returns the last column of the tableau after each swap: the minimizer on the support, and
     slopes elsewhere.
     """
-    from ._kernels import best_swap
+    from ._kernels import find_best_swap
 
     swaps, solutions = list[Swap](), list[Array]()
     while len(swaps) < length:
-        change, row, column = best_swap(table, leaving, entering, least)
+        change, row, column = find_best_swap(table, leaving, entering, least)
         if not change < -threshold:
             break
         out, into = int(leaving[row]), int(entering[column])
-        sweep(table, into, 1.0)
-        sweep(table, out, -1.0)
+        sweep_tableau(table, into, 1.0)
+        sweep_tableau(table, out, -1.0)
         leaving[row], entering[column] = into, out
         swaps.append(Swap(out, into, change))
         solutions.append(table[-1, :-1].copy())

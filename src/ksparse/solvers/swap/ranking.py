@@ -9,11 +9,11 @@ import numpy as np
 from ..._types import Array, IntArray, Mask
 from ...objectives.base import Objective, Point, compute_hessian, has_hessian
 from ...objectives.protocols import HasCrossHessian, HasSwapScores, QuadraticModel
-from ...sparsity.base import top_mask
+from ...sparsity.base import select_top
 from ..problem import Iterate, Problem
-from .quadratic import QuadraticSwapModel
 from .screened import ScreenedSwapModel
 from .swap_model import PredictedMinimizer, Swap, SwapModel
+from .tableau import QuadraticSwapModel
 from .tuning import SwapTuning
 
 __all__ = [
@@ -22,8 +22,8 @@ __all__ = [
     "build_swap_model",
     "choose_removals",
     "entering_gains",
+    "get_max_model_size",
     "leaving_costs",
-    "max_model_size",
 ]
 
 
@@ -34,18 +34,18 @@ def entering_gains(problem: Problem, iterate: Iterate) -> Array:
     (`HasSwapScores`) has its own. Only the gains of units outside the support have a meaning.
     """
     units, point, objective = problem.units, iterate.point, problem.objective
-    slopes = units.descent(point.gradient)
+    slopes = units.project_gradient(point.gradient)
     if isinstance(objective, HasSwapScores):
-        return units.total(objective.entering_gains(point, slopes))
-    return units.total(0.5 * np.square(slopes) / objective.curvature(point))
+        return units.sum_by_unit(objective.entering_gains(point, slopes))
+    return units.sum_by_unit(0.5 * np.square(slopes) / objective.curvature(point))
 
 
 def leaving_costs(problem: Problem, iterate: Iterate) -> Array:
     """Expected increase of f for each unit, if it alone leaves: ½·Σ D_jj·x_j² over its coordinates."""
     objective, point = problem.objective, iterate.point
     if isinstance(objective, HasSwapScores):
-        return problem.units.total(objective.leaving_costs(point))
-    return problem.units.total(0.5 * np.square(point.x) * objective.curvature(point))
+        return problem.units.sum_by_unit(objective.leaving_costs(point))
+    return problem.units.sum_by_unit(0.5 * np.square(point.x) * objective.curvature(point))
 
 
 class AdditiveSwapModel(SwapModel):
@@ -61,29 +61,29 @@ class AdditiveSwapModel(SwapModel):
 
     def __init__(self, costs: Array, gains: Array, inside: Mask, fixed: Mask) -> None:
         self._costs, self._gains = costs, gains
-        self._leaving = _cheapest_first(costs, inside & ~fixed)
+        self._leaving = _sort_by_cost(costs, inside & ~fixed)
         self._entering = np.flatnonzero(~inside)
 
-    def best_swaps(self, count: int) -> list[Swap]:
-        entering = self._best_entering(count)
-        swaps = [self._swap(out, into) for out in self._leaving[:count] for into in entering]
+    def find_best_swaps(self, count: int) -> list[Swap]:
+        entering = self._find_best_entering(count)
+        swaps = [self._make_swap(out, into) for out in self._leaving[:count] for into in entering]
         return sorted(swaps, key=lambda swap: swap.change)[:count]
 
-    def chain(self, length: int, threshold: float) -> list[Swap]:
-        pairs = zip(self._leaving[:length], self._best_entering(length), strict=False)
-        swaps = (self._swap(out, into) for out, into in pairs)
+    def find_chain(self, length: int, threshold: float) -> list[Swap]:
+        pairs = zip(self._leaving[:length], self._find_best_entering(length), strict=False)
+        swaps = (self._make_swap(out, into) for out, into in pairs)
         return list(takewhile(lambda swap: swap.change < -threshold, swaps))
 
-    def _swap(self, leaving: int, entering: int) -> Swap:
+    def _make_swap(self, leaving: int, entering: int) -> Swap:
         return Swap(int(leaving), int(entering), float(self._costs[leaving] - self._gains[entering]))
 
-    def _best_entering(self, count: int) -> IntArray:
+    def _find_best_entering(self, count: int) -> IntArray:
         gains = self._gains[self._entering]
-        near = np.flatnonzero(top_mask(gains, count))
+        near = np.flatnonzero(select_top(gains, count))
         return self._entering[near[np.argsort(-gains[near], kind="stable")]]
 
 
-def _cheapest_first(costs: Array, leaving: Mask) -> IntArray:
+def _sort_by_cost(costs: Array, leaving: Mask) -> IntArray:
     units = np.flatnonzero(leaving)
     return units[np.argsort(costs[units], kind="stable")]
 
@@ -93,24 +93,24 @@ def build_swap_model(problem: Problem, current: Iterate, candidates: Mask, tunin
     units, objective, point, support = problem.units, problem.objective, current.point, current.support
     assert support is not None
     objective.counters.swap_models += 1
-    coordinates = units.mask(units.units_in(support) | candidates)
-    if int(coordinates.sum()) > max_model_size(objective, tuning):
+    coordinates = units.to_mask(units.find_units(support) | candidates)
+    if int(coordinates.sum()) > get_max_model_size(objective, tuning):
         return build_additive_model(problem, current)
     if isinstance(objective, HasCrossHessian) and point.x.ndim == 1 and units.singletons:
         solution = current.solution or point.restrict(support)
         others = np.flatnonzero(coordinates & ~support)
         return ScreenedSwapModel(objective, point, solution, support, others, units.number, units.always, tuning)
-    at, hessian, linear = _quadratic_model(point, coordinates)
+    at, hessian, linear = _build_quadratic_model(point, coordinates)
     return QuadraticSwapModel(hessian, linear, units.number[at], support[at], units.always, tuning)
 
 
 def build_additive_model(problem: Problem, current: Iterate) -> AdditiveSwapModel:
     """The model of single gains and costs."""
     costs, gains = leaving_costs(problem, current), entering_gains(problem, current)
-    return AdditiveSwapModel(costs, gains, problem.selected_units(current), problem.units.always)
+    return AdditiveSwapModel(costs, gains, problem.find_selected_units(current), problem.units.always)
 
 
-def max_model_size(objective: Objective, tuning: SwapTuning) -> int:
+def get_max_model_size(objective: Objective, tuning: SwapTuning) -> int:
     """Number of coordinates above which swaps are ranked by single gains and costs rather than by a Hessian."""
     if has_hessian(objective):
         return tuning.max_model_size
@@ -124,13 +124,13 @@ def choose_removals(
     """The units that cost least, each after those before it are gone; and the minimizer without them, if predicted."""
     units, objective, support = problem.units, problem.objective, iterate.support
     assert support is not None
-    if int(support.sum()) > max_model_size(objective, tuning):
-        cheapest = _cheapest_first(leaving_costs(problem, iterate), units.units_in(support) & ~units.always)
+    if int(support.sum()) > get_max_model_size(objective, tuning):
+        cheapest = _sort_by_cost(leaving_costs(problem, iterate), units.find_units(support) & ~units.always)
         return cheapest[:count].tolist(), None
-    at, hessian, linear = _quadratic_model(iterate.point, support)
+    at, hessian, linear = _build_quadratic_model(iterate.point, support)
     everything = np.ones(linear.size, dtype=bool)
     model = QuadraticSwapModel(hessian, linear, units.number[at], everything, units.always, tuning)
-    removed = model.removals(count)
+    removed = model.find_removals(count)
     if model.is_singular or not np.array_equal(at, support):
         return removed, None  # a model that leaves coordinates out says nothing about them
     kept = ~np.isin(units.number[at], removed)
@@ -139,7 +139,7 @@ def choose_removals(
     return removed, PredictedMinimizer(x, hessian[kept][:, kept])
 
 
-def _quadratic_model(point: Point, coordinates: Mask) -> QuadraticModel:
+def _build_quadratic_model(point: Point, coordinates: Mask) -> QuadraticModel:
     """The quadratic model of f at a point, in some coordinates."""
     if isinstance(point.objective, HasSwapScores):
         return point.objective.quadratic_model(point, coordinates)
