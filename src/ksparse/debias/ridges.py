@@ -12,9 +12,9 @@ from ..objectives.linear import LinearModel, PointwiseData
 __all__ = ["apply_to_rows", "minimize_for_ridges"]
 
 #: Newton steps, and halvings of a step; what has not converged then is left to the caller.
-MAX_STEPS, MAX_HALVINGS = 50, 40
+MAX_STEPS, MAX_RIDGE_HALVINGS = 50, 40
 #: The fraction of the predicted decrease that a step must achieve.
-SUFFICIENT_DECREASE = 1e-4
+RIDGE_DECREASE = 1e-4
 #: Accuracy in f, relative to f: enough for scores of held-out samples.
 RELATIVE_TOL = 1e-11
 
@@ -122,9 +122,9 @@ class _Ridges:
         lengths, found = np.ones(len(x)), x.copy()
         slack = 4.0 * np.finfo(float).eps * np.abs(values)
         open_rows = np.arange(len(x))
-        for _ in range(MAX_HALVINGS):
+        for _ in range(MAX_RIDGE_HALVINGS):
             trial = x[open_rows] + lengths[open_rows, None] * steps[open_rows]
-            enough = values[open_rows] + SUFFICIENT_DECREASE * lengths[open_rows] * predicted[open_rows]
+            enough = values[open_rows] + RIDGE_DECREASE * lengths[open_rows] * predicted[open_rows]
             good = self._values(trial, ridges[open_rows]) <= enough + slack[open_rows]
             found[open_rows[good]] = trial[good]
             open_rows = open_rows[~good]

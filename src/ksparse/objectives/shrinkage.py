@@ -17,7 +17,7 @@ __all__ = ["ShrunkenLogDet", "check_shrinkage", "shrink_covariance"]
 WAYS = ("factor", "amount")
 #: The largest change of a correlation in the last sweep, and the limit of sweeps: a few are usual, and some dozens
 #: where the amount is small and there are fewer samples than variables.
-SWEEP_TOL, MAX_SWEEPS = 1e-8, 1000
+LASSO_SWEEP_TOL, MAX_LASSO_SWEEPS = 1e-8, 1000
 #: Where the sweeps start: covariances times this, since a covariance of few samples is singular.
 START_FACTOR = 0.95
 
@@ -113,8 +113,8 @@ def _shrink_by_amount(covariance: Array, shrinkage: float) -> Array:
     unit = float(covariance[part].diagonal().mean())
     target = covariance[part] / unit
     W = _shrink_by_factor(target, 1.0 - START_FACTOR)
-    change = sweep_lasso(target, shrinkage, W, SWEEP_TOL, MAX_SWEEPS)
-    if change > np.sqrt(SWEEP_TOL) or not np.isfinite(W).all() or cholesky(W) is None:
+    change = sweep_lasso(target, shrinkage, W, LASSO_SWEEP_TOL, MAX_LASSO_SWEEPS)
+    if change > np.sqrt(LASSO_SWEEP_TOL) or not np.isfinite(W).all() or cholesky(W) is None:
         raise ValueError(
             f'shrinkage = {shrinkage:g} with shrink_by="amount" is too small for a covariance that is nearly singular: '
             'the graphical lasso does not converge; raise it, or use shrink_by="factor"'
