@@ -35,6 +35,7 @@ from ksparse import (
 )
 from ksparse._types import Array
 from ksparse.selection.rules import choose
+from tests.selection.held_out import loss_score
 
 pd: Any = import_module("pandas")
 
@@ -79,24 +80,6 @@ def loop(base: Any, target: Any, splits: Any, score: Any, ks: Any = KS, weights:
             outside = () if weights is None else (weights[test],)
             table[row, column] = score(model, X[test], target[test], *outside)
     return table
-
-
-def loss_score(model: Any, data: Array, target: Any, weights: Any = None) -> float:
-    """Minus the mean loss, from predictions."""
-    if hasattr(model, "classes_"):
-        losses = -model.predict_log_proba(data)[np.arange(len(data)), np.searchsorted(model.classes_, target)]
-    else:
-        prediction = model.predict(data)
-        if isinstance(model, SparsePoissonRegression):
-            losses = prediction - target * np.log(prediction)
-        else:
-            residuals = np.abs(target - prediction)
-            delta = getattr(model, "delta_", np.inf)
-            losses = np.where(residuals <= delta, residuals**2 / 2, 0)
-            if np.isfinite(delta):
-                losses += np.where(residuals > delta, delta * residuals - delta**2 / 2, 0)
-            losses = losses.reshape(len(data), -1).sum(axis=1)
-    return -float(np.average(losses, weights=weights))
 
 
 @pytest.mark.slow
