@@ -11,12 +11,15 @@ from ..objectives.linear import LinearModel, PointwiseData
 
 __all__ = ["apply_to_rows", "minimize_for_ridges"]
 
+#: Steps with the same Hessians: a step costs O(nk), a Hessian O(nk²) (V. E. Shamanskii, 1967).
+STEPS_PER_HESSIAN = 3
 #: Newton steps, and halvings of a step; what has not converged then is left to the caller.
 MAX_STEPS, MAX_RIDGE_HALVINGS = 50, 40
 #: The fraction of the predicted decrease that a step must achieve.
 RIDGE_DECREASE = 1e-4
-#: Accuracy in f, relative to f: enough for scores of held-out samples.
-RELATIVE_TOL = 1e-11
+#: The end is a Newton decrement below this fraction of f. The step that shows it is taken, and squares the error; with
+#: an older Hessian it shrinks the error less, and the decrement must be smaller.
+RELATIVE_TOL, REUSED_TOL = 1e-8, 1e-12
 
 
 def minimize_for_ridges(model: LinearModel, ridges: Array, start: Array) -> Array | None:
@@ -55,8 +58,8 @@ def minimize_for_ridges(model: LinearModel, ridges: Array, start: Array) -> Arra
     problem = _Ridges(data, ridges, model.fit_intercept)
     x = np.tile(start, (len(ridges), 1))
     active: IntArray = np.arange(len(ridges))
-    for _ in range(MAX_STEPS):
-        active = active[~problem.step(x, active)]
+    for number in range(MAX_STEPS):
+        active = active[~problem.step(x, active, reuse=number % STEPS_PER_HESSIAN > 0)]
         if not active.size:
             return x
         if not np.isfinite(x[active]).all():
@@ -79,6 +82,7 @@ class _Ridges:
         # The intercept has no ridge.
         penalized = np.arange(self._columns.shape[1]) < data.columns.shape[1]
         self._ridges = np.outer(ridges, penalized)
+        self._inverses = np.zeros((len(ridges), len(penalized), len(penalized)))
 
     def _margins(self, x: Array) -> Array:
         margins: Array = x @ self._columns.T
@@ -88,34 +92,41 @@ class _Ridges:
         losses = apply_to_rows(self._loss.value, self._margins(x), self._y) @ self._weights
         return losses + 0.5 * np.sum(ridges * np.square(x), axis=1)
 
-    def step(self, x: Array, active: IntArray) -> Mask:
-        """Take a Newton step in the active rows of x; returns which of them have converged."""
+    def step(self, x: Array, active: IntArray, reuse: bool) -> Mask:
+        """Take a Newton step in the active rows of x; returns which of them have converged.
+
+        With `reuse`, the Hessians are those of the last step without it.
+        """
         ridges, at = self._ridges[active], x[active]
         margins = self._margins(at)
-        losses, slopes, curvatures = (
+        losses, slopes = (
             apply_to_rows(function, margins, self._y) * self._weights
-            for function in (self._loss.value, self._loss.slope, self._loss.curvature)
+            for function in (self._loss.value, self._loss.slope)
         )
         values = losses.sum(axis=1) + 0.5 * np.sum(ridges * np.square(at), axis=1)
         gradients = slopes @ self._columns + ridges * at
-        steps = -self._solve(curvatures, ridges, gradients)
+        if not reuse:
+            self._inverses[active] = self._invert_hessians(margins, ridges)
+        steps = -np.einsum("rij,rj->ri", self._inverses[active], gradients)
         predicted = np.sum(gradients * steps, axis=1)
         if not np.isfinite(predicted).all():
             x[active] = np.nan
             return np.zeros(len(active), dtype=bool)
         x[active] = self._search(at, values, steps, predicted, ridges)
-        converged: Mask = -predicted <= RELATIVE_TOL * np.maximum(np.abs(values), np.finfo(float).tiny)
+        tol = REUSED_TOL if reuse else RELATIVE_TOL
+        converged: Mask = -predicted <= tol * np.maximum(np.abs(values), np.finfo(float).tiny)
         return converged
 
-    def _solve(self, curvatures: Array, ridges: Array, gradients: Array) -> Array:
+    def _invert_hessians(self, margins: Array, ridges: Array) -> Array:
+        curvatures = apply_to_rows(self._loss.curvature, margins, self._y) * self._weights
         hessians = np.array([(self._columns.T * curvature) @ self._columns for curvature in curvatures])
         diagonal = np.arange(hessians.shape[1])
         hessians[:, diagonal, diagonal] += ridges
         try:
-            solution: Array = np.linalg.solve(hessians, gradients[..., None])[..., 0]
+            inverses: Array = np.linalg.inv(hessians)
         except np.linalg.LinAlgError:
-            return np.full_like(gradients, np.nan)
-        return solution
+            return np.full_like(hessians, np.nan)
+        return inverses
 
     def _search(self, x: Array, values: Array, steps: Array, predicted: Array, ridges: Array) -> Array:
         """x plus the longest of the halved steps that lowers f enough; x itself where none does."""

@@ -107,10 +107,10 @@ refit_alpha : float
     Ridge penalty of the coefficients, which are fitted again after the selection. By default `alpha`: nothing is
     fitted again. A strong ridge for the selection and a weak one for the coefficients predict well with few samples.
 alphas : "auto", float or sequence of float
-    Values of `alpha` to try, on the same folds as k. "auto" takes 0.03, 0.3, 3 and 30 times the mean
-    curvature of the loss, which is 1 for least squares with standardized features.
+    Values of `alpha` to try, on the same folds as k. "auto" takes 0.03, 0.3 and 3 times the mean curvature
+    of the loss, which is 1 for least squares with standardized features.
 refit_alphas : "auto", float, sequence of float, or None
-    Values of `refit_alpha` to try. "auto" takes multiples of the curvature as well, up to 30: from 0 for squares, from
+    Values of `refit_alpha` to try. "auto" takes multiples of the curvature as well, up to 3: from 0 for squares, from
     4/n for other losses. None: the coefficients keep the ridge of the selection.
 fit_intercept : bool
     Whether to add an intercept, which is not penalized.

@@ -37,8 +37,8 @@ ACCEPTED: dict[str, Any] = {"accept_sparse": ["csc", "csr"], "dtype": [np.float6
 
 #: Ridges that are tried while features are selected, and for the final coefficients, as multiples of the curvature of
 #: the loss; docs/estimators.md says how they were found.
-SELECTION_RIDGES = (0.03, 0.3, 3.0, 30.0)
-REFIT_RIDGES = (0.003, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+SELECTION_RIDGES = (0.03, 0.3, 3.0)
+REFIT_RIDGES = (0.003, 0.03, 0.1, 0.3, 1.0, 3.0)
 #: The weakest ridge of the coefficients for other losses than squares, which may have no minimum without one: this many
 #: times the curvature, divided by the number of samples. For logistic regression it is about 1/n.
 WEAKEST_RIDGE = 4.0

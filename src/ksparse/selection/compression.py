@@ -123,12 +123,14 @@ def _compress_splits(
     return None if whole is None else SplitSamples(whole, folds)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _find_origin(samples: Samples) -> Array:
     """A point near the means, so that sums of squares about it lose no digits."""
     y = np.asarray(samples.y, dtype=np.float64).reshape(len(samples), -1)
     return np.concatenate([np.mean(samples.X, axis=0, dtype=np.float64), y.mean(axis=0)])
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _sum_moments(samples: Samples, rows: IntArray, origin: Array) -> SampleMoments:
     """Moments of some samples, block by block; NaN and infinity in X make them NaN or infinite."""
     weights = np.ones(len(samples)) if samples.sample_weight is None else samples.sample_weight
