@@ -1,0 +1,51 @@
+"""The evaluator: measures of coefficients and of predictions, with no code of the methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["score_classification", "score_coefficients", "score_regression", "score_support"]
+
+#: Probabilities of a class closer to 0 or 1 than this are moved: the log loss of a certain error is infinite.
+SMALLEST_PROBABILITY = 1e-15
+
+
+def score_coefficients(coef: Any, intercept: float, beta: Any, covariance: Any, noise_variance: float) -> float:
+    """Return the relative test error: the expected squared error of a new sample, divided by σ².
+
+    The features have mean 0 and the true intercept is 0.
+    """
+    difference = coef - beta
+    excess = float(difference @ covariance @ difference) + float(intercept) ** 2
+    return (excess + noise_variance) / noise_variance
+
+
+def score_support(coef: Any, support: Any) -> tuple[int, float, float]:
+    """Return the number of nonzeros, and recall and F-score of the true support."""
+    selected = np.flatnonzero(coef)
+    hits = np.intersect1d(selected, support).size
+    return selected.size, hits / len(support), 2 * hits / (selected.size + len(support))
+
+
+def score_classification(probabilities: Any, positive: Any) -> dict[str, float]:
+    """Return log loss, area under the ROC curve and accuracy of probabilities of the positive class."""
+    truth = np.asarray(positive, dtype=bool)
+    of_truth = np.where(truth, probabilities, 1.0 - probabilities)
+    losses = -np.log(np.clip(of_truth, SMALLEST_PROBABILITY, 1.0))
+    accuracy = float(np.mean((probabilities > 0.5) == truth))
+    return {"loss": float(losses.mean()), "auc": _compute_auc(probabilities, truth), "accuracy": accuracy}
+
+
+def _compute_auc(scores: Any, truth: Any) -> float:
+    """Return the fraction of pairs in the right order; ties count one half."""
+    low, high = np.sort(scores[~truth]), scores[truth]
+    below, not_above = (np.searchsorted(low, high, side=side) for side in ("left", "right"))
+    return float((below + not_above).mean() / (2 * low.size))
+
+
+def score_regression(predictions: Any, y: Any, training_mean: float) -> dict[str, float]:
+    """Return the mean squared error relative to that of the training mean, and R² = 1 − it."""
+    loss = float(np.mean((y - predictions) ** 2) / np.mean((y - training_mean) ** 2))
+    return {"loss": loss, "r2": 1.0 - loss}
