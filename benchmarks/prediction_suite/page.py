@@ -1,0 +1,4 @@
+"""Page."""
+from pathlib import Path
+def write_page(folder: Path, docs: Path) -> None:
+    pass
