@@ -30,6 +30,7 @@ from prediction_suite.regressors import BEFORE, REGRESSORS
 from prediction_suite.rows import RealRow, SimulationRow, read_rows, rewrite_rows
 from prediction_suite.runs import REPLICATIONS, run_real, run_simulation
 from prediction_suite.simulation import SIZES
+from suite.results import read_machine, write_machine
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -96,6 +97,8 @@ def main(arguments: list[str] | None = None) -> None:
             return
         folder, docs = (options.output, options.output) if options.output else (RESULTS, ROOT / "docs")
         if not options.report:
+            if not read_machine(folder):
+                write_machine(folder)
             measure(options, folder)
             rewrite_rows(folder, SimulationRow)
             rewrite_rows(folder, RealRow)

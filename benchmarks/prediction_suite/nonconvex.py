@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ SMALLEST = (1e-3, 5e-2)
 TOLERANCE, OUTER_STEPS, EPOCHS = 1e-4, 20, 1000
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compile(name: str) -> tuple[Any, Any]:
     from skglm.datafits import Quadratic
-    from skglm.penalties import MCPenalty, SCAD
+    from skglm.penalties import SCAD, MCPenalty
     from skglm.utils.jit_compilation import compiled_clone
 
     penalty = {"MCP": MCPenalty, "SCAD": SCAD}[name]

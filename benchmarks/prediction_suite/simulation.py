@@ -26,7 +26,12 @@ class Size:
     s: int
 
 
-SIZES = {"low": Size(100, 10, 5), "medium": Size(500, 100, 5), "high-5": Size(50, 1000, 5), "high-10": Size(100, 1000, 10)}
+SIZES = {
+    "low": Size(100, 10, 5),
+    "medium": Size(500, 100, 5),
+    "high-5": Size(50, 1000, 5),
+    "high-10": Size(100, 1000, 10),
+}
 BETA_TYPES = (1, 2, 3, 5)
 CORRELATIONS = (0.0, 0.35, 0.7)
 #: The ten signal-to-noise ratios of the paper, from 0.05 to 6.
