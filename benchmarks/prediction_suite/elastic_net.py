@@ -6,7 +6,6 @@ too slow with thousands of features. The path ends when the model explains almos
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,15 +21,6 @@ ENOUGH = 0.999
 TOLERANCE, OUTER_STEPS = 1e-2, 50  # the tolerance is relative to the penalty
 
 
-@lru_cache(maxsize=1)
-def _compile() -> tuple[Any, Any]:
-    from skglm.datafits import Logistic
-    from skglm.penalties import L1_plus_L2
-    from skglm.utils.jit_compilation import compiled_clone
-
-    return compiled_clone(Logistic()), compiled_clone(L1_plus_L2(1.0, 1.0))
-
-
 def make_penalties(X: Any, signs: Any, l1_ratio: float) -> Any:
     """Return the penalties of a path: at the first all coefficients are zero."""
     slopes = (signs > 0) - np.mean(signs > 0)
@@ -40,10 +30,10 @@ def make_penalties(X: Any, signs: Any, l1_ratio: float) -> Any:
 
 def compute_logistic_path(X: Any, signs: Any, alphas: Any, l1_ratio: float) -> Any:
     """Return coefficients and intercept (last) for labels −1 and +1, a row for each penalty."""
+    from skglm.datafits import Logistic
+    from skglm.penalties import L1_plus_L2
     from skglm.solvers import ProxNewton
 
-    datafit, penalty = _compile()
-    penalty.l1_ratio = l1_ratio
     positive = float(np.mean(signs > 0))
     null = -(xlogy(positive, positive) + xlogy(1 - positive, 1 - positive))
     path = np.zeros((len(alphas), X.shape[1] + 1))
@@ -51,9 +41,8 @@ def compute_logistic_path(X: Any, signs: Any, alphas: Any, l1_ratio: float) -> A
     point[-1] = np.log(positive / (1 - positive))
     margins = np.full(len(signs), point[-1])
     for position, alpha in enumerate(alphas):
-        penalty.alpha = alpha
         solver = ProxNewton(max_iter=OUTER_STEPS, tol=TOLERANCE * alpha * l1_ratio)
-        point = solver.solve(X, signs, datafit, penalty, point, margins)[0]
+        point = solver.solve(X, signs, Logistic(), L1_plus_L2(alpha, l1_ratio), point, margins)[0]
         path[position] = point
         if np.logaddexp(0.0, -signs * margins).mean() < (1 - ENOUGH) * null:
             path[position:] = point

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from suite.figures import GRID, INK, RED
 
 from .regressors import BEFORE, OURS
-from .simulation import SIZES
+from .simulation import SIZES, SNRS
 from .summaries import Comparison
 
 __all__ = ["draw_errors", "draw_features", "draw_real"]
@@ -32,6 +33,8 @@ STYLES = {
 }
 #: Methods whose large errors may leave the panel.
 MAY_LEAVE = ("RFECV", "MCP", BEFORE)
+#: Mean numbers of features below this are drawn here, on a logarithmic axis.
+FEWEST = 0.5
 TICKS = (0.05, 0.2, 0.7, 2, 6)
 
 
@@ -42,11 +45,13 @@ def draw_errors(comparisons: dict[Any, Comparison], path: Path) -> None:
         return float(np.exp(comparison.estimate(method).mean))
 
     figure, axes = _draw_panels(comparisons, show)
+    snrs = np.geomspace(min(SNRS), max(SNRS), 100)
     for ax in axes.values():
         shown = [line for line in ax.lines if line.get_label() not in MAY_LEAVE]
         top = max((float(np.nanmax(line.get_ydata())) for line in shown), default=2.0)
         ax.set_ylim(1.0 - 0.02 * (top - 1.0), 1.0 + 1.08 * (top - 1.0))
         ax.set_ylabel("relative test error", fontsize=8, color=INK)
+        ax.plot(snrs, 1.0 + snrs, color=INK, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
     _save(figure, path)
 
 
@@ -54,7 +59,7 @@ def draw_features(comparisons: dict[Any, Comparison], path: Path) -> None:
     """Draw the mean number of features, one panel for each size, with the number of large coefficients."""
 
     def show(comparison: Comparison, method: str) -> float:
-        return comparison.estimate(method, lambda row: row.features).mean
+        return max(comparison.estimate(method, attrgetter("features")).mean, FEWEST)
 
     figure, axes = _draw_panels(comparisons, show)
     for size, ax in axes.items():
@@ -63,7 +68,7 @@ def draw_features(comparisons: dict[Any, Comparison], path: Path) -> None:
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         ax.yaxis.set_minor_formatter("")
-        ax.set_ylim(0.45, 1.3 * SIZES[size].p)
+        ax.set_ylim(0.9 * FEWEST, 1.3 * SIZES[size].p)
         ax.set_ylabel("features, mean", fontsize=8, color=INK)
     _save(figure, path)
 
@@ -128,7 +133,7 @@ def _format_axes(ax: Any, title: str) -> None:
 
 def _add_legend(figure: Any, handles: dict[str, Any]) -> None:
     ordered = [name for name in STYLES if name in handles]
-    figure.legend([handles[name] for name in ordered], ordered, loc="outside right upper", fontsize=8, frameon=False)
+    figure.legend([handles[name] for name in ordered], ordered, loc="outside right center", fontsize=8, frameon=False)
 
 
 def draw_real(comparisons: dict[str, Comparison], path: Path) -> None:
@@ -146,8 +151,8 @@ def draw_real(comparisons: dict[str, Comparison], path: Path) -> None:
             found = comparison.estimate(method)
             error = 0.0 if np.isnan(found.error) else found.error
             handles[method] = losses.errorbar(found.mean, height, xerr=error, elinewidth=1.0, **style)
-            count = comparison.estimate(method, lambda row: row.features).mean
-            features.errorbar(max(count, 0.5), height, **style)
+            count = comparison.estimate(method, attrgetter("features")).mean
+            features.errorbar(max(count, FEWEST), height, **style)
     losses.set_yticks(range(len(comparisons)), list(comparisons))
     losses.invert_yaxis()
     _format_axes(losses, "log loss of held-out samples (riboflavin: 1 − R²)")

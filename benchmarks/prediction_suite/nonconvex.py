@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,27 +17,18 @@ SMALLEST = (1e-3, 5e-2)
 TOLERANCE, OUTER_STEPS, EPOCHS = 1e-4, 20, 1000
 
 
-@cache
-def _compile(name: str) -> tuple[Any, Any]:
-    from skglm.datafits import Quadratic
-    from skglm.penalties import SCAD, MCPenalty
-    from skglm.utils.jit_compilation import compiled_clone
-
-    penalty = {"MCP": MCPenalty, "SCAD": SCAD}[name]
-    return compiled_clone(Quadratic()), compiled_clone(penalty(1.0, GAMMAS[name]))
-
-
 def compute_path(name: str, X: Any, y: Any, alphas: Any) -> Any:
     """Return the coefficients for centred data, a row for each penalty, each starting from the one before."""
+    from skglm.datafits import Quadratic
+    from skglm.penalties import SCAD, MCPenalty
     from skglm.solvers import AndersonCD
 
-    datafit, penalty = _compile(name)
+    kind = {"MCP": MCPenalty, "SCAD": SCAD}[name]
     solver = AndersonCD(OUTER_STEPS, EPOCHS, tol=TOLERANCE * alphas[0], fit_intercept=False)
     coefs = np.zeros((len(alphas), X.shape[1]))
     coef, margins = np.zeros(X.shape[1]), np.zeros(len(y))
     for position, alpha in enumerate(alphas):
-        penalty.alpha = alpha
-        coef = solver.solve(X, y, datafit, penalty, coef, margins)[0]
+        coef = solver.solve(X, y, Quadratic(), kind(alpha, GAMMAS[name]), coef, margins)[0]
         coefs[position] = coef
     return coefs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,8 @@ INTRODUCTION = """# Prediction
 
 How well do models predict new samples if each method chooses its own parameters by cross-validation? All methods use
 5 folds (the same, where they take a splitter), fit an intercept and run on one thread; the seconds are CPU time.
-**ksparse** is the default `SparseLinearRegressionCV()` or `SparseLogisticRegressionCV()`; *ksparse (k only)* is the
-default of version 0.1.0, which chooses only k and is kept for comparison. An evaluator that shares no code with any
+**ksparse** is the default `SparseLinearRegressionCV()` or `SparseLogisticRegressionCV()`; *ksparse (k only)* is a
+former default, which chose only k and is kept for comparison. An evaluator that shares no code with any
 method computes all measures. A method that fails is counted as failed.
 
 A target is **met** if ksparse is no worse than the best peer by more than one standard error of the paired difference,
@@ -45,7 +46,8 @@ the lowest of each row is bold.
 
 ![Relative test error against the signal-to-noise ratio](images/prediction_error.png)
 
-Lines of RFECV, MCP and *ksparse (k only)* may leave the panels.
+The dotted line is the error without features, 1 + SNR. Lines of RFECV, MCP and *ksparse (k only)* may
+leave the panels.
 
 ![Number of features against the signal-to-noise ratio](images/prediction_features.png)
 
@@ -180,7 +182,7 @@ def _format_ratio(found: Difference) -> str:
 
 
 def _format_count(one: Comparison, method: str) -> str:
-    return f"{one.estimate(method, lambda row: row.features).mean:.1f}" if method in one.rows else "—"
+    return f"{one.estimate(method, attrgetter('features')).mean:.1f}" if method in one.rows else "—"
 
 
 def _render_methods(simulated: dict[Any, Comparison]) -> str:
@@ -192,7 +194,7 @@ def _render_methods(simulated: dict[Any, Comparison]) -> str:
         for name, digits in measures:
             for size in SIZES:
                 found = [one for (place, _), one in simulated.items() if place == size and method in one.rows]
-                means = [one.estimate(method, lambda row, name=name: getattr(row, name)).mean for one in found]
+                means = [one.estimate(method, attrgetter(name)).mean for one in found]
                 cells.append(f"{np.nanmean(means):{digits}}" if found else "—")
         failures = sum(one.count_failures(method) for one in simulated.values() if method in one.rows)
         lines.append([*cells, f"{failures}"])
@@ -230,7 +232,7 @@ def _format_scores(one: Comparison, name: str, method: str) -> list[str]:
     loss = one.estimate(method)
     cells = [f"{loss.mean:.3f}" if np.isnan(loss.error) else f"{loss.mean:.3f} ± {loss.error:.3f}"]
     for measure, digits in (("auc", ".3f"), ("accuracy", ".3f"), ("features", ".1f"), ("seconds", ".2f")):
-        value = one.estimate(method, lambda row, measure=measure: getattr(row, measure)).mean
+        value = one.estimate(method, attrgetter(measure)).mean
         absent = np.isnan(value) or (name in REGRESSION and measure in ("auc", "accuracy"))
         cells.append("—" if absent else f"{value:{digits}}")
     failures = one.count_failures(method)

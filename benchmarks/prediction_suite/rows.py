@@ -35,6 +35,11 @@ class SimulationRow:
         """Identifier of the data."""
         return self.size, self.beta_type, self.correlation, self.snr, self.replication
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Identifier of the fit."""
+        return *self.data, self.method
+
 
 @dataclass(frozen=True)
 class RealRow:
@@ -54,6 +59,11 @@ class RealRow:
     def data(self) -> tuple[Any, ...]:
         """Identifier of the data."""
         return self.name, self.split
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Identifier of the fit."""
+        return *self.data, self.method
 
 
 Row = SimulationRow | RealRow
@@ -90,7 +100,7 @@ def read_rows(folder: Path, kind: type[R]) -> list[R]:
     with path.open(newline="") as file:
         for record in csv.DictReader(file):
             row = kind(**{name: _parse_value(convert, record[name]) for name, convert in types.items()})
-            rows[(*row.data, row.method)] = row
+            rows[row.key] = row
     return list(rows.values())
 
 

@@ -67,7 +67,7 @@ def run_simulation(
 
     `most` limits the number of data sets.
     """
-    done = set() if again else {(*row.data, row.method) for row in read_rows(output, SimulationRow)}
+    done = set() if again else {row.key for row in read_rows(output, SimulationRow)}
     warm = {method: time_regressor(method, *_make_small())[2] for method in methods}
     for method, failure in warm.items():
         if failure:
@@ -97,16 +97,17 @@ def measure_split(method: str, name: str, number: int, data: Split) -> RealRow:
         return RealRow(name, number, method, seconds=seconds, failure=failure)
     coef, intercept = fitted
     margins = data.X_test @ coef + intercept
+    features = int(np.count_nonzero(coef))
     if name in REGRESSION:
-        scores = {"loss": score_regression(margins, data.y_test, float(np.mean(data.y)))}
-    else:
-        scores = score_classification(expit(margins), data.y_test)
-    return RealRow(name, number, method, features=np.count_nonzero(coef), seconds=seconds, **scores)
+        loss = score_regression(margins, data.y_test, float(np.mean(data.y)))
+        return RealRow(name, number, method, loss, features=features, seconds=seconds)
+    scores = score_classification(expit(margins), data.y_test)
+    return RealRow(name, number, method, scores.loss, scores.auc, scores.accuracy, features, seconds)
 
 
 def run_real(methods: tuple[str, ...], splits: dict[str, int], output: Path, again: bool) -> None:
     """Run the methods on all splits for which the output has no row yet, or on all if `again`."""
-    done = set() if again else {(*row.data, row.method) for row in read_rows(output, RealRow)}
+    done = set() if again else {row.key for row in read_rows(output, RealRow)}
     loaded = {name: load_data(name) for name in splits}
     _warm_up(methods, *loaded[min(splits, key=lambda name: loaded[name][0].shape[1])])
     start = time.perf_counter()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["score_classification", "score_coefficients", "score_regression", "score_support"]
+__all__ = ["Classification", "score_classification", "score_coefficients", "score_regression", "score_support"]
 
 #: Probabilities of a class closer to 0 or 1 than this are moved: the log loss of a certain error is infinite.
 SMALLEST_PROBABILITY = 1e-15
@@ -29,13 +29,21 @@ def score_support(coef: Any, support: Any) -> tuple[int, float, float]:
     return selected.size, hits / len(support), 2 * hits / (selected.size + len(support))
 
 
-def score_classification(probabilities: Any, positive: Any) -> dict[str, float]:
-    """Return log loss, area under the ROC curve and accuracy of probabilities of the positive class."""
+class Classification(NamedTuple):
+    """Log loss, area under the ROC curve, and accuracy."""
+
+    loss: float
+    auc: float
+    accuracy: float
+
+
+def score_classification(probabilities: Any, positive: Any) -> Classification:
+    """Return the measures of probabilities of the positive class."""
     truth = np.asarray(positive, dtype=bool)
     of_truth = np.where(truth, probabilities, 1.0 - probabilities)
     losses = -np.log(np.clip(of_truth, SMALLEST_PROBABILITY, 1.0))
     accuracy = float(np.mean((probabilities > 0.5) == truth))
-    return {"loss": float(losses.mean()), "auc": _compute_auc(probabilities, truth), "accuracy": accuracy}
+    return Classification(float(losses.mean()), _compute_auc(probabilities, truth), accuracy)
 
 
 def _compute_auc(scores: Any, truth: Any) -> float:
