@@ -10,7 +10,18 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import l1_min_c
 
 from .elastic_net import choose_elastic_net
-from .regressors import BEFORE, OURS, Fitted, Regressor, fit_elastic_net, fit_ksparse, fit_lasso, fit_relaxed_lasso
+from .regressors import (
+    BEFORE,
+    OURS,
+    Fitted,
+    Regressor,
+    fit_elastic_net,
+    fit_ksparse,
+    fit_ksparse_k_only,
+    fit_lasso,
+    fit_relaxed_lasso,
+    read_coefficients,
+)
 
 __all__ = ["CLASSIFIERS", "L1", "REAL_REGRESSORS"]
 
@@ -26,8 +37,14 @@ def fit_ksparse_logistic(X: Any, positive: Any) -> Fitted:
     """Fit the default of ksparse."""
     from ksparse import SparseLogisticRegressionCV
 
-    model = SparseLogisticRegressionCV().fit(X, positive)
-    return np.ravel(model.coef_), float(np.squeeze(model.intercept_))
+    return read_coefficients(SparseLogisticRegressionCV().fit(X, positive))
+
+
+def fit_ksparse_logistic_k_only(X: Any, positive: Any) -> Fitted:
+    """Fit ksparse with the ridge of its former default, so that only k is chosen."""
+    from ksparse import SparseLogisticRegressionCV
+
+    return read_coefficients(SparseLogisticRegressionCV(alpha=1e-3).fit(X, positive))
 
 
 def fit_l1_logistic(X: Any, positive: Any) -> Fitted:
@@ -39,9 +56,10 @@ def fit_l1_logistic(X: Any, positive: Any) -> Fitted:
         solver="liblinear",
         intercept_scaling=INTERCEPT_SCALING,
         scoring="neg_log_loss",
+        random_state=0,
         use_legacy_attributes=False,
-    ).fit(X, positive)
-    return np.ravel(model.coef_), float(np.squeeze(model.intercept_))
+    )
+    return read_coefficients(model.fit(X, positive))
 
 
 def fit_elastic_net_logistic(X: Any, positive: Any) -> Fitted:
@@ -50,13 +68,13 @@ def fit_elastic_net_logistic(X: Any, positive: Any) -> Fitted:
 
 CLASSIFIERS: dict[str, Regressor] = {
     OURS: fit_ksparse_logistic,
-    BEFORE: fit_ksparse_logistic,
+    BEFORE: fit_ksparse_logistic_k_only,
     L1: fit_l1_logistic,
     "elastic net": fit_elastic_net_logistic,
 }
 REAL_REGRESSORS: dict[str, Regressor] = {
     OURS: fit_ksparse,
-    BEFORE: fit_ksparse,
+    BEFORE: fit_ksparse_k_only,
     L1: fit_lasso,
     "elastic net": fit_elastic_net,
     "relaxed lasso": fit_relaxed_lasso,

@@ -40,7 +40,18 @@ def fit_ksparse(X: Any, y: Any) -> Fitted:
     """Fit the default of ksparse."""
     from ksparse import SparseLinearRegressionCV
 
-    model = SparseLinearRegressionCV().fit(X, y)
+    return read_coefficients(SparseLinearRegressionCV().fit(X, y))
+
+
+def fit_ksparse_k_only(X: Any, y: Any) -> Fitted:
+    """Fit ksparse with the ridge of its former default, so that only k is chosen."""
+    from ksparse import SparseLinearRegressionCV
+
+    return read_coefficients(SparseLinearRegressionCV(alpha=0.0).fit(X, y))
+
+
+def read_coefficients(model: Any) -> Fitted:
+    """Return the coefficients and the intercept of a fitted estimator with one output."""
     return np.ravel(model.coef_), float(np.squeeze(model.intercept_))
 
 
@@ -112,7 +123,7 @@ def _spread(model: Any, support: Any, p: int) -> Fitted:
 
 REGRESSORS: dict[str, Regressor] = {
     OURS: fit_ksparse,
-    BEFORE: fit_ksparse,
+    BEFORE: fit_ksparse_k_only,
     "lasso": fit_lasso,
     "elastic net": fit_elastic_net,
     "relaxed lasso": fit_relaxed_lasso,
