@@ -32,7 +32,7 @@ STYLES = {
     "RFECV": ("#c2c9d2", "h"),
 }
 #: Methods whose large errors may leave the panel.
-MAY_LEAVE = ("RFECV", "MCP", BEFORE)
+MAY_LEAVE = ("RFECV", "abess", BEFORE)
 #: Mean numbers of features below this are drawn here, on a logarithmic axis.
 FEWEST = 0.5
 TICKS = (0.05, 0.2, 0.7, 2, 6)
@@ -64,7 +64,7 @@ def draw_features(comparisons: dict[Any, Comparison], path: Path) -> None:
     figure, axes = _draw_panels(comparisons, show)
     for size, ax in axes.items():
         ax.axhline(SIZES[size].s, color=INK, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
-        ax.text(6.6, SIZES[size].s, f"{SIZES[size].s}", fontsize=7, color=INK, va="center", clip_on=False)
+        ax.text(7.6, SIZES[size].s, f"{SIZES[size].s}", fontsize=7, color=INK, va="center", clip_on=False)
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         ax.yaxis.set_minor_formatter("")

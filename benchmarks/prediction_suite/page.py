@@ -46,12 +46,12 @@ the lowest of each row is bold.
 
 ![Relative test error against the signal-to-noise ratio](images/prediction_error.png)
 
-The dotted line is the error without features, 1 + SNR. Lines of RFECV, MCP and *ksparse (k only)* may
-leave the panels.
+The dotted line is the error without features, 1 + SNR. Lines of RFECV, abess and *ksparse (k only)* may leave the
+panels.
 
 ![Number of features against the signal-to-noise ratio](images/prediction_features.png)
 
-The dotted line is s, the number of large coefficients."""
+The dotted line is s, the number of large coefficients. Means below 0.5 are drawn at 0.5."""
 
 METHODS = """### Methods
 
