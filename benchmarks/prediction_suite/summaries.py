@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .regressors import BEFORE, OURS
+from .regressors import BEFORE, OURS, REGRESSORS
 from .rows import RealRow, SimulationRow
 
 __all__ = ["Comparison", "Difference", "Estimate", "compare_real", "compare_simulation"]
 
-Table = dict[str, dict[tuple[Any, ...], float]]
+#: The order of methods in tables; L1 stands for the lasso where there are classes.
+ORDER = (OURS, BEFORE, "L1", *(name for name in REGRESSORS if name not in (OURS, BEFORE)))
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,8 @@ class Comparison:
 
     @property
     def methods(self) -> list[str]:
-        """Methods, ours first."""
-        return sorted(self.rows, key=lambda name: (name != OURS, name != BEFORE))
+        """Methods in the order of the tables, ours first."""
+        return sorted(self.rows, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
     @property
     def peers(self) -> list[str]:
