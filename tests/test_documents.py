@@ -26,7 +26,15 @@ def test_ci_runs_the_command_of_the_readme() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/estimators.md", "docs/graphs.md", "docs/benchmarks.md"],
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/guide.md",
+        "docs/estimators.md",
+        "docs/graphs.md",
+        "docs/benchmarks.md",
+        "docs/prediction.md",
+    ],
 )
 def test_links_lead_somewhere(name: str) -> None:
     text = (ROOT / name).read_text()

@@ -39,6 +39,9 @@ Other packages, the *peers*, run with their best settings, which are given below
 
 All values are medians over seeds; a method that fails on half of the seeds or more has none. Lower is better, except
 for recall and F-score. In the figures, the best methods are at the lower left.
+
+How well models predict whose parameters are chosen by cross-validation is the subject of [a page of its
+own](prediction.md).
 """
 
 

@@ -1,0 +1,1 @@
+"""Parts of the benchmark of prediction: simulation, methods, evaluator, results, figures and page."""
