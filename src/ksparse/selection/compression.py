@@ -65,6 +65,7 @@ def split_samples(
     return SplitSamples(samples, [(samples.select_rows(train), samples.select_rows(test)) for train, test in splits])
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite is found in the sums
 def compress_samples(samples: Samples) -> Samples | None:
     """One row more than there are variables, with the same moments; None if they would not be accurate enough.
 
@@ -99,6 +100,7 @@ def _is_worth_it(samples: Samples, n_training: int) -> bool:
     return variables <= MAX_VARIABLES and n_training >= MIN_ROW_RATIO * (variables + 1)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite is found in the sums
 def _compress_splits(
     samples: Samples, splits: Sequence[tuple[IntArray, IntArray]], scores_moments: bool
 ) -> SplitSamples | None:
@@ -123,14 +125,12 @@ def _compress_splits(
     return None if whole is None else SplitSamples(whole, folds)
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def _find_origin(samples: Samples) -> Array:
     """A point near the means, so that sums of squares about it lose no digits."""
     y = np.asarray(samples.y, dtype=np.float64).reshape(len(samples), -1)
     return np.concatenate([np.mean(samples.X, axis=0, dtype=np.float64), y.mean(axis=0)])
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def _sum_moments(samples: Samples, rows: IntArray, origin: Array) -> SampleMoments:
     """Moments of some samples, block by block; NaN and infinity in X make them NaN or infinite."""
     weights = np.ones(len(samples)) if samples.sample_weight is None else samples.sample_weight
