@@ -144,7 +144,8 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         self._scale: Array | None = None
         if check_flag(self.standardize, "standardize"):
             # Not centred: sparse X stays sparse, and the intercept, which is not penalized, takes care of the means.
-            scaler = StandardScaler(with_mean=False).fit(X, sample_weight=samples.sample_weight)
+            with np.errstate(invalid="ignore"):  # the weighted variance of a constant feature may round below 0
+                scaler = StandardScaler(with_mean=False).fit(X, sample_weight=samples.sample_weight)
             self._scale, X = scaler.scale_, scaler.transform(X)
         target = self.fit_target(samples.y)
         sample_weight = self.weigh_samples(target, samples.sample_weight)
