@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
-from ksparse.datasets import load_real, term_weights
+from ksparse.datasets import load_real, weight_terms
 
 __all__ = ["REGRESSION", "SPLITS", "Split", "find_missing", "load_data", "split_data"]
 
@@ -65,5 +65,5 @@ def split_data(name: str, X: Any, y: Any, number: int) -> Split:
     if isinstance(X, np.ndarray):
         scaler = StandardScaler().fit(X[train])
         return Split(scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test])
-    weighted = term_weights(X[train], X[test])
+    weighted = weight_terms(X[train], X[test])
     return Split(weighted[0], y[train], weighted[1], y[test])
