@@ -68,7 +68,7 @@ def rate(scores: Array, ks: IntArray, rule: str) -> Array:
         return means
     best = np.unravel_index(np.argmax(means), means.shape)
     error = standard_errors(scores[best][None])[0]
-    if not np.isfinite(error):
+    if not 0.0 < error < np.inf:  # one fold says nothing about chance
         return means
     rates = np.maximum(means, means[best] - LOWEST * error)
     rates = _average_neighbours(_average_neighbours(rates, 0), 2)
