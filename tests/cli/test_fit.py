@@ -183,17 +183,37 @@ def test_always_drop_and_large_k(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_k_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
-    out = accepted(capsys, "fit", "diabetes", "--k", "auto", "--seed", "1")
+    options = ("fit", "diabetes", "--alpha", "0", "--seed", "1")
+    out = accepted(capsys, *options, "--rule", "best")
     tried = re.findall(r"^ ?(\d+) +(-[\d.]+) +[\d.]+(.*)$", out, flags=re.M)
     best = max(tried, key=lambda row: float(row[1]))
     assert best[2].strip() == "<- chosen"
     assert f"(k = {best[0]}, chosen by cross-validation; ridge penalty alpha = 0)" in out
     assert len(coefficients(out)) >= int(best[0]) + 1
-    small = accepted(capsys, "fit", "diabetes", "--k", "auto", "--seed", "1", "--rule", "1se", "--jobs", "2")
+    assert accepted(capsys, *options, "--rule", "best", "--k", "auto").splitlines()[:-1] == out.splitlines()[:-1]
+    small = accepted(capsys, *options, "--rule", "1se", "--jobs", "2")
     assert int(re.findall(r"k = (\d+), chosen", small)[0]) < int(best[0])
     out = accepted(capsys, "fit", "diabetes", "--k", "auto", "--criterion", "bic")
     values = {int(k): float(value) for k, value in re.findall(r"^ ?(\d+) +([\d.]+)", out, flags=re.M)}
     assert f"(k = {min(values, key=lambda k: values[k])}, chosen by BIC" in out
+
+
+def test_k_is_chosen_among_some_and_ridges_with_it(capsys: pytest.CaptureFixture[str]) -> None:
+    out = accepted(capsys, "fit", "diabetes", "--ks", "5,1,2")
+    assert re.findall(r"^ ?(\d+) +-[\d.]+ ", out, flags=re.M) == ["1", "2", "5"]
+    assert re.search(r"ridge penalty [\d.]+ while selecting, [\d.]+ for the coefficients", out)
+    assert "k = 5 is the largest that was tried" in out
+    assert "Choosing k" not in accepted(capsys, "fit", "diabetes", "--k", "3")
+
+
+def test_noise_has_no_features(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    rows = [",".join(f"{value:.3f}" for value in row) for row in rng.standard_normal((80, 6))]
+    (tmp_path / "noise.csv").write_text("a,b,c,d,e,y\n" + "\n".join(rows))
+    out = accepted(capsys, "fit", tmp_path / "noise.csv", "--target", "y", "--out", tmp_path / "out")
+    assert "(k = 0, chosen by cross-validation" in out
+    assert "No feature predicts better than a constant: the model has none" in out
+    assert "No feature predicts better" in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_three_classes_have_a_column_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

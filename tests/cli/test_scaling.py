@@ -1,4 +1,4 @@
-"""Features are scaled inside folds, by training rows only; the ridge penalty has one default."""
+"""Features are scaled inside folds, by training rows only; ridges are chosen, given, or those of the estimator."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import ksparse
 from ksparse import SparseLinearRegression, SparseLinearRegressionCV, SparseLogisticRegression
 from ksparse.cli.data import Data
+from ksparse.cli.errors import InputError
 from ksparse.cli.fitting import FittedModel, fit_model
 from ksparse.cli.settings import TASKS, Settings
 
@@ -59,16 +60,32 @@ def test_coefficients_are_those_of_standardized_features_in_the_units_of_the_dat
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("suffix", ["", "CV", "IC"])
-def test_the_ridge_of_the_command_is_that_of_the_estimator(task: str, suffix: str) -> None:
-    kind = getattr(ksparse, f"{TASKS[task].estimator}{suffix}")
-    default = inspect.signature(kind).parameters["alpha"].default
+def test_ridges_are_chosen_unless_they_are_given(task: str) -> None:
     y = np.arange(60) % 2 if task == "classification" else np.arange(60) % 13
-    criterion = "cv" if suffix == "CV" else "ebic"
-    fitted = fit(numbers(), y, task=task, k=None if suffix else 2, criterion=criterion)
-    assert type(fitted.model) is kind
-    assert fitted.model.alpha == default
-    assert fit(numbers(), y, task=task, k=1, alpha=0.25).model.alpha == 0.25
+    fixed, chooses, criterion = (getattr(ksparse, f"{TASKS[task].estimator}{suffix}") for suffix in ("", "CV", "IC"))
+    for options in ({}, {"k": 2}, {"ks": [1, 2]}):
+        model: Any = fit(numbers(), y, task=task, **options).model
+        assert type(model) is chooses
+        assert model.grid_scores_.shape[0] > 1
+        assert model.grid_scores_.shape[2] > 1
+        assert "k" not in options or model.ks_.tolist() == [2]
+        assert "ks" not in options or model.ks_.tolist() == [1, 2]
+    given: Any = fit(numbers(), y, task=task, ks=[1, 2], alpha=0.25).model
+    assert (given.alphas_.tolist(), given.refit_alpha_) == ([0.25], 0.25)
+    both = fit(numbers(), y, task=task, k=1, alpha=0.25).model
+    assert type(both) is fixed
+    assert both.alpha == 0.25
+    by_criterion = fit(numbers(), y, task=task, criterion="ebic").model
+    assert type(by_criterion) is criterion
+    assert by_criterion.alpha == inspect.signature(criterion).parameters["alpha"].default
+
+
+def test_too_few_rows_for_folds_have_the_ridge_of_the_estimator() -> None:
+    X = numbers()[:8]
+    model: Any = fit(X, response(X), k=2).model
+    assert type(model) is SparseLinearRegression
+    with pytest.raises(InputError, match="8 training rows are too few"):
+        fit(X, response(X))
 
 
 def test_the_help_names_the_default_ridge(capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,7 +85,7 @@ def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         load_real("golub")
 
 
-def test_term_weights_follow_the_training_part() -> None:
+def test_weight_terms_follow_the_training_part() -> None:
     rng = np.random.default_rng(0)
     counts = rng.poisson(0.7, (8, 5)).astype(float)
     train, test = counts[:5], counts[5:]

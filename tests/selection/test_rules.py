@@ -1,0 +1,151 @@
+"""How scores decide: rules computed by hand on small arrays, and what must not matter to them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from ksparse._types import Array
+from ksparse.selection import rules
+from ksparse.selection.rules import Choice, choose, choose_penalties, rate, standard_errors
+
+KS = np.array([0, 1, 2, 3, 5])
+
+
+def by_k(*rows: list[float]) -> Array:
+    """Scores of one combination of penalties: a row for each k."""
+    return np.array(rows)[None, :, None]
+
+
+def test_best_is_the_largest_mean() -> None:
+    scores = by_k([1, 1], [2, 4], [4, 3], [0, 6])
+    assert choose(scores, KS[:4], "best") == Choice(0, 2, 0)
+
+
+def test_ties_go_to_the_smaller_k_and_the_weaker_penalties() -> None:
+    assert choose(by_k([0, 0], [1, 3], [3, 1], [2, 2]), KS[:4], "best").k == 1
+    assert choose(np.ones((3, 4, 2, 5)), KS[:4], "smooth") == Choice(0, 0, 0)
+    assert choose(np.ones((3, 4, 2, 5)), KS[:4], "1se") == Choice(0, 0, 0)
+
+
+def test_one_standard_error() -> None:
+    """The best is k = 3, with folds 8 and 12: mean 10, standard error 2/√2·√2 = 2, so that 8 is enough."""
+    scores = by_k([1, 1], [7.9, 7.9], [8.1, 8.1], [8, 12], [9, 9])
+    assert standard_errors(np.array([[8.0, 12.0]]))[0] == pytest.approx(2.0)
+    assert choose(scores, KS, "1se").k == 2
+    assert choose(scores, KS, "best").k == 3
+
+
+def test_penalties_are_the_best_of_each_k() -> None:
+    scores = np.zeros((2, 2, 3, 2))
+    scores[1, 0, 2] = [1, 2]
+    scores[0, 1, 1] = [3, 0]
+    scores[1, 1, 0] = [2, 2]
+    assert choose_penalties(scores, KS[:2], "best") == [Choice(1, 0, 2), Choice(1, 1, 0)]
+    assert choose(scores, KS[:2], "best") == Choice(1, 1, 0)
+
+
+def smoothed(scores: Array, ks: Array) -> Array:
+    """The rates of "smooth", by loops over all neighbours."""
+    means = scores.mean(axis=-1)
+    top = np.unravel_index(means.argmax(), means.shape)
+    error = scores[top].std(ddof=1) / np.sqrt(scores.shape[-1])
+    clipped = np.maximum(means, means[top] - rules.LOWEST * error)
+    n_selection, n_k, n_refit = means.shape
+    result = np.zeros_like(means)
+    for a in range(n_selection):
+        for k in range(n_k):
+            for r in range(n_refit):
+                total = weight = 0.0
+                for j in range(n_k):
+                    distance = (np.log(ks[k] + 1) - np.log(ks[j] + 1)) / rules.K_WIDTH
+                    near = np.exp(-(distance**2) / 2)
+                    for da in (-1, 0, 1):
+                        for dr in (-1, 0, 1):
+                            at = min(max(a + da, 0), n_selection - 1), j, min(max(r + dr, 0), n_refit - 1)
+                            part = near * (1 + (da == 0)) * (1 + (dr == 0))
+                            total, weight = total + part * clipped[at], weight + part
+                result[a, k, r] = total / weight
+    return result
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 5), st.integers(1, 4), st.integers(2, 5))
+def test_smooth_averages_neighbours(seed: int, n_selection: int, n_k: int, n_refit: int, n_folds: int) -> None:
+    scores = np.random.default_rng(seed).standard_normal((n_selection, n_k, n_refit, n_folds))
+    ks = KS[:n_k]
+    expected = smoothed(scores, ks)
+    assert_allclose(rate(scores, ks, "smooth"), expected, rtol=1e-10, atol=1e-12)
+    chosen = choose(scores, ks, "smooth")
+    best = np.array([expected[:, k].max() for k in range(n_k)])
+    assert chosen in choose_penalties(scores, ks, "smooth")
+    assert expected[chosen] == pytest.approx(best[chosen.k], abs=1e-8)
+    top = np.unravel_index(expected.argmax(), expected.shape)
+    limit = best.max() - rules.INDIFFERENCE * scores[top].std(ddof=1) / np.sqrt(n_folds)
+    assert best[chosen.k] >= limit - 1e-8
+    assert (best[: chosen.k] < limit + 1e-8).all()
+
+
+def test_smooth_does_not_take_a_lucky_neighbour_of_bad_models() -> None:
+    """A single k that scores best by chance, among noise, and a broad hill that scores a little less."""
+    ks = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    means = np.array([0.0, 0.1, 0.2, 0.75, 0.8, 0.85, 0.8, 0.75, 0.2, 0.87])
+    folds = means[:, None] + np.array([-0.3, 0.0, 0.3])
+    assert choose(folds[None, :, None], ks, "best").k == 9
+    assert 3 <= choose(folds[None, :, None], ks, "smooth").k <= 7
+
+
+def test_a_clearly_worse_neighbour_does_not_pull_down_the_best() -> None:
+    """Rates depend on how bad a model is only up to some standard errors below the best."""
+    bad, worse = (by_k([0, 0.1], [level, level], [10, 10.1], [9.9, 10.1]) for level in (-100.0, -1e9))
+    assert_allclose(rate(bad, KS[:4], "smooth"), rate(worse, KS[:4], "smooth"))
+
+
+RULES = pytest.mark.parametrize("rule", rules.RULES)
+
+
+@RULES
+@given(
+    seed=st.integers(0, 2**32 - 1), factor=st.sampled_from([1e-6, 0.5, 1e4]), shift=st.sampled_from([-5.0, 0.0, 100.0])
+)
+def test_units_of_scores_do_not_matter(rule: str, seed: int, factor: float, shift: float) -> None:
+    scores = np.random.default_rng(seed).standard_normal((2, 5, 3, 4))
+    assert choose(factor * (scores + shift), KS, rule) == choose(scores, KS, rule)
+
+
+@RULES
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_order_of_folds_does_not_matter(rule: str, seed: int) -> None:
+    scores = np.random.default_rng(seed).standard_normal((2, 5, 3, 4))
+    assert choose(scores[..., ::-1], KS, rule) == choose(scores, KS, rule)
+
+
+@RULES
+def test_one_fold(rule: str) -> None:
+    assert standard_errors(np.array([[3.0]])).tolist() == [0.0]
+    for seed in range(20):
+        scores = np.random.default_rng(seed).standard_normal((2, 5, 3, 1))
+        assert choose(scores, KS, rule) == Choice(*np.unravel_index(scores.argmax(), scores.shape)[:3])
+
+
+@RULES
+def test_infinite_losses_are_never_chosen(rule: str) -> None:
+    scores = by_k([1, 1.2], [-np.inf, 5], [2, 2.5], [2.1, -np.inf])
+    assert choose(scores, KS[:4], rule).k in ((2,) if rule != "smooth" else (0, 2))
+    one = np.full((2, 3, 2, 2), -np.inf)
+    one[1, 1, 0] = [0.0, 1.0]
+    assert choose(one, KS[:3], rule).k == 1
+
+
+@RULES
+def test_if_all_are_infinite_the_first_is_taken(rule: str) -> None:
+    assert choose(np.full((2, 3, 2, 2), -np.inf), KS[:3], rule) == Choice(0, 0, 0)
+    some = by_k([-np.inf, 1.0], [-np.inf, 2.0])
+    assert choose(some, KS[:2], rule) == Choice(0, 0, 0)
+
+
+def test_standard_errors() -> None:
+    rows = np.array([[1.0, 2.0, 6.0], [1.0, -np.inf, 0.0], [4.0, 4.0, 4.0]])
+    assert_allclose(standard_errors(rows), [np.sqrt(7.0) / np.sqrt(3.0), np.inf, 0.0])
