@@ -47,10 +47,10 @@ def describe_model(fitted: FittedModel) -> str:
     selected, features = int(fitted.model.support_.sum()), fitted.data.X.shape[1]
     chosen = f", chosen by {_name_choice(fitted)}" if fitted.chose_k else ""
     title = f"{fitted.task.model} of {quote(fitted.data.target)} with {selected} of {features} features"
-    return f"{title} (k = {fitted.k}{chosen}; {_describe_ridges(fitted.model)})"
+    return f"{title} (k = {fitted.k}{chosen}; {describe_ridges(fitted.model)})"
 
 
-def _describe_ridges(model: Any) -> str:
+def describe_ridges(model: Any) -> str:
     """The ridge, or both ridges where they differ."""
     alpha = getattr(model, "alpha_", model.alpha)
     refit_alpha = getattr(model, "refit_alpha_", alpha)
