@@ -72,7 +72,7 @@ def test_scikit_learn_gives_the_same() -> None:
     X = design()
     y, labels, counts = (responses(kind, signal(X)) for kind in ("least squares", "logistic", "poisson"))
     chosen = X[:, [1, 4, 6]]
-    for objective, theirs in (
+    pairs: list[tuple[Any, Any]] = [
         (LeastSquares(X, y, fit_intercept=True), lambda a: Ridge(alpha=N * a).fit(chosen, y)),
         (
             Logistic(X, labels, fit_intercept=True),
@@ -82,7 +82,8 @@ def test_scikit_learn_gives_the_same() -> None:
             Poisson(X, counts, fit_intercept=True),
             lambda a: PoissonRegressor(alpha=a, tol=1e-10, max_iter=1000).fit(chosen, counts),
         ),
-    ):
+    ]
+    for objective, theirs in pairs:
         found = minimize_for_ridges(objective.restrict(support_of(objective)), RIDGES, np.zeros(4))
         assert found is not None
         for x, ridge in zip(found, RIDGES, strict=True):

@@ -114,14 +114,11 @@ def test_without_a_refit_coefficients_keep_the_ridge_of_the_selection(name: str)
 
 
 def test_class_weights() -> None:
-    options = {"class_weight": {"yes": 3.0, "no": 1.0}}
-    labels = MODELS["logistic"][2]
-    balance = np.where(labels == "yes", 3.0, 1.0)
+    options: dict[str, Any] = {"class_weight": {"yes": 3.0, "no": 1.0}}
 
     def score(model: Any, data: Array, y: Any) -> float:
         return loss_score(model, data, y, np.where(y == "yes", 3.0, 1.0))
 
-    assert balance.min() == 1.0
     model = validated("logistic", **options)
     assert_allclose(model.grid_scores_, loop("logistic", score=score, **options), rtol=1e-6)
 
@@ -184,13 +181,14 @@ def test_held_out_samples_change_no_coefficient_of_their_fold(name: str, standar
     rows = splits[1][1]
     data[rows] = data[rows] * np.linspace(-3.0, 5.0, P) + 7.0
     target[rows] = np.roll(y[rows], 3) if name in ("logistic", "poisson") else -4.0 * y[rows]
-    before, after = (coefficients_seen(name, *pair, splits[1], standardize) for pair in ((X, y), (data, target)))
+    pairs: list[Any] = [(X, y), (data, target)]
+    before, after = (coefficients_seen(name, *pair, splits[1], standardize) for pair in pairs)
     assert len(before) >= len(KS) * len(REFIT_ALPHAS)
     if name == "linear":  # moments of folds are differences, and round
         assert_allclose(after, before, rtol=1e-9, atol=1e-11)
     else:
         assert_array_equal(after, before)
-    here, there = (coefficients_seen(name, *pair, splits[0], standardize) for pair in ((X, y), (data, target)))
+    here, there = (coefficients_seen(name, *pair, splits[0], standardize) for pair in pairs)
     assert not np.allclose(here[-1], there[-1], rtol=0.01)
 
 
