@@ -158,7 +158,7 @@ def test_a_number_is_the_same_as_a_list_of_one() -> None:
 # --- no leakage ------------------------------------------------------------------------------------------------
 
 
-def coefficients_seen(name: str, data: Any, y: Any, split: Any, standardize: bool) -> list[Array]:
+def coefficients_seen(name: str, standardize: bool, data: tuple[Any, Any], split: Any) -> list[Array]:
     """Coefficients and intercepts of each combination in one fold, as a scorer sees them."""
     seen: list[Array] = []
 
@@ -167,7 +167,7 @@ def coefficients_seen(name: str, data: Any, y: Any, split: Any, standardize: boo
         return 0.0
 
     model = MODELS[name][0](ks=KS, alphas=ALPHAS, refit_alphas=REFIT_ALPHAS, cv=[split], scoring=scorer)
-    model.set_params(standardize=standardize).fit(data, y)
+    model.set_params(standardize=standardize).fit(*data)
     return seen
 
 
@@ -181,14 +181,14 @@ def test_held_out_samples_change_no_coefficient_of_their_fold(name: str, standar
     rows = splits[1][1]
     data[rows] = data[rows] * np.linspace(-3.0, 5.0, P) + 7.0
     target[rows] = np.roll(y[rows], 3) if name in ("logistic", "poisson") else -4.0 * y[rows]
-    pairs: list[Any] = [(X, y), (data, target)]
-    before, after = (coefficients_seen(name, *pair, splits[1], standardize) for pair in pairs)
+    pairs = [(X, y), (data, target)]
+    before, after = (coefficients_seen(name, standardize, pair, splits[1]) for pair in pairs)
     assert len(before) >= len(KS) * len(REFIT_ALPHAS)
     if name == "linear":  # moments of folds are differences, and round
         assert_allclose(after, before, rtol=1e-9, atol=1e-11)
     else:
         assert_array_equal(after, before)
-    here, there = (coefficients_seen(name, *pair, splits[0], standardize) for pair in pairs)
+    here, there = (coefficients_seen(name, standardize, pair, splits[0]) for pair in pairs)
     assert not np.allclose(here[-1], there[-1], rtol=0.01)
 
 
