@@ -33,7 +33,7 @@ def new_axes(name: str, title: str) -> Axes:
 
 def draw_breast_cancer() -> None:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    selector = ksparse.SparseLogisticRegressionCV(ks=range(1, 16), alpha=1e-2, rule="1se")
+    selector = ksparse.SparseLogisticRegressionCV(ks=range(16), rule="1se")
     model = make_pipeline(StandardScaler(), selector).fit(X, y)
     ax = new_axes("coefficients", "Breast cancer: coefficients of standardized features")
     CoefficientPathDisplay.from_estimator(model, ax=ax)
