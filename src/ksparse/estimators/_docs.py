@@ -111,7 +111,7 @@ alphas : "auto", float or sequence of float
     of the loss, which is 1 for least squares with standardized features.
 refit_alphas : "auto", float, sequence of float, or None
     Values of `refit_alpha` to try. "auto" takes multiples of the curvature as well, up to 3: from 0 for squares, from
-    4/n for other losses. None: the coefficients keep the ridge of the selection.
+    8/n for other losses. None: the coefficients keep the ridge of the selection.
 fit_intercept : bool
     Whether to add an intercept, which is not penalized.
 standardize : bool

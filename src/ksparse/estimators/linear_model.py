@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -40,8 +40,8 @@ ACCEPTED: dict[str, Any] = {"accept_sparse": ["csc", "csr"], "dtype": [np.float6
 SELECTION_RIDGES = (0.03, 0.3, 3.0)
 REFIT_RIDGES = (0.003, 0.03, 0.1, 0.3, 1.0, 3.0)
 #: The weakest ridge of the coefficients for other losses than squares, which may have no minimum without one: this many
-#: times the curvature, divided by the number of samples. For logistic regression it is about 1/n.
-WEAKEST_RIDGE = 4.0
+#: times the curvature, divided by the number of samples. For logistic regression it is about 2/n.
+WEAKEST_RIDGE = 8.0
 
 
 class FeatureSelector(SelectorMixin):  # type: ignore[misc]
@@ -175,7 +175,11 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         # A ridge that is near the weakest one would give nearly the same model.
         least = REFIT_RIDGES[0] if is_quadratic else 2.0 * weakest
         refits = [weakest, *(multiple for multiple in REFIT_RIDGES if multiple > least)]
-        return [multiple * scale for multiple in SELECTION_RIDGES], [multiple * scale for multiple in refits]
+
+        def scale_to_data(multiples: Iterable[float]) -> list[float]:
+            return [float(f"{multiple * scale:.3g}") for multiple in multiples]  # as a person would write them
+
+        return scale_to_data(SELECTION_RIDGES), scale_to_data(refits)
 
     def build_sparsity(self, objective: Objective, k: int) -> Sparsity:
         lower = 0.0 if check_flag(self.positive, "positive") else -np.inf
