@@ -16,6 +16,8 @@ import ksparse
 from ksparse._types import Array
 from tests.selection.held_out import MODELS, OPTIONS, RESPONSE, WEIGHTS, P, X, loss_score
 
+#: Ridges that are suggested are rounded to three digits.
+ROUNDED = 0.011
 KS, ALPHAS, REFIT_ALPHAS = [0, 1, 3], [0.01, 0.5], [0.001, 0.2]
 SPLITS = list(KFold(2, shuffle=True, random_state=0).split(X))
 #: Groups of features that hold one strong feature each.
@@ -229,9 +231,9 @@ def test_without_scaling_ridges_are_in_squared_units_of_the_features(name: str) 
     chosen, _, y = MODELS[name]
     model = chosen(ks=[0, 2], cv=3, standardize=False)
     here, there = (clone(model).fit(data, y) for data in (X, 20.0 * X))
-    assert_allclose(there.alphas_, 400.0 * here.alphas_, rtol=1e-6)
-    assert_allclose(there.refit_alphas_, 400.0 * here.refit_alphas_, rtol=1e-6)
-    assert_allclose(there.grid_scores_, here.grid_scores_, rtol=1e-5)
+    assert_allclose(there.alphas_, 400.0 * here.alphas_, rtol=ROUNDED)
+    assert_allclose(there.refit_alphas_, 400.0 * here.refit_alphas_, rtol=ROUNDED)
+    assert_allclose(there.grid_scores_, here.grid_scores_, rtol=ROUNDED)
 
 
 def test_the_curvature_of_the_losses() -> None:
@@ -241,9 +243,9 @@ def test_the_curvature_of_the_losses() -> None:
         chosen, _, y = MODELS[name]
         ratios[name] = chosen(ks=[1], cv=2, **OPTIONS.get(name, {})).fit(X, y).alphas_
     share = np.mean(MODELS["logistic"][2] == "yes")
-    assert_allclose(ratios["logistic"], share * (1 - share) * ratios["linear"], rtol=1e-6)
-    assert_allclose(ratios["poisson"], np.mean(MODELS["poisson"][2]) * ratios["linear"], rtol=1e-6)
-    assert 0.03 in ratios["linear"].round(12)
+    assert_allclose(ratios["logistic"], share * (1 - share) * ratios["linear"], rtol=ROUNDED)
+    assert_allclose(ratios["poisson"], np.mean(MODELS["poisson"][2]) * ratios["linear"], rtol=ROUNDED)
+    assert 0.03 in ratios["linear"]
     assert (ratios["huber"] < ratios["linear"]).all()
 
 
@@ -254,7 +256,7 @@ def test_ridges_are_suggested_where_features_are_always_selected(name: str, opti
     chosen, _, y = MODELS[name]
     given = OPTIONS.get(name, {})
     model = chosen(ks=[2, 3], cv=2, **options, **given).fit(X, y)
-    assert_allclose(model.alphas_, chosen(ks=[2], cv=2, **given).fit(X, y).alphas_, rtol=1e-6)
+    assert_allclose(model.alphas_, chosen(ks=[2], cv=2, **given).fit(X, y).alphas_, rtol=ROUNDED)
 
 
 def test_weights_that_are_counts_suggest_the_ridges_of_repeated_samples() -> None:
@@ -263,8 +265,18 @@ def test_weights_that_are_counts_suggest_the_ridges_of_repeated_samples() -> Non
         chosen, _, y = MODELS[name]
         weighted = chosen(ks=[1], cv=2).fit(X, y, counts)
         repeated = chosen(ks=[1], cv=2).fit(X.repeat(counts, axis=0), y.repeat(counts, axis=0))
-        assert_allclose(weighted.alphas_, repeated.alphas_, rtol=1e-6)
-        assert_allclose(weighted.refit_alphas_, repeated.refit_alphas_, rtol=1e-6)
+        assert_allclose(weighted.alphas_, repeated.alphas_, rtol=ROUNDED)
+        assert_allclose(weighted.refit_alphas_, repeated.refit_alphas_, rtol=ROUNDED)
+
+
+@pytest.mark.xfail(strict=True, reason="no residual of the null model is within delta: the curvature says nothing")
+def test_huber_finds_a_signal_with_hardly_any_noise() -> None:
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((50, 10))
+    y = data[:, :3] @ [3.0, -2.0, 1.0] + 0.001 * rng.standard_normal(50)
+    model = ksparse.SparseHuberRegressionCV().fit(data, y)
+    assert model.support_[:3].all()
+    assert_allclose(model.coef_[:3], [3.0, -2.0, 1.0], rtol=0.05)
 
 
 def test_splits_that_overlap_and_leave_samples_out() -> None:
