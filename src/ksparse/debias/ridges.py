@@ -11,6 +11,9 @@ from ..objectives.linear import LinearModel, PointwiseData
 
 __all__ = ["apply_to_rows", "minimize_for_ridges"]
 
+#: Largest number of entries of X on the support. With more, arithmetic costs more than calls, sparse columns should
+#: stay sparse, and one ridge after the other is faster.
+MAX_NUMBERS = 50_000
 #: Steps with the same Hessians: a step costs O(nk), a Hessian O(nk²) (V. E. Shamanskii, 1967).
 STEPS_PER_HESSIAN = 3
 #: Newton steps, and halvings of a step; what has not converged then is left to the caller.
@@ -40,7 +43,8 @@ def minimize_for_ridges(model: LinearModel, ridges: Array, start: Array) -> Arra
     Returns
     -------
     ndarray of shape (r, size), or None
-        A minimizer in each row, with the intercept at the end; None for other losses, or where f has no unique minimum.
+        A minimizer in each row, with the intercept at the end; None for other losses, for large supports, or where f
+        has no unique minimum.
 
     Examples
     --------
@@ -52,7 +56,7 @@ def minimize_for_ridges(model: LinearModel, ridges: Array, start: Array) -> Arra
     array([[1. , 2. , 3. ],
            [0.5, 1. , 1.5]])
     """
-    data = model.collect_samples()
+    data = model.collect_samples() if model.n_samples * model.size <= MAX_NUMBERS else None
     if data is None:
         return None
     problem = _Ridges(data, ridges, model.fit_intercept)
