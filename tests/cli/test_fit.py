@@ -269,7 +269,9 @@ def test_a_failure_leaves_nothing_behind(
         monkeypatch.setattr(os, "fsync", fail)
     else:
         monkeypatch.setattr(report, "render_report", fail)
-    assert main(["fit", "diabetes", "--k", "5", "--alpha", "0", "--out", str(folder)]) == (130 if where == "interrupt" else 2)
+    assert main(["fit", "diabetes", "--k", "5", "--alpha", "0", "--out", str(folder)]) == (
+        130 if where == "interrupt" else 2
+    )
     captured = capsys.readouterr()
     assert "with 5 of 10 features" in captured.out  # the work is not lost
     assert re.fullmatch(r"ksparse: .*(No space left on device|interrupted).*\n", captured.err)

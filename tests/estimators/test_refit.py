@@ -143,7 +143,6 @@ def test_criteria_take_the_refitted_models() -> None:
         assert value == pytest.approx(len(X) * np.log(np.mean(residuals**2)) + (k + 1) * np.log(len(X)))
 
 
-@pytest.mark.xfail(strict=True, reason="ksparse.path does not refit")
 def test_paths_take_the_refitted_models() -> None:
     base = ksparse.SparseLinearRegression(alpha=STRONG, refit_alpha=WEAK)
     path = ksparse.path(X, response("linear"), [1, 3], base)

@@ -145,7 +145,6 @@ def test_a_level_that_only_held_out_samples_have(monkeypatch: pytest.MonkeyPatch
     assert_same(few, all_rows)
 
 
-@pytest.mark.xfail(strict=True, reason="moments of the rest, as differences about a common origin, lose digits")
 @pytest.mark.parametrize("size", [1e7, 1e10])
 def test_an_outlying_sample_does_not_spoil_the_folds_without_it(monkeypatch: pytest.MonkeyPatch, size: float) -> None:
     data = X.copy()

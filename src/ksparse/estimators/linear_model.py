@@ -166,8 +166,7 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         null = minimize(objective, 0, solver=FixedSupport())
         form = working_form(objective)
         assert isinstance(form.objective, LinearModel)
-        curvature = form.objective.curvature(form.objective.evaluate(form.to_working(null.x)))
-        scale = float(np.mean(curvature[: self.n_features_in_])) - form.objective.alpha
+        scale = form.objective.typical_curvature(form.objective.evaluate(form.to_working(null.x)))
         is_quadratic = form.objective.is_quadratic
         # Weights are counts, unless they sum to less than the number of samples.
         n_samples = max(form.objective.total_weight, form.objective.n_samples)

@@ -300,6 +300,16 @@ class LinearModel(
         mean = self._terms.mean_curvature(point.state)
         return replace_zeros(self._join(np.multiply.outer(self._squares, mean) + self.alpha, mean))
 
+    def typical_curvature(self, point: Point) -> float:
+        """Mean over the columns of the curvature of the loss in a coefficient, which gives ridges their scale.
+
+        For losses of residuals it is the slope divided by the residual: Huber's loss has a slope but no curvature where
+        residuals are large.
+        """
+        curvature = self._terms.secant_curvature if self.loss.of_residuals else self._terms.mean_curvature
+        squares = self._block.squares(self._terms.samples.weights)
+        return float(np.mean(squares) * np.mean(curvature(point.state))) or 1.0
+
     def lipschitz(self, metric: Array | None = None) -> float:
         """bound(ℓ″)·λ_max(Xᵀ diag(s) X) + alpha, by Lanczos; a few passes over X."""
         bound = self.loss.curvature_bound

@@ -53,6 +53,15 @@ class Terms(ABC):
     def mean_curvature(self, margins: RowVector) -> Array:
         """The diagonal of its Hessian in the margins, summed over the samples: one number for each output."""
 
+    def secant_curvature(self, margins: RowVector) -> Any:
+        """The slopes divided by the residuals, summed over the samples whose residual is not 0."""
+
+        def ratios(m: Array, y: Array, slopes: Array) -> Any:
+            residuals = m - y
+            return np.divide(slopes, residuals, out=np.zeros_like(slopes), where=residuals != 0).sum(axis=0)
+
+        return self.rows.reduce_rows(ratios, margins, self.samples.target, self.slopes(margins))
+
     @abstractmethod
     def hessian(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array:
         """The Hessian in the coefficients of a block (and the intercept), in the flat order of a k × q matrix."""

@@ -15,12 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..estimators import Samples, SparseEstimator
-from ..objectives import Objective
 from ..solvers import Result
 from .pathwise import PathSolver
 from .schedule import KSchedule, check_ks
 
-__all__ = ["ChosenK", "build_path_solver"]
+__all__ = ["ChosenK"]
 
 C = TypeVar("C", bound="ChosenK")
 #: With ks="auto", about this many units are expected before anything is known.
@@ -102,8 +101,3 @@ class ChosenK(SparseEstimator):
         chosen = {"ks_", "k_", "path_", "scores_", "grid_scores_", "choice_", "criterion_"} | parameters
         model.__dict__.update({name: value for name, value in fitted.items() if name not in chosen})
         return model, int(position[0])
-
-
-def build_path_solver(model: SparseEstimator, objective: Objective) -> PathSolver:
-    """The problem of a model for many k."""
-    return PathSolver(objective, model.build_sparsity(objective, objective.size), model.find_solver())

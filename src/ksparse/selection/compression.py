@@ -27,6 +27,8 @@ MIN_ROW_RATIO = 4
 MAX_VARIABLES = 4000
 #: Rows are read in blocks of about this many numbers.
 BLOCK_SIZE = 2**22
+#: Sums of squares about the mean that are a smaller fraction of the sums they come from have lost too many digits.
+MIN_SQUARES = 1e-4
 #: If the others explain a variable but for this fraction of its standard deviation, moments are not accurate enough.
 MIN_RESIDUAL = 1e-5
 
@@ -48,6 +50,13 @@ class SampleMoments(NamedTuple):
     def subtract(self, part: SampleMoments) -> SampleMoments:
         """The moments of the other samples."""
         return SampleMoments(self.weight - part.weight, self.first - part.first, self.second - part.second)
+
+    def has_lost_digits(self, whole: SampleMoments) -> bool:
+        """Whether the variance of a variable is too small a part of the sums that it was computed from."""
+        if not self.weight > 0:
+            return False  # `_expand` refuses it
+        squares = self.second.diagonal() - np.square(self.first) / self.weight
+        return bool((squares < MIN_SQUARES * whole.second.diagonal()).any())
 
 
 def split_samples(
@@ -117,8 +126,15 @@ def _compress_splits(
             len(train) + len(test) == n and not np.isin(train, test).any() and np.unique(train).size == len(train)
         )
         moments = total.subtract(part) if complement else _sum_moments(samples, train, origin)
-        training = _expand(moments, origin, samples)
-        held_out = _expand(part, origin, samples) if scores_moments and len(test) > len(total.first) + 1 else None
+        # Where little is left of a variable's squares, most digits are lost: sums about the means of the part keep
+        # them.
+        training = (
+            compress_samples(samples.select_rows(train))
+            if moments.has_lost_digits(total)
+            else _expand(moments, origin, samples)
+        )
+        compress_held_out = scores_moments and len(test) > len(total.first) + 1 and not part.has_lost_digits(part)
+        held_out = _expand(part, origin, samples) if compress_held_out else None
         if whole is None or training is None:
             return None
         folds.append((training, samples.select_rows(test) if held_out is None else held_out))

@@ -211,7 +211,7 @@ class CrossValidatedLinearModel(CrossValidated):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = MyRegressionCV(ks=range(1, 6), rule="1se").fit(X, y)
     >>> model.k_, model.at(k=3).get_support(indices=True)
-    (5, array([2, 3, 8]))
+    (4, array([2, 3, 8]))
     """
 
     alpha: Any = field(default=None, init=False)

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import clone
 
 from ..estimators import PrecisionPath, SparseLinearModel, SparseLinearRegression, SparsePrecision, SparsityPath
-from .choosing import build_path_solver
+from .penalties import PenaltyGrid, PenaltyPaths
 from .schedule import check_ks
 
 __all__ = ["path", "precision_path"]
@@ -93,7 +93,9 @@ def _fit_path(model: SparseLinearModel | SparsePrecision, ks: Iterable[int], *da
     samples = model.check_samples(*data)
     wanted = check_ks(ks, 0, model.n_features_in_**2, model.unit_name)
     model.k = wanted[-1]
-    solver = build_path_solver(model, model.prepare(samples))
+    paths = PenaltyPaths(model, model.prepare(samples), PenaltyGrid(refit=(model.refit_penalty(),)))
+    solver = paths.solvers[0]
     solver.solve(check_ks(wanted, solver.fewest, solver.most, model.unit_name))
     solver.search()
-    return model.build_path(solver.results, solver.passes)
+    results = {k: paths.refit(0, k, paths.grid.refit)[0] for k in solver.results}
+    return model.build_path(results, solver.passes)

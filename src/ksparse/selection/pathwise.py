@@ -223,6 +223,9 @@ class PathSolver:
                 grown = grow(problem, self._iterates[below])
                 start = grown if WORTHWHILE.is_lower(problem, grown.value, than=start.value) else start
             self._run(k, problem, self._from_neighbour(problem, start, final), self._solver.without_effort())
+        for lower, higher in reversed(list(pairwise(sorted(self._iterates)))):
+            if higher in ks:
+                self._solve_downwards(higher, lower)
 
     def _is_near(self, k: int, swapped: int) -> bool:
         """Whether swaps were searched for at a k so near that they are not searched for again."""

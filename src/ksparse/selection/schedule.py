@@ -38,7 +38,7 @@ class KSchedule:
         The range of k.
     factor : float, default=1.5
         Each k is larger than the one before by this factor, and by at least one.
-    resolution : float, default=0.15
+    resolution : float, default=0.1
         What is left of the gaps around the best k is at most this fraction of it, or one.
 
     Examples
@@ -50,13 +50,13 @@ class KSchedule:
     ...     scores |= {k: -abs(k - 60) for k in ks}
     [0, 1, 2, 3, 5, 8, 12, 18, 27, 41, 62]
     [93, 140]
-    [48, 55, 70, 78, 85]
+    [46, 52, 57, 68, 74, 81, 87]
     """
 
     smallest: int
     largest: int
     factor: float = 1.5
-    resolution: float = 0.15
+    resolution: float = 0.1
 
     def next_ks(self, scores: Mapping[int, float]) -> list[int]:
         """The next k to try; none when the search is over."""
