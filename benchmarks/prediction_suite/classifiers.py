@@ -44,7 +44,8 @@ def fit_ksparse_logistic_k_only(X: Any, positive: Any) -> Fitted:
     """Fit ksparse with the ridge of its former default, so that only k is chosen."""
     from ksparse import SparseLogisticRegressionCV
 
-    return read_coefficients(SparseLogisticRegressionCV(alphas=1e-3, refit_alphas=None, standardize=False, rule="best").fit(X, positive))
+    model = SparseLogisticRegressionCV(alphas=1e-3, refit_alphas=None, standardize=False, rule="best")
+    return read_coefficients(model.fit(X, positive))
 
 
 def fit_l1_logistic(X: Any, positive: Any) -> Fitted:

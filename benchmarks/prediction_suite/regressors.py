@@ -47,7 +47,8 @@ def fit_ksparse_k_only(X: Any, y: Any) -> Fitted:
     """Fit ksparse with the ridge of its former default, so that only k is chosen."""
     from ksparse import SparseLinearRegressionCV
 
-    return read_coefficients(SparseLinearRegressionCV(alphas=0.0, refit_alphas=None, standardize=False, rule="best").fit(X, y))
+    model = SparseLinearRegressionCV(alphas=0.0, refit_alphas=None, standardize=False, rule="best")
+    return read_coefficients(model.fit(X, y))
 
 
 def read_coefficients(model: Any) -> Fitted:

@@ -110,8 +110,8 @@ alphas : "auto", float or sequence of float
     Values of `alpha` to try, on the same folds as k. "auto" takes 0.03, 0.3 and 3 times the mean curvature
     of the loss, which is 1 for least squares with standardized features.
 refit_alphas : "auto", float, sequence of float, or None
-    Values of `refit_alpha` to try. "auto" takes multiples of the curvature as well, up to 3: from 0 for squares, from
-    8/n for other losses. None: the coefficients keep the ridge of the selection.
+    Values of `refit_alpha` to try. "auto" takes multiples of the curvature as well, up to 3: from 0 for losses of
+    residuals, from 8/n for others. None: the coefficients keep the ridge of the selection.
 fit_intercept : bool
     Whether to add an intercept, which is not penalized.
 standardize : bool

@@ -39,8 +39,9 @@ ACCEPTED: dict[str, Any] = {"accept_sparse": ["csc", "csr"], "dtype": [np.float6
 #: the loss; docs/estimators.md says how they were found.
 SELECTION_RIDGES = (0.03, 0.3, 3.0)
 REFIT_RIDGES = (0.003, 0.03, 0.1, 0.3, 1.0, 3.0)
-#: The weakest ridge of the coefficients for other losses than squares, which may have no minimum without one: this many
-#: times the curvature, divided by the number of samples. For logistic regression it is about 2/n.
+#: The weakest ridge of the coefficients for losses that may have no minimum without one, which are those that are not
+#: functions of residuals: this many times the curvature, divided by the number of samples. For logistic regression it
+#: is about 2/n.
 WEAKEST_RIDGE = 8.0
 
 
@@ -167,12 +168,12 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         form = working_form(objective)
         assert isinstance(form.objective, LinearModel)
         scale = form.objective.typical_curvature(form.objective.evaluate(form.to_working(null.x)))
-        is_quadratic = form.objective.is_quadratic
+        has_minimum = form.objective.loss.of_residuals
         # Weights are counts, unless they sum to less than the number of samples.
         n_samples = max(form.objective.total_weight, form.objective.n_samples)
-        weakest = 0.0 if is_quadratic else WEAKEST_RIDGE / n_samples
+        weakest = 0.0 if has_minimum else WEAKEST_RIDGE / n_samples
         # A ridge that is near the weakest one would give nearly the same model.
-        least = REFIT_RIDGES[0] if is_quadratic else 2.0 * weakest
+        least = REFIT_RIDGES[0] if has_minimum else 2.0 * weakest
         refits = [weakest, *(multiple for multiple in REFIT_RIDGES if multiple > least)]
 
         def scale_to_data(multiples: Iterable[float]) -> list[float]:

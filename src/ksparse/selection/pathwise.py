@@ -207,13 +207,16 @@ class PathSolver:
     def _insert(self, ks: list[int]) -> None:
         """Solve for k between or beyond those that were solved before, each from its neighbours.
 
-        Next to a known solution, the better of the starts from both sides is final; elsewhere swaps are searched for.
+        Next to a known solution, the better of the starts from both sides is final; elsewhere swaps are searched for,
+        and what they find may improve the next smaller k.
         """
+        searched: list[int] = []
         for k in ks:
             below = max((known for known in self._iterates if known < k), default=None)
             above = min((known for known in self._iterates if known > k), default=None)
             if above is None:
                 self._solve_upwards(k)
+                searched.append(k)
                 continue
             problem = self._problem(k)
             final = self._is_near(k, above) or (below is not None and self._is_near(k, below))
@@ -223,8 +226,9 @@ class PathSolver:
                 grown = grow(problem, self._iterates[below])
                 start = grown if WORTHWHILE.is_lower(problem, grown.value, than=start.value) else start
             self._run(k, problem, self._from_neighbour(problem, start, final), self._solver.without_effort())
+            searched += [] if final else [k]
         for lower, higher in reversed(list(pairwise(sorted(self._iterates)))):
-            if higher in ks:
+            if higher in searched:
                 self._solve_downwards(higher, lower)
 
     def _is_near(self, k: int, swapped: int) -> bool:
