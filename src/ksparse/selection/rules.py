@@ -61,14 +61,14 @@ def rate(scores: Array, ks: IntArray, rule: str) -> Array:
 
     Cross-validated scores of neighbouring models differ mostly by chance where samples are few, and the best of
     hundreds is the luckiest. Averaged are 1:2:1 neighbours on both axes of penalties, and all k with weights
-    exp(−½d²), d = log((k + 1)/(k′ + 1))/0.4.
+    exp(−½d²), d = log((k + 1)/(k′ + 1))/0.4. One fold does not show what is chance: nothing is averaged then.
     """
     means = scores.mean(axis=-1)
     if rule != "smooth":
         return means
     best = np.unravel_index(np.argmax(means), means.shape)
     error = standard_errors(scores[best][None])[0]
-    if not np.isfinite(error):
+    if not 0 < error < np.inf:
         return means
     rates = np.maximum(means, means[best] - LOWEST * error)
     rates = _average_neighbours(_average_neighbours(rates, 0), 2)
