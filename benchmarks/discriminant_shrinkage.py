@@ -2,10 +2,10 @@
 
     KSPARSE_DATA=… python benchmarks/discriminant_shrinkage.py [--splits 0 20] [--scoring neg_log_loss]
 
-The splits, genes, numbers of edges and folds are those of `reproduction/experiments/breast_cancer.py`: 21 of 133 subjects
-are the test set, 113 genes are selected by a t-test on the others, and six folds choose the number of edges and the
-shrinkage by the likelihood of held-out subjects, or by --scoring. Means over the splits with their standard errors; the
-last column is the mean difference of Matthews' correlation coefficient to that without shrinkage.
+The splits, genes, numbers of edges and folds are those of `reproduction/experiments/breast_cancer.py`: 21 of 133
+subjects are the test set, 113 genes are selected by a t-test on the others, and six folds choose the number of edges
+and the shrinkage by the likelihood of held-out subjects, or by --scoring. Means over the splits with their standard
+errors; the last column is the mean difference of Matthews' correlation coefficient to that without shrinkage.
 """
 
 from __future__ import annotations

@@ -5,13 +5,13 @@
 Ω̄ has an edge for each pair with probability 0.1 and the condition number p; 100 samples to fit Ω, and 100 to tune: the
 likelihood of the tuning sample chooses k and the shrinkage together, and the penalty of scikit-learn's graphical lasso.
 "best" takes the largest likelihood, as `SparsePrecisionCV` does with one fold, whose scores no rule can average. "near"
-counts likelihoods within 0.3 of a standard error as equal: it takes the smallest shrinkage whose best likelihood is that
-near to the largest, and with it the fewest edges that are that near to its best; the margin was found on seeds 0 to 3.
-For comparison, "graphical lasso, near" takes the smallest penalty in the same way.
+counts likelihoods within 0.3 of a standard error as equal: it takes the smallest shrinkage whose best likelihood is
+that near to the largest, and with it the fewest edges that are that near to its best; the margin was found on seeds 0
+to 3. For comparison, "graphical lasso, near" takes the smallest penalty in the same way.
 
-All methods work on the covariance, as in the paper; with --standardize, on the correlations. Frobenius errors and F-scores
-are means over the seeds; a pair is found if its entry exceeds 1e-3. The last columns are the mean differences of errors
-and F-scores to the graphical lasso's, with their standard errors.
+All methods work on the covariance, as in the paper; with --standardize, on the correlations. Frobenius errors and
+F-scores are means over the seeds; a pair is found if its entry exceeds 1e-3. The last columns are the mean differences
+of errors and F-scores to the graphical lasso's, with their standard errors.
 """
 
 from __future__ import annotations

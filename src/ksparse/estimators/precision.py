@@ -128,7 +128,7 @@ class GraphModel(SparseEstimator):
         No shrinkage is among them where the covariance is regular.
         """
         assert isinstance(objective, ShrunkenLogDet)
-        amounts = [multiple / np.sqrt(self._n_samples) for multiple in AMOUNTS]
+        amounts = [float(multiple / np.sqrt(self._n_samples)) for multiple in AMOUNTS]
         values = list(FACTORS) if self.shrink_by == "factor" else [value for value in amounts if value < 1]
         return [0.0, *values] if is_regular(objective.unshrunken) else values, []
 

@@ -149,19 +149,20 @@ class CrossValidatedGraph(CrossValidatedPenalties):
             check_shrinkage(shrinkage, "shrinkages")
         if not isinstance(self.shrinkages, str):
             return grid
-        # Small amounts may be impossible on some of the data, which is nearly singular; larger ones are not.
-        weakest = max(self._find_possible(each, grid.selection) for each in (objective, *training))
-        return PenaltyGrid(grid.selection[weakest:])
+        # Small amounts may be impossible where a covariance is nearly singular, if only on one fold.
+        positive = [shrinkage for shrinkage in grid.selection if shrinkage]
+        weakest = max(self._find_possible(each, positive) for each in (objective, *training))
+        return PenaltyGrid(tuple(s for s in grid.selection if s is not None and (s == 0.0 or s >= weakest)))
 
-    def _find_possible(self, objective: Objective, shrinkages: Sequence[float | None]) -> int:
-        """Position of the first shrinkage that is possible."""
-        for position, shrinkage in enumerate(shrinkages[:-1]):
+    def _find_possible(self, objective: Objective, shrinkages: Sequence[float]) -> float:
+        """The first of increasing shrinkages that is possible; the last, which says what is wrong, if none is."""
+        for shrinkage in shrinkages:
             try:
-                self.with_penalty(objective, shrinkage or 0.0)
-                return position
+                self.with_penalty(objective, shrinkage)
+                return shrinkage
             except ShrinkageError:
                 continue
-        return len(shrinkages) - 1
+        return shrinkages[-1]
 
     def store_grid(self, whole: PenaltyPaths, chosen: Choice) -> None:
         super().store_grid(whole, chosen)
