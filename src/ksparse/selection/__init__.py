@@ -5,7 +5,7 @@
 
 from ..estimators import PrecisionPath, SparsityPath
 from .criteria import InformationCriterion, graph_criterion, information_criterion
-from .cross_validation import CrossValidated, CrossValidatedLinearModel, CrossValidatedPenalties
+from .cross_validation import CrossValidated, CrossValidatedLinearModel
 from .models import (
     SparseDiscriminantAnalysisCV,
     SparseHuberRegressionCV,
@@ -29,7 +29,6 @@ from .stability import StabilitySelection, expected_false_selections, smallest_t
 __all__ = [
     "CrossValidated",
     "CrossValidatedLinearModel",
-    "CrossValidatedPenalties",
     "InformationCriterion",
     "KSchedule",
     "PathSolver",

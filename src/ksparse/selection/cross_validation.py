@@ -40,7 +40,7 @@ class CrossValidated(ChosenK):
     """An estimator whose k is chosen by cross-validation; for linear models, see `CrossValidatedLinearModel`.
 
     Put it before an estimator with a fixed k, as a dataclass: the parameters are those of the estimator without `k` and
-    `warm_start`, and `ks`, `cv`, `scoring`, `rule` and `n_jobs`. `CrossValidatedPenalties` chooses penalties too.
+    `warm_start`, and `ks`, `cv`, `scoring`, `rule` and `n_jobs`.
     """
 
     cv: Any = 5
