@@ -30,7 +30,7 @@ __all__ = ["GraphModel", "SparsePrecision", "covariance_around"]
 #: A standard deviation below this fraction of a variable's largest value is rounding: the variable is constant.
 CONSTANT_SPREAD = 1e-13
 #: Shrinkages that cross-validation tries: factors, and amounts as multiples of 1/√n. On the paper's simulations with
-#: n = 100 and p = 30 to 200, amounts of 0.5/√n to 1.2/√n are best (benchmarks/graph_shrinkage.py).
+#: n = 100 and p = 30 to 200, amounts of 0.5/√n to 1.3/√n are best (benchmarks/graph_shrinkage.py).
 FACTORS = (0.05, 0.15, 0.3, 0.5)
 AMOUNTS = (0.3, 0.6, 0.9, 1.3)
 #: The fields of `edges_`.
@@ -125,7 +125,7 @@ class GraphModel(SparseEstimator):
     def suggest_penalties(self, objective: Objective) -> tuple[list[float], list[float]]:
         """Factors, or multiples of 1/√n, which is about the standard error of a correlation of n samples.
 
-        No shrinkage is among them where the covariance is regular.
+        0 is among them only where the covariance is regular.
         """
         assert isinstance(objective, ShrunkenLogDet)
         amounts = [float(multiple / np.sqrt(self._n_samples)) for multiple in AMOUNTS]
