@@ -218,7 +218,7 @@ def test_a_fold_does_not_depend_on_the_others() -> None:
     together = SparseLogisticRegressionCV(ks=[1, 3], cv=splits).fit(X, labels)
     for i, split in enumerate(splits):
         alone = SparseLogisticRegressionCV(ks=[1, 3], cv=[split]).fit(X, labels)
-        np.testing.assert_array_equal(alone.scores_[:, 0], together.scores_[:, i])
+        np.testing.assert_array_equal(alone.grid_scores_[..., 0], together.grid_scores_[..., i])
 
 
 # --- the choice -------------------------------------------------------------------------------------------------
