@@ -68,7 +68,7 @@ def test_priors_move_the_margins() -> None:
 
 def test_cross_validation_chooses_by_the_likelihood_of_held_out_samples() -> None:
     X, y = classes(n=90)
-    model = SparseDiscriminantAnalysisCV(ks=[0, 4, 7, 20], rule="best").fit(X, y)
+    model = SparseDiscriminantAnalysisCV(ks=[0, 4, 7, 20], shrinkages=0.0, rule="best").fit(X, y)
     splits = StratifiedKFold(6, shuffle=True, random_state=0).split(X, y)
     for fold, (train, test) in enumerate(splits):
         means = np.array([X[train][y[train] == label].mean(axis=0) for label in range(3)])
@@ -81,7 +81,7 @@ def test_cross_validation_chooses_by_the_likelihood_of_held_out_samples() -> Non
 def test_cross_validation_by_a_scorer() -> None:
     X, y = classes(n=90)
     labels = np.array(["a", "b", "c"])[y]
-    model = SparseDiscriminantAnalysisCV(ks=[0, 7], cv=3, scoring="accuracy").fit(X, labels)
+    model = SparseDiscriminantAnalysisCV(ks=[0, 7], shrinkages=0.0, cv=3, scoring="accuracy").fit(X, labels)
     for row, k in enumerate([0, 7]):
         splitter = StratifiedKFold(3, shuffle=True, random_state=0)
         truth = cross_val_score(SparseDiscriminantAnalysis(k), X, labels, cv=splitter)

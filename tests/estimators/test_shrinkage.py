@@ -161,14 +161,13 @@ def test_discriminants_of_all_pairs_have_their_closed_form(by: str) -> None:
 
 def test_criteria_and_folds_measure_the_samples_not_the_shrunken_covariance() -> None:
     X = samples(100)
-    options: Any = {"ks": [5], "shrinkage": 0.2}
-    model = SparsePrecisionIC(criterion="bic", **options).fit(X)
+    model = SparsePrecisionIC(ks=[5], shrinkage=0.2, criterion="bic").fit(X)
     R = correlations_of(X)
     scaled = model.precision_ * np.multiply.outer(X.std(axis=0), X.std(axis=0))
     deviance = 100 * (np.sum(R * scaled) - np.linalg.slogdet(scaled)[1])
     assert model.criterion_[0] == pytest.approx(deviance + 5 * np.log(100))
     fold = [(np.arange(60), np.arange(60, 100))]
-    chosen = SparsePrecisionCV(cv=fold, **options).fit(X)
+    chosen = SparsePrecisionCV(ks=[5], shrinkages=0.2, shrink_by="factor", cv=fold).fit(X)
     training = SparsePrecision(k=5, shrinkage=0.2).fit(X[:60])
     held_out = (X[60:] - training.location_).T @ (X[60:] - training.location_) / 40
     assert chosen.scores_[0, 0] == pytest.approx(log_likelihood(held_out, training.precision_))

@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ksparse import (
     SparseDiscriminantAnalysis,
+    SparseDiscriminantAnalysisCV,
     SparseHuberRegression,
     SparseLinearRegression,
     SparseLinearRegressionIC,
@@ -20,6 +21,7 @@ from ksparse import (
     SparseLogisticRegressionCV,
     SparsePoissonRegression,
     SparsePrecision,
+    SparsePrecisionCV,
     StabilitySelection,
 )
 
@@ -38,6 +40,8 @@ SIMILAR = [
     SparseLinearRegressionIC(ks=range(1, 6)),
     SparsePrecision(shrinkage=0.1, shrink_by="amount"),
     SparseDiscriminantAnalysis(shrinkage=0.1),
+    SparsePrecisionCV(ks=[0, 2], shrinkages=[0.0, 0.2], cv=2),
+    SparseDiscriminantAnalysisCV(ks=[0, 2], shrinkages=[0.0, 0.2], cv=2),
     StabilitySelection(SparseLinearRegression(), n_pairs=3, threshold=0.6, random_state=0),
 ]
 

@@ -84,11 +84,18 @@ def graph_estimators() -> dict[str, Problem]:
             table[f"graph estimator: n = {n}, {what}"] = partial(fit_graph, model, n)
             table[f"graph path: n = {n}, {what}"] = partial(fit_graph_path, model, n)
     for rule in ("best", "1se", "smooth"):
-        table[f"graph cv: {rule}"] = partial(fit_graph, ksparse.SparsePrecisionCV(cv=KFold(3), rule=rule))
-        table[f"discriminant cv: {rule}"] = partial(
-            fit, ksparse.SparseDiscriminantAnalysisCV(cv=StratifiedKFold(3), rule=rule), "multinomial", p=8
+        table[f"graph cv: {rule}"] = partial(
+            fit_graph, ksparse.SparsePrecisionCV(shrinkages=0.0, cv=KFold(3), rule=rule)
         )
-    by_accuracy = ksparse.SparseDiscriminantAnalysisCV(cv=StratifiedKFold(3), scoring="accuracy", rule="best")
+        table[f"discriminant cv: {rule}"] = partial(
+            fit,
+            ksparse.SparseDiscriminantAnalysisCV(shrinkages=0.0, cv=StratifiedKFold(3), rule=rule),
+            "multinomial",
+            p=8,
+        )
+    by_accuracy = ksparse.SparseDiscriminantAnalysisCV(
+        shrinkages=0.0, cv=StratifiedKFold(3), scoring="accuracy", rule="best"
+    )
     table["discriminant cv: accuracy"] = partial(fit, by_accuracy, "multinomial", p=8)
     for criterion in ("aic", "bic", "ebic"):
         table[f"graph ic: {criterion}"] = partial(fit_graph, ksparse.SparsePrecisionIC(criterion=criterion))

@@ -111,7 +111,6 @@ def test_before_it_is_fitted() -> None:
         SparseLinearRegressionCV().at(1)
 
 
-@pytest.mark.xfail(strict=True, reason="the path of a graph keeps no results")
 def test_graphs_have_a_model_for_each_number_of_edges() -> None:
     model = SparsePrecisionCV(ks=[0, 3], cv=2).fit(X)
     at = model.at(3)

@@ -158,6 +158,11 @@ k : int
 shrinkage : float
     s, at least 0 and below 1: how much covariances are shrunken towards 0 before edges are selected, while variances
     are kept. With few samples the likelihood of a graph overfits, and shrinkage helps.
+shrinkages : "auto", float or sequence of float
+    Values of the shrinkage s to try, on the same folds as k: how much covariances are shrunken towards 0 before edges
+    are selected, at least 0 and below 1. "auto" takes 0 and 0.3, 0.6, 0.9 and 1.3 times 1/√n, which is about the
+    standard error of a correlation; 0, 0.05, 0.15, 0.3 and 0.5 with ``shrink_by="factor"``. Where the covariance is
+    singular it leaves out 0 and what is too small.
 shrink_by : {"factor", "amount"}
     "factor" multiplies all covariances by 1 − s. "amount" moves each of them by at most s, as the graphical lasso with
     the penalty s does: better where there are many weak edges and few samples. The unit of s is then a correlation;
@@ -186,7 +191,13 @@ scoring : str or callable
 criterion : {"aic", "bic", "ebic"}
     What is minimized over k: see `ksparse.selection.graph_criterion`.
 path_ : PrecisionPath
-    The precision matrices for all k, fitted to all samples.
+    The precision matrices for all k, fitted to all samples; where shrinkages are chosen, with those chosen for each k.
+grid_scores_ : ndarray of shape (n_shrinkages, n_ks, 1, n_folds)
+    Score of every combination on each held-out fold.
+shrinkages_ : ndarray of shape (n_shrinkages,)
+    The shrinkages that were tried, increasing.
+shrinkage_ : float
+    The chosen one.
 coef_ : ndarray of shape (1 or n_classes, n_features)
     Coefficients of the margins; one row for two classes.
 intercept_ : ndarray of shape (1 or n_classes,)
@@ -208,6 +219,7 @@ ADDED = {
     "ks": ["ks_", "k_", "path_", "coef_path_", "intercept_path_"],
     "cv": ["scores_", "grid_scores_", "cv_results_", "choice_"],
     "alphas": ["alphas_", "refit_alphas_", "alpha_", "refit_alpha_"],
+    "shrinkages": ["shrinkages_", "shrinkage_"],
     "criterion": ["criterion_"],
 }
 ALWAYS = ["n_iter_", "result_", "n_features_in_", "feature_names_in_"]

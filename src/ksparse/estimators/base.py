@@ -91,9 +91,9 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     unit_name: ClassVar[str] = "features"
     #: The solvers that can be chosen by name.
     solver_choices: ClassVar[SolverChoices] = SOLVERS
-    #: The parameter that acts while units are selected (a ridge, a shrinkage), and the one that takes its place when
-    #: the selected units are fitted for the last time; cross-validation chooses both. None if there are none.
-    penalty_names: ClassVar[tuple[str, str] | None] = None
+    #: The parameter that acts while units are selected (a ridge, a shrinkage), and, if there is one, that which takes
+    #: its place when the selected units are fitted for the last time; cross-validation chooses them.
+    penalty_names: ClassVar[tuple[str, ...]] = ()
 
     #: Fitted attributes beyond those of every estimator of features or edges, as `_docs` names them.
     more_attributes: ClassVar[tuple[str, ...]] = ()
@@ -146,7 +146,7 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         raise NotImplementedError(f"{type(self).__name__} has no penalty to change")
 
     def suggest_penalties(self, objective: Objective) -> tuple[list[float], list[float]]:
-        """Values to try of the parameters in `penalty_names`, for f on all samples."""
+        """Values to try of the parameters in `penalty_names`, for f on all samples; none for one that is not there."""
         raise NotImplementedError(f"{type(self).__name__} has no penalty to choose")
 
     @abstractmethod
@@ -207,7 +207,7 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def refit_penalty(self) -> float | None:
         """The penalty of the final fit of the selected units, if it is not the one that selected them."""
-        if self.penalty_names is None:
+        if len(self.penalty_names) < 2:
             return None
         selecting, refitting = (getattr(self, name) for name in self.penalty_names)
         return None if refitting is None or refitting == selecting else refitting

@@ -69,7 +69,7 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
     takes it), `weigh_samples` and `deviance`. With scikit-learn's `MultiOutputMixin`, y may have several columns.
     """
 
-    penalty_names: ClassVar[tuple[str, str] | None] = ("alpha", "refit_alpha")
+    penalty_names: ClassVar[tuple[str, ...]] = ("alpha", "refit_alpha")
 
     k: int = 10
     _: KW_ONLY

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -50,6 +51,10 @@ class SparsityPath:
     passes: int
     feature_names: AnyArray | None = None
 
+    def result_at(self, position: int) -> Result:
+        """What the solver returned for the k at a position of `ks`."""
+        return self.results[position]
+
     @property
     def values(self) -> Array:
         """f for each k."""
@@ -74,9 +79,14 @@ class PrecisionPath:
     precision : tuple of sparse arrays of shape (n_features, n_features)
         Ω for each k.
     values : ndarray of shape (n_ks,)
-        −log det Ω + ⟨Σ, Ω⟩ for each k, of standardized variables unless `standardize` is False.
+        −log det Ω + ⟨Σ, Ω⟩ for each k, of standardized variables unless `standardize` is False; with the shrunken
+        covariance in the place of Σ, where there is a shrinkage.
     feature_names : ndarray of str or None
         Names of the variables, if X has any.
+    solutions : tuple of sparse arrays of shape (n_features, n_features)
+        Ω for each k as the solver found it, of standardized variables unless `standardize` is False.
+    outcomes : tuple of Result
+        What else the solver returned for each k; without matrices, which would fill the memory.
 
     Examples
     --------
@@ -95,6 +105,30 @@ class PrecisionPath:
     precision: tuple[sparse.csr_array, ...]
     values: Array
     feature_names: AnyArray | None = None
+    solutions: tuple[sparse.csr_array, ...] = ()
+    outcomes: tuple[Result, ...] = ()
+
+    @classmethod
+    def of_results(
+        cls, results: Mapping[int, Result], precision: Callable[[Result], Array], feature_names: AnyArray | None
+    ) -> PrecisionPath:
+        """The path of the solutions for all k; `precision` gives Ω of a solution in the units of the data."""
+        ks = sorted(results)
+        found = [results[k] for k in ks]
+        return cls(
+            np.array(ks),
+            tuple(sparse.csr_array(precision(result)) for result in found),
+            np.array([result.value for result in found]),
+            feature_names,
+            tuple(sparse.csr_array(result.x) for result in found),
+            tuple(replace(result, x=np.empty(0), support=np.empty(0, dtype=bool)) for result in found),
+        )
+
+    def result_at(self, position: int) -> Result:
+        """What the solver returned for the k at a position of `ks`."""
+        x = self.solutions[position].toarray()
+        support = (x != 0) & ~np.eye(len(x), dtype=bool)
+        return replace(self.outcomes[position], x=x, support=support)
 
     def __len__(self) -> int:
         return len(self.ks)

@@ -9,13 +9,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.covariance import EmpiricalCovariance, log_likelihood
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import AnyArray, Array, Mask
 from ..objectives import EigenvalueBounds, LogDet, Objective
-from ..objectives.definite import check_bounds
+from ..objectives.definite import check_bounds, is_regular
 from ..objectives.shrinkage import ShrunkenLogDet, shrink_covariance
 from ..solvers import FBS, Backtracking, GLasso, GraHTP, GraSP, Result, Solver, SwapGraHTP
 from ..sparsity import Pairs
@@ -30,6 +29,10 @@ __all__ = ["GraphModel", "SparsePrecision", "covariance_around"]
 
 #: A standard deviation below this fraction of a variable's largest value is rounding: the variable is constant.
 CONSTANT_SPREAD = 1e-13
+#: Shrinkages that cross-validation tries: factors, and amounts as multiples of 1/√n. On the paper's simulations with
+#: n = 100 and p = 30 to 200, amounts of 0.5/√n to 1.3/√n are best (benchmarks/graph_shrinkage.py).
+FACTORS = (0.05, 0.15, 0.3, 0.5)
+AMOUNTS = (0.3, 0.6, 0.9, 1.3)
 #: The fields of `edges_`.
 EDGE_FIELDS = np.dtype([("i", np.intp), ("j", np.intp), ("partial_correlation", np.float64)])
 #: The Lipschitz constant of a log-determinant is so large that a step of its inverse would not change the support.
@@ -52,6 +55,7 @@ class GraphModel(SparseEstimator):
     """
 
     unit_name: ClassVar[str] = "edges"
+    penalty_names: ClassVar[tuple[str, ...]] = ("shrinkage",)
     solver_choices: ClassVar[SolverChoices] = GRAPH_SOLVERS
 
     k: int = 10
@@ -92,7 +96,11 @@ class GraphModel(SparseEstimator):
         """The covariance of other samples around the means of the training samples."""
 
     def prepare(self, samples: Samples) -> ShrunkenLogDet:
-        return self.build_objective(self.fit_scaled_covariance(samples), self.shrinkage)
+        self._n_samples = len(samples)
+        shrinkage = 0.0 if self.shrinkage is None else self.shrinkage  # where it is yet to be chosen
+        objective = self.build_objective(self.fit_scaled_covariance(samples), shrinkage)
+        self.bounds_ = objective.bounds
+        return objective
 
     def fit_scaled_covariance(self, samples: Samples) -> Array:
         """The covariance that is shrunken: the correlations, with `standardize`; sets the means and scales."""
@@ -106,10 +114,23 @@ class GraphModel(SparseEstimator):
         return covariance
 
     def build_objective(self, covariance: Array, shrinkage: float) -> ShrunkenLogDet:
-        """f with a shrinkage, from what `fit_scaled_covariance` returns; sets the bounds of the eigenvalues."""
+        """f with a shrinkage, from what `fit_scaled_covariance` returns."""
         shrunken = shrink_covariance(covariance, shrinkage, self.shrink_by)
-        self.bounds_ = check_bounds(self.bounds, shrunken, self.xi)
-        return ShrunkenLogDet.of_covariances(covariance, shrunken, self.bounds_)
+        return ShrunkenLogDet.of_covariances(covariance, shrunken, check_bounds(self.bounds, shrunken, self.xi))
+
+    def with_penalty(self, objective: Objective, value: float) -> ShrunkenLogDet:
+        assert isinstance(objective, ShrunkenLogDet)
+        return self.build_objective(objective.unshrunken, value)
+
+    def suggest_penalties(self, objective: Objective) -> tuple[list[float], list[float]]:
+        """Factors, or multiples of 1/√n, which is about the standard error of a correlation of n samples.
+
+        0 is among them only where the covariance is regular.
+        """
+        assert isinstance(objective, ShrunkenLogDet)
+        amounts = [float(multiple / np.sqrt(self._n_samples)) for multiple in AMOUNTS]
+        values = list(FACTORS) if self.shrink_by == "factor" else [value for value in amounts if value < 1]
+        return [0.0, *values] if is_regular(objective.unshrunken) else values, []
 
     def build_sparsity(self, objective: Objective, k: int) -> Pairs:
         size, names = objective.shape[0], self._feature_names()
@@ -139,9 +160,7 @@ class GraphModel(SparseEstimator):
         return result.x / np.multiply.outer(self._scale, self._scale)
 
     def build_path(self, results: Mapping[int, Result], passes: int) -> PrecisionPath:
-        ks = sorted(results)
-        matrices = tuple(sparse.csr_array(self.precision_of(results[k])) for k in ks)
-        return PrecisionPath(np.array(ks), matrices, np.array([results[k].value for k in ks]), self._feature_names())
+        return PrecisionPath.of_results(results, self.precision_of, self._feature_names())
 
     def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:
         """Mean log-likelihood of a held-out sample."""

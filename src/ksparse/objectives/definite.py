@@ -13,7 +13,15 @@ from sklearn.utils import check_array
 from .._types import Array, IntArray
 from ..validation import check_positive_number
 
-__all__ = ["EigenvalueBounds", "Inverse", "check_bounds", "check_covariance", "cholesky", "eigenvalue_bounds"]
+__all__ = [
+    "EigenvalueBounds",
+    "Inverse",
+    "check_bounds",
+    "check_covariance",
+    "cholesky",
+    "eigenvalue_bounds",
+    "is_regular",
+]
 
 #: Relative deviation from symmetry or positive semidefiniteness that is taken for rounding.
 MAX_ASYMMETRY = 1e-8
@@ -175,6 +183,11 @@ def check_covariance(covariance: Any) -> Array:
     return symmetric
 
 
+def is_regular(covariance: Array) -> bool:
+    """Whether a covariance is so far from singular that every graph has a maximum-likelihood Ω."""
+    return cholesky(covariance, -MIN_REGULAR_EIGENVALUE * float(covariance.diagonal().max())) is not None
+
+
 def check_bounds(bounds: Any, covariance: Array, xi: float = 1e-2) -> EigenvalueBounds:
     """A user's bounds, checked, or the bounds that a name means for a covariance."""
     check_positive_number(xi, "xi")
@@ -183,11 +196,8 @@ def check_bounds(bounds: Any, covariance: Array, xi: float = 1e-2) -> Eigenvalue
     if isinstance(bounds, str):
         if bounds not in ("auto", "paper"):
             raise ValueError(f'bounds must be "auto", "paper", a pair (alpha, beta) or None, got {bounds!r}')
-        regular = (
-            bounds == "auto"
-            and cholesky(covariance, -MIN_REGULAR_EIGENVALUE * float(covariance.diagonal().max())) is not None
-        )
-        return EigenvalueBounds(0.0, np.inf) if regular else eigenvalue_bounds(covariance, xi)
+        unbounded = bounds == "auto" and is_regular(covariance)
+        return EigenvalueBounds(0.0, np.inf) if unbounded else eigenvalue_bounds(covariance, xi)
     try:
         lower, upper = (float(value) for value in bounds)
     except (TypeError, ValueError) as error:

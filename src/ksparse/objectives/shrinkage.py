@@ -11,7 +11,7 @@ from ..validation import check_nonnegative_number
 from .definite import EigenvalueBounds, cholesky
 from .logdet import LogDet
 
-__all__ = ["ShrunkenLogDet", "check_shrinkage", "shrink_covariance"]
+__all__ = ["ShrinkageError", "ShrunkenLogDet", "check_shrinkage", "shrink_covariance"]
 
 #: How covariances may be shrunken.
 WAYS = ("factor", "amount")
@@ -20,6 +20,10 @@ WAYS = ("factor", "amount")
 LASSO_SWEEP_TOL, MAX_LASSO_SWEEPS = 1e-8, 1000
 #: Where the sweeps start: covariances times this, since a covariance of few samples is singular.
 START_FACTOR = 0.95
+
+
+class ShrinkageError(ValueError):
+    """A shrinkage is too small for a covariance that is nearly singular."""
 
 
 class ShrunkenLogDet(LogDet):
@@ -115,7 +119,7 @@ def _shrink_by_amount(covariance: Array, shrinkage: float) -> Array:
     W = _shrink_by_factor(target, 1.0 - START_FACTOR)
     change = sweep_lasso(target, shrinkage, W, LASSO_SWEEP_TOL, MAX_LASSO_SWEEPS)
     if change > np.sqrt(LASSO_SWEEP_TOL) or not np.isfinite(W).all() or cholesky(W) is None:
-        raise ValueError(
+        raise ShrinkageError(
             f'shrinkage = {shrinkage:g} with shrink_by="amount" is too small for a covariance that is nearly singular: '
             'the graphical lasso does not converge; raise it, or use shrink_by="factor"'
         )

@@ -26,7 +26,7 @@ from .pathwise import PathSolver
 from .penalties import PenaltyGrid, PenaltyPaths, check_penalties
 from .rules import RULES, Choice, choose, choose_penalties, rate, standard_errors
 
-__all__ = ["CrossValidated", "CrossValidatedLinearModel"]
+__all__ = ["CrossValidated", "CrossValidatedLinearModel", "CrossValidatedPenalties"]
 
 log = logging.getLogger(__name__)
 
@@ -40,8 +40,7 @@ class CrossValidated(ChosenK):
     """An estimator whose k is chosen by cross-validation; for linear models, see `CrossValidatedLinearModel`.
 
     Put it before an estimator with a fixed k, as a dataclass: the parameters are those of the estimator without `k` and
-    `warm_start`, and `ks`, `cv`, `scoring`, `rule` and `n_jobs`. An estimator with `penalty_names` overrides
-    `build_grid`, and its penalties are chosen with k.
+    `warm_start`, and `ks`, `cv`, `scoring`, `rule` and `n_jobs`.
     """
 
     cv: Any = 5
@@ -70,8 +69,8 @@ class CrossValidated(ChosenK):
         """
         return self.fit_samples(self.check_samples(X, y, sample_weight), groups)
 
-    def build_grid(self, objective: Objective) -> PenaltyGrid:
-        """The penalties to try; by default only those that the model has."""
+    def build_grid(self, objective: Objective, training: Sequence[Objective]) -> PenaltyGrid:
+        """The penalties to try, for f on all samples and on those of each fold; by default those that the model has."""
         return PenaltyGrid()
 
     def fit_samples(self: C, samples: Samples, groups: Any = None) -> C:
@@ -82,9 +81,11 @@ class CrossValidated(ChosenK):
         scorer = None if self.scoring is None else get_scorer(self.scoring)
         parts = split_samples(self, samples, splits, scores_moments=scorer is None)
         objective = self.prepare(parts.whole)
-        grid = self.build_grid(objective)
+        folds = [Fold(self, training, held_out, scorer) for training, held_out in parts.folds]
+        grid = self.build_grid(objective, [fold.objective for fold in folds])
         whole = PenaltyPaths(self, objective, grid)
-        folds = [Fold(self, training, held_out, grid, scorer) for training, held_out in parts.folds]
+        for fold in folds:
+            fold.set_grid(grid)
         self._score_ks(whole, folds, min(len(train) for train, _ in splits))
         return self._store_models(whole)
 
@@ -132,13 +133,13 @@ class CrossValidated(ChosenK):
         results = {}
         for choice in by_k:
             (results[ks[choice.k]],) = whole.refit(choice.selection, ks[choice.k], [whole.grid.refit[choice.refit]])
-        self.store_grid(whole.grid, chosen)
+        self.store_grid(whole, chosen)
         self.choice_ = self._describe_choice(ks[chosen.k], whole.solvers[0])
         log.info(self.choice_)
         return self.store_choice(results, sum(solver.passes for solver in whole.solvers), ks[chosen.k])
 
-    def store_grid(self, grid: PenaltyGrid, chosen: Choice) -> None:
-        """Set the fitted attributes of the penalties: those that were tried, and the chosen ones."""
+    def store_grid(self, whole: PenaltyPaths, chosen: Choice) -> None:
+        """Set the fitted attributes of the penalties: those that were tried on all samples, and the chosen ones."""
 
     def _describe_choice(self, k: int, solver: PathSolver) -> str:
         tried, most = self.ks_.tolist(), solver.most
@@ -188,11 +189,47 @@ class CrossValidated(ChosenK):
         for axis, (name, values) in self.grid_axes().items():
             setattr(model, name, values[choice[axis]].item())
         model.scores_ = self.scores_[position]
-        return model.store_result(self.path_.results[position])
+        return model.store_result(self.path_.result_at(position))
+
+
+class CrossValidatedPenalties(CrossValidated):
+    """An estimator whose k and penalties are chosen by cross-validation.
+
+    For each of the estimator's `penalty_names`, such as `alpha`, a subclass has a parameter `alphas` instead: "auto", a
+    number or a sequence of numbers; for the second penalty also None, which stands for that of the selection.
+    """
+
+    def build_grid(self, objective: Objective, training: Sequence[Objective]) -> PenaltyGrid:
+        given = [getattr(self, f"{name}s") for name in self.penalty_names]
+        suggested: tuple[list[float], list[float]] = ([], [])
+        if any(isinstance(values, str) for values in given):
+            suggested = self.suggest_penalties(objective)
+        axes = [
+            check_penalties(values, f"{name}s", auto)
+            for values, name, auto in zip(given, self.penalty_names, suggested, strict=False)
+            if values is not None or name == self.penalty_names[0]
+        ]
+        return PenaltyGrid(*axes)
+
+    def store_grid(self, whole: PenaltyPaths, chosen: Choice) -> None:
+        axes = ((whole.grid.selection, chosen.selection), (whole.grid.refit, chosen.refit))
+        used = np.nan
+        for name, (penalties, position) in zip(self.penalty_names, axes, strict=False):
+            values: Array = np.array(penalties, dtype=np.float64)  # None, the penalty of the selection, is NaN
+            used = used if np.isnan(values[position]) else float(values[position])
+            setattr(self, f"{name}s_", values)
+            setattr(self, f"{name}_", used)
+
+    def grid_axes(self) -> dict[int, tuple[str, AnyArray]]:
+        selecting, *refitting = ((name, getattr(self, f"{name}s_")) for name in self.penalty_names)
+        axes = {0: selecting, **super().grid_axes()}
+        if refitting and not np.isnan(refitting[0][1]).any():
+            axes[2] = refitting[0]
+        return axes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class CrossValidatedLinearModel(CrossValidated):
+class CrossValidatedLinearModel(CrossValidatedPenalties):
     """A linear model whose k, ridge of the selection and ridge of the coefficients are chosen by cross-validation.
 
     Put it before a `SparseLinearModel`, as a dataclass: the parameters are those of the model without `k`, `alpha`,
@@ -220,23 +257,3 @@ class CrossValidatedLinearModel(CrossValidated):
     alphas: Any = "auto"
     refit_alphas: Any = "auto"
     standardize: bool = True
-
-    def build_grid(self, objective: Objective) -> PenaltyGrid:
-        suggested: tuple[list[float], list[float]] = ([], [])
-        if isinstance(self.alphas, str) or isinstance(self.refit_alphas, str):
-            suggested = self.suggest_penalties(objective)
-        selection = check_penalties(self.alphas, "alphas", suggested[0])
-        if self.refit_alphas is None:
-            return PenaltyGrid(selection)
-        return PenaltyGrid(selection, check_penalties(self.refit_alphas, "refit_alphas", suggested[1]))
-
-    def store_grid(self, grid: PenaltyGrid, chosen: Choice) -> None:
-        self.alphas_: Array = np.array(grid.selection, dtype=np.float64)
-        self.refit_alphas_: Array = np.array(grid.refit, dtype=np.float64)  # None, the ridge of the selection, is NaN
-        self.alpha_ = float(self.alphas_[chosen.selection])
-        refit = grid.refit[chosen.refit]
-        self.refit_alpha_ = self.alpha_ if refit is None else refit
-
-    def grid_axes(self) -> dict[int, tuple[str, AnyArray]]:
-        axes = {0: ("alpha", self.alphas_), **super().grid_axes()}
-        return axes if np.isnan(self.refit_alphas_).any() else {**axes, 2: ("refit_alpha", self.refit_alphas_)}

@@ -25,22 +25,23 @@ class Fold:
         The model, of which the fold makes a copy of its own.
     training, held_out : Samples
         The two parts.
-    grid : PenaltyGrid
-        The penalties to try.
     scorer : callable, optional
         A scorer of scikit-learn; by default the model's own score.
     """
 
-    def __init__(
-        self, model: SparseEstimator, training: Samples, held_out: Samples, grid: PenaltyGrid, scorer: Any = None
-    ) -> None:
+    def __init__(self, model: SparseEstimator, training: Samples, held_out: Samples, scorer: Any = None) -> None:
         self._model = model.copy_for_fold(training)
-        self._paths = PenaltyPaths(self._model, self._model.prepare(training), grid)
-        # Held-out samples have lost the names of their features, which scikit-learn would miss in predictions.
-        self._model.__dict__.pop("feature_names_in_", None)
+        #: f on the training part.
+        self.objective = self._model.prepare(training)
         if sparse.issparse(held_out.X):
             held_out = replace(held_out, X=held_out.X.tocsc())  # scores read columns
         self._held_out, self._scorer = held_out, scorer
+
+    def set_grid(self, grid: PenaltyGrid) -> None:
+        """Set the penalties to try, before any score."""
+        self._paths = PenaltyPaths(self._model, self.objective, grid)
+        # Held-out samples have lost the names of their features, which scikit-learn would miss in predictions.
+        self._model.__dict__.pop("feature_names_in_", None)
         self._refits = None if None in grid.refit else [float(penalty or 0.0) for penalty in grid.refit]
         # Several penalties of the selection often find the same units, whose refits are the same.
         self._known: dict[bytes, Array] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from inspect import cleandoc
 from typing import Any, ClassVar, TypeVar
@@ -10,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 from ..estimators import (
     Samples,
     SparseDiscriminantAnalysis,
+    SparseEstimator,
     SparseHuberRegression,
     SparseLinearRegression,
     SparseLogisticRegression,
@@ -17,13 +19,16 @@ from ..estimators import (
     SparsePrecision,
 )
 from ..estimators._docs import document
-from ..objectives import Objective
+from ..objectives import LogDet, Objective
+from ..objectives.shrinkage import ShrinkageError, check_shrinkage
 from ..solvers import Result
 from ..validation import check_nonnegative_number, check_positive_number
 from .choosing import ChosenK
 from .criteria import GRAPH_CRITERIA, InformationCriterion, graph_criterion
-from .cross_validation import CrossValidated, CrossValidatedLinearModel
+from .cross_validation import CrossValidatedLinearModel, CrossValidatedPenalties
 from .pathwise import PathSolver
+from .penalties import PenaltyGrid, PenaltyPaths
+from .rules import Choice
 
 C = TypeVar("C", bound=type[ChosenK])
 G = TypeVar("G", bound="CrossValidatedGraph")
@@ -110,8 +115,14 @@ class SparseHuberRegressionIC(InformationCriterion, SparseHuberRegression):
     """
 
 
-class CrossValidatedGraph(CrossValidated):
-    """A graph whose number of edges is chosen by cross-validation."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class CrossValidatedGraph(CrossValidatedPenalties):
+    """A graph whose number of edges and shrinkage are chosen by cross-validation."""
+
+    shrinkage: Any = field(default=None, init=False)
+
+    shrinkages: Any = "auto"
+    shrink_by: str = "amount"
 
     def fit(self: G, X: Any, y: Any = None, groups: Any = None) -> G:  # type: ignore[override]
         """Choose the number of edges by cross-validation, and fit the model to all samples.
@@ -132,11 +143,43 @@ class CrossValidatedGraph(CrossValidated):
         """
         return self.fit_samples(self.check_samples(X, y), groups)
 
+    def build_grid(self, objective: Objective, training: Sequence[Objective]) -> PenaltyGrid:
+        grid = super().build_grid(objective, training)
+        for shrinkage in grid.selection:
+            check_shrinkage(shrinkage, "shrinkages")
+        if not isinstance(self.shrinkages, str):
+            return grid
+        # Small amounts may be impossible where a covariance is nearly singular, if only on one fold.
+        positive = [shrinkage for shrinkage in grid.selection if shrinkage]
+        weakest = max(self._find_possible(each, positive) for each in (objective, *training))
+        return PenaltyGrid(tuple(s for s in grid.selection if s is not None and (s == 0.0 or s >= weakest)))
+
+    def _find_possible(self, objective: Objective, shrinkages: Sequence[float]) -> float:
+        """The first of increasing shrinkages that is possible; the last, which says what is wrong, if none is."""
+        for shrinkage in shrinkages:
+            try:
+                self.with_penalty(objective, shrinkage)
+                return shrinkage
+            except ShrinkageError:
+                continue
+        return shrinkages[-1]
+
+    def store_grid(self, whole: PenaltyPaths, chosen: Choice) -> None:
+        super().store_grid(whole, chosen)
+        objectives = [solver.objective for solver in whole.solvers]
+        self._bounds = [objective.bounds for objective in objectives if isinstance(objective, LogDet)]
+        self.bounds_ = self._bounds[chosen.selection]
+
+    def at(self, k: int) -> SparseEstimator:
+        model = super().at(k)
+        model.bounds_ = self._bounds[self.shrinkages_.tolist().index(model.shrinkage)]
+        return model
+
 
 @describe
 @dataclass(eq=False, repr=False, kw_only=True)
 class SparsePrecisionCV(CrossValidatedGraph, SparsePrecision):
-    """A precision matrix with the number of edges chosen by the likelihood of held-out samples."""
+    """A precision matrix with the number of edges and the shrinkage chosen by the likelihood of held-out samples."""
 
     # Folds need samples: a covariance cannot be split.
     covariance: None = field(default=None, init=False)
@@ -145,7 +188,10 @@ class SparsePrecisionCV(CrossValidatedGraph, SparsePrecision):
 @describe
 @dataclass(eq=False, repr=False, kw_only=True)
 class SparseDiscriminantAnalysisCV(CrossValidatedGraph, SparseDiscriminantAnalysis):
-    """Discriminant analysis with the number of edges chosen by cross-validation, as in the paper (§5.2.2)."""
+    """Discriminant analysis with the number of edges and the shrinkage chosen by cross-validation.
+
+    The paper (§5.2.2) chooses the number of edges alone: ``shrinkages=0``.
+    """
 
     cv: Any = 6
 

@@ -94,6 +94,11 @@ class PathSolver:
         self.results: dict[int, Result] = {}
 
     @property
+    def objective(self) -> Objective:
+        """f in working coordinates."""
+        return self._objective
+
+    @property
     def passes(self) -> int:
         """Passes over the data so far."""
         return self._objective.counters.passes - self._passes_before

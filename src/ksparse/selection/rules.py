@@ -61,7 +61,7 @@ def rate(scores: Array, ks: IntArray, rule: str) -> Array:
 
     Cross-validated scores of neighbouring models differ mostly by chance where samples are few, and the best of
     hundreds is the luckiest. Averaged are 1:2:1 neighbours on both axes of penalties, and all k with weights
-    exp(−½d²), d = log((k + 1)/(k′ + 1))/0.4.
+    exp(−½d²), d = log((k + 1)/(k′ + 1))/0.4. One fold does not show what is chance: nothing is averaged then.
     """
     means = scores.mean(axis=-1)
     if rule != "smooth":
