@@ -41,6 +41,19 @@ class CrossValidated(ChosenK):
 
     Put it before an estimator with a fixed k, as a dataclass: the parameters are those of the estimator without `k` and
     `warm_start`, and `ks`, `cv`, `scoring`, `rule` and `n_jobs`.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ksparse import SparseLinearRegression
+    >>> from ksparse.selection import CrossValidated
+    >>> @dataclass(eq=False, repr=False)
+    ... class OneRidgeCV(CrossValidated, SparseLinearRegression):
+    ...     "Least squares with k chosen by cross-validation, and a ridge that is given."
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> OneRidgeCV(ks=range(1, 6), alpha=1e-3).fit(X, y).k_
+    5
     """
 
     cv: Any = 5

@@ -22,6 +22,9 @@ K_WIDTH = 0.4
 #: Scores further than this many standard errors below the best count as that far: a model that is clearly worse must
 #: not pull down its neighbour.
 LOWEST = 2.0
+#: A k whose scores are lower by this many standard errors of the difference is not averaged with: where a necessary
+#: feature is missing, the next larger k must not suffer from it.
+CLEAR_DIFFERENCE = 5.0
 #: The smallest k within this many standard errors of the best is taken.
 INDIFFERENCE = 0.05
 
@@ -60,8 +63,8 @@ def rate(scores: Array, ks: IntArray, rule: str) -> Array:
     """What is compared: mean scores over the folds; for "smooth", averaged over neighbouring combinations.
 
     Cross-validated scores of neighbouring models differ mostly by chance where samples are few, and the best of
-    hundreds is the luckiest. Averaged are 1:2:1 neighbours on both axes of penalties, and all k with weights
-    exp(−½d²), d = log((k + 1)/(k′ + 1))/0.4. One fold does not show what is chance: nothing is averaged then.
+    hundreds is the luckiest. Averaged are 1:2:1 neighbours on both axes of penalties, and all k′ that are not clearly
+    worse than k, with weights exp(−½d²), d = log((k + 1)/(k′ + 1))/0.4. One fold says nothing about chance.
     """
     means = scores.mean(axis=-1)
     if rule != "smooth":
@@ -72,9 +75,22 @@ def rate(scores: Array, ks: IntArray, rule: str) -> Array:
         return means
     rates = np.maximum(means, means[best] - LOWEST * error)
     rates = _average_neighbours(_average_neighbours(rates, 0), 2)
+    weights = _weigh_neighbours(scores, rates, ks)
+    return np.einsum("kj,ajr->akr", weights / weights.sum(axis=1, keepdims=True), rates)
+
+
+def _weigh_neighbours(scores: Array, rates: Array, ks: IntArray) -> Array:
+    """Weight of each k′ in the average for each k; 0 where k′, with its best penalties, is clearly worse than k."""
     places = np.log1p(np.asarray(ks, dtype=np.float64))
     weights = np.exp(-0.5 * np.square((places[:, None] - places) / K_WIDTH))
-    return np.einsum("kj,ajr->akr", weights / weights.sum(axis=1, keepdims=True), rates)
+    best = [np.unravel_index(np.argmax(rates[:, k]), rates[:, k].shape) for k in range(len(places))]
+    by_k = np.array([scores[selection, k, refit] for k, (selection, refit) in enumerate(best)])
+    with np.errstate(invalid="ignore"):
+        differences = by_k[None] - by_k[:, None]
+        errors = differences.std(axis=-1, ddof=1) / np.sqrt(differences.shape[-1])
+        is_worse = ~(differences.mean(axis=-1) >= -CLEAR_DIFFERENCE * errors)
+    is_worse[np.diag_indices_from(is_worse)] = False
+    return np.where(is_worse, 0.0, weights)
 
 
 def _average_neighbours(values: Array, axis: int) -> Array:
