@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -55,20 +57,25 @@ def smoothed(scores: Array, ks: Array) -> Array:
     error = scores[top].std(ddof=1) / np.sqrt(scores.shape[-1])
     clipped = np.maximum(means, means[top] - rules.LOWEST * error)
     n_selection, n_k, n_refit = means.shape
+    over_penalties = np.zeros_like(means)
+    for a, k, r in np.ndindex(means.shape):
+        for da, dr in itertools.product((-1, 0, 1), repeat=2):
+            at = min(max(a + da, 0), n_selection - 1), k, min(max(r + dr, 0), n_refit - 1)
+            over_penalties[a, k, r] += (1 + (da == 0)) * (1 + (dr == 0)) * clipped[at] / 16
+    curves = []
+    for k in range(n_k):
+        a, r = np.unravel_index(over_penalties[:, k].argmax(), (n_selection, n_refit))
+        curves.append(scores[a, k, r])
     result = np.zeros_like(means)
-    for a in range(n_selection):
-        for k in range(n_k):
-            for r in range(n_refit):
-                total = weight = 0.0
-                for j in range(n_k):
-                    distance = (np.log(ks[k] + 1) - np.log(ks[j] + 1)) / rules.K_WIDTH
-                    near = np.exp(-(distance**2) / 2)
-                    for da in (-1, 0, 1):
-                        for dr in (-1, 0, 1):
-                            at = min(max(a + da, 0), n_selection - 1), j, min(max(r + dr, 0), n_refit - 1)
-                            part = near * (1 + (da == 0)) * (1 + (dr == 0))
-                            total, weight = total + part * clipped[at], weight + part
-                result[a, k, r] = total / weight
+    for k in range(n_k):
+        total, weight = np.zeros((n_selection, n_refit)), 0.0
+        for j in range(n_k):
+            lower = curves[j] - curves[k]
+            if lower.mean() < -rules.CLEAR_DIFFERENCE * lower.std(ddof=1) / np.sqrt(len(lower)):
+                continue
+            near = np.exp(-(((np.log(ks[k] + 1) - np.log(ks[j] + 1)) / rules.K_WIDTH) ** 2) / 2)
+            total, weight = total + near * over_penalties[:, j], weight + near
+        result[:, k] = total / weight
     return result
 
 
@@ -92,9 +99,19 @@ def test_smooth_does_not_take_a_lucky_neighbour_of_bad_models() -> None:
     """A single k that scores best by chance, among noise, and a broad hill that scores a little less."""
     ks = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     means = np.array([0.0, 0.1, 0.2, 0.75, 0.8, 0.85, 0.8, 0.75, 0.2, 0.87])
-    folds = means[:, None] + np.array([-0.3, 0.0, 0.3])
+    noise = np.random.default_rng(0).standard_normal((10, 5))
+    folds = means[:, None] + noise - noise.mean(axis=1, keepdims=True)
     assert choose(folds[None, :, None], ks, "best").k == 9
     assert 3 <= choose(folds[None, :, None], ks, "smooth").k <= 7
+
+
+def test_the_k_after_a_necessary_feature_does_not_suffer_from_the_one_before() -> None:
+    """Scores rise steeply to k = 3 and hardly change after it: on every fold alike."""
+    ks = np.array([0, 1, 2, 3, 4, 5, 7, 9])
+    means = np.array([-3.0, -2.0, -1.0, -0.5, -0.5001, -0.5002, -0.5003, -0.5004])
+    noise = np.random.default_rng(0).standard_normal((8, 5))
+    folds = means[:, None] + 0.1 * noise[0] + 1e-3 * noise
+    assert choose(folds[None, :, None], ks, "smooth").k == 3
 
 
 def test_a_clearly_worse_neighbour_does_not_pull_down_the_best() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._types import Array, IntArray, Mask
-from ..objectives.linear import LinearModel, PointwiseData
+from ..objectives.columns import LinearModel, PointwiseData
 
 __all__ = ["apply_to_rows", "minimize_for_ridges"]
 

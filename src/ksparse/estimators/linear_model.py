@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._types import AnyArray, Array, Mask, Matrix
 from ..debias.ridges import apply_to_rows, minimize_for_ridges
 from ..objectives import LinearObjective, Loss, Objective
-from ..objectives.linear import LinearModel, normalize_weights
+from ..objectives.columns import LinearModel
+from ..objectives.linear import normalize_weights
 from ..objectives.protocols import WorkingForm, working_form
 from ..optimize import minimize
 from ..solvers import FixedSupport, Result, Solver

@@ -21,7 +21,14 @@ __all__ = ["PenaltyGrid", "PenaltyPaths", "check_penalties"]
 
 @dataclass(frozen=True)
 class PenaltyGrid:
-    """Penalties to try."""
+    """Penalties to try.
+
+    Examples
+    --------
+    >>> from ksparse.selection import PenaltyGrid
+    >>> PenaltyGrid(selection=(0.1, 1.0), refit=(0.0, 0.1)).selection
+    (0.1, 1.0)
+    """
 
     #: While units are selected; (None,) for a model without penalty, or with one that is fixed.
     selection: tuple[float | None, ...] = (None,)

@@ -11,7 +11,7 @@ import numpy as np
 from .._types import Array
 from ..debias import Debias, Exact, Truncate
 from ..objectives.base import NotFiniteError, describe_objective
-from ..objectives.linear import LinearModel
+from ..objectives.columns import LinearModel
 from ..objectives.losses import SquaredLoss
 from ..validation import check_callable
 from .halting import HaltingRules, RelativeChange, SameSupport, check_rules, find_first_reason

@@ -1,0 +1,357 @@
+"""A loss of the margins of some columns of a design, with ridge and intercept: what solvers restrict and refit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from .._types import Array, IntArray, Mask
+from ..counters import Counters
+from ..designs import ColumnBlock, Design, RowVector
+from ..validation import check_nonnegative_number
+from .base import Outcome, Point, TwiceDifferentiable, describe_objective, inherit
+from .loss import AnyLoss, Loss
+from .protocols import (
+    DetectsUnboundedness,
+    HasCrossHessian,
+    HasLipschitzConstant,
+    HasPenalty,
+    HasWorkingForm,
+    NoLipschitzConstantError,
+    WorkingForm,
+    largest_eigenvalue,
+)
+from .terms import Terms
+
+__all__ = ["LinearModel", "PointwiseData"]
+
+#: Below this loss a separating point proves that the infimum 0 is not attained.
+SEPARATED_LOSS = 1e-6
+
+
+class PointwiseData(NamedTuple):
+    """A loss that is a sum over samples with one output each, and its data in memory."""
+
+    loss: Loss
+    #: Some columns of X.
+    columns: Array
+    #: y as the loss wants it.
+    target: Array
+    #: Sample weights that sum to 1.
+    weights: Array
+    #: Known part of the margins.
+    offset: Array | None
+
+
+class LinearModel(
+    TwiceDifferentiable, HasCrossHessian, HasLipschitzConstant, HasPenalty, HasWorkingForm, DetectsUnboundedness
+):
+    """A loss of the margins of some columns of a design, with ridge and optional intercept.
+
+    The coordinates are the coefficients of the columns, then the intercept if there is one; rows of a matrix where
+    there are several outputs. `LinearObjective` is the one of all columns that users make; its restrictions are others.
+
+    With `columns`, the model sees these columns of the design only. With a `pattern`, a mask of the coefficient matrix,
+    the iterate is the vector of its entries.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        terms: Terms,
+        alpha: float,
+        fit_intercept: bool,
+        columns: IntArray | None = None,
+        pattern: Mask | None = None,
+        counters: Counters | None = None,
+    ) -> None:
+        super().__init__()
+        if counters is not None:
+            self.counters = counters
+        self._design, self._terms, self._columns, self._pattern = design, terms, columns, pattern
+        self._block: ColumnBlock = design.select_all() if columns is None else design.select(columns)
+        self.loss: AnyLoss = terms.loss
+        self.alpha, self.fit_intercept = alpha, fit_intercept
+        self._outputs = terms.samples.output_shape
+        self._quadratic_hessian: Array | None = None
+        self._squares: Array | None = None
+        self._set_shape()
+        self.is_quadratic = self.loss.is_quadratic
+        # A ridge makes f strongly convex in all but the intercept, and any data determines an intercept.
+        self.is_strongly_convex = alpha > 0
+        if self.loss.shift_invariant:
+            self.n_invariances = self._n_rows if alpha == 0 else int(fit_intercept)
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the sample weights as given; the number of samples without any."""
+        return self._terms.samples.total_weight
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, whatever their weights."""
+        return self._design.shape[0]
+
+    @property
+    def _n_rows(self) -> int:
+        return self._block.width + self.fit_intercept
+
+    def _set_shape(self) -> None:
+        if self._pattern is not None:
+            self.shape = (int(self._pattern.sum()),)
+            return
+        self.shape = (self._n_rows, *self._outputs)
+        self.unit_kind = "rows" if self._outputs else "entries"
+        if self.fit_intercept:
+            self.free = np.zeros(self.shape, dtype=bool)
+            self.free[-1] = True
+
+    # --- evaluation -------------------------------------------------------------------------------------------
+
+    def evaluate(self, x: Array) -> Point:
+        """Evaluate f at x, touching only the columns where x is nonzero."""
+        x = self.check_point(x)
+        weights, intercept = self._split(x)
+        margins = self._terms.add_offset(self._block.matvec(weights), intercept)
+        flat = weights.ravel()
+        value = self._terms.total(margins) + 0.5 * self.alpha * float(flat @ flat)
+        return Point(self, x, value, margins)
+
+    def gradient(self, point: Point) -> Array:
+        """Xᵀr + alpha·w and the sum of r, with r the slopes of the loss: one pass over X."""
+        slopes = self._terms.slopes(point.state)
+        weights, _ = self._split(point.x)
+        return self._join(self._block.rmatvec(slopes) + self.alpha * weights, self._sum_rows(slopes))
+
+    def penalty_gradient(self, point: Point) -> Array:
+        """alpha·w, and 0 for the intercept."""
+        return self._join(self.alpha * self._split(point.x)[0], np.zeros(self._outputs))
+
+    def _sum_rows(self, rows: RowVector) -> Any:
+        return self._design.reduce_rows(lambda r: r.sum(axis=0), rows) if self.fit_intercept else None
+
+    def _split(self, x: Array) -> tuple[Array, Any]:
+        """Coefficients and intercept of an iterate."""
+        x = self._to_matrix(x)
+        return (x[:-1], x[-1]) if self.fit_intercept else (x, 0.0)
+
+    def _to_matrix(self, x: Array) -> Array:
+        """The rows of an iterate that is a vector because of its pattern."""
+        if self._pattern is None:
+            return x
+        matrix = np.zeros(self._pattern.shape)
+        matrix[self._pattern] = x
+        return matrix
+
+    def _join(self, weights: Array, intercept: Any) -> Array:
+        joined = np.append(weights, np.asarray(intercept)[None], axis=0) if self.fit_intercept else weights
+        return joined if self._pattern is None else joined[self._pattern]
+
+    def collect_samples(self) -> PointwiseData | None:
+        """The columns and what belongs to the rows, as arrays.
+
+        None unless the loss is a sum over samples that all count, with one output each.
+        """
+        samples, collect = self._terms.samples, self._design.collect_rows
+        if self._outputs or self._pattern is not None or samples.has_zero_weights or not isinstance(self.loss, Loss):
+            return None
+        offset = None if samples.offset is None else collect(samples.offset)
+        return PointwiseData(
+            self.loss, self._block.collect(), collect(samples.target), collect(samples.weights), offset
+        )
+
+    # --- another ridge, other columns, other coordinates --------------------------------------------------------
+
+    def with_alpha(self, alpha: float) -> LinearModel:
+        """The same loss of the same columns with another ridge; the columns that were gathered are shared."""
+        alpha = check_nonnegative_number(alpha, "alpha")
+        model = LinearModel(
+            self._design, self._terms, alpha, self.fit_intercept, self._columns, self._pattern, self.counters
+        )
+        model._name, model._squares, model._value_at_zero = describe_objective(self), self._squares, self._value_at_zero
+        if self._quadratic_hessian is not None:
+            model._quadratic_hessian = self._quadratic_hessian.copy()
+            model._quadratic_hessian.flat[:: self.size + 1] += model._ridge - self._ridge
+        return model
+
+    def restrict(self, support: Mask) -> LinearModel:
+        """f on the columns of `support`, which the design gathers once: k dimensions afterwards."""
+        self.counters.restrictions += 1
+        support = self._embed(support)
+        rows: Mask = support if support.ndim == 1 else np.any(support, axis=1)
+        chosen = np.flatnonzero(rows[:-1] if self.fit_intercept else rows)
+        restricted = LinearModel(
+            self._design,
+            self._terms,
+            self.alpha,
+            self.fit_intercept and bool(rows[-1]),
+            chosen if self._columns is None else self._columns[chosen],
+            support[rows] if support.ndim == 2 else None,
+            self.counters,
+        )
+        inherit(restricted, self)
+        return restricted
+
+    def _embed(self, support: Mask) -> Mask:
+        """A support of this function's coordinates as one of the coefficient matrix."""
+        if self._pattern is None:
+            return support
+        embedded = np.zeros(self._pattern.shape, dtype=bool)
+        embedded[self._pattern] = support
+        return embedded
+
+    def working_form(self) -> WorkingForm:
+        """f for one search, with a column cache of its own; with an intercept, of the centred columns X − 1·x̄ᵀ.
+
+        Where only residuals count, y is centred too, so that a large mean costs no precision.
+        """
+        if not self.fit_intercept or self._design.shift is not None or self._pattern is not None:
+            return WorkingForm(self._with(self._design.with_own_cache(), self._terms), canonical=self._make_canonical)
+        terms, mean = self._terms.center_target() if self.loss.of_residuals else (self._terms, 0.0)
+        design = self._design.center(terms.samples.weights)
+        assert design.shift is not None
+        shift = design.shift if self._columns is None else design.shift[self._columns]
+
+        def to_working(x: Array) -> Array:
+            moved = x.copy()
+            moved[-1] += shift @ x[:-1] - mean
+            return moved
+
+        def to_user(x: Array) -> Array:
+            moved = x.copy()
+            moved[-1] -= shift @ x[:-1] - mean
+            return moved
+
+        return WorkingForm(self._with(design, terms), to_working, to_user, self._make_canonical)
+
+    def _with(self, design: Design, terms: Terms) -> LinearModel:
+        terms = replace(terms, rows=design)
+        model = LinearModel(design, terms, self.alpha, self.fit_intercept, self._columns, self._pattern, self.counters)
+        model._name = describe_objective(self)
+        return model
+
+    def _make_canonical(self, x: Array) -> Array:
+        """A softmax is invariant to a shift of all classes: unpenalized rows are made to sum to zero."""
+        if not self.loss.shift_invariant:
+            return x
+        matrix = self._to_matrix(x)
+        shifted = (matrix != 0).all(axis=1)
+        if self.alpha > 0:
+            shifted[: self._block.width] = False
+        canonical = np.where(shifted[:, None], matrix - matrix.mean(axis=1, keepdims=True), matrix)
+        return canonical if self._pattern is None else canonical[self._pattern]
+
+    # --- second order -----------------------------------------------------------------------------------------
+
+    def hessian(self, point: Point) -> Array:
+        """XᵀMX + alpha·I over the coefficients and the intercept, with M the Hessian of the loss in the margins."""
+        if self._quadratic_hessian is not None:
+            return self._quadratic_hessian.copy()
+        hessian = self._terms.hessian(self._block, point.state, self.fit_intercept)
+        if self._pattern is not None and not self._pattern.all():
+            kept = np.flatnonzero(self._pattern)
+            hessian = hessian[np.ix_(kept, kept)]
+        hessian.flat[:: hessian.shape[0] + 1] += self._ridge
+        if self.is_quadratic:
+            self._quadratic_hessian = hessian.copy()
+        return hessian
+
+    @cached_property
+    def _ridge(self) -> Array:
+        """The diagonal of the ridge's Hessian."""
+        ridge = np.full((self._block.width, *self._outputs), self.alpha)
+        return self._join(ridge, np.zeros(self._outputs)).ravel()
+
+    def hessian_operator(self, point: Point) -> LinearOperator:
+        """Products with the Hessian without forming it: two products with the columns."""
+        multiply = self._terms.hessian_product(point.state)
+
+        def product(vector: Array) -> Array:
+            weights, intercept = self._split(vector.reshape(self.shape))
+            moved = self._design.map_rows(lambda m: m + intercept, self._block.matvec(weights))
+            curved = multiply(moved)
+            return self._join(self._block.rmatvec(curved) + self.alpha * weights, self._sum_rows(curved)).ravel()
+
+        return LinearOperator((self.size, self.size), matvec=product, dtype=np.float64)
+
+    def cross_hessian(
+        self, point: Point, restricted: Point, inside: IntArray, columns: IntArray
+    ) -> tuple[Array, Array]:
+        """X_FᵀMX_C, with a row for the intercept, and the diagonal of X_CᵀMX_C + alpha·I."""
+        model = restricted.objective
+        assert isinstance(model, LinearModel)
+        cross, diagonal = self._terms.cross_hessian(model._block, columns, point.state, model.fit_intercept)
+        return cross, diagonal + self.alpha
+
+    def curvature(self, point: Point) -> Array:
+        """Diagonal of the Hessian, with each sample's curvature replaced by the mean over samples.
+
+        Exact for least squares; elsewhere within the spread of the curvatures, at no pass over X: the squares of the
+        columns are computed once. The pass that gave them, with the means, is counted here.
+        """
+        if self._squares is None:
+            self.counters.passes += self._columns is None
+            self._squares = self._block.squares(self._terms.samples.weights)
+        mean = self._terms.mean_curvature(point.state)
+        return replace_zeros(self._join(np.multiply.outer(self._squares, mean) + self.alpha, mean))
+
+    def typical_curvature(self, point: Point) -> float:
+        """Mean over the columns of the curvature of the loss in a coefficient, which gives ridges their scale.
+
+        For losses of residuals it is the slope divided by the residual: Huber's loss has a slope but no curvature where
+        residuals are large.
+        """
+        curvature = self._terms.secant_curvature if self.loss.of_residuals else self._terms.mean_curvature
+        squares = self._block.squares(self._terms.samples.weights)
+        return float(np.mean(squares) * np.mean(curvature(point.state))) or 1.0
+
+    def lipschitz(self, metric: Array | None = None) -> float:
+        """bound(ℓ″)·λ_max(Xᵀ diag(s) X) + alpha, by Lanczos; a few passes over X."""
+        bound = self.loss.curvature_bound
+        if not np.isfinite(bound):
+            raise NoLipschitzConstantError(
+                f"the curvature of {describe_objective(self)} is unbounded, so its gradient has no Lipschitz constant; "
+                "give a constant step, or use Backtracking() or BarzilaiBorwein()"
+            )
+        p = self._block.width
+        scale = np.ones(self._n_rows)
+        if metric is not None:
+            scale = 1.0 / np.sqrt(metric if metric.ndim == 1 else metric.min(axis=1))
+
+        def product(vector: Array) -> Array:
+            v = scale * vector.ravel()
+            intercept = v[p:].sum()
+            margins = self._block.matvec(v[:p])
+            weighted = self._design.map_rows(lambda m, s: s * (m + intercept), margins, self._terms.samples.weights)
+            total = [float(self._sum_rows(weighted))] if self.fit_intercept else []
+            curved = bound * np.append(self._block.rmatvec(weighted), total)
+            curved[:p] += self.alpha * v[:p]
+            return scale * curved
+
+        return largest_eigenvalue(LinearOperator((scale.size, scale.size), matvec=product, dtype=np.float64))
+
+    # --- what solvers and users should know ---------------------------------------------------------------------
+
+    def relative_change(self, before: Point, after: Point) -> float:
+        """Relative change of the margins, which have the same units whatever those of the features."""
+        return self._terms.relative_change(before.state, after.state)
+
+    def is_unbounded_below(self, point: Point) -> bool:
+        """Separated classes without a ridge: scaling x up lowers f without end."""
+        return self.alpha == 0 and point.value <= SEPARATED_LOSS and self._terms.separates(point.state)
+
+    def advice(self, outcome: Outcome, x: Array) -> str:
+        if outcome is Outcome.NO_MINIMUM:
+            remedy = "Set alpha > 0, or lower k" if self.alpha == 0 else "No ridge bounds the intercept: check y"
+            return f"{self.loss.no_minimum_reason}. {remedy}"
+        return "Set alpha > 0 for a unique one" if outcome is Outcome.SINGULAR else ""
+
+
+def replace_zeros(diagonal: Array) -> Array:
+    """Curvatures, with the largest one in place of zeros: a constant column must not get an infinite step."""
+    largest = float(diagonal.max(initial=0.0)) or 1.0
+    return np.where(diagonal > 0, diagonal, largest)
