@@ -169,3 +169,12 @@ def test_a_loss_of_several_rows_of_margins() -> None:
     loss = HuberLoss(0.5)
     expected = [loss.value(row, y) for row in margins]
     assert_allclose(apply_to_rows(loss.value, margins, y), expected)
+
+
+def test_more_features_than_samples_without_a_ridge_are_left_to_the_caller() -> None:
+    """The Hessian is singular; rounding hides that from a matrix inverse."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((32, 80))
+    f = LeastSquares(X, X[:, 0] + 0.5 * rng.standard_normal(32), fit_intercept=True)
+    assert minimize_for_ridges(f, np.array([0.0]), np.zeros(81)) is None
+    assert minimize_for_ridges(f, np.array([0.1]), np.zeros(81)) is not None

@@ -205,3 +205,12 @@ def test_stability_selection_with_names() -> None:
     cv = SparseLinearRegressionCV(ks=[3], cv=2, always_select=["c"])
     stable = StabilitySelection(cv, n_pairs=3, random_state=0).fit(frame, RESPONSE)
     assert "c" in stable.get_feature_names_out()
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [({"alpha": 0.1}, "alphas=0.1"), ({"k": 3}, "ks=\\[10\\]"), ({"refit_alpha": 0.0}, "refit_alphas")],
+)
+def test_parameters_that_are_chosen_are_named(options: dict[str, Any], advice: str) -> None:
+    with pytest.raises(TypeError, match=f"SparseLinearRegressionCV has no parameter .*{advice}"):
+        ksparse.SparseLinearRegressionCV(**options)

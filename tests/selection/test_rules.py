@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 from ksparse._types import Array
 from ksparse.selection import rules
-from ksparse.selection.rules import Choice, choose, choose_penalties, rate, standard_errors
+from ksparse.selection.rules import Choice, choose, compare, standard_errors
 
 KS = np.array([0, 1, 2, 3, 5])
 
@@ -46,53 +46,94 @@ def test_penalties_are_the_best_of_each_k() -> None:
     scores[1, 0, 2] = [1, 2]
     scores[0, 1, 1] = [3, 0]
     scores[1, 1, 0] = [2, 2]
-    assert choose_penalties(scores, KS[:2], "best") == [Choice(1, 0, 2), Choice(1, 1, 0)]
+    assert compare(scores, KS[:2], "best").choices == [Choice(1, 0, 2), Choice(1, 1, 0)]
     assert choose(scores, KS[:2], "best") == Choice(1, 1, 0)
 
 
-def smoothed(scores: Array, ks: Array) -> Array:
-    """The rates of "smooth", by loops over all neighbours."""
-    means = scores.mean(axis=-1)
-    top = np.unravel_index(means.argmax(), means.shape)
-    error = scores[top].std(ddof=1) / np.sqrt(scores.shape[-1])
-    clipped = np.maximum(means, means[top] - rules.LOWEST * error)
-    n_selection, n_k, n_refit = means.shape
-    over_penalties = np.zeros_like(means)
-    for a, k, r in np.ndindex(means.shape):
+def average_penalties(values: Array) -> Array:
+    """Each value averaged with its neighbours on both axes of penalties, by loops."""
+    averaged = np.zeros_like(values)
+    n_selection, _, n_refit = values.shape
+    for a, k, r in np.ndindex(values.shape):
         for da, dr in itertools.product((-1, 0, 1), repeat=2):
             at = min(max(a + da, 0), n_selection - 1), k, min(max(r + dr, 0), n_refit - 1)
-            over_penalties[a, k, r] += (1 + (da == 0)) * (1 + (dr == 0)) * clipped[at] / 16
-    curves = []
+            averaged[a, k, r] += (1 + (da == 0)) * (1 + (dr == 0)) * values[at] / 16
+    return averaged
+
+
+def weigh(ks: Array, k: int, j: int) -> float:
+    return float(np.exp(-(((np.log(ks[k] + 1) - np.log(ks[j] + 1)) / rules.K_WIDTH) ** 2) / 2))
+
+
+def error_of(folds: Array) -> float:
+    return float(folds.std(ddof=1) / np.sqrt(len(folds)))
+
+
+def compare_by_loops(scores: Array, ks: Array) -> tuple[Array, list[tuple[int, int, int]], float]:
+    """Rates, penalties for each k and the standard error of "smooth", written down from its description."""
+    means = scores.mean(axis=-1)
+    n_selection, n_k, n_refit = means.shape
+    best = np.unravel_index(means.argmax(), means.shape)
+    near = [k for k in (best[1] - 1, best[1], best[1] + 1) if 0 <= k < n_k]
+    error = float(np.sqrt(np.mean([error_of(scores[best[0], k, best[2]]) ** 2 for k in near])))
+    lack = np.zeros_like(means)
     for k in range(n_k):
-        a, r = np.unravel_index(over_penalties[:, k].argmax(), (n_selection, n_refit))
-        curves.append(scores[a, k, r])
-    result = np.zeros_like(means)
+        a, r = np.unravel_index(means[:, k].argmax(), (n_selection, n_refit))
+        lack[:, k] = np.maximum(means[:, k] - means[a, k, r], -rules.LOWEST * error_of(scores[a, k, r]))
+    lack, choices = average_penalties(lack), []
     for k in range(n_k):
-        total, weight = np.zeros((n_selection, n_refit)), 0.0
+        total = sum(weigh(ks, k, j) * lack[:, j] for j in range(n_k)) / sum(weigh(ks, k, j) for j in range(n_k))
+        a, r = np.unravel_index(np.argmax(total), (n_selection, n_refit))
+        choices.append((int(a), k, int(r)))
+    lowest = means.max() - rules.LOWEST * error
+    averaged, rates = average_penalties(np.maximum(means, lowest)), np.full(n_k, -np.inf)
+    for k, choice in enumerate(choices):
+        if means[:, k].max() < lowest:
+            continue
+        total, weight = 0.0, 0.0
         for j in range(n_k):
-            lower = curves[j] - curves[k]
-            if lower.mean() < -rules.CLEAR_DIFFERENCE * lower.std(ddof=1) / np.sqrt(len(lower)):
-                continue
-            near = np.exp(-(((np.log(ks[k] + 1) - np.log(ks[j] + 1)) / rules.K_WIDTH) ** 2) / 2)
-            total, weight = total + near * over_penalties[:, j], weight + near
-        result[:, k] = total / weight
-    return result
+            lower = scores[choices[j]] - scores[choice]
+            if lower.mean() >= -rules.CLEAR_DIFFERENCE * error_of(lower):
+                total += weigh(ks, k, j) * averaged[choice[0], j, choice[2]]
+                weight += weigh(ks, k, j)
+        rates[k] = total / weight
+    return rates, choices, error
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 5), st.integers(1, 4), st.integers(2, 5))
 def test_smooth_averages_neighbours(seed: int, n_selection: int, n_k: int, n_refit: int, n_folds: int) -> None:
     scores = np.random.default_rng(seed).standard_normal((n_selection, n_k, n_refit, n_folds))
     ks = KS[:n_k]
-    expected = smoothed(scores, ks)
-    assert_allclose(rate(scores, ks, "smooth"), expected, rtol=1e-10, atol=1e-12)
-    chosen = choose(scores, ks, "smooth")
-    best = np.array([expected[:, k].max() for k in range(n_k)])
-    assert chosen in choose_penalties(scores, ks, "smooth")
-    assert expected[chosen] == pytest.approx(best[chosen.k], abs=1e-8)
-    top = np.unravel_index(expected.argmax(), expected.shape)
-    limit = best.max() - rules.INDIFFERENCE * scores[top].std(ddof=1) / np.sqrt(n_folds)
-    assert best[chosen.k] >= limit - 1e-8
-    assert (best[: chosen.k] < limit + 1e-8).all()
+    rates, choices, error = compare_by_loops(scores, ks)
+    found = compare(scores, ks, "smooth")
+    assert found.choices == choices
+    assert_allclose(found.rates, rates, rtol=1e-10, atol=1e-12)
+    chosen = choose(scores, ks, "smooth").k
+    limit = rates.max() - rules.INDIFFERENCE * error
+    assert rates[chosen] >= limit - 1e-8
+    assert (rates[:chosen] < limit + 1e-8).all()
+
+
+def test_a_k_that_is_clearly_worse_is_never_chosen() -> None:
+    """The standard error of the best is small by luck, and neighbours of a bad k are good."""
+    ks = np.arange(300)
+    noise = 0.01 * np.random.default_rng(0).standard_normal((300, 5))
+    scores = (np.where(ks < 150, -10.0, -1.0)[:, None] + noise)[None, :, None]
+    assert choose(scores, ks, "smooth").k >= 150
+
+
+def test_one_exploding_score_does_not_make_all_others_equal() -> None:
+    scores = by_k([-1.5, -1.5], [-1.0, -1.0], [-0.5, -0.5], [-1e12, -1e12])
+    for rule in ("best", "smooth"):
+        assert choose(scores, KS[:4], rule).k == 2
+
+
+def test_penalties_of_a_bad_k_are_its_best_ones() -> None:
+    """Scores far below the best still tell the penalties of their own k apart."""
+    noise = 0.1 * np.random.default_rng(0).standard_normal(5)
+    scores = np.zeros((1, 2, 3, 5)) + noise
+    scores[:, 0] -= 100.0 * np.array([3.0, 2.0, 1.0])[:, None]
+    assert compare(scores, np.array([0, 40]), "smooth").choices[0] == Choice(0, 0, 2)
 
 
 def test_smooth_does_not_take_a_lucky_neighbour_of_bad_models() -> None:
@@ -117,7 +158,7 @@ def test_the_k_after_a_necessary_feature_does_not_suffer_from_the_one_before() -
 def test_a_clearly_worse_neighbour_does_not_pull_down_the_best() -> None:
     """Rates depend on how bad a model is only up to some standard errors below the best."""
     bad, worse = (by_k([0, 0.1], [level, level], [10, 10.1], [9.9, 10.1]) for level in (-100.0, -1e9))
-    assert_allclose(rate(bad, KS[:4], "smooth"), rate(worse, KS[:4], "smooth"))
+    assert_allclose(compare(bad, KS[:4], "smooth").rates, compare(worse, KS[:4], "smooth").rates)
 
 
 RULES = pytest.mark.parametrize("rule", rules.RULES)

@@ -95,7 +95,11 @@ def _describe_choice(model: Any) -> list[str]:
     if len(tried) < 2:
         return []
     if model.k_ == 0:
-        return ["No feature predicts better than a constant: the model has none"]
+        return ["No feature improves clearly on a constant: the model has none"]
+    if hasattr(model, "scores_") and 0 in tried:
+        gains = model.scores_[tried.index(model.k_)] - model.scores_[tried.index(0)]
+        if gains.mean() < gains.std(ddof=1) / np.sqrt(len(gains)):
+            return ["The score is within one standard error of that of a constant: the features may predict nothing"]
     if model.k_ == tried[-1] and model.k_ < model.n_features_in_:
         return [f"k = {model.k_} is the largest that was tried, and more may predict better: try larger ones with --ks"]
     return []

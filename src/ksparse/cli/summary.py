@@ -15,6 +15,12 @@ from .errors import escape_control, quote
 from .fitting import FittedModel
 from .settings import FOLDS
 
+#: What is said of a rule after "cross-validation".
+RULE_NAMES = {
+    "smooth": "",
+    "best": " with the best score as it is",
+    "1se": " with the one-standard-error rule",
+}
 #: Number of classes that are listed with their counts.
 MAX_LISTED_CLASSES = 10
 
@@ -76,13 +82,15 @@ def describe_choice(fitted: FittedModel) -> str:
     how = "smaller is better"
     if fitted.settings.criterion == "cv":
         how = f"negative mean loss on held-out rows, {FOLDS} folds; larger is better"
+        if fitted.settings.rule == "smooth":
+            how += "; scores of neighbouring k and ridges are averaged before they are compared"
     return f"Choosing k by {_name_choice(fitted)} ({how})"
 
 
 def _name_choice(fitted: FittedModel) -> str:
     if fitted.settings.criterion != "cv":
         return fitted.settings.criterion.upper()
-    return "cross-validation" + (" with the one-standard-error rule" if fitted.settings.rule == "1se" else "")
+    return "cross-validation" + RULE_NAMES[fitted.settings.rule]
 
 
 def tabulate_path(fitted: FittedModel) -> pd.DataFrame:

@@ -16,6 +16,8 @@ __all__ = ["apply_to_rows", "minimize_for_ridges"]
 MAX_NUMBERS = 50_000
 #: Steps with the same Hessians: a step costs O(nk), a Hessian O(nk²) (V. E. Shamanskii, 1967).
 STEPS_PER_HESSIAN = 3
+#: Pivots of the Cholesky factor below this fraction of the diagonal are those of a singular Hessian.
+MIN_PIVOT = 1e-10
 #: Newton steps, and halvings of a step; what has not converged then is left to the caller.
 MAX_STEPS, MAX_RIDGE_HALVINGS = 50, 40
 #: The fraction of the predicted decrease that a step must achieve.
@@ -127,9 +129,14 @@ class _Ridges:
         diagonal = np.arange(hessians.shape[1])
         hessians[:, diagonal, diagonal] += ridges
         try:
-            inverses: Array = np.linalg.inv(hessians)
+            roots = np.linalg.cholesky(hessians)
         except np.linalg.LinAlgError:
             return np.full_like(hessians, np.nan)
+        pivots = np.square(roots[:, diagonal, diagonal]) / hessians[:, diagonal, diagonal]
+        if pivots.min(initial=1.0) < MIN_PIVOT:
+            return np.full_like(hessians, np.nan)  # singular up to rounding
+        inverse_roots = np.linalg.inv(roots)
+        inverses: Array = np.swapaxes(inverse_roots, 1, 2) @ inverse_roots
         return inverses
 
     def _search(self, x: Array, values: Array, steps: Array, predicted: Array, ridges: Array) -> Array:

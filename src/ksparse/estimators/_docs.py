@@ -28,7 +28,7 @@ effort : int
     How much more time "auto" spends on a lower objective, from 0 to 5: each level takes two to three times as long as
     the one below, see `ksparse.SwapGraHTP`. Where k is chosen, only the chosen one is searched with it.
 ks : "auto" or sequence of int
-    Which numbers of $units to try. "auto" begins with a coarse grid, 0, 1, 2, 4, 8 and so on, goes on while the best
+    Which numbers of $units to try. "auto" begins with a coarse grid, 0, 1, 2, 3, 5, 8 and so on, goes on while the best
     score is at its end, and then tries the k around the best one; `ks_` has all that were tried.
 cv : int, splitter or iterable
     How to split: a number of folds, shuffled with a fixed seed and stratified for labels, or any splitter of
@@ -65,7 +65,7 @@ grid_scores_ : ndarray of shape (n_alphas, n_ks, n_refit_alphas, n_folds)
 cv_results_ : dict of arrays
     The same as a table, as in scikit-learn's `GridSearchCV`: ``pandas.DataFrame(model.cv_results_)``.
 choice_ : str
-    The choice in a sentence, with what may be wrong with it: no unit is worth it, or k is the largest that was tried.
+    The choice in a sentence, which also says if no unit is worth it, or if k is the largest that was tried.
 alphas_ : ndarray of shape (n_alphas,)
     The values of `alpha` that were tried, increasing.
 refit_alphas_ : ndarray of shape (n_refit_alphas,)
@@ -111,7 +111,8 @@ alphas : "auto", float or sequence of float
     of the loss, which is 1 for least squares with standardized features.
 refit_alphas : "auto", float, sequence of float, or None
     Values of `refit_alpha` to try. "auto" takes multiples of the curvature as well, up to 3: from 0 for losses of
-    residuals, from 8/n for others. None: the coefficients keep the ridge of the selection.
+    residuals, from 2/n (8/n with more features than samples) for others. None: the coefficients keep the ridge of
+    the selection.
 fit_intercept : bool
     Whether to add an intercept, which is not penalized.
 standardize : bool

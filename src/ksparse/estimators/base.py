@@ -187,6 +187,9 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def largest_auto_k(self, n_samples: float) -> int:
         """The largest k that ks="auto" tries with this many samples."""
 
+    def fix_estimates(self) -> None:
+        """Set parameters that a fit has estimated to its estimates, so that another fit uses the same."""
+
     def copy_for_fold(self: E, training: Samples) -> E:
         """The same estimator for the training part of a fold."""
         return copy.copy(self)
@@ -194,11 +197,10 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def fit_samples(self: E, samples: Samples) -> E:
         """Fit the model with k units to validated samples."""
         k = check_number_of_units(self.k, self.unit_name)
-        objective = self.prepare(samples)
+        objective, penalty = self.prepare(samples), self.refit_penalty()
         sparsity = self.build_sparsity(objective, k)
         start = self.starting_point(objective)
         result = minimize(objective, sparsity=sparsity, solver=self.find_solver(), x0=start)
-        penalty = self.refit_penalty()
         if penalty is not None:
             changed = self.with_penalty(objective, penalty)
             refitted = minimize(changed, sparsity=sparsity, solver=FixedSupport(), x0=result.x)

@@ -25,7 +25,7 @@ from ..objectives.protocols import WorkingForm, working_form
 from ..optimize import minimize
 from ..solvers import FixedSupport, Result, Solver
 from ..sparsity import Entries, Groups, Rows, Sparsity
-from ..validation import check_flag, check_vector
+from ..validation import check_flag, check_nonnegative_number, check_vector
 from .base import Samples, SparseEstimator
 from .feature_sets import find_features, find_groups, label_features
 from .paths import SparsityPath
@@ -41,9 +41,10 @@ ACCEPTED: dict[str, Any] = {"accept_sparse": ["csc", "csr"], "dtype": [np.float6
 SELECTION_RIDGES = (0.03, 0.3, 3.0)
 REFIT_RIDGES = (0.003, 0.03, 0.1, 0.3, 1.0, 3.0)
 #: The weakest ridge of the coefficients for losses that may have no minimum without one, which are those that are not
-#: functions of residuals: this many times the curvature, divided by the number of samples. For logistic regression it
-#: is about 2/n.
-WEAKEST_RIDGE = 8.0
+#: functions of residuals: this many times the curvature, divided by the number of samples; and what is added to it in
+#: proportion to the number of features for each sample, up to one. With more features than samples, selected features
+#: separate the classes of the training samples, and weak ridges give overconfident predictions.
+WEAKEST_RIDGE, CROWDED_RIDGE = 2.0, 6.0
 
 
 class FeatureSelector(SelectorMixin):  # type: ignore[misc]
@@ -155,6 +156,11 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         options = {"alpha": alpha, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight}
         return self.build_objective(X, target, **options)
 
+    def refit_penalty(self) -> float | None:
+        if self.refit_alpha is not None:
+            check_nonnegative_number(self.refit_alpha, "refit_alpha")
+        return super().refit_penalty()
+
     def with_penalty(self, objective: Objective, value: float) -> LinearModel:
         assert isinstance(objective, LinearModel)
         return objective.with_alpha(value)
@@ -162,8 +168,8 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
     def suggest_penalties(self, objective: Objective) -> tuple[list[float], list[float]]:
         """Multiples of the mean curvature of the loss in the coefficients, at the model without features.
 
-        For least squares with standardized features the curvature is 1. Rescaling X, y or the weights rescales the
-        penalties, so that the models are the same.
+        For least squares with standardized features the curvature is 1. Rescaling X or y rescales the penalties, so
+        that the models are the same. Weights are counts: their sum is the number of samples.
         """
         null = minimize(objective, 0, solver=FixedSupport())
         form = working_form(objective)
@@ -172,7 +178,8 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         has_minimum = form.objective.loss.of_residuals
         # Weights are counts, unless they sum to less than the number of samples.
         n_samples = max(form.objective.total_weight, form.objective.n_samples)
-        weakest = 0.0 if has_minimum else WEAKEST_RIDGE / n_samples
+        crowding = min(1.0, self.n_features_in_ / n_samples)
+        weakest = 0.0 if has_minimum else (WEAKEST_RIDGE + CROWDED_RIDGE * crowding) / n_samples
         # A ridge that is near the weakest one would give nearly the same model.
         least = REFIT_RIDGES[0] if has_minimum else 2.0 * weakest
         refits = [weakest, *(multiple for multiple in REFIT_RIDGES if multiple > least)]

@@ -58,7 +58,8 @@ class SparseLinearRegression(MultiOutputMixin, RegressorMixin, SparseLinearModel
         return LeastSquares(X, target, **options)
 
     def depends_on_moments(self) -> bool:
-        return type(self).build_objective is SparseLinearRegression.build_objective
+        hooks = ("build_objective", "fit_target", "encode_target", "weigh_samples")
+        return all(getattr(type(self), hook) is getattr(SparseLinearRegression, hook) for hook in hooks)
 
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """n·log of the mean squared residual, which estimates the unknown variance."""
@@ -160,6 +161,9 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
         coefficients, intercept = self.split_intercept(result)
         residuals = target - multiply_selected(X, coefficients) - intercept
         return EFFICIENT_DELTA * max(_spread(residuals, weights), EXACT_SPREAD * spread)
+
+    def fix_estimates(self) -> None:
+        self.delta = self.delta_
 
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """The deviance of residuals divided by their spread, which is delta/1.345."""

@@ -29,6 +29,8 @@ from .terms import Terms
 
 __all__ = ["LinearModel", "PointwiseData"]
 
+#: Columns whose squares about the mean are below this fraction of the largest are constant.
+CONSTANT_SQUARES = 1e-20
 #: Below this loss a separating point proves that the infimum 0 is not attained.
 SEPARATED_LOSS = 1e-6
 
@@ -300,14 +302,15 @@ class LinearModel(
         return replace_zeros(self._join(np.multiply.outer(self._squares, mean) + self.alpha, mean))
 
     def typical_curvature(self, point: Point) -> float:
-        """Mean over the columns of the curvature of the loss in a coefficient, which gives ridges their scale.
+        """Mean over the columns that vary of the curvature of the loss in a coefficient: the scale of ridges.
 
         For losses of residuals it is the slope divided by the residual: Huber's loss has a slope but no curvature where
         residuals are large.
         """
         curvature = self._terms.secant_curvature if self.loss.of_residuals else self._terms.mean_curvature
         squares = self._block.squares(self._terms.samples.weights)
-        return float(np.mean(squares) * np.mean(curvature(point.state))) or 1.0
+        varying = squares[squares > CONSTANT_SQUARES * squares.max(initial=0.0)]
+        return float(np.mean(varying) * np.mean(curvature(point.state))) if varying.size else 1.0
 
     def lipschitz(self, metric: Array | None = None) -> float:
         """bound(ℓ″)·λ_max(Xᵀ diag(s) X) + alpha, by Lanczos; a few passes over X."""

@@ -22,6 +22,13 @@ from .schedule import KSchedule, check_ks
 __all__ = ["ChosenK"]
 
 C = TypeVar("C", bound="ChosenK")
+#: Parameters of estimators with a fixed k that are chosen here, and what sets what is tried.
+CHOSEN_PARAMETERS = {
+    "k": "ks, such as ks=[10]",
+    "alpha": "alphas, such as alphas=0.1, and refit_alphas=None for the same ridge of the coefficients",
+    "refit_alpha": "refit_alphas",
+    "shrinkage": "shrinkages",
+}
 #: With ks="auto", about this many units are expected before anything is known.
 EXPECTED_K = 10
 
@@ -35,6 +42,13 @@ class ChosenK(SparseEstimator):
     warm_start: Any = field(default=False, init=False)
 
     ks: Any = "auto"
+
+    def __new__(cls, *_: Any, **options: Any) -> Any:
+        """Say what to pass instead of a parameter that is chosen."""
+        for name, instead in CHOSEN_PARAMETERS.items():
+            if name in options and name not in signature(cls).parameters:
+                raise TypeError(f"{cls.__name__} has no parameter {name}, which it chooses; pass {instead}")
+        return super().__new__(cls)
 
     @abstractmethod
     def fit_samples(self: C, samples: Samples) -> C:
@@ -101,4 +115,5 @@ class ChosenK(SparseEstimator):
         chosen = {"ks_", "k_", "path_", "scores_", "grid_scores_", "choice_", "criterion_", "_bounds"} | parameters
         chosen |= {f"{name}{ending}" for name in self.penalty_names for ending in ("_", "s_")}
         model.__dict__.update({name: value for name, value in fitted.items() if name not in chosen})
+        model.fix_estimates()
         return model, int(position[0])

@@ -144,7 +144,10 @@ def _compress_splits(
 def _find_origin(samples: Samples) -> Array:
     """A point near the means, so that sums of squares about it lose no digits."""
     y = np.asarray(samples.y, dtype=np.float64).reshape(len(samples), -1)
-    return np.concatenate([np.mean(samples.X, axis=0, dtype=np.float64), y.mean(axis=0)])
+    weights = samples.sample_weight
+    if weights is None:
+        return np.concatenate([np.mean(samples.X, axis=0, dtype=np.float64), y.mean(axis=0)])
+    return np.concatenate([weights @ samples.X, weights @ y]) / weights.sum()
 
 
 def _sum_moments(samples: Samples, rows: IntArray, origin: Array) -> SampleMoments:

@@ -24,7 +24,7 @@ from .compression import split_samples
 from .folds import Fold
 from .pathwise import PathSolver
 from .penalties import PenaltyGrid, PenaltyPaths, check_penalties
-from .rules import RULES, Choice, choose, choose_penalties, rate, standard_errors
+from .rules import RULES, Choice, compare, standard_errors
 
 __all__ = ["CrossValidated", "CrossValidatedLinearModel", "CrossValidatedPenalties"]
 
@@ -105,7 +105,7 @@ class CrossValidated(ChosenK):
     def _split(self, samples: Samples, groups: Any) -> list[tuple[IntArray, IntArray]]:
         """Training and held-out rows of each fold; a number of folds is shuffled, since files are often sorted."""
         splitter = check_cv(self.cv, samples.y, classifier=is_classifier(self))
-        if isinstance(self.cv, Integral):
+        if self.cv is None or isinstance(self.cv, Integral):
             splitter = type(splitter)(splitter.n_splits, shuffle=True, random_state=FOLD_SEED)
         splits = list(splitter.split(samples.X, samples.y, groups))
         if not splits:
@@ -130,15 +130,17 @@ class CrossValidated(ChosenK):
                 log.info("k = %d: score %.4g ± %.2g", k, best.mean(), standard_errors(best[None])[0])
             self.ks_ = np.array(sorted(scores))
             self.grid_scores_ = np.stack([scores[k] for k in sorted(scores)], axis=1)
-            rates = rate(self.grid_scores_, self.ks_, self.rule).max(axis=(0, 2))
-            return dict(zip(self.ks_.tolist(), rates.tolist(), strict=True))
+            comparison = compare(self.grid_scores_, self.ks_, self.rule)
+            # Further k are tried around the one that would be chosen now.
+            comparison.rates[comparison.choose(self.rule).k] = comparison.rates.max()
+            return dict(zip(self.ks_.tolist(), comparison.rates.tolist(), strict=True))
 
         self.evaluate_ks(whole.solvers[0], n_training, evaluate)
 
     def _store_models(self: C, whole: PenaltyPaths) -> C:
         """Fit the models for all k to all samples, each with its best penalties, and store the chosen one."""
-        ks, by_k = self.ks_.tolist(), choose_penalties(self.grid_scores_, self.ks_, self.rule)
-        chosen = choose(self.grid_scores_, self.ks_, self.rule)
+        comparison = compare(self.grid_scores_, self.ks_, self.rule)
+        ks, by_k, chosen = self.ks_.tolist(), comparison.choices, comparison.choose(self.rule)
         self.scores_ = np.array([self.grid_scores_[choice] for choice in by_k])
         for selection in sorted({choice.selection for choice in by_k}):
             whole.solvers[selection].solve([ks[choice.k] for choice in by_k if choice.selection == selection])
@@ -156,12 +158,15 @@ class CrossValidated(ChosenK):
 
     def _describe_choice(self, k: int, solver: PathSolver) -> str:
         tried, most = self.ks_.tolist(), solver.most
-        said = f"k = {k} of {most} {self.unit_name}, chosen among {len(tried)} k from {tried[0]} to {tried[-1]}"
+        unit = "groups" if getattr(self, "feature_groups", None) is not None else self.unit_name
+        said = f"k = {k} of {most} {unit}"
+        if len(tried) == 1:
+            return said
+        said += f", chosen among {len(tried)} k from {tried[0]} to {tried[-1]}"
         if k == 0:
-            return f"{said}; no {self.unit_name[:-1]} predicts better than a constant"
-        if k == tried[-1] and len(tried) > 1:
-            more = "all there are" if k == most else "a larger k may predict better: try some by ks="
-            return f"{said}; this is the largest k that was tried, {more}"
+            return f"{said}; no {unit[:-1]} improves clearly on the model without {unit}"
+        if k == tried[-1] and k < most:
+            return f"{said}; this is the largest k that was tried, and a larger one may predict better: try some by ks="
         return said
 
     @property
@@ -198,7 +203,7 @@ class CrossValidated(ChosenK):
             The model with a fixed k, fitted to all samples; its `scores_` are those of the folds.
         """
         model, position = self.build_fixed(k)
-        choice = choose_penalties(self.grid_scores_, self.ks_, self.rule)[position]
+        choice = compare(self.grid_scores_, self.ks_, self.rule).choices[position]
         for axis, (name, values) in self.grid_axes().items():
             setattr(model, name, values[choice[axis]].item())
         model.scores_ = self.scores_[position]

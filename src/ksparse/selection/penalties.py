@@ -89,10 +89,10 @@ def check_penalties(values: Any, name: str, suggested: list[float]) -> tuple[flo
         if values != "auto":
             raise ValueError(f'{name} must be "auto", a number or a sequence of numbers, got {values!r}')
         return tuple(suggested)
-    try:
-        numbers: Array = np.unique(np.asarray(values, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise TypeError(f'{name} must be "auto", a number or a sequence of numbers, got {values!r}') from error
+    given = np.asarray(values)
+    if given.dtype.kind not in "iuf" or given.ndim > 1:
+        raise TypeError(f'{name} must be "auto", a number or a sequence of numbers, got {values!r}')
+    numbers: Array = np.unique(given.astype(np.float64))
     if not numbers.size:
         raise ValueError(f'{name} is empty; pass "auto", a number or a sequence of numbers')
     if not (np.isfinite(numbers).all() and (numbers >= 0).all()):

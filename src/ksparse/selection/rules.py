@@ -5,14 +5,14 @@ Scores have the axes: penalty of the selection, k, penalty of the coefficients, 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._types import Array, IntArray
+from .._types import Array, IntArray, Mask
 from .schedule import first_best
 
-__all__ = ["RULES", "Choice", "choose", "choose_penalties", "rate", "standard_errors"]
+__all__ = ["RULES", "Choice", "Comparison", "choose", "compare", "standard_errors"]
 
 RULES = ("smooth", "best", "1se")
 
@@ -37,60 +37,108 @@ class Choice(NamedTuple):
     refit: int
 
 
+class Comparison(NamedTuple):
+    """How the k compare, each with its best penalties."""
+
+    #: What is compared: a mean score, or an average of those of neighbours; −∞ for a k that must not be chosen.
+    rates: Array
+    #: The best penalties for each k.
+    choices: list[Choice]
+    #: Standard error of the best score.
+    error: float
+
+    def choose(self, rule: str) -> Choice:
+        """The chosen combination."""
+        best = first_best(self.rates)
+        if rule == "best" or not np.isfinite(self.error):
+            return self.choices[best]
+        margin = INDIFFERENCE if rule == "smooth" else 1.0
+        return self.choices[int(np.argmax(self.rates >= self.rates[best] - margin * self.error))]
+
+
 def choose(scores: Array, ks: IntArray, rule: str) -> Choice:
-    """The chosen combination: of those for one k always the one of `choose_penalties`."""
-    rates, penalties = rate(scores, ks, rule), choose_penalties(scores, ks, rule)
-    by_k = np.array([rates[selection, k, refit] for selection, k, refit in penalties])
-    best = first_best(by_k)
-    if rule == "best":
-        return penalties[best]
-    margin = INDIFFERENCE if rule == "smooth" else 1.0
-    error = standard_errors(scores[penalties[best]][None])[0]
-    return penalties[int(np.argmax(by_k >= by_k[best] - margin * error)) if np.isfinite(error) else best]
+    """The chosen combination."""
+    return compare(scores, ks, rule).choose(rule)
 
 
-def choose_penalties(scores: Array, ks: IntArray, rule: str) -> list[Choice]:
+def compare(scores: Array, ks: IntArray, rule: str) -> Comparison:
+    """Compare the k, each with its best penalties, by mean scores; for "smooth", averaged over neighbours.
+
+    Cross-validated scores of neighbouring models differ mostly by chance where samples are few, and the best of
+    hundreds is the luckiest. Averaged are 1:2:1 neighbours on both axes of penalties, and all k′ that are not clearly
+    worse than k, with weights exp(−½d²), d = log((k + 1)/(k′ + 1))/0.4. A k whose best score is more than two standard
+    errors below the best of all must not be chosen, whatever its neighbours. One fold says nothing about chance.
+    """
+    means = scores.mean(axis=-1)
+    top = np.unravel_index(np.argmax(means), means.shape)
+    error = _pool_errors(scores, top)
+    if rule != "smooth" or not 0.0 < error < np.inf:
+        choices = _find_best(means)
+        own = standard_errors(np.array([scores[choice] for choice in choices]))
+        rates = np.array([means[choice] for choice in choices])
+        return Comparison(rates, choices, float(own[first_best(rates)]))
+    lowest = means[top] - LOWEST * error
+    kernel = _weigh_distances(ks)
+    choices = _find_best(_average_over_k(_average_penalties(_compare_penalties(scores, means)), kernel))
+    weights = kernel * ~_find_clearly_worse(np.array([scores[choice] for choice in choices]))
+    averages = _average_over_k(_average_penalties(np.maximum(means, lowest)), weights)
+    rates = np.array([averages[choice] for choice in choices])
+    return Comparison(np.where(means.max(axis=(0, 2)) >= lowest, rates, -np.inf), choices, error)
+
+
+def _find_best(values: Array) -> list[Choice]:
     """The best penalties for each k."""
-    rates = rate(scores, ks, rule)
     choices = []
-    for k in range(scores.shape[1]):
-        selection, refit = np.unravel_index(first_best(rates[:, k].ravel()), rates[:, k].shape)
+    for k in range(values.shape[1]):
+        selection, refit = np.unravel_index(first_best(values[:, k].ravel()), values[:, k].shape)
         choices.append(Choice(int(selection), k, int(refit)))
     return choices
 
 
-def rate(scores: Array, ks: IntArray, rule: str) -> Array:
-    """What is compared: mean scores over the folds; for "smooth", averaged over neighbouring combinations.
-
-    Cross-validated scores of neighbouring models differ mostly by chance where samples are few, and the best of
-    hundreds is the luckiest. Averaged are 1:2:1 neighbours on both axes of penalties, and all k′ that are not clearly
-    worse than k, with weights exp(−½d²), d = log((k + 1)/(k′ + 1))/0.4. One fold says nothing about chance.
-    """
-    means = scores.mean(axis=-1)
-    if rule != "smooth":
-        return means
-    best = np.unravel_index(np.argmax(means), means.shape)
-    error = standard_errors(scores[best][None])[0]
-    if not 0.0 < error < np.inf:  # one fold says nothing about chance
-        return means
-    rates = np.maximum(means, means[best] - LOWEST * error)
-    rates = _average_neighbours(_average_neighbours(rates, 0), 2)
-    weights = _weigh_neighbours(scores, rates, ks)
-    return np.einsum("kj,ajr->akr", weights / weights.sum(axis=1, keepdims=True), rates)
+def _compare_penalties(scores: Array, means: Array) -> Array:
+    """By how much the penalties for each k are worse than its best ones, up to some of its standard errors."""
+    compared = np.empty_like(means)
+    for k in range(means.shape[1]):
+        best = np.unravel_index(np.argmax(means[:, k]), means[:, k].shape)
+        error = standard_errors(scores[best[0], k, best[1]][None])[0]
+        with np.errstate(invalid="ignore"):
+            worse = means[:, k] - means[best[0], k, best[1]]
+            compared[:, k] = np.maximum(np.nan_to_num(worse), -LOWEST * error) if np.isfinite(error) else 0.0
+    return compared
 
 
-def _weigh_neighbours(scores: Array, rates: Array, ks: IntArray) -> Array:
-    """Weight of each k′ in the average for each k; 0 where k′, with its best penalties, is clearly worse than k."""
+def _pool_errors(scores: Array, top: tuple[Any, ...]) -> float:
+    """The standard error of the best score, pooled with those of the next k: a few folds may differ little by luck."""
+    selection, k, refit = (int(position) for position in top)
+    errors = standard_errors(scores[selection, max(k - 1, 0) : k + 2, refit])
+    finite = errors[np.isfinite(errors)]
+    own = standard_errors(scores[selection, k, refit][None])[0]
+    return float(np.sqrt(np.mean(np.square(finite)))) if np.isfinite(own) else np.inf
+
+
+def _weigh_distances(ks: IntArray) -> Array:
+    """Weight of each k′ in the average for each k, by their distance."""
     places = np.log1p(np.asarray(ks, dtype=np.float64))
-    weights = np.exp(-0.5 * np.square((places[:, None] - places) / K_WIDTH))
-    best = [np.unravel_index(np.argmax(rates[:, k]), rates[:, k].shape) for k in range(len(places))]
-    by_k = np.array([scores[selection, k, refit] for k, (selection, refit) in enumerate(best)])
+    weights: Array = np.exp(-0.5 * np.square((places[:, None] - places) / K_WIDTH))
+    return weights
+
+
+def _find_clearly_worse(by_k: Array) -> Mask:
+    """For each k (rows), which k′ has clearly lower scores, fold by fold."""
     with np.errstate(invalid="ignore"):
         differences = by_k[None] - by_k[:, None]
         errors = differences.std(axis=-1, ddof=1) / np.sqrt(differences.shape[-1])
-        is_worse = ~(differences.mean(axis=-1) >= -CLEAR_DIFFERENCE * errors)
-    is_worse[np.diag_indices_from(is_worse)] = False
-    return np.where(is_worse, 0.0, weights)
+        worse: Mask = ~(differences.mean(axis=-1) >= -CLEAR_DIFFERENCE * errors)
+    np.fill_diagonal(worse, False)
+    return worse
+
+
+def _average_over_k(values: Array, weights: Array) -> Array:
+    return np.einsum("kj,ajr->akr", weights / weights.sum(axis=1, keepdims=True), values)
+
+
+def _average_penalties(values: Array) -> Array:
+    return _average_neighbours(_average_neighbours(values, 0), 2)
 
 
 def _average_neighbours(values: Array, axis: int) -> Array:

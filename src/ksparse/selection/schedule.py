@@ -20,7 +20,7 @@ FIRST_LARGEST, FIRST_FRACTION = 50, 0.25
 MIN_FIRST_LARGEST = 8
 #: The number of k in each further round, and how many of the last ones may be the best for the search to go on.
 NEXT_ROUND, LAST_KS = 2, 2
-#: Scores that differ by less than this fraction of their range are equal.
+#: Scores that differ by less than this fraction of what the first one lacks to the best are equal.
 SCORE_TIE = 1e-9
 
 
@@ -91,9 +91,10 @@ class KSchedule:
 def first_best(scores: ArrayLike) -> int:
     """Position of the best score; the first of those that differ by rounding only, as the scores of exact fits do."""
     values = np.asarray(scores, dtype=np.float64)
-    finite = values[np.isfinite(values)]
-    spread = float(np.ptp(finite)) if finite.size else 0.0
-    return int(np.argmax(values >= values.max() - SCORE_TIE * spread))
+    best = float(values.max())
+    # Relative to what the first one lacks: a single score may be so bad that all others would be equal beside it.
+    spread = best - float(values[0])
+    return int(np.argmax(values >= best - SCORE_TIE * spread)) if np.isfinite(spread) else int(np.argmax(values))
 
 
 def check_ks(ks: Any, smallest: int, largest: int, unit_name: str = "features") -> list[int]:
