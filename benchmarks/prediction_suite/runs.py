@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit
 
 from .classifiers import CLASSIFIERS, REAL_REGRESSORS
@@ -123,7 +124,8 @@ def run_real(methods: tuple[str, ...], splits: dict[str, int], output: Path, aga
 
 def _warm_up(methods: tuple[str, ...], X: Any, y: Any) -> None:
     """Fit all methods to a few features, which compiles what is compiled."""
+    columns = X[:, :20].toarray() if sparse.issparse(X) else np.asarray(X[:, :20], dtype=float)
     classes = y if y.dtype == bool else y > np.median(y)
     for method in methods:
         if method in CLASSIFIERS:
-            time_call(CLASSIFIERS[method], np.asarray(X[:, :20], dtype=float), classes)
+            time_call(CLASSIFIERS[method], columns, classes)
