@@ -188,7 +188,7 @@ def test_k_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     tried = re.findall(r"^ ?(\d+) +(-[\d.]+) +[\d.]+(.*)$", out, flags=re.M)
     best = max(tried, key=lambda row: float(row[1]))
     assert best[2].strip() == "<- chosen"
-    assert f"(k = {best[0]}, chosen by cross-validation; ridge penalty alpha = 0)" in out
+    assert f"(k = {best[0]}, chosen by cross-validation with the best score as it is; ridge penalty alpha = 0)" in out
     assert len(coefficients(out)) >= int(best[0]) + 1
     assert accepted(capsys, *options, "--rule", "best", "--k", "auto").splitlines()[:-1] == out.splitlines()[:-1]
     small = accepted(capsys, *options, "--rule", "1se", "--jobs", "2")
