@@ -52,6 +52,7 @@ def test_built_in_data(capsys: pytest.CaptureFixture[str], data: str, feature: s
     assert all(line == line.rstrip() for line in out.splitlines())
 
 
+@pytest.mark.slow
 def test_the_default_is_breast_cancer(capsys: pytest.CaptureFixture[str]) -> None:
     without = accepted(capsys, "fit").splitlines()
     assert without[:-1] == accepted(capsys, "fit", "breast_cancer").splitlines()[:-1]
@@ -216,6 +217,7 @@ def test_noise_has_no_features(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "No feature improves clearly" in (tmp_path / "out" / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_three_classes_have_a_column_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bunch = load_iris()
     lines = [
@@ -238,6 +240,7 @@ def test_three_classes_have_a_column_each(tmp_path: Path, capsys: pytest.Capture
         assert part in page
 
 
+@pytest.mark.slow
 def test_the_report_of_a_regression(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = accepted(capsys, "fit", "diabetes", "--out", tmp_path / "a" / "b")
     assert f"Wrote {tmp_path}/a/b/report.html" in out
@@ -284,6 +287,7 @@ def test_a_failure_leaves_nothing_behind(
     assert not existing or (folder / "report.html").read_text() == "old"
 
 
+@pytest.mark.slow
 def test_the_current_folder_may_be_written_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -292,6 +296,7 @@ def test_the_current_folder_may_be_written_to(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.json", "report.html"]
 
 
+@pytest.mark.slow
 def test_places_that_cannot_be_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("x")
     for name in ("file", "file/below"):

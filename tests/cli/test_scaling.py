@@ -60,6 +60,7 @@ def test_coefficients_are_those_of_standardized_features_in_the_units_of_the_dat
 
 
 @pytest.mark.parametrize("task", TASKS)
+@pytest.mark.slow
 def test_ridges_are_chosen_unless_they_are_given(task: str) -> None:
     y = np.arange(60) % 2 if task == "classification" else np.arange(60) % 13
     fixed, chooses, criterion = (getattr(ksparse, f"{TASKS[task].estimator}{suffix}") for suffix in ("", "CV", "IC"))

@@ -106,6 +106,7 @@ def test_the_path_of_precision_matrices() -> None:
     assert not hasattr(model, "coef_path_")
 
 
+@pytest.mark.slow
 def test_the_chain_helps_to_classify() -> None:
     X, y = classes(n=300)
     held_out, labels = classes(n=2000, seed=1)
@@ -114,6 +115,7 @@ def test_the_chain_helps_to_classify() -> None:
     assert chain.score(held_out, labels) > diagonal.score(held_out, labels) + 0.02
 
 
+@pytest.mark.slow
 def test_wine() -> None:
     X, y = load_wine(return_X_y=True)
     assert cross_val_score(SparseDiscriminantAnalysisCV(ks=[0, 20]), X, y, cv=3).mean() > 0.95

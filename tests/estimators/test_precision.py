@@ -277,6 +277,7 @@ def test_bad_types_are_named() -> None:
             SparsePrecision().set_params(**{name: value}).fit(chain())
 
 
+@pytest.mark.slow
 def test_bounds_that_bind_are_said() -> None:
     """Nearly equal variables: the paper's largest eigenvalue is smaller than the data's."""
     X = chain()

@@ -62,6 +62,7 @@ def test_the_model_of_each_k_is_that_of_its_parameters(name: str) -> None:
     assert (best.alpha, best.refit_alpha) == (model.alpha_, model.refit_alpha_)
 
 
+@pytest.mark.slow
 def test_without_a_refit_the_model_has_none() -> None:
     model = SparseLinearRegressionCV(ks=KS, cv=3, refit_alphas=None).fit(X, RESPONSE)
     at = model.at(2)
@@ -125,6 +126,7 @@ def test_graphs_have_a_model_for_each_number_of_edges() -> None:
 # --- the table of scores ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_table_is_that_of_a_grid_search() -> None:
     splits = list(KFold(3, shuffle=True, random_state=0).split(X))
     grid = {"alpha": [0.01, 1.0], "k": [1, 3], "refit_alpha": [0.001, 0.1, 0.5]}
@@ -168,6 +170,7 @@ def test_a_criterion_has_no_folds() -> None:
 
 
 @pytest.mark.parametrize("pipeline", [False, True])
+@pytest.mark.slow
 def test_stability_selection_fixes_what_was_chosen_on_all_samples(pipeline: bool) -> None:
     cv = SparseLogisticRegressionCV(ks=[3], cv=3)
     labels = MODELS["logistic"][2]

@@ -153,6 +153,7 @@ def test_an_outlying_sample_does_not_spoil_the_folds_without_it(monkeypatch: pyt
     assert_allclose(few.grid_scores_, all_rows.grid_scores_, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_few_samples_and_sparse_ones_are_not_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert both(monkeypatch, X[:30], Y[:30], cv=KFold(3))[2] == []
     assert both(monkeypatch, sparse.csr_array(X), Y, cv=KFold(3))[2] == []

@@ -218,6 +218,7 @@ def test_the_rule_of_one_standard_error(seed: int) -> None:
     assert model.k_ <= SparseLinearRegressionCV(ks=range(9), alphas=0, refit_alphas=None, rule="best").fit(X, noisy).k_
 
 
+@pytest.mark.slow
 def test_ties_go_to_fewer_features() -> None:
     tied = np.array([[0.0, 0.0], [1.0, 3.0], [3.0, 1.0], [2.0, 2.0]])
     assert choose(tied[None, :, None], np.arange(4), "best").k == 1

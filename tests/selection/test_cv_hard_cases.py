@@ -24,6 +24,7 @@ REGRESSIONS = (SparseLinearRegressionCV, SparseLinearRegression)
 
 
 @pytest.mark.parametrize(("true", "n", "p"), [(3, 100, 60), (12, 200, 100), (40, 400, 200)])
+@pytest.mark.slow
 def test_auto_finds_the_k_of_a_strong_signal(true: int, n: int, p: int) -> None:
     data = np.random.default_rng(true).standard_normal((n, p))
     support = np.random.default_rng(true).choice(p, true, replace=False)
@@ -46,6 +47,7 @@ def test_auto_begins_with_what_is_always_selected(always: Any) -> None:
     assert model.ks_[-1] == 10
 
 
+@pytest.mark.slow
 def test_shapes_of_the_path() -> None:
     three = np.digitize(y, [-1, 1])
     cases: list[tuple[Any, Any, tuple[int, ...], tuple[int, ...]]] = [
@@ -85,6 +87,7 @@ def test_the_chosen_model_is_no_worse_than_that_of_the_plain_estimator(seed: int
     assert model.result_.value <= plain.result_.value * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_a_class_that_the_training_samples_of_a_fold_lack() -> None:
     classes = np.where(y > 0, "a", "b")
     classes[0] = "c"
@@ -105,6 +108,7 @@ def test_a_score_that_is_no_number_says_which_k() -> None:
         SparseLinearRegressionCV(ks=[1, 2, 3], scoring=scorer).fit(X, y)
 
 
+@pytest.mark.slow
 def test_an_infinite_loss_is_the_worst_score() -> None:
     def scorer(model: Any, data: Any, target: Any) -> float:
         return -np.inf if model.support_.sum() == 2 else -float(model.support_.sum())
@@ -141,6 +145,7 @@ def test_bad_parameters(options: dict[str, Any], error: type[Exception], says: s
         SparseLinearRegressionCV(**options).fit(X, y)
 
 
+@pytest.mark.slow
 def test_one_feature_and_hardly_any_samples() -> None:
     assert SparseLinearRegressionCV().fit(X[:, 1:2], y).k_ == 1
     model = SparseLinearRegressionCV(cv=2).fit(X[:2], y[:2])

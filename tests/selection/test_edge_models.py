@@ -67,6 +67,7 @@ def test_scores_are_those_of_scikit_learn() -> None:
 
 
 @pytest.mark.parametrize("rule", ["best", "1se"])
+@pytest.mark.slow
 def test_the_ring_is_found_by_cross_validation(rule: str) -> None:
     model = SparsePrecisionCV(rule=rule).fit(ring())
     ring_edges = {(j, j + 1) for j in range(9)} | {(0, 9)}
@@ -117,6 +118,7 @@ def test_folds_side_by_side_give_the_same() -> None:
     assert_array_equal(alone.precision_, together.precision_)
 
 
+@pytest.mark.slow
 def test_known_edges_are_in_every_graph() -> None:
     model = SparsePrecisionCV(known_edges=[(0, 5)], cv=3).fit(ring(n=80))
     assert model.ks_[0] == 1

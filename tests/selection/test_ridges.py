@@ -269,6 +269,7 @@ def test_weights_that_are_counts_suggest_the_ridges_of_repeated_samples() -> Non
         assert_allclose(weighted.refit_alphas_, repeated.refit_alphas_, rtol=ROUNDED)
 
 
+@pytest.mark.slow
 def test_huber_finds_a_signal_with_hardly_any_noise() -> None:
     rng = np.random.default_rng(0)
     data = rng.standard_normal((50, 10))
@@ -278,6 +279,7 @@ def test_huber_finds_a_signal_with_hardly_any_noise() -> None:
     assert_allclose(model.coef_[:3], [3.0, -2.0, 1.0], rtol=0.05)
 
 
+@pytest.mark.slow
 def test_splits_that_overlap_and_leave_samples_out() -> None:
     splits = list(ShuffleSplit(3, test_size=0.2, train_size=0.6, random_state=0).split(X))
     for name in ("linear", "logistic"):

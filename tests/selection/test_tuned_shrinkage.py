@@ -28,6 +28,7 @@ def draw(n: int = 60, p: int = 8, seed: int = 0) -> Array:
 
 
 @pytest.mark.parametrize("by", WAYS)
+@pytest.mark.slow
 def test_grid_scores_are_a_loop_over_folds_shrinkages_and_k(by: str) -> None:
     X = draw()
     model = SparsePrecisionCV(ks=KS, shrinkages=SHRINKAGES, shrink_by=by, cv=3, rule="best").fit(X)
@@ -49,6 +50,7 @@ def test_grid_scores_are_a_loop_over_folds_shrinkages_and_k(by: str) -> None:
     assert table["params"][int(np.argmax(table["mean_test_score"]))] == {"shrinkage": model.shrinkage_, "k": model.k_}
 
 
+@pytest.mark.slow
 def test_grid_scores_of_a_classifier_by_hand() -> None:
     """Folds are shuffled and stratified, and each has class means, scales and correlations of its own."""
     X, y = classes(n=90)
@@ -61,6 +63,7 @@ def test_grid_scores_of_a_classifier_by_hand() -> None:
             assert_allclose(model.grid_scores_[i, 2, 0, fold], part.score(X[test] - means[y[test]]), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_scorer_sees_the_shrunken_model() -> None:
     X, y = classes(n=90)
     model = SparseDiscriminantAnalysisCV(
@@ -74,6 +77,7 @@ def test_a_scorer_sees_the_shrunken_model() -> None:
 
 
 @pytest.mark.parametrize("kind", ["precision", "discriminant"])
+@pytest.mark.slow
 def test_folds_do_not_see_what_is_held_out(kind: str) -> None:
     """Whatever is held out, it is scored by the means, scales and Ω of the training samples."""
     X, y = classes(n=90)
@@ -94,6 +98,7 @@ def test_folds_do_not_see_what_is_held_out(kind: str) -> None:
 
 
 @pytest.mark.parametrize("by", WAYS)
+@pytest.mark.slow
 def test_no_shrinkage_is_one_choice_of_the_grid(by: str) -> None:
     X = draw()
     alone = SparsePrecisionCV(ks=KS, shrinkages=0.0, shrink_by=by, cv=3, rule="best").fit(X)
@@ -109,6 +114,7 @@ def folds(X: Array) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["precision", "discriminant"])
+@pytest.mark.slow
 def test_at_another_k_is_the_fixed_model_and_is_saved(kind: str, tmp_path: Any) -> None:
     X, y = classes(n=90)
     model: Any = {"precision": SparsePrecisionCV, "discriminant": SparseDiscriminantAnalysisCV}[kind](
@@ -139,6 +145,7 @@ def test_at_another_k_is_the_fixed_model_and_is_saved(kind: str, tmp_path: Any) 
     assert_array_equal(model.at(model.k_).precision_, model.precision_)
 
 
+@pytest.mark.slow
 def test_bounds_are_those_of_the_chosen_shrinkage() -> None:
     """Without shrinkage Σ is singular and has the paper's bounds; with it, it has none."""
     X = draw(12, p=16)
@@ -150,6 +157,7 @@ def test_bounds_are_those_of_the_chosen_shrinkage() -> None:
     assert plain.bounds_ == plain.at(5).bounds_ == SparsePrecision(k=5).fit(X).bounds_ != none
 
 
+@pytest.mark.slow
 def test_units_do_not_matter() -> None:
     X = draw()
     units = 10.0 ** np.arange(-4.0, 4.0)
@@ -160,6 +168,7 @@ def test_units_do_not_matter() -> None:
     assert_allclose(one.precision_, other.precision_ * np.multiply.outer(units, units), rtol=1e-4, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_hardly_matters() -> None:
     """A number of folds is shuffled: samples of a file that is sorted by one variable are in all folds."""
     X = draw(90)
@@ -170,6 +179,7 @@ def test_the_order_of_rows_hardly_matters() -> None:
 
 
 @pytest.mark.parametrize("by", WAYS)
+@pytest.mark.slow
 def test_shrinkage_helps_where_samples_are_few(by: str) -> None:
     data = make_precision(40, 20, random_state=1)
     tuned = SparsePrecisionCV(shrink_by=by, cv=4).fit(data.X)
@@ -179,6 +189,7 @@ def test_shrinkage_helps_where_samples_are_few(by: str) -> None:
     assert errors[0] < errors[1]
 
 
+@pytest.mark.slow
 def test_auto_leaves_out_what_is_impossible() -> None:
     """Nearly equal correlations of few samples: the smallest amounts do not converge on some fold."""
     rng = np.random.default_rng(0)
@@ -192,6 +203,7 @@ def test_auto_leaves_out_what_is_impossible() -> None:
             shrink_covariance(np.corrcoef(X[rows], rowvar=False), s, "amount")
 
 
+@pytest.mark.slow
 def test_auto_drops_amounts_that_fail_on_a_fold(monkeypatch: pytest.MonkeyPatch) -> None:
     from ksparse.estimators import precision
     from ksparse.objectives.shrinkage import ShrinkageError
@@ -212,12 +224,14 @@ def test_auto_drops_amounts_that_fail_on_a_fold(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("rule", ["smooth", "best", "1se"])
+@pytest.mark.slow
 def test_with_one_fold_the_best_combination_is_chosen(rule: str) -> None:
     scores = np.random.default_rng(3).standard_normal((3, 6, 1, 1))
     best = np.unravel_index(scores.argmax(), scores.shape)
     assert_array_equal(choose(scores, np.arange(6), rule), best[:3])
 
 
+@pytest.mark.slow
 def test_wrong_shrinkages_are_named() -> None:
     X = draw(30)
     for wrong, message in (
