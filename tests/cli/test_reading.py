@@ -117,6 +117,7 @@ def test_predictions_of_other_saved_models(tmp_path: Path, capsys: pytest.Captur
     assert "makes no predictions" in refused(capsys, "predict", tmp_path / "g.json", tmp_path / "a.csv")
 
 
+@pytest.mark.slow
 def test_help_and_import_load_no_library_that_they_do_not_use() -> None:
     """scikit-learn may import some of these libraries itself; ksparse adds none to them."""
     program = (

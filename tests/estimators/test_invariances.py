@@ -123,6 +123,7 @@ def test_only_ratios_of_weights_count(name: str, factor: float) -> None:
 
 @pytest.mark.parametrize("weights", [None, np.linspace(0.0, 3.0, N)])
 @pytest.mark.parametrize("name", ["logistic", "multinomial"])
+@pytest.mark.slow
 def test_class_weights_are_sample_weights(name: str, weights: Any) -> None:
     y, one = response(name), np.ones(N) if weights is None else weights
     labels, codes = np.unique(y, return_inverse=True)

@@ -26,6 +26,7 @@ FRAMES: dict[str, Any] = {
 
 @pytest.mark.parametrize("frame", FRAMES)
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.slow
 def test_names_of_features(name: str, frame: str) -> None:
     data = FRAMES[frame]
     here = fitted(name, data)
@@ -75,6 +76,7 @@ def test_a_selector_before_another_classifier(frame: str) -> None:
 
 
 @pytest.mark.parametrize("name", FOUR)
+@pytest.mark.slow
 def test_searches_and_cross_validation(name: str) -> None:
     y = response(name)
     search = GridSearchCV(model(name), {"k": [0, 3], "alpha": [1e-3, 10.0]}, cv=3).fit(X, y)

@@ -29,6 +29,7 @@ FORMS: dict[str, Any] = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", LINEAR)
+@pytest.mark.slow
 def test_forms_of_the_data(kind: str, form: str) -> None:
     X = design()
     tolerance = 2e-5 if "float32" in form else 1e-12

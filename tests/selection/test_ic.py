@@ -151,6 +151,7 @@ def test_groups_count_their_features_as_parameters_and_themselves_as_choices() -
     ("criterion", "true", "n", "p"),
     [("bic", 3, 500, 10), ("gic", 3, 500, 10), ("ebic", 3, 120, 60), ("ebic", 12, 250, 100)],
 )
+@pytest.mark.slow
 def test_the_k_of_a_strong_signal(criterion: str, true: int, n: int, p: int) -> None:
     """No feature of the signal is missed; by chance, criteria let another one in now and then."""
     found = []
