@@ -10,6 +10,7 @@ import numpy as np
 from ._types import Array
 
 __all__ = [
+    "as_real_array",
     "check_callable",
     "check_flag",
     "check_iterations",
@@ -18,7 +19,6 @@ __all__ = [
     "check_positive_number",
     "check_size",
     "check_vector",
-    "real_array",
 ]
 
 
@@ -63,7 +63,7 @@ def check_flag(value: Any, name: str) -> bool:
     return bool(value)
 
 
-def real_array(values: Any, name: str) -> Array:
+def as_real_array(values: Any, name: str) -> Array:
     """Numbers as float64, or a ValueError for text, objects and complex numbers."""
     array = np.asarray(values)
     if array.dtype.kind == "c":
@@ -94,7 +94,7 @@ def _check_number(value: Any, name: str, expected: str, accept: Any) -> float:
 
 def check_vector(values: Any, name: str, shape: tuple[int, ...]) -> Array:
     """Finite float64 values of the given shape."""
-    array = real_array(values, name)
+    array = as_real_array(values, name)
     if array.shape != shape:
         raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
     if not np.isfinite(array).all():

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from ksparse import SparseHuberRegression, SparseLogisticRegression
-from ksparse.estimators.regression import weighted_median
+from ksparse.estimators.regression import compute_weighted_median
 from tests.estimators.models import MODELS, N, P, X, assert_same, fitted, margins, reference, response
 
 
@@ -78,10 +78,10 @@ def test_weighted_medians() -> None:
     rng = np.random.default_rng(0)
     for n in range(1, 12):
         values, counts = rng.standard_normal(n), rng.integers(1, 4, n).astype(np.float64)
-        assert weighted_median(values, np.full(n, 0.1)) == np.median(values)
+        assert compute_weighted_median(values, np.full(n, 0.1)) == np.median(values)
         for factor in (1.0, 0.1, 1 / 3):
             repeated = np.median(np.repeat(values, counts.astype(int)))
-            assert weighted_median(values, factor * counts) == pytest.approx(repeated, rel=1e-12)
+            assert compute_weighted_median(values, factor * counts) == pytest.approx(repeated, rel=1e-12)
 
 
 def test_the_automatic_delta_is_that_of_the_errors() -> None:

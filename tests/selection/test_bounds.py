@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from ksparse.selection import expected_false_selections, smallest_threshold
+from ksparse.selection import expected_false_selections, find_smallest_threshold
 
 P = 1000
 
@@ -78,9 +78,9 @@ def test_the_smallest_threshold_is_the_smallest(assumption: str, max_false: floa
     pairs = 30
     if expected_false_selections(1.0, 12, 900, pairs, assumption) > max_false:
         with pytest.raises(ValueError, match=r"with 12 of 900 features .* at least 0.16 false"):
-            smallest_threshold(max_false, 12, 900, pairs, assumption)
+            find_smallest_threshold(max_false, 12, 900, pairs, assumption)
         return
-    threshold = smallest_threshold(max_false, 12, 900, pairs, assumption)
+    threshold = find_smallest_threshold(max_false, 12, 900, pairs, assumption)
     enough = [
         count / (2 * pairs)
         for count in range(pairs + 1, 2 * pairs + 1)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 from ksparse._types import Array
 from ksparse.selection import rules
-from ksparse.selection.rules import Choice, choose, compare, standard_errors
+from ksparse.selection.rules import Choice, choose, compare, compute_standard_errors
 
 KS = np.array([0, 1, 2, 3, 5])
 
@@ -36,7 +36,7 @@ def test_ties_go_to_the_smaller_k_and_the_weaker_penalties() -> None:
 def test_one_standard_error() -> None:
     """The best is k = 3, with folds 8 and 12: mean 10, standard error 2/√2·√2 = 2, so that 8 is enough."""
     scores = by_k([1, 1], [7.9, 7.9], [8.1, 8.1], [8, 12], [9, 9])
-    assert standard_errors(np.array([[8.0, 12.0]]))[0] == pytest.approx(2.0)
+    assert compute_standard_errors(np.array([[8.0, 12.0]]))[0] == pytest.approx(2.0)
     assert choose(scores, KS, "1se").k == 2
     assert choose(scores, KS, "best").k == 3
 
@@ -182,7 +182,7 @@ def test_the_order_of_folds_does_not_matter(rule: str, seed: int) -> None:
 
 @RULES
 def test_one_fold(rule: str) -> None:
-    assert standard_errors(np.array([[3.0]])).tolist() == [0.0]
+    assert compute_standard_errors(np.array([[3.0]])).tolist() == [0.0]
     for seed in range(20):
         scores = np.random.default_rng(seed).standard_normal((2, 5, 3, 1))
         assert scores[choose(scores, KS, rule)] == scores.max()
@@ -206,4 +206,4 @@ def test_if_all_are_infinite_the_first_is_taken(rule: str) -> None:
 
 def test_standard_errors() -> None:
     rows = np.array([[1.0, 2.0, 6.0], [1.0, -np.inf, 0.0], [4.0, 4.0, 4.0]])
-    assert_allclose(standard_errors(rows), [np.sqrt(7.0) / np.sqrt(3.0), np.inf, 0.0])
+    assert_allclose(compute_standard_errors(rows), [np.sqrt(7.0) / np.sqrt(3.0), np.inf, 0.0])

@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ksparse.selection import KSchedule
-from ksparse.selection.schedule import check_ks, first_best
+from ksparse.selection.schedule import check_ks, find_first_best
 
 
 def search(least: int, most: int, score: Callable[[int], float], **options: float) -> tuple[int, dict[int, float]]:
     """The best k that is found, and all scores on the way."""
     schedule, scores = KSchedule(least, max(least, most), **options), dict[int, float]()
     for _ in range(1000):
-        following = schedule.next_ks(scores)
+        following = schedule.propose_ks(scores)
         if not following:
             ks = sorted(scores)
-            return ks[first_best([scores[k] for k in ks])], scores
+            return ks[find_first_best([scores[k] for k in ks])], scores
         assert not set(following) & scores.keys(), "nothing is tried twice"
         assert len(set(following)) == len(following)
         scores |= {k: score(k) for k in following}
@@ -79,20 +79,20 @@ def test_scores_that_fall_first_and_rise_later_are_followed(best: int) -> None:
 
 
 def test_the_first_round_is_geometric() -> None:
-    ks = KSchedule(0, 10**6).next_ks({})
+    ks = KSchedule(0, 10**6).propose_ks({})
     assert ks[:6] == [0, 1, 2, 3, 5, 8]
     assert 50 <= ks[-1] <= 75
     assert max(np.divide(ks[3:], ks[2:-1])) <= 2
-    assert KSchedule(2, 9).next_ks({}) == [2, 3, 5, 8]
-    assert KSchedule(60, 100).next_ks({}) == [60]
+    assert KSchedule(2, 9).propose_ks({}) == [2, 3, 5, 8]
+    assert KSchedule(60, 100).propose_ks({}) == [60]
 
 
 @pytest.mark.parametrize("behind", [0, 1, 2])
 def test_larger_k_follow_until_two_of_them_are_worse(behind: int) -> None:
     schedule = KSchedule(0, 1000)
-    first = schedule.next_ks({})
+    first = schedule.propose_ks({})
     best = first[-1 - behind]
-    following = schedule.next_ks({k: -abs(k - best) for k in first})
+    following = schedule.propose_ks({k: -abs(k - best) for k in first})
     if behind == 2:
         assert max(following) < first[-1]
     else:
@@ -126,7 +126,7 @@ def test_limits_that_leave_no_choice() -> None:
     ],
 )
 def test_of_scores_that_differ_by_rounding_the_first_is_best(scores: list[float], best: int) -> None:
-    assert first_best(scores) == best
+    assert find_first_best(scores) == best
 
 
 def test_numbers_of_features() -> None:
@@ -156,7 +156,7 @@ def test_what_is_no_number_of_features(ks: Any, least: int, error: type[Exceptio
 def test_a_resolution_ends_the_search_around_the_best_sooner() -> None:
     def tried(resolution: float) -> list[int]:
         schedule, scores = KSchedule(0, 1000, 1.5, resolution), dict[int, float]()
-        while ks := schedule.next_ks(scores):
+        while ks := schedule.propose_ks(scores):
             scores |= {k: -abs(k - 211) for k in ks}
         return sorted(scores)
 

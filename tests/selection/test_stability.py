@@ -24,7 +24,7 @@ from ksparse import (
     StabilitySelection,
 )
 from ksparse._types import Array
-from ksparse.selection import expected_false_selections, smallest_threshold
+from ksparse.selection import expected_false_selections, find_smallest_threshold
 
 pd: Any = import_module("pandas")
 
@@ -102,7 +102,7 @@ def test_the_threshold_that_is_asked_for() -> None:
     usual = StabilitySelection(base, n_pairs=10, random_state=0).fit(X, y)
     assert usual.threshold_ == 0.75
     strict = StabilitySelection(base, n_pairs=10, max_false=0.4, random_state=0).fit(X, y)
-    assert strict.threshold_ == smallest_threshold(0.4, strict.n_selected_, 20, 10)
+    assert strict.threshold_ == find_smallest_threshold(0.4, strict.n_selected_, 20, 10)
     assert strict.max_false_ <= 0.4
     np.testing.assert_array_equal(strict.frequencies_, usual.frequencies_)
     plain = StabilitySelection(base, n_pairs=10, max_false=0.5, assumption="none", random_state=0).fit(X, y)

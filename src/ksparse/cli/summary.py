@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..selection import standard_errors
+from ..selection import compute_standard_errors
 from .errors import escape_control, quote
 from .fitting import FittedModel
 from .settings import FOLDS
@@ -97,7 +97,7 @@ def tabulate_path(fitted: FittedModel) -> pd.DataFrame:
     """Each k that was tried with its score and standard error, or its criterion."""
     model: Any = fitted.model
     if fitted.settings.criterion == "cv":
-        columns = {"Score": model.scores_.mean(axis=1), "Standard error": standard_errors(model.scores_)}
+        columns = {"Score": model.scores_.mean(axis=1), "Standard error": compute_standard_errors(model.scores_)}
     else:
         columns = {fitted.settings.criterion.upper(): model.criterion_}
     digits = {"Standard error": 4}

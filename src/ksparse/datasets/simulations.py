@@ -12,12 +12,12 @@ from scipy.special import expit
 
 from .._types import Array
 from ..validation import (
+    as_real_array,
     check_nonnegative_number,
     check_number_of_units,
     check_positive_number,
     check_size,
     check_vector,
-    real_array,
 )
 
 __all__ = [
@@ -270,7 +270,7 @@ def sample_precision(precision: Any, n: int = 100, random_state: Seed = 0) -> Ar
     array([[2., 1.],
            [1., 2.]])
     """
-    matrix = real_array(precision, "precision")
+    matrix = as_real_array(precision, "precision")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.array_equal(matrix, matrix.T):
         raise ValueError(f"precision must be a symmetric matrix, got an array of shape {matrix.shape}")
     try:

@@ -133,11 +133,11 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             )
         return self.solver_choices[self.solver]()
 
-    def starting_point(self, objective: Objective) -> Array | None:
+    def choose_start(self, objective: Objective) -> Array | None:
         """Where the solver starts; None for its default."""
         return None
 
-    def expected_k(self) -> int:
+    def estimate_k(self) -> int:
         """About how many units will be selected: k itself, unless k is yet to be chosen."""
         return check_number_of_units(self.k, self.unit_name)
 
@@ -158,7 +158,7 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """The models for all k of `results`, which took this many passes over the data."""
 
     @abstractmethod
-    def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:
+    def score_held_out(self, objective: Objective, result: Result, held_out: Samples) -> float:
         """Score of a solution on held-out samples; larger is better. `objective` is f on the training samples."""
 
     def score_refits(
@@ -166,7 +166,7 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> Array | None:
         """Scores of the selected coordinates, fitted again with each of some penalties; None if there is no short cut.
 
-        They are what `held_out_score` gives for the refits. `x` and `support` are those of a solution in working
+        They are what `score_held_out` gives for the refits. `x` and `support` are those of a solution in working
         coordinates.
         """
         return None
@@ -184,7 +184,7 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return float(len(samples))
 
     @abstractmethod
-    def largest_auto_k(self, n_samples: float) -> int:
+    def limit_auto_k(self, n_samples: float) -> int:
         """The largest k that ks="auto" tries with this many samples."""
 
     def fix_estimates(self) -> None:
@@ -197,9 +197,9 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def fit_samples(self: E, samples: Samples) -> E:
         """Fit the model with k units to validated samples."""
         k = check_number_of_units(self.k, self.unit_name)
-        objective, penalty = self.prepare(samples), self.refit_penalty()
+        objective, penalty = self.prepare(samples), self.get_refit_penalty()
         sparsity = self.build_sparsity(objective, k)
-        start = self.starting_point(objective)
+        start = self.choose_start(objective)
         result = minimize(objective, sparsity=sparsity, solver=self.find_solver(), x0=start)
         if penalty is not None:
             changed = self.with_penalty(objective, penalty)
@@ -207,14 +207,14 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             result = merge_results(result, refitted)
         return self.store_result(result)
 
-    def refit_penalty(self) -> float | None:
+    def get_refit_penalty(self) -> float | None:
         """The penalty of the final fit of the selected units, if it is not the one that selected them."""
         if len(self.penalty_names) < 2:
             return None
         selecting, refitting = (getattr(self, name) for name in self.penalty_names)
         return None if refitting is None or refitting == selecting else refitting
 
-    def _feature_names(self) -> AnyArray | None:
+    def _get_feature_names(self) -> AnyArray | None:
         """The names of the features, if X had any."""
         return getattr(self, "feature_names_in_", None)
 

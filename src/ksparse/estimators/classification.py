@@ -172,9 +172,9 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
         coefficients, intercept = super().coefficients(result)
         return np.atleast_2d(coefficients), np.atleast_1d(intercept)
 
-    def free_outputs(self, result: Result) -> int:
+    def count_free_outputs(self, result: Result) -> int:
         """One less than the number of classes: a softmax does not change if all its margins do by the same number."""
         return len(self.classes_) - 1
 
-    def largest_auto_k(self, n_samples: float) -> int:
-        return super().largest_auto_k(n_samples) // (len(self.classes_) - 1)
+    def limit_auto_k(self, n_samples: float) -> int:
+        return super().limit_auto_k(n_samples) // (len(self.classes_) - 1)

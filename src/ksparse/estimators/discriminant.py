@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import Array
 from ..solvers import Result
-from ..validation import real_array
+from ..validation import as_real_array
 from ._docs import document
 from .base import Samples
 from .classification import MarginClassifier
-from .precision import GraphModel, covariance_around
+from .precision import GraphModel, compute_covariance_around
 
 __all__ = ["SparseDiscriminantAnalysis"]
 
@@ -61,15 +61,15 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
         sums = np.array([samples.X[codes == code].sum(axis=0, dtype=np.float64) for code in range(len(counts))])
         self.means_ = sums / counts[:, None]
         self.priors_ = self._check_priors(counts / len(samples))
-        return covariance_around(samples.X, self.means_[codes])
+        return compute_covariance_around(samples.X, self.means_[codes])
 
-    def held_out_covariance(self, held_out: Samples) -> Array:
-        return covariance_around(held_out.X, self.means_[self.encode_labels(held_out.y)])
+    def compute_held_out_covariance(self, held_out: Samples) -> Array:
+        return compute_covariance_around(held_out.X, self.means_[self.encode_labels(held_out.y)])
 
     def _check_priors(self, frequencies: Array) -> Array:
         if self.priors is None:
             return frequencies
-        priors = real_array(self.priors, "priors")
+        priors = as_real_array(self.priors, "priors")
         if priors.shape != frequencies.shape:
             raise ValueError(f"priors has shape {priors.shape} for {len(frequencies)} classes; give one for each class")
         if not (priors > 0).all() or abs(float(priors.sum()) - 1.0) > 1e-8:

@@ -139,7 +139,7 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
             sample_weight = np.asarray(sample_weight, dtype=np.float64)
         self._labels: AnyArray | None = None
         if self.feature_groups is not None:
-            self._labels = label_features(self.feature_groups, self._feature_names(), self.n_features_in_)
+            self._labels = label_features(self.feature_groups, self._get_feature_names(), self.n_features_in_)
         return Samples(X, y, sample_weight)
 
     def prepare(self, samples: Samples) -> LinearObjective:
@@ -156,10 +156,10 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         options = {"alpha": alpha, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight}
         return self.build_objective(X, target, **options)
 
-    def refit_penalty(self) -> float | None:
+    def get_refit_penalty(self) -> float | None:
         if self.refit_alpha is not None:
             check_nonnegative_number(self.refit_alpha, "refit_alpha")
-        return super().refit_penalty()
+        return super().get_refit_penalty()
 
     def with_penalty(self, objective: Objective, value: float) -> LinearModel:
         assert isinstance(objective, LinearModel)
@@ -193,10 +193,10 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         lower = 0.0 if check_flag(self.positive, "positive") else -np.inf
         if self._labels is not None:
             return Groups(k, self._labels, always=find_groups(self.always_select, self._labels), lower=lower)
-        always = find_features(self.always_select, self.n_features_in_, self._feature_names())
+        always = find_features(self.always_select, self.n_features_in_, self._get_feature_names())
         return (Rows if len(objective.shape) == 2 else Entries)(k, always=always, lower=lower)
 
-    def starting_point(self, objective: Objective) -> Array | None:
+    def choose_start(self, objective: Objective) -> Array | None:
         """With `warm_start`, the solution of the last fit, if it has the shape of this objective."""
         if not check_flag(self.warm_start, "warm_start") or not hasattr(self, "coef_"):
             return None
@@ -211,7 +211,7 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
     def store_result(self: M, result: Result) -> M:
         self.result_ = result
         self.coef_, self.intercept_ = self.coefficients(result)
-        self.support_ = self._selected_features(result)
+        self.support_ = self._find_selected_features(result)
         self.n_iter_ = result.n_iter
         return self
 
@@ -226,7 +226,7 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
             return result.x, 0.0 if result.x.ndim == 1 else np.zeros(result.x.shape[1])
         return result.x[:-1], float(result.x[-1]) if result.x.ndim == 1 else result.x[-1].copy()
 
-    def _selected_features(self, result: Result) -> Mask:
+    def _find_selected_features(self, result: Result) -> Mask:
         """The selected features: those with a coefficient, the always-selected ones, and whole groups."""
         units = np.arange(self.n_features_in_) if self._labels is None else self._labels
         selected: Mask = np.isin(units, result.selected)
@@ -241,10 +241,10 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
             intercept=np.array([intercept for _, intercept in solutions]),
             results=tuple(results[k] for k in ks),
             passes=passes,
-            feature_names=self._feature_names(),
+            feature_names=self._get_feature_names(),
         )
 
-    def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:
+    def score_held_out(self, objective: Objective, result: Result, held_out: Samples) -> float:
         """Minus the mean loss of the held-out samples."""
         assert isinstance(objective, LinearModel)
         coefficients, intercept = self.coefficients(result)
@@ -299,7 +299,7 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         which is the trace of H⁻¹(H − λI), plus the intercepts.
         """
         assert isinstance(objective, LinearModel)
-        outputs, features = self.free_outputs(result), self._selected_features(result)
+        outputs, features = self.count_free_outputs(result), self._find_selected_features(result)
         intercepts = bool(self.fit_intercept) * outputs
         if objective.alpha == 0 or not features.any():
             return int(features.sum()) * outputs + intercepts
@@ -312,7 +312,7 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         variances = pinvh(hessian).diagonal()[:n_coefficients]
         return float(n_coefficients - objective.alpha * variances.sum() + intercepts)
 
-    def free_outputs(self, result: Result) -> int:
+    def count_free_outputs(self, result: Result) -> int:
         """Number of coefficients of a feature that the data determine."""
         return 1 if result.x.ndim == 1 else int(result.x.shape[1])
 
@@ -320,7 +320,7 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         assert isinstance(objective, LinearModel)
         return objective.total_weight
 
-    def largest_auto_k(self, n_samples: float) -> int:
+    def limit_auto_k(self, n_samples: float) -> int:
         """Twice the number of samples: with a ridge, models with more features than samples may predict well."""
         return int(2 * n_samples)
 

@@ -51,7 +51,7 @@ class SparsityPath:
     passes: int
     feature_names: AnyArray | None = None
 
-    def result_at(self, position: int) -> Result:
+    def get_result(self, position: int) -> Result:
         """What the solver returned for the k at a position of `ks`."""
         return self.results[position]
 
@@ -124,7 +124,7 @@ class PrecisionPath:
             tuple(replace(result, x=np.empty(0), support=np.empty(0, dtype=bool)) for result in found),
         )
 
-    def result_at(self, position: int) -> Result:
+    def get_result(self, position: int) -> Result:
         """What the solver returned for the k at a position of `ks`."""
         x = self.solutions[position].toarray()
         support = (x != 0) & ~np.eye(len(x), dtype=bool)

@@ -25,7 +25,7 @@ from .base import Samples, SolverChoices, SparseEstimator
 from .feature_sets import find_columns
 from .paths import PrecisionPath
 
-__all__ = ["GraphModel", "SparsePrecision", "covariance_around"]
+__all__ = ["GraphModel", "SparsePrecision", "compute_covariance_around"]
 
 #: A standard deviation below this fraction of a variable's largest value is rounding: the variable is constant.
 CONSTANT_SPREAD = 1e-13
@@ -51,7 +51,7 @@ G = TypeVar("G", bound="GraphModel")
 class GraphModel(SparseEstimator):
     """An estimator of a precision matrix Ω with k edges.
 
-    A subclass implements `check_samples`, `fit_covariance` and `held_out_covariance`.
+    A subclass implements `check_samples`, `fit_covariance` and `compute_held_out_covariance`.
     """
 
     unit_name: ClassVar[str] = "edges"
@@ -92,7 +92,7 @@ class GraphModel(SparseEstimator):
         """The covariance of the samples; sets the means around which it is taken."""
 
     @abstractmethod
-    def held_out_covariance(self, held_out: Samples) -> Array:
+    def compute_held_out_covariance(self, held_out: Samples) -> Array:
         """The covariance of other samples around the means of the training samples."""
 
     def prepare(self, samples: Samples) -> ShrunkenLogDet:
@@ -133,7 +133,7 @@ class GraphModel(SparseEstimator):
         return [0.0, *values] if is_regular(objective.unshrunken) else values, []
 
     def build_sparsity(self, objective: Objective, k: int) -> Pairs:
-        size, names = objective.shape[0], self._feature_names()
+        size, names = objective.shape[0], self._get_feature_names()
         known = pair_mask(_find_pairs(self.known_edges, names, "known_edges"), size, "known_edges")
         forbidden = pair_mask(_find_pairs(self.forbidden_edges, names, "forbidden_edges"), size, "forbidden_edges")
         count = int(np.triu(known, 1).sum())
@@ -148,30 +148,30 @@ class GraphModel(SparseEstimator):
     def store_result(self: G, result: Result) -> G:
         self.result_ = result
         self.n_iter_ = result.n_iter
-        self.precision_ = self.precision_of(result)
+        self.precision_ = self.extract_precision(result)
         without_bounds = LogDet.of_valid(np.zeros_like(result.x), EigenvalueBounds(0.0, np.inf))
         inverse = without_bounds.evaluate(result.x).state.matrix
         self.covariance_ = inverse * np.multiply.outer(self._scale, self._scale)
         self.edges_ = list_edges(self.precision_)
         return self
 
-    def precision_of(self, result: Result) -> Array:
+    def extract_precision(self, result: Result) -> Array:
         """Ω of a solution, in the units of the data."""
         return result.x / np.multiply.outer(self._scale, self._scale)
 
     def build_path(self, results: Mapping[int, Result], passes: int) -> PrecisionPath:
-        return PrecisionPath.of_results(results, self.precision_of, self._feature_names())
+        return PrecisionPath.of_results(results, self.extract_precision, self._get_feature_names())
 
-    def held_out_score(self, objective: Objective, result: Result, held_out: Samples) -> float:
+    def score_held_out(self, objective: Objective, result: Result, held_out: Samples) -> float:
         """Mean log-likelihood of a held-out sample."""
-        return float(log_likelihood(self.held_out_covariance(held_out), self.precision_of(result)))
+        return float(log_likelihood(self.compute_held_out_covariance(held_out), self.extract_precision(result)))
 
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """Minus twice the log-likelihood of the samples, whose covariance is not shrunken."""
         assert isinstance(objective, ShrunkenLogDet)
         return n_samples * objective.unshrunken_value(result.x, result.value)
 
-    def largest_auto_k(self, n_samples: float) -> int:
+    def limit_auto_k(self, n_samples: float) -> int:
         """One edge for every four numbers in the data."""
         return max(int(n_samples * self.n_features_in_ / 4), 1)
 
@@ -241,7 +241,7 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
             self.location_ = np.zeros(len(samples))
             return samples.X
         self.location_ = self._fit_location(samples.X)
-        return covariance_around(samples.X, self.location_)
+        return compute_covariance_around(samples.X, self.location_)
 
     def _fit_location(self, X: Array) -> Array:
         """The means of the variables, or zeros."""
@@ -249,8 +249,8 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
             return np.zeros(X.shape[1])
         return X.mean(axis=0, dtype=np.float64)
 
-    def held_out_covariance(self, held_out: Samples) -> Array:
-        return covariance_around(held_out.X, self.location_)
+    def compute_held_out_covariance(self, held_out: Samples) -> Array:
+        return compute_covariance_around(held_out.X, self.location_)
 
     def score(self, X_test: Any, y: Any = None) -> float:
         """Mean log-likelihood of samples under the fitted model."""
@@ -289,13 +289,13 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
 
 
 def find_constant(X: Array, centres: Array) -> Mask:
-    """Which variables do not differ from their centres by more than rounding; centres as in `covariance_around`."""
+    """Which variables differ from their centres by rounding only; centres as in `compute_covariance_around`."""
     spreads = np.sqrt(np.mean(np.square(X - centres), axis=0))
     constant: Mask = spreads <= CONSTANT_SPREAD * np.abs(X).max(axis=0).astype(np.float64)
     return constant
 
 
-def covariance_around(X: Array, centres: Array) -> Array:
+def compute_covariance_around(X: Array, centres: Array) -> Array:
     """Mean of (x − c)(x − c)ᵀ over the samples, in double precision; constant variables have exactly no covariance.
 
     `centres` is one point for all samples, or one for each.

@@ -63,7 +63,7 @@ class SparseLinearRegression(MultiOutputMixin, RegressorMixin, SparseLinearModel
 
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """n·log of the mean squared residual, which estimates the unknown variance."""
-        outputs = self.free_outputs(result)
+        outputs = self.count_free_outputs(result)
         smallest = max(EXACT_MEAN_SQUARE * value_at_zero(objective), np.finfo(float).tiny)
         mean_square = max(2.0 * self.mean_loss(objective, result) / outputs, smallest)
         return float(n_samples * outputs * np.log(mean_square))
@@ -148,19 +148,21 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
     def _adapt_delta(self, X: Matrix, target: Array, options: dict[str, Any]) -> float:
         """Delta from the residuals of a pilot fit, whose own delta comes from the spread of y."""
         weights = np.ones(len(target)) if options["sample_weight"] is None else options["sample_weight"]
-        deviations = target - weighted_median(target, weights) if self.fit_intercept else target
-        spread = _spread(deviations, weights) or _spread(deviations, weights * (deviations != 0)) or 1.0
+        deviations = target - compute_weighted_median(target, weights) if self.fit_intercept else target
+        spread = (
+            _estimate_spread(deviations, weights) or _estimate_spread(deviations, weights * (deviations != 0)) or 1.0
+        )
         # Delta is a scale of the errors: it does not depend on the ridge, and is the same for all that are tried.
         pilot = Huber(X, target, delta=EFFICIENT_DELTA * spread, **{**options, "alpha": 0.0})
         # Weights are counts, unless they sum to less than the number of samples.
         n_samples = max(int(weights.sum()), int(np.count_nonzero(weights)))
-        k = self.expected_k()
+        k = self.estimate_k()
         n_always = int(self.build_sparsity(pilot, k).bind(pilot.shape, pilot.free).always.sum())
         fewer = max(min(k, n_samples // PILOT_SAMPLES_PER_FEATURE), n_always, 1)
         result = minimize(pilot, sparsity=self.build_sparsity(pilot, fewer), solver=self.find_solver())
         coefficients, intercept = self.split_intercept(result)
         residuals = target - multiply_selected(X, coefficients) - intercept
-        return EFFICIENT_DELTA * max(_spread(residuals, weights), EXACT_SPREAD * spread)
+        return EFFICIENT_DELTA * max(_estimate_spread(residuals, weights), EXACT_SPREAD * spread)
 
     def fix_estimates(self) -> None:
         self.delta = self.delta_
@@ -170,12 +172,12 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
         return super().deviance(objective, result, n_samples) * (EFFICIENT_DELTA / self.delta_) ** 2
 
 
-def _spread(deviations: Array, weights: Array) -> float:
+def _estimate_spread(deviations: Array, weights: Array) -> float:
     """The median absolute deviation, normalized to be the standard deviation of normal errors."""
-    return weighted_median(np.abs(deviations), weights) / NORMAL_MAD if weights.any() else 0.0
+    return compute_weighted_median(np.abs(deviations), weights) / NORMAL_MAD if weights.any() else 0.0
 
 
-def weighted_median(values: Array, weights: Array) -> float:
+def compute_weighted_median(values: Array, weights: Array) -> float:
     """The value with as much weight below as above it; the mean of the middle two, where there are two."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order])

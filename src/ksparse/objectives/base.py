@@ -16,7 +16,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from .._types import Array, Mask
 from ..counters import Counters
-from ..validation import real_array
+from ..validation import as_real_array
 
 __all__ = ["NotFiniteError", "Objective", "Outcome", "Point", "TwiceDifferentiable", "UnitKind"]
 
@@ -155,7 +155,7 @@ class Objective(ABC):
 
     def check_point(self, x: Any, name: str = "x") -> Array:
         """x as a float64 array of the right shape, or a ValueError that says what was expected."""
-        array = real_array(x, name)
+        array = as_real_array(x, name)
         if array.shape != self.shape:
             intercept = "" if self.free is None else " (the intercept comes last)"
             raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._types import AnyArray, Array
-from ..validation import real_array
+from ..validation import as_real_array
 from .linear import LinearObjective
 
 __all__ = ["ClassifierObjective", "check_responses", "encode_labels", "encode_two_classes"]
@@ -28,7 +28,7 @@ class ClassifierObjective(LinearObjective):
 
 def check_responses(y: Any, n: int, *, allow_matrix: bool = False) -> Array:
     """Finite numbers, one (or one row) for each sample."""
-    array = real_array(y, "y")
+    array = as_real_array(y, "y")
     if array.ndim not in ((1, 2) if allow_matrix else (1,)):
         raise ValueError(f"y has shape {array.shape}; expected ({n},)" + (f" or ({n}, q)" if allow_matrix else ""))
     _check_length(array, n)

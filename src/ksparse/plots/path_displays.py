@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._types import Array, IntArray
-from ..selection import first_best, standard_errors
+from ..selection import compute_standard_errors, find_first_best
 from ..validation import check_iterations, check_vector
 from . import _style as style
 from ._inputs import check_has, check_names, document_display, get_feature_names, get_fitted_model, get_unit
@@ -295,7 +295,7 @@ class ScorePathDisplay:
         self.ax_, self.figure_ = style.open_axes(ax)
         style.tidy(self.ax_, f"number of {self.unit} k", self.score_name, grid="y")
         folds = np.asarray(self.scores, dtype=np.float64).reshape(len(self.ks), -1)
-        means, errors = folds.mean(axis=1), standard_errors(folds) if folds.shape[1] > 1 else None
+        means, errors = folds.mean(axis=1), compute_standard_errors(folds) if folds.shape[1] > 1 else None
         self._draw_scores(means, errors, line_kw)
         style.set_count_axis(self.ax_, self.ks)
         self.chosen_line_: Line2D | None = None
@@ -319,7 +319,7 @@ class ScorePathDisplay:
         errorbar: ErrorbarContainer = style.draw_line(self.ax_, self.ks, means, line_kw, **bars)
         self.errorbar_, self.line_ = errorbar, errorbar.lines[0]
         if self.rule == "1se":
-            best = first_best(means.tolist())
+            best = find_first_best(means.tolist())
             dotted: dict[str, Any] = {"color": style.INK, "linestyle": ":", "linewidth": 1.1, "zorder": 2.1}
             threshold = float(means[best] - errors[best])
             self.threshold_line_ = self.ax_.axhline(threshold, label="best − std. error", **dotted)

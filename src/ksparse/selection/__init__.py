@@ -22,9 +22,9 @@ from .models import (
 from .path import path, precision_path
 from .pathwise import PathSolver
 from .penalties import PenaltyGrid
-from .rules import standard_errors
-from .schedule import KSchedule, first_best
-from .stability import StabilitySelection, expected_false_selections, smallest_threshold
+from .rules import compute_standard_errors
+from .schedule import KSchedule, find_first_best
+from .stability import StabilitySelection, expected_false_selections, find_smallest_threshold
 
 __all__ = [
     "CrossValidated",
@@ -47,12 +47,12 @@ __all__ = [
     "SparsePrecisionIC",
     "SparsityPath",
     "StabilitySelection",
+    "compute_standard_errors",
     "expected_false_selections",
-    "first_best",
+    "find_first_best",
+    "find_smallest_threshold",
     "graph_criterion",
     "information_criterion",
     "path",
     "precision_path",
-    "smallest_threshold",
-    "standard_errors",
 ]

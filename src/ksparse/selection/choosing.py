@@ -64,7 +64,7 @@ class ChosenK(SparseEstimator):
         """Intercepts for each k of `ks_`."""
         return self.path_.intercept
 
-    def expected_k(self) -> int:
+    def estimate_k(self) -> int:
         if isinstance(self.ks, Iterator):
             raise TypeError("ks is an iterator, which can be read only once; pass a list or a range")
         if isinstance(self.ks, str):
@@ -84,10 +84,10 @@ class ChosenK(SparseEstimator):
         if self.ks != "auto":
             raise ValueError(f'ks must be "auto" or a sequence of integers such as range(1, 21), got {self.ks!r}')
         smallest = solver.fewest
-        largest = max(smallest, min(max(self.largest_auto_k(n_samples), 1), solver.most))
+        largest = max(smallest, min(max(self.limit_auto_k(n_samples), 1), solver.most))
         schedule = KSchedule(smallest, largest)
         scores: Mapping[int, float] = {}
-        while further := schedule.next_ks(scores):
+        while further := schedule.propose_ks(scores):
             scores = evaluate(further)
 
     def store_choice(self: C, results: Mapping[int, Result], passes: int, chosen: int) -> C:

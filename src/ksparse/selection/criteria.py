@@ -15,7 +15,7 @@ from ..solvers import Result
 from .choosing import ChosenK
 from .pathwise import PathSolver
 from .penalties import PenaltyGrid, PenaltyPaths
-from .schedule import first_best
+from .schedule import find_first_best
 
 __all__ = ["CRITERIA", "GRAPH_CRITERIA", "InformationCriterion", "graph_criterion", "information_criterion"]
 
@@ -147,7 +147,7 @@ class InformationCriterion(ChosenK):
 
     def fit_samples(self: C, samples: Samples) -> C:
         _check_criterion(self.criterion, self.criteria)
-        objective, penalty = self.prepare(samples), self.refit_penalty()
+        objective, penalty = self.prepare(samples), self.get_refit_penalty()
         paths = PenaltyPaths(self, objective, PenaltyGrid(refit=(penalty,)))
         solver = paths.solvers[0]
         if penalty is not None:
@@ -158,7 +158,7 @@ class InformationCriterion(ChosenK):
             return paths.refit(0, k, paths.grid.refit)[0]
 
         def score(k: int) -> float:
-            return -self.criterion_value(objective, refit(k), n_samples, solver)
+            return -self.compute_criterion(objective, refit(k), n_samples, solver)
 
         def evaluate(further: list[int]) -> dict[int, float]:
             solver.solve(further)
@@ -166,18 +166,18 @@ class InformationCriterion(ChosenK):
                 log.info("k = %d: %s %.6g", k, self.criterion, -score(k))
             return {k: score(k) for k in solver.results}
 
-        self.evaluate_ks(solver, self.reliable_samples(n_samples, solver.most), evaluate)
+        self.evaluate_ks(solver, self.count_reliable_samples(n_samples, solver.most), evaluate)
         tried, refined = sorted(solver.results), set[int]()
         while True:
             # A refined solution may make another k the best one.
             scores = np.array([score(k) for k in tried])
-            self.criterion_, chosen = -scores, tried[first_best(scores)]
+            self.criterion_, chosen = -scores, tried[find_first_best(scores)]
             if chosen in refined:
                 return self.store_choice({k: refit(k) for k in tried}, solver.passes, chosen)
             solver.refine(chosen)
             refined.add(chosen)
 
-    def criterion_value(self, objective: Objective, result: Result, n_samples: float, solver: PathSolver) -> float:
+    def compute_criterion(self, objective: Objective, result: Result, n_samples: float, solver: PathSolver) -> float:
         """The criterion of a solution; always-selected features are not counted as choices."""
         return information_criterion(
             self.criterion,
@@ -188,7 +188,7 @@ class InformationCriterion(ChosenK):
             n_features=solver.most - solver.fewest,
         )
 
-    def reliable_samples(self, n_samples: float, n_units: int) -> float:
+    def count_reliable_samples(self, n_samples: float, n_units: int) -> float:
         """Twice n/(log p·log log n), beyond which criteria are not reliable (Zhu et al., PNAS 2020), and at most n."""
         price = np.log(max(n_units, 2)) * np.log(np.log(max(n_samples, 3.0)))
         return float(2.0 * n_samples / max(price, 2.0))

@@ -24,7 +24,7 @@ from .compression import split_samples
 from .folds import Fold
 from .pathwise import PathSolver
 from .penalties import PenaltyGrid, PenaltyPaths, check_penalties
-from .rules import RULES, Choice, compare, standard_errors
+from .rules import RULES, Choice, compare, compute_standard_errors
 
 __all__ = ["CrossValidated", "CrossValidatedLinearModel", "CrossValidatedPenalties"]
 
@@ -127,7 +127,7 @@ class CrossValidated(ChosenK):
                     raise ValueError(f"the score for k = {k} is NaN or +inf in some fold; choose another scoring")
                 scores[k] = values
                 best = values.reshape(-1, len(folds))[values.mean(axis=-1).argmax()]
-                log.info("k = %d: score %.4g ± %.2g", k, best.mean(), standard_errors(best[None])[0])
+                log.info("k = %d: score %.4g ± %.2g", k, best.mean(), compute_standard_errors(best[None])[0])
             self.ks_ = np.array(sorted(scores))
             self.grid_scores_ = np.stack([scores[k] for k in sorted(scores)], axis=1)
             comparison = compare(self.grid_scores_, self.ks_, self.rule)
@@ -172,7 +172,7 @@ class CrossValidated(ChosenK):
     @property
     def cv_results_(self) -> dict[str, Any]:
         """The scores of all combinations as columns of a table, as in scikit-learn's `GridSearchCV`."""
-        axes = self.grid_axes()
+        axes = self.list_grid_axes()
         positions = np.indices(self.grid_scores_.shape[:-1]).reshape(3, -1)
         columns = {name: values[positions[axis]] for axis, (name, values) in axes.items()}
         scores = self.grid_scores_.reshape(-1, self.grid_scores_.shape[-1])
@@ -185,7 +185,7 @@ class CrossValidated(ChosenK):
         table["rank_test_score"] = rankdata(-means, method="min").astype(int)
         return table
 
-    def grid_axes(self) -> dict[int, tuple[str, AnyArray]]:
+    def list_grid_axes(self) -> dict[int, tuple[str, AnyArray]]:
         """Name and values of each axis of `grid_scores_` that has a name, by its position."""
         return {1: ("k", self.ks_)}
 
@@ -204,10 +204,10 @@ class CrossValidated(ChosenK):
         """
         model, position = self.build_fixed(k)
         choice = compare(self.grid_scores_, self.ks_, self.rule).choices[position]
-        for axis, (name, values) in self.grid_axes().items():
+        for axis, (name, values) in self.list_grid_axes().items():
             setattr(model, name, values[choice[axis]].item())
         model.scores_ = self.scores_[position]
-        return model.store_result(self.path_.result_at(position))
+        return model.store_result(self.path_.get_result(position))
 
 
 class CrossValidatedPenalties(CrossValidated):
@@ -238,9 +238,9 @@ class CrossValidatedPenalties(CrossValidated):
             setattr(self, f"{name}s_", values)
             setattr(self, f"{name}_", used)
 
-    def grid_axes(self) -> dict[int, tuple[str, AnyArray]]:
+    def list_grid_axes(self) -> dict[int, tuple[str, AnyArray]]:
         selecting, *refitting = ((name, getattr(self, f"{name}s_")) for name in self.penalty_names)
-        axes = {0: selecting, **super().grid_axes()}
+        axes = {0: selecting, **super().list_grid_axes()}
         if refitting and not np.isnan(refitting[0][1]).any():
             axes[2] = refitting[0]
         return axes

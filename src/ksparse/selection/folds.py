@@ -62,7 +62,7 @@ class Fold:
 
     def _score_together(self, selection: int, k: int) -> Array | None:
         """The scores of all refits by the model's short cut, if it has one."""
-        x, support = self._paths.solvers[selection].working_solution(k)
+        x, support = self._paths.solvers[selection].get_working_solution(k)
         return self._model.score_refits(self._paths.form, x, support, self._refits or (), self._held_out)
 
     def _score_each(self, selection: int, k: int) -> Array:
@@ -70,5 +70,5 @@ class Fold:
 
     def _score(self, result: Result) -> float:
         if self._scorer is None:
-            return self._model.held_out_score(self._paths.objective, result, self._held_out)
+            return self._model.score_held_out(self._paths.objective, result, self._held_out)
         return float(self._scorer(self._model.store_result(result), self._held_out.X, self._held_out.y))

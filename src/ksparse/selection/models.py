@@ -217,10 +217,10 @@ class SparsePrecisionIC(InformationCriterion, SparsePrecision):
             raise ValueError("n_samples is missing; give the number of samples of the precomputed covariance")
         return check_positive_number(self.n_samples, "n_samples")
 
-    def reliable_samples(self, n_samples: float, n_units: int) -> float:
+    def count_reliable_samples(self, n_samples: float, n_units: int) -> float:
         return n_samples
 
-    def criterion_value(self, objective: Objective, result: Result, n_samples: float, solver: PathSolver) -> float:
+    def compute_criterion(self, objective: Objective, result: Result, n_samples: float, solver: PathSolver) -> float:
         return graph_criterion(
             self.criterion,
             self.deviance(objective, result, n_samples),

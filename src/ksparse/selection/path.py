@@ -93,7 +93,7 @@ def _fit_path(model: SparseLinearModel | SparsePrecision, ks: Iterable[int], *da
     samples = model.check_samples(*data)
     wanted = check_ks(ks, 0, model.n_features_in_**2, model.unit_name)
     model.k = wanted[-1]
-    paths = PenaltyPaths(model, model.prepare(samples), PenaltyGrid(refit=(model.refit_penalty(),)))
+    paths = PenaltyPaths(model, model.prepare(samples), PenaltyGrid(refit=(model.get_refit_penalty(),)))
     solver = paths.solvers[0]
     solver.solve(check_ks(wanted, solver.fewest, solver.most, model.unit_name))
     solver.search()

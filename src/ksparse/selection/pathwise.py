@@ -118,9 +118,9 @@ class PathSolver:
         with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             new = sorted(set(ks) - self.results.keys())
             if not self._solver.descends_paths or (len(new) == 1 and not self.results):
-                self._from_the_smallest(new)
+                self._solve_from_smallest(new)
             elif not self.results:
-                self._from_the_largest(new)
+                self._solve_from_largest(new)
             else:
                 self._insert(new)
             self._enforce_monotone()
@@ -140,7 +140,7 @@ class PathSolver:
             self._enforce_monotone()
         return self.results[k]
 
-    def working_solution(self, k: int) -> tuple[Array, Mask]:
+    def get_working_solution(self, k: int) -> tuple[Array, Mask]:
         """The solution for k in working coordinates, with its support: whole units, and the free coordinates."""
         x = self._iterates[k].point.x
         return x, self._units.to_mask(self._units.find_units(x != 0) | self._units.always)
@@ -172,14 +172,14 @@ class PathSolver:
     def _problem(self, k: int) -> Problem:
         return Problem(self._form, replace(self._units, k=k))
 
-    def _from_the_smallest(self, ks: list[int]) -> None:
+    def _solve_from_smallest(self, ks: list[int]) -> None:
         """Solve for each k from the next smaller one, then try all downwards."""
         for k in ks:
             self._solve_upwards(k)
         for larger, smaller in pairwise(sorted(self._iterates, reverse=True)):
             self._solve_downwards(larger, smaller)
 
-    def _from_the_largest(self, ks: list[int]) -> None:
+    def _solve_from_largest(self, ks: list[int]) -> None:
         """Solve for the largest k from nothing, for the others without the units that cost least; then try upwards.
 
         Swaps are searched for wherever k has changed by a fraction of SPACING since the last time; between, a start
@@ -195,7 +195,7 @@ class PathSolver:
             iterate = self._iterates[larger]
             start = shrink(problem, iterate, RESULT_TOL) if final else shrink(problem, iterate)
             swapped = swapped if final else smaller
-            self._run(smaller, problem, self._from_neighbour(problem, start, final), solver)
+            self._run(smaller, problem, self._start_from_neighbour(problem, start, final), solver)
         swapped = 0
         for smaller, larger in pairwise(ks):
             problem, known, below = self._problem(larger), self._iterates[larger], self._iterates[smaller]
@@ -207,7 +207,7 @@ class PathSolver:
             if WORTHWHILE.is_lower(problem, start.value, than=known.value):
                 final = self._is_near(larger, swapped)
                 swapped = swapped if final else larger
-                self._run(larger, problem, self._from_neighbour(problem, start, final), solver)
+                self._run(larger, problem, self._start_from_neighbour(problem, start, final), solver)
 
     def _insert(self, ks: list[int]) -> None:
         """Solve for k between or beyond those that were solved before, each from its neighbours.
@@ -230,7 +230,7 @@ class PathSolver:
             if below is not None:
                 grown = grow(problem, self._iterates[below])
                 start = grown if WORTHWHILE.is_lower(problem, grown.value, than=start.value) else start
-            self._run(k, problem, self._from_neighbour(problem, start, final), self._solver.without_effort())
+            self._run(k, problem, self._start_from_neighbour(problem, start, final), self._solver.without_effort())
             searched += [] if final else [k]
         for lower, higher in reversed(list(pairwise(sorted(self._iterates)))):
             if higher in searched:
@@ -240,7 +240,7 @@ class PathSolver:
         """Whether swaps were searched for at a k so near that they are not searched for again."""
         return abs(k - swapped) < SPACING * k and self._units.count > FEW_UNITS
 
-    def _from_neighbour(self, problem: Problem, start: Iterate, final: bool) -> Iterate:
+    def _start_from_neighbour(self, problem: Problem, start: Iterate, final: bool) -> Iterate:
         """A start from a neighbouring k, which is the result if it is final."""
         start = self._solver.warm_start(problem, start)
         return replace(start, done="converged: the support comes from a neighbouring k") if final else start

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import Array, IntArray, Mask
-from .schedule import first_best
+from .schedule import find_first_best
 
-__all__ = ["RULES", "Choice", "Comparison", "choose", "compare", "standard_errors"]
+__all__ = ["RULES", "Choice", "Comparison", "choose", "compare", "compute_standard_errors"]
 
 RULES = ("smooth", "best", "1se")
 
@@ -49,7 +49,7 @@ class Comparison(NamedTuple):
 
     def choose(self, rule: str) -> Choice:
         """The chosen combination."""
-        best = first_best(self.rates)
+        best = find_first_best(self.rates)
         if rule == "best" or not np.isfinite(self.error):
             return self.choices[best]
         margin = INDIFFERENCE if rule == "smooth" else 1.0
@@ -74,9 +74,9 @@ def compare(scores: Array, ks: IntArray, rule: str) -> Comparison:
     error = _pool_errors(scores, top)
     if rule != "smooth" or not 0.0 < error < np.inf:
         choices = _find_best(means)
-        own = standard_errors(np.array([scores[choice] for choice in choices]))
+        own = compute_standard_errors(np.array([scores[choice] for choice in choices]))
         rates = np.array([means[choice] for choice in choices])
-        return Comparison(rates, choices, float(own[first_best(rates)]))
+        return Comparison(rates, choices, float(own[find_first_best(rates)]))
     lowest = means[top] - LOWEST * error
     kernel = _weigh_distances(ks)
     choices = _find_best(_average_over_k(_average_penalties(_compare_penalties(scores, means)), kernel))
@@ -90,7 +90,7 @@ def _find_best(values: Array) -> list[Choice]:
     """The best penalties for each k."""
     choices = []
     for k in range(values.shape[1]):
-        selection, refit = np.unravel_index(first_best(values[:, k].ravel()), values[:, k].shape)
+        selection, refit = np.unravel_index(find_first_best(values[:, k].ravel()), values[:, k].shape)
         choices.append(Choice(int(selection), k, int(refit)))
     return choices
 
@@ -100,7 +100,7 @@ def _compare_penalties(scores: Array, means: Array) -> Array:
     compared = np.empty_like(means)
     for k in range(means.shape[1]):
         best = np.unravel_index(np.argmax(means[:, k]), means[:, k].shape)
-        error = standard_errors(scores[best[0], k, best[1]][None])[0]
+        error = compute_standard_errors(scores[best[0], k, best[1]][None])[0]
         with np.errstate(invalid="ignore"):
             worse = means[:, k] - means[best[0], k, best[1]]
             compared[:, k] = np.maximum(np.nan_to_num(worse), -LOWEST * error) if np.isfinite(error) else 0.0
@@ -110,9 +110,9 @@ def _compare_penalties(scores: Array, means: Array) -> Array:
 def _pool_errors(scores: Array, top: tuple[Any, ...]) -> float:
     """The standard error of the best score, pooled with those of the next k: a few folds may differ little by luck."""
     selection, k, refit = (int(position) for position in top)
-    errors = standard_errors(scores[selection, max(k - 1, 0) : k + 2, refit])
+    errors = compute_standard_errors(scores[selection, max(k - 1, 0) : k + 2, refit])
     finite = errors[np.isfinite(errors)]
-    own = standard_errors(scores[selection, k, refit][None])[0]
+    own = compute_standard_errors(scores[selection, k, refit][None])[0]
     return float(np.sqrt(np.mean(np.square(finite)))) if np.isfinite(own) else np.inf
 
 
@@ -149,7 +149,7 @@ def _average_neighbours(values: Array, axis: int) -> Array:
     return 0.25 * (before + 2.0 * values + after)
 
 
-def standard_errors(scores: Array) -> Array:
+def compute_standard_errors(scores: Array) -> Array:
     """Standard error over the folds of each row's mean score; 0 for one fold, infinite where a score is infinite."""
     n_folds = scores.shape[1]
     if n_folds == 1:

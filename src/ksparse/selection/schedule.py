@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["KSchedule", "check_ks", "first_best"]
+__all__ = ["KSchedule", "check_ks", "find_first_best"]
 
 #: The first round ends here, or at this fraction of the largest k: larger k are tried only if scores still rise.
 FIRST_LARGEST, FIRST_FRACTION = 50, 0.25
@@ -45,7 +45,7 @@ class KSchedule:
     --------
     >>> from ksparse.selection import KSchedule
     >>> schedule, scores = KSchedule(0, 500), {}
-    >>> while ks := schedule.next_ks(scores):
+    >>> while ks := schedule.propose_ks(scores):
     ...     print(ks)
     ...     scores |= {k: -abs(k - 60) for k in ks}
     [0, 1, 2, 3, 5, 8, 12, 18, 27, 41, 62]
@@ -58,14 +58,14 @@ class KSchedule:
     factor: float = 1.5
     resolution: float = 0.1
 
-    def next_ks(self, scores: Mapping[int, float]) -> list[int]:
+    def propose_ks(self, scores: Mapping[int, float]) -> list[int]:
         """The next k to try; none when the search is over."""
         if not scores:
             return self._list_coarse(max(min(FIRST_LARGEST, int(FIRST_FRACTION * self.largest)), MIN_FIRST_LARGEST))
         tried = sorted(scores)
         if not set(tried) <= set(self._list_coarse(tried[-1])):
             return []  # the gaps have been filled
-        best = tried[first_best([scores[k] for k in tried])]
+        best = tried[find_first_best([scores[k] for k in tried])]
         larger = sum(k > best for k in tried)
         if larger < LAST_KS and tried[-1] < self.largest:
             return [k for k in self._list_coarse(self.largest) if k > tried[-1]][: NEXT_ROUND - larger]
@@ -88,7 +88,7 @@ class KSchedule:
         return sorted(ks - set(tried))
 
 
-def first_best(scores: ArrayLike) -> int:
+def find_first_best(scores: ArrayLike) -> int:
     """Position of the best score; the first of those that differ by rounding only, as the scores of exact fits do."""
     values = np.asarray(scores, dtype=np.float64)
     best = float(values.max())

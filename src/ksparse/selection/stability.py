@@ -18,7 +18,7 @@ from ..threads import one_thread
 from ..validation import check_positive_number, check_size
 from .cross_validation import CrossValidated
 
-__all__ = ["StabilitySelection", "expected_false_selections", "smallest_threshold"]
+__all__ = ["StabilitySelection", "expected_false_selections", "find_smallest_threshold"]
 
 S = TypeVar("S", bound="StabilitySelection")
 #: The default threshold: the fraction of the halves on which a feature must be selected.
@@ -82,7 +82,7 @@ def expected_false_selections(
     return min(plain, by_chance * 4.0 * (1.0 - threshold + half_step) / (1.0 + 1.0 / n_pairs))
 
 
-def smallest_threshold(
+def find_smallest_threshold(
     max_false: float, n_selected: float, n_features: int, n_pairs: int, assumption: str = "unimodal"
 ) -> float:
     """The smallest threshold for which at most `max_false` false selections are expected.
@@ -101,8 +101,8 @@ def smallest_threshold(
 
     Examples
     --------
-    >>> from ksparse.selection import smallest_threshold
-    >>> smallest_threshold(0.1, n_selected=10, n_features=1000, n_pairs=50)
+    >>> from ksparse.selection import find_smallest_threshold
+    >>> find_smallest_threshold(0.1, n_selected=10, n_features=1000, n_pairs=50)
     0.76
     """
     fits = 2 * n_pairs
@@ -213,12 +213,12 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         # A data frame is passed on with its names, which parameters of the estimator may refer to.
         data = X if hasattr(self, "feature_names_in_") else checked
         self.estimator_ = _fix_choices(self.estimator, data, y)
-        k, n_features = getattr(_selector(self.estimator_), "k", None), self.n_features_in_
-        if isinstance(k, int) and getattr(_selector(self.estimator_), "feature_groups", None) is None:
+        k, n_features = getattr(_find_selector(self.estimator_), "k", None), self.n_features_in_
+        if isinstance(k, int) and getattr(_find_selector(self.estimator_), "feature_groups", None) is None:
             self._find_threshold(min(k, n_features))  # refuses before the first half what no threshold can guarantee
         generator = check_random_state(self.random_state)
         labels = y if is_classifier(self.estimator) else np.zeros(len(y))
-        halves = [half for _ in range(self.n_pairs) for half in _halves(labels, generator)]
+        halves = [half for _ in range(self.n_pairs) for half in _draw_halves(labels, generator)]
         with one_thread():
             tasks = (delayed(_select_features)(self.estimator_, data, y, half) for half in halves)
             masks = Parallel(n_jobs=self.n_jobs)(tasks)
@@ -232,7 +232,7 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         return self
 
     def _check_parameters(self) -> None:
-        if isinstance(self.estimator, type) or not hasattr(_selector(self.estimator), "get_support"):
+        if isinstance(self.estimator, type) or not hasattr(_find_selector(self.estimator), "get_support"):
             raise TypeError(
                 f"estimator must select features, as SparseLinearRegression(k=10) does; got {self.estimator!r}. "
                 "Other models can be wrapped in sklearn.feature_selection.SelectFromModel"
@@ -247,10 +247,10 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         """The threshold, if this many features are selected on each half."""
         if self.max_false is None:
             return DEFAULT_THRESHOLD if self.threshold is None else self.threshold
-        return smallest_threshold(self.max_false, n_selected, self.n_features_in_, self.n_pairs, self.assumption)
+        return find_smallest_threshold(self.max_false, n_selected, self.n_features_in_, self.n_pairs, self.assumption)
 
 
-def _halves(labels: AnyArray, generator: np.random.RandomState) -> tuple[IntArray, IntArray]:
+def _draw_halves(labels: AnyArray, generator: np.random.RandomState) -> tuple[IntArray, IntArray]:
     """Two random disjoint halves of the samples, each with half of the samples of each label."""
     order = generator.permutation(len(labels))
     # Sorted by label, every other sample goes to the other half.
@@ -261,7 +261,7 @@ def _halves(labels: AnyArray, generator: np.random.RandomState) -> tuple[IntArra
 def _select_features(estimator: Any, X: Any, y: AnyArray, half: IntArray) -> Mask:
     """The features that the estimator selects on some of the samples."""
     model = clone(estimator).fit(_safe_indexing(X, half), y[half])
-    mask: Mask = _selector(model).get_support()
+    mask: Mask = _find_selector(model).get_support()
     if mask.size != X.shape[1]:
         raise ValueError(
             f"the last step of the pipeline has {mask.size} features, but X has {X.shape[1]}; only steps that keep all "
@@ -272,10 +272,10 @@ def _select_features(estimator: Any, X: Any, y: AnyArray, half: IntArray) -> Mas
 
 def _fix_choices(estimator: Any, X: Any, y: AnyArray) -> Any:
     """The estimator; with k and penalties fixed to its choice on all samples, if it chooses them."""
-    if not isinstance(_selector(estimator), CrossValidated):
+    if not isinstance(_find_selector(estimator), CrossValidated):
         return clone(estimator)
     fitted = clone(estimator).fit(X, y)
-    chosen = _selector(fitted)
+    chosen = _find_selector(fitted)
     fixed = clone(chosen.at(chosen.k_))
     return (
         Pipeline([*clone(estimator).steps[:-1], (estimator.steps[-1][0], fixed)])
@@ -284,6 +284,6 @@ def _fix_choices(estimator: Any, X: Any, y: AnyArray) -> Any:
     )
 
 
-def _selector(estimator: Any) -> Any:
+def _find_selector(estimator: Any) -> Any:
     """The estimator itself, or the last step of a pipeline."""
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator

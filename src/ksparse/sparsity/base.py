@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import AnyArray, Array, IntArray, Mask
-from ..validation import check_number_of_units, real_array
+from ..validation import as_real_array, check_number_of_units
 
 __all__ = ["FREE", "NEVER", "Sparsity", "Units"]
 
@@ -93,7 +93,7 @@ class Sparsity(ABC):
         return always
 
     def _make_bounds(self, shape: tuple[int, ...], constrained: Mask) -> tuple[Array | None, Array | None]:
-        lower, upper = real_array(self.lower, "lower"), real_array(self.upper, "upper")
+        lower, upper = as_real_array(self.lower, "lower"), as_real_array(self.upper, "upper")
         if np.isneginf(lower).all() and np.isposinf(upper).all():
             return None, None
         full = []
