@@ -21,6 +21,9 @@ __all__ = [
     "check_vector",
 ]
 
+#: The largest number that a float can be.
+LARGEST_FLOAT = float(np.finfo(np.float64).max)
+
 
 def check_number_of_units(k: Any, what: str = "units", advice: str = "") -> int:
     """k as an int ≥ 0."""
@@ -70,6 +73,8 @@ def as_real_array(values: Any, name: str) -> Array:
         raise ValueError(f"{name} has complex values; pass real numbers")
     try:
         return array.astype(np.float64, copy=False)
+    except OverflowError as error:
+        raise ValueError(f"{name} has a number beyond {LARGEST_FLOAT:.0e}, the largest float; rescale it") from error
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numeric; {error}") from error
 
@@ -87,9 +92,13 @@ def check_positive_number(value: Any, name: str) -> float:
 def _check_number(value: Any, name: str, expected: str, accept: Any) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}")
-    if not np.isfinite(float(value)) or not accept(value):
+    try:
+        number = float(value)
+    except OverflowError as error:
+        raise ValueError(f"{name} must be finite and {expected}, got a number beyond {LARGEST_FLOAT:.0e}") from error
+    if not np.isfinite(number) or not accept(value):
         raise ValueError(f"{name} must be finite and {expected}, got {value!r}")
-    return float(value)
+    return number
 
 
 def check_vector(values: Any, name: str, shape: tuple[int, ...]) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ksparse.objectives import LeastSquares, Quadratic
+from ksparse.objectives import Function, LeastSquares, Quadratic
 from ksparse.objectives.protocols import working_form
 from ksparse.solvers import Iterate, Problem, SolverState, Tolerance
 from ksparse.solvers.loop import LONGEST_PERIOD, CycleDetector
@@ -86,8 +86,22 @@ def test_f_is_lower_by_more_than_a_fraction_and_rounding() -> None:
     assert not tolerance.is_lower(problem, 0.9995, than=1.0)
     assert tolerance.is_lower(problem, -1.002, than=-1.0)
     assert not tolerance.is_lower(problem, np.nan, than=1.0)
-    # Both are nothing but rounding of what f was at the start.
-    assert not tolerance.is_lower(problem, 0.0, than=0.5e-15 * start)
-    assert tolerance.are_equal(problem, 0.0, 0.5e-15 * start)
+    # Both are nothing but rounding of what f was at the start: residuals lose 15 digits of y, f twice as many.
+    assert not tolerance.is_lower(problem, 0.0, than=0.5e-30 * start)
+    assert tolerance.are_equal(problem, 0.0, 0.5e-30 * start)
+    assert tolerance.is_lower(problem, 0.0, than=0.5e-15 * start)
+
+
+def test_f_of_a_user_is_rounded_as_at_the_start() -> None:
+    f = Function(lambda x: 1e4 - x.sum(), gradient=lambda x: -np.ones(2), shape=2)
+    problem = Problem(working_form(f), Entries(1).bind((2,)))
+    assert not Tolerance(1e-3).is_lower(problem, 0.0, than=0.5e-11)
+    assert Tolerance(1e-3).is_lower(problem, 0.0, than=2e-11)
+
+
+def test_values_differ_by_more_than_a_fraction() -> None:
+    f = LeastSquares(np.eye(2), [1e4, 1e4])
+    problem = Problem(working_form(f), Entries(1).bind((2,)))
+    tolerance = Tolerance(1e-3)
     assert tolerance.are_equal(problem, 1.0005, 1.0)
     assert not tolerance.are_equal(problem, 1.002, 1.0)

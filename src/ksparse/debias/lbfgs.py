@@ -13,10 +13,16 @@ from .newton import check_uniqueness
 
 __all__ = ["minimize_lbfgs"]
 
-#: f below minus this multiple of its value at the start is taken to be unbounded below.
-UNBOUNDED_BELOW = 1e10
+#: SciPy's line search ends where the slope is at most 0.9 of what it was, or after a step of about 1e10 times the first
+#: one tried: if a larger fraction of the slope is left after a step, f is unbounded below along it.
+UNBOUNDED_SLOPE = 0.95
+#: One such step that makes up most of the decrease of f shows it, or this many in a row with a fraction of it each:
+#: others are rounding, or the end of a line search that has lost its way.
+MAX_STEEP_STEPS, LEAST_STEEP_FRACTION = 3, 0.1
 #: How often the search is started again where it stopped.
 MAX_ROUNDS = 5
+#: A round that lowers f by a smaller fraction of the whole decrease was the last one.
+LAST_DECREASE = 1e-10
 
 
 def minimize_lbfgs(
@@ -25,56 +31,97 @@ def minimize_lbfgs(
     """Minimize a restricted objective by L-BFGS-B.
 
     A point outside f's domain (a NaN or infinite value) has a large finite value for the line search, so that it
-    steps back; the best point seen is returned.
+    steps back; the best point seen is returned. Neither the units of f nor a constant that is added to it matter.
     """
-    best, outside = start, 0
-    # SciPy's tolerances suppose gradients of about 1. A start near the minimum has a small one; zero does not.
     zero = objective.evaluate(np.zeros_like(start.x))
-    scale = max(_largest(start.gradient), _largest(zero.gradient) if np.isfinite(zero.value) else 0.0) or 1.0
-    lowest = -UNBOUNDED_BELOW * (1.0 + abs(start.value))
-
-    def evaluate(x: Array) -> tuple[float, Array]:
-        nonlocal best, outside
-        point = objective.evaluate(x)
-        if not np.isfinite(point.value):
-            outside += 1
-            return (abs(start.value) * 1e3 + 1e3) / scale, np.zeros_like(x)
-        if point.value < best.value:
-            best = point
-        return point.value / scale, point.gradient / scale
-
-    def stop_if_unbounded(_: Array) -> None:
-        if best.value < lowest:
-            raise StopIteration
-
+    search = _Search(objective, start, zero, bounds)
     for _ in range(MAX_ROUNDS):
-        before = best.value
+        before = search.best.value
         found = minimize(
-            evaluate,
-            best.x,
+            search.evaluate,
+            search.best.x,
             jac=True,
             method="L-BFGS-B",
             bounds=None if bounds is None else np.column_stack(bounds),
-            callback=stop_if_unbounded,
+            callback=search.stop_if_unbounded,
             options={"maxiter": max_iter, "maxfun": 4 * max_iter, "ftol": tol, "gtol": 1e-10, "maxcor": 20},
         )
-        if best.value < lowest or is_unbounded_below(objective, best):
+        best = search.best
+        if search.is_unbounded or is_unbounded_below(objective, best):
             return Solution(best, Outcome.NO_MINIMUM)
         # The search may stop far from the minimum where f is large or its curvature changes: it must stop twice.
-        if before - best.value <= 1e-10 * abs(best.value):
+        if before - best.value <= LAST_DECREASE * search.decrease:
             break
         if found.nit >= max_iter:
             return Solution(best, Outcome.UNFINISHED)
-    solved = (found.success and not outside) or _is_flat(best, scale, bounds)
+        search.adapt_scale()
+    solved = (found.success and not search.has_left_domain) or search.is_flat()
     return Solution(best, check_uniqueness(objective, best) if solved else Outcome.UNFINISHED)
 
 
-def _is_flat(point: Point, scale: float, bounds: Bounds | None) -> bool:
-    """Whether rounding, not distance, ended the search."""
-    gradient = point.gradient
-    if bounds is not None:
-        gradient = np.where(bounds.find_movable(point.x, gradient), gradient, 0.0)
-    return _largest(gradient) <= 1e-6 * scale
+class _Search:
+    """f as SciPy sees it, and what was seen on the way.
+
+    SciPy's tolerances suppose that f and its gradient are of about 1: it sees f minus its value at zero, divided by the
+    largest slope. A start near the minimum has small slopes; zero does not.
+    """
+
+    def __init__(self, objective: Objective, start: Point, zero: Point, bounds: Bounds | None) -> None:
+        self.best = start
+        self.has_left_domain = self.is_unbounded = False
+        self._objective, self._bounds, self._previous, self._steep_steps = objective, bounds, start, 0
+        reference = zero if np.isfinite(zero.value) else start
+        self._origin = reference.value
+        self._highest = max(start.value, self._origin)
+        self._slope = self._scale = max(_largest(start.gradient), _largest(reference.gradient)) or 1.0
+
+    @property
+    def decrease(self) -> float:
+        """By how much f has fallen, from the higher of the start and zero; what is lost to rounding aside."""
+        lost = self._highest - self.best.value
+        return lost + float(np.finfo(float).eps) / LAST_DECREASE * abs(self.best.value)
+
+    def adapt_scale(self) -> None:
+        """Where f can fall by little only, because x is small in its units, divide it by that from now on."""
+        lost = self._highest - self.best.value
+        self._scale = min(self._scale, lost) if lost > 0 else self._scale
+
+    def evaluate(self, x: Array) -> tuple[float, Array]:
+        point = self._objective.evaluate(x)
+        if not np.isfinite(point.value):
+            self.has_left_domain = True
+            return 1e3 * (1.0 + (self._highest - self.best.value) / self._scale), np.zeros_like(x)
+        if point.value < self.best.value:
+            self.best = point
+        return (point.value - self._origin) / self._scale, point.gradient / self._scale
+
+    def stop_if_unbounded(self, x: Array) -> None:
+        """Called after each line search."""
+        previous, self._previous = self._previous, self.best
+        step = self.best.x - previous.x
+        if not step.any() or not np.array_equal(x, self.best.x) or self._is_at_bound(step):
+            return
+        slope, lost = float(previous.gradient @ step), self._highest - self.best.value
+        fraction = (previous.value - self.best.value) / lost if lost > 0 else 0.0
+        is_steep = slope < 0 and float(self.best.gradient @ step) <= UNBOUNDED_SLOPE * slope
+        self._steep_steps = self._steep_steps + 1 if is_steep and fraction > LEAST_STEEP_FRACTION else 0
+        if self._steep_steps == MAX_STEEP_STEPS or (self._steep_steps and fraction > 0.5):
+            self.is_unbounded = True
+            raise StopIteration
+
+    def _is_at_bound(self, step: Array) -> bool:
+        """Whether a bound has ended the step."""
+        if self._bounds is None:
+            return False
+        x = self.best.x
+        return bool((((x <= self._bounds.lower) | (x >= self._bounds.upper)) & (step != 0)).any())
+
+    def is_flat(self) -> bool:
+        """Whether rounding, not distance, ended the search."""
+        gradient = self.best.gradient
+        if self._bounds is not None:
+            gradient = np.where(self._bounds.find_movable(self.best.x, gradient), gradient, 0.0)
+        return _largest(gradient) <= 1e-6 * self._slope
 
 
 def _largest(values: Array) -> float:

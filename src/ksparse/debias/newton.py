@@ -22,6 +22,7 @@ from ..objectives.base import (
     compute_hessian,
     compute_hessian_operator,
     is_quadratic,
+    value_at_zero,
 )
 from ..objectives.protocols import is_unbounded_below
 from .base import Bounds, Outcome, Solution
@@ -46,8 +47,8 @@ MAX_FINAL_CHANGE = 1e-3
 REMAINING_GAIN = 0.5
 #: Smaller pivots, relative to the diagonal of the Hessian, make it singular.
 SINGULAR_PIVOT = 1e-13
-#: The stopping rule treats smaller values of f as zero.
-SMALLEST_VALUE = 1e-12
+#: The stopping rule treats values of f below this fraction of what f was, or has lost, as zero: rounding leaves more.
+SMALLEST_FRACTION = 1e-16
 #: Where a quadratic is unbounded below, the point that shows it is this far away.
 FAR_AWAY = 1e6
 #: Largest support whose Hessian is factorized only to check that a minimizer is unique.
@@ -75,6 +76,8 @@ class Direction(NamedTuple):
     flat: Array | None = None
     #: The direction of the most negative curvature.
     falling: Array | None = None
+    #: Coordinates without any curvature.
+    uncurved: Mask | None = None
 
 
 Solve = Callable[[Objective, Point, Array, "Mask | None"], Direction]
@@ -102,21 +105,23 @@ def minimize_newton(
     is_trial = target is not None and np.isfinite(target) and tol > MIN_REUSE_DECREASE
     min_decrease = 0.0 if is_trial else max(MIN_REUSE_DECREASE, tol)
     directions = _Directions(objective, solve, hessian if bounds is None else None, min_decrease)
-    point, drift, remaining_gain = start, 0, np.inf
+    point, drift, remaining_gain, smallest = start, 0, np.inf, None
     for _ in range(max_iter):
         gradient = point.gradient.ravel()
         movable = None if bounds is None else bounds.find_movable(point.x, gradient)
         if target is not None and point.value - remaining_gain > target:
             return Solution(point, Outcome.UNFINISHED)
         direction = directions.compute(point, gradient, movable)
-        step = _leave_plateau(direction, point)
+        step = _leave_plateau(direction, point, gradient)
         decrement = -float(gradient @ step)
+        if smallest is None:
+            smallest = SMALLEST_FRACTION * _measure_f(objective, start, decrement)
         remaining_gain = REMAINING_GAIN * decrement
         objective.counters.newton_steps += 1
         trial = line_search(objective, point, gradient, step, bounds)
         if is_unbounded_below(objective, trial):
             return Solution(trial, Outcome.NO_MINIMUM)
-        scale = max(abs(point.value), SMALLEST_VALUE)
+        scale = max(abs(point.value), smallest)
         steady = objective.relative_change(point, trial) <= MAX_FINAL_CHANGE
         accuracy = tol * (REUSED_TOL_FACTOR if directions.is_reused else 1.0)
         if decrement <= accuracy * scale and steady:
@@ -164,15 +169,32 @@ class _Directions:
         return direction
 
 
-def _leave_plateau(direction: Direction, point: Point) -> Array:
-    """The Newton step, with a gradient step where f has a slope but no curvature (Huber's linear part)."""
-    if direction.flat is None:
+def _measure_f(objective: Objective, start: Point, decrement: float) -> float:
+    """The size of what f loses: its values at the start and at zero, and what the first step is expected to gain."""
+    sizes = (abs(start.value), abs(value_at_zero(objective)), abs(decrement))
+    return max(size for size in sizes if np.isfinite(size))
+
+
+def _leave_plateau(direction: Direction, point: Point, gradient: Array) -> Array:
+    """The Newton step, with a gradient step where f has a slope but no curvature (Huber's linear part).
+
+    The length of that step is in the units of x, whatever they are. Along coordinates that have curvature, it is that
+    at which the curvature would change f by |f|; each of the others goes as far as would lower f by its part of |f|.
+    """
+    if direction.flat is None or direction.uncurved is None:
         return direction.step
-    reach = 1.0 + float(np.linalg.norm(point.x))
-    size = float(np.linalg.norm(direction.flat))
-    if size * reach <= NEGLIGIBLE_DECREASE * max(abs(point.value), SMALLEST_VALUE):
+    size, uncurved = abs(point.value), direction.uncurved
+    slopes, x = gradient[uncurved], point.x.ravel()[uncurved]
+    curved = np.where(uncurved, 0.0, direction.flat)
+    squared = -float(gradient @ curved)
+    is_level = (slopes == 0) | ((x != 0) & (np.abs(slopes * x) <= NEGLIGIBLE_DECREASE * size))
+    if squared <= NEGLIGIBLE_DECREASE**2 * size and is_level.all():
         return direction.step
-    return direction.step + direction.flat * (reach / size)
+    step = direction.step.copy()
+    if squared > 0:
+        step += curved * float(np.sqrt(size / squared))
+    step[uncurved] -= np.divide(size / max(x.size, 1), slopes, out=np.zeros_like(slopes), where=slopes != 0)
+    return step
 
 
 def _judge_nullity(objective: Objective, nullity: int) -> Outcome:
@@ -251,7 +273,8 @@ def solve_by_cholesky(objective: Objective, point: Point, gradient: Array, movab
 
     step = full(inner.step)
     assert step is not None
-    return Direction(step, inner.nullity, full(inner.flat), full(inner.falling))
+    uncurved = None if inner.uncurved is None else np.isin(np.arange(gradient.size), kept[inner.uncurved])
+    return Direction(step, inner.nullity, full(inner.flat), full(inner.falling), uncurved)
 
 
 def _factorize(hessian: Array) -> Factor:
@@ -281,7 +304,7 @@ def _factorize(hessian: Array) -> Factor:
         step = scale * (curved @ ((curved.T @ right) / sizes))
         # A constant column has neither curvature nor slope: its coefficient must not be rounding error.
         step[(diagonal == 0) & (right == 0)] = 0.0
-        return Direction(step, nullity, flat, falling)
+        return Direction(step, nullity, flat, falling, diagonal == 0)
 
     return solve
 
@@ -301,6 +324,8 @@ def solve_by_conjugate_gradients(
         return Direction(np.zeros_like(gradient))
     scale = objective.curvature(point).ravel()
     preconditioner = LinearOperator(operator.shape, matvec=lambda v: v / scale, dtype=np.float64)
-    accuracy = 1e-12 if is_quadratic(objective) else min(0.1, size / max(abs(point.value), SMALLEST_VALUE))
+    expected = float(gradient @ (gradient / scale))
+    fraction = expected / abs(point.value) if expected < abs(point.value) else 1.0
+    accuracy = 1e-12 if is_quadratic(objective) else min(0.1, float(np.sqrt(fraction)))
     step, _ = cg(operator, -gradient, rtol=max(accuracy, 1e-12), maxiter=10 * gradient.size, M=preconditioner)
     return Direction(step if float(gradient @ step) < 0 else -gradient / scale)

@@ -61,7 +61,7 @@ def minimize_for_ridges(model: LinearModel, ridges: Array, start: Array) -> Arra
     data = model.collect_samples() if model.n_samples * model.size <= MAX_NUMBERS else None
     if data is None:
         return None
-    problem = _Ridges(data, ridges, model.fit_intercept)
+    problem = _Ridges(data, ridges * model.unit * model.unit, model.fit_intercept)
     x = np.tile(start, (len(ridges), 1))
     active: IntArray = np.arange(len(ridges))
     for number in range(MAX_STEPS):

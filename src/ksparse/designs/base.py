@@ -136,6 +136,17 @@ class Design(ABC):
         """The same data for one search; what the search gathers is not seen by others. By default itself."""
         return self
 
+    def check_finite(self, weights: RowVector) -> None:
+        """Refuse NaN and infinite values by a ValueError, in the pass that gives the moments for these weights."""
+        self.moments(weights)
+
+    def normalize(self, weights: RowVector) -> tuple[Design, float]:
+        """The design times a power of two, if its squares would overflow or underflow, and that power.
+
+        By default the design itself, and 1.
+        """
+        return self, 1.0
+
     # --- row vectors --------------------------------------------------------------------------------------------
 
     def to_rows(self, values: Array) -> RowVector:

@@ -11,7 +11,7 @@ from .._types import Array, IntArray, Matrix
 from ..counters import Counters
 from .base import ColumnBlock, CrossProducts, Design, Moments
 from .centering import compute_centred_squares
-from .moments import ColumnSums, check_finite, sum_columns
+from .moments import ColumnSums, check_finite, check_small_columns, find_unit, sum_columns
 
 __all__ = ["InMemoryDesign"]
 
@@ -60,6 +60,20 @@ class InMemoryDesign(Design):
         self._sums = check_finite(self._get_sums(weights), self.matrix)
         means = self._sums.means() - (0.0 if self.shift is None else self.shift)
         return Moments(means, self._squares(weights))
+
+    def check_finite(self, weights: Array) -> None:
+        self._sums = check_finite(self._get_sums(weights), self.matrix)
+
+    def normalize(self: D, weights: Array) -> tuple[D, float]:
+        sums = self._get_sums(weights)
+        unit = 1.0 if self.shift is not None else find_unit(sums, self.matrix)
+        if unit == 1.0:
+            check_small_columns(sums, self.matrix)
+            return self, 1.0
+        scaled = type(self)(self.matrix.astype(np.float64) * unit, counters=self.counters)
+        scaled.check_finite(weights)
+        check_small_columns(scaled._get_sums(weights), scaled.matrix)
+        return scaled, unit
 
     def _get_sums(self, weights: Array) -> ColumnSums:
         """The sums for these weights, which are known for the weights of `moments`."""

@@ -12,12 +12,24 @@ from scipy import sparse
 from .._types import AnyArray, Array, Matrix
 from ..threads import count_threads, parallel_map
 
-__all__ = ["CHUNK_ROWS", "ColumnSums", "check_finite", "split_columns", "sum_columns"]
+__all__ = [
+    "CHUNK_ROWS",
+    "ColumnSums",
+    "check_finite",
+    "check_small_columns",
+    "find_unit",
+    "split_columns",
+    "sum_columns",
+]
 
 #: Fewer numbers than this are summed by NumPy, in less time than importing Numba takes.
 MIN_COMPILED_SIZE = 200_000
 #: Rows that are copied, converted or gathered at a time, so that they stay in the processor's cache.
 CHUNK_ROWS = 1024
+#: X is used as it is if its largest entry is not larger than this, and not smaller than the inverse.
+LARGEST_ENTRY = 1e70
+#: Smaller sums of squares have lost digits.
+SMALLEST_SQUARE = 1e-290
 
 
 @dataclass(frozen=True)
@@ -68,6 +80,40 @@ def check_finite(sums: ColumnSums, matrix: Matrix) -> ColumnSums:
     if not sums.are_finite and not _is_finite(matrix):
         raise ValueError("X has NaN or infinite values; remove or impute them")
     return sums
+
+
+def find_unit(sums: ColumnSums, matrix: Matrix) -> float:
+    """The power of two that brings the largest entry of X near 1, if squares would overflow or underflow; else 1."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.sqrt(float(sums.second.max(initial=0.0)))
+        size = max(size, float(np.abs(sums.centre).max(initial=0.0)))
+    if 1.0 / LARGEST_ENTRY < size < LARGEST_ENTRY:
+        return 1.0
+    largest = _find_largest(matrix)
+    if largest == 0.0 or 1.0 / LARGEST_ENTRY < largest < LARGEST_ENTRY:
+        return 1.0
+    return float(np.ldexp(1.0, -int(np.clip(np.frexp(largest)[1], -1000, 1000))))
+
+
+def check_small_columns(sums: ColumnSums, matrix: Matrix) -> None:
+    """Refuse columns whose squares underflow beside others whose squares do not."""
+    small = np.flatnonzero(sums.second < SMALLEST_SQUARE)
+    for column in small[sums.second[small] >= 0]:
+        part = matrix[:, [column]]
+        values = np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
+        spread = float(np.abs(values - sums.centre[column]).max(initial=0.0))
+        if 0.0 < spread < np.sqrt(SMALLEST_SQUARE):
+            largest = int(np.argmax(sums.second))
+            raise ValueError(
+                f"column {largest} of X has values so much larger than those of column {column} that squares of both "
+                "overflow or underflow; rescale it, or use standardize=True"
+            )
+
+
+def _find_largest(matrix: Matrix) -> float:
+    values = matrix.data[:, None] if sparse.issparse(matrix) else matrix
+    sizes = (np.abs(values[i : i + CHUNK_ROWS]).max(initial=0.0) for i in range(0, values.shape[0], CHUNK_ROWS))
+    return float(max(sizes, default=0.0))
 
 
 def _is_finite(matrix: Matrix) -> bool:

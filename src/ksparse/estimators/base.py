@@ -221,13 +221,12 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
 def merge_results(selection: Result, refitted: Result) -> Result:
     """The result of a refit, with the history of the search that selected its units."""
-    message = selection.message
-    if not refitted.success or not selection.success:
-        message = (selection if refitted.success else refitted).message
+    # What failed, or is not unique, is said; of the rest, how the units were selected.
+    decisive = selection if not selection.success or refitted.status is selection.status else refitted
     return replace(
         refitted,
-        status=refitted.status if selection.success else selection.status,
-        message=f"{message}; then f with another penalty was minimized on the support",
+        status=decisive.status,
+        message=f"{decisive.message}; then f with another penalty was minimized on the support",
         n_iter=selection.n_iter,
         history=selection.history,
         passes=selection.passes + refitted.passes,

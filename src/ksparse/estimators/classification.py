@@ -56,6 +56,8 @@ class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
 
     def fit_labels(self, y: AnyArray) -> IntArray:
         """Set `classes_`, of which there must be at least two, and return the position of each label in it."""
+        if np.asarray(y).dtype.kind == "S" or (np.asarray(y).dtype == object and isinstance(y[0], bytes)):
+            raise ValueError("y has labels of bytes; decode them to text first, such as by np.char.decode(y)")
         try:
             check_classification_targets(y)
         except TypeError as error:

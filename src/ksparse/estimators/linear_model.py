@@ -45,6 +45,8 @@ REFIT_RIDGES = (0.003, 0.03, 0.1, 0.3, 1.0, 3.0)
 #: proportion to the number of features for each sample, up to one. With more features than samples, selected features
 #: separate the classes of the training samples, and weak ridges give overconfident predictions.
 WEAKEST_RIDGE, CROWDED_RIDGE = 2.0, 6.0
+#: Features with a smaller variance are constant, or their squares underflow.
+SMALLEST_VARIANCE, TINY = 1e-120, 5e-324
 
 
 class FeatureSelector(SelectorMixin):  # type: ignore[misc]
@@ -147,9 +149,7 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         self._scale: Array | None = None
         if check_flag(self.standardize, "standardize"):
             # Not centred: sparse X stays sparse, and the intercept, which is not penalized, takes care of the means.
-            with np.errstate(invalid="ignore"):  # the weighted variance of a constant feature may round below 0
-                scaler = StandardScaler(with_mean=False).fit(X, sample_weight=samples.sample_weight)
-            self._scale, X = scaler.scale_, scaler.transform(X)
+            X, self._scale = standardize_columns(X, samples.sample_weight)
         target = self.fit_target(samples.y)
         sample_weight = self.weigh_samples(target, samples.sample_weight)
         alpha = 0.0 if self.alpha is None else self.alpha  # where it is yet to be chosen, each value takes its place
@@ -290,7 +290,7 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         """Mean loss of the training samples at a solution: f without the ridge."""
         assert isinstance(objective, LinearModel)
         weights, _ = self.split_intercept(result)
-        return float(result.value - 0.5 * objective.alpha * np.sum(np.square(weights)))
+        return float(result.value - objective.penalty(weights))
 
     def count_parameters(self, objective: Objective, result: Result) -> float:
         """The effective degrees of freedom: the number of coefficients the data determine, less what the ridge takes.
@@ -329,6 +329,31 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, **ACCEPTED, reset=False)
         return multiply_selected(X, self.coef_) + self.intercept_
+
+
+def standardize_columns(X: Matrix, sample_weight: Array | None) -> tuple[Matrix, Array]:
+    """The features divided by their standard deviations, and these."""
+
+    def standardize(matrix: Matrix) -> tuple[StandardScaler, Matrix]:
+        # The weighted variance of a constant feature may round below 0, and squares may overflow.
+        with np.errstate(invalid="ignore", over="ignore"):
+            scaler = StandardScaler(with_mean=False).fit(matrix, sample_weight=sample_weight)
+        return scaler, matrix
+
+    if sample_weight is not None:
+        sample_weight = sample_weight / sample_weight.max()
+    scaler, scaled = standardize(X)
+    units = np.ones(X.shape[1])
+    doubtful = ~np.isfinite(scaler.var_) | (scaler.var_ < SMALLEST_VARIANCE)
+    if doubtful.any():
+        largest = np.abs(X).max(axis=0)
+        largest = np.asarray(largest.toarray() if sparse.issparse(largest) else largest, dtype=np.float64).ravel()
+        extreme = doubtful & np.isfinite(largest) & (largest > 0) & (np.abs(np.log2(largest + TINY)) > 200)
+        if extreme.any():
+            exponents = np.clip(-np.frexp(largest)[1], -1000, 1000)
+            units = np.where(extreme, np.ldexp(1.0, exponents), 1.0)
+            scaler, scaled = standardize(X @ sparse.diags_array(units) if sparse.issparse(X) else X * units)
+    return scaler.transform(scaled), scaler.scale_ / units
 
 
 def multiply_selected(X: Matrix, coefficients: Array) -> Array:

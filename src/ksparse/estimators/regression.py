@@ -27,6 +27,8 @@ NORMAL_MAD = 0.6744897501960817
 PILOT_SAMPLES_PER_FEATURE = 10
 #: Sums of weights that differ from one half by a smaller fraction are one half.
 HALF_TOLERANCE = 1e-9
+#: Products of rows of X with a vector that differ by a smaller fraction are those of equal rows.
+SAME_ROW = 1e-12
 #: A mean squared residual below this fraction of the mean square of y is the rounding error of an exact fit.
 EXACT_MEAN_SQUARE = 1e-24
 #: Residuals whose spread is below this fraction of the spread of y are those of an exact fit.
@@ -96,7 +98,8 @@ class SparsePoissonRegression(RegressorMixin, SparseLinearModel):  # type: ignor
 
     def predict(self, X: Any) -> Array:
         """Predict the expected count: exp(Xw + b)."""
-        return np.exp(self.linear_predictor(X))
+        with np.errstate(over="ignore"):  # a count beyond all floats is infinite
+            return np.exp(self.linear_predictor(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """D², the fraction of the Poisson deviance explained, at most 1; R² is the same for least squares."""
@@ -154,8 +157,7 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
         )
         # Delta is a scale of the errors: it does not depend on the ridge, and is the same for all that are tried.
         pilot = Huber(X, target, delta=EFFICIENT_DELTA * spread, **{**options, "alpha": 0.0})
-        # Weights are counts, unless they sum to less than the number of samples.
-        n_samples = max(int(weights.sum()), int(np.count_nonzero(weights)))
+        n_samples = count_distinct(X, target, weights)
         k = self.estimate_k()
         n_always = int(self.build_sparsity(pilot, k).bind(pilot.shape, pilot.free).always.sum())
         fewer = max(min(k, n_samples // PILOT_SAMPLES_PER_FEATURE), n_always, 1)
@@ -170,6 +172,24 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """The deviance of residuals divided by their spread, which is delta/1.345."""
         return super().deviance(objective, result, n_samples) * (EFFICIENT_DELTA / self.delta_) ** 2
+
+
+def count_distinct(X: Matrix, target: Array, weights: Array) -> int:
+    """Number of distinct samples that have a weight: the same for weights, copies, and weights times a constant.
+
+    Rows of X are compared by a product with a fixed vector.
+    """
+    counted = weights > 0
+    directions = np.cos(np.arange(1.0, X.shape[1] + 1.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        keys = np.asarray(X @ directions)[counted]
+    y = target[counted]
+    order = np.lexsort((keys, y))
+    keys, y = keys[order], y[order]
+    # The same row may be summed in another order at another place.
+    rounding = SAME_ROW * float(np.abs(keys).max(initial=0.0))
+    differs = (np.diff(y) != 0) | ~(np.diff(keys) <= rounding)
+    return int(differs.sum()) + 1
 
 
 def _estimate_spread(deviations: Array, weights: Array) -> float:

@@ -23,6 +23,8 @@ __all__ = ["NotFiniteError", "Objective", "Outcome", "Point", "TwiceDifferentiab
 #: What an integer k counts: entries of a vector, rows of a matrix, or pairs (i, j), (j, i) of a symmetric matrix.
 UnitKind = Literal["entries", "rows", "pairs"]
 
+#: Rounding error of f, as a fraction of the numbers that it is computed from.
+VALUE_ROUNDING = 1e-15
 #: Relative step of central differences of the gradient.
 DIFFERENCE_STEP = 6e-6
 
@@ -148,6 +150,13 @@ class Objective(ABC):
     def relative_change(self, before: Point, after: Point) -> float:
         """Distance between two points, relative to their size."""
         return float(np.linalg.norm(after.x - before.x) / (1.0 + np.linalg.norm(before.x)))
+
+    def value_rounding(self, value: float, at_start: float) -> float:
+        """The rounding error of f where it has this value, given its value at the start of a search.
+
+        By default f is supposed to be a difference of numbers as large as f at the start.
+        """
+        return VALUE_ROUNDING * abs(at_start) if np.isfinite(at_start) else 0.0
 
     def advice(self, outcome: Outcome, x: Array) -> str:
         """What a user should know or do after minimizing on a support ended like this at x; "" for nothing."""

@@ -13,7 +13,7 @@ from .._types import Array, IntArray, Mask
 from ..counters import Counters
 from ..designs import ColumnBlock, Design, RowVector
 from ..validation import check_nonnegative_number
-from .base import Outcome, Point, TwiceDifferentiable, describe_objective, inherit
+from .base import VALUE_ROUNDING, Outcome, Point, TwiceDifferentiable, describe_objective, inherit
 from .loss import AnyLoss, Loss
 from .protocols import (
     DetectsUnboundedness,
@@ -70,6 +70,7 @@ class LinearModel(
         columns: IntArray | None = None,
         pattern: Mask | None = None,
         counters: Counters | None = None,
+        unit: float = 1.0,
     ) -> None:
         super().__init__()
         if counters is not None:
@@ -78,6 +79,8 @@ class LinearModel(
         self._block: ColumnBlock = design.select_all() if columns is None else design.select(columns)
         self.loss: AnyLoss = terms.loss
         self.alpha, self.fit_intercept = alpha, fit_intercept
+        #: What X was multiplied by; a user's ridge is that of X as it was.
+        self.unit = unit
         self._outputs = terms.samples.output_shape
         self._quadratic_hessian: Array | None = None
         self._squares: Array | None = None
@@ -119,9 +122,14 @@ class LinearModel(
         x = self.check_point(x)
         weights, intercept = self._split(x)
         margins = self._terms.add_offset(self._block.matvec(weights), intercept)
+        return Point(self, x, self._terms.total(margins) + self.penalty(weights), margins)
+
+    def penalty(self, weights: Array) -> float:
+        """(alpha/2)·‖w‖²."""
+        if self.alpha == 0:
+            return 0.0  # whatever the coefficients, whose squares may overflow
         flat = weights.ravel()
-        value = self._terms.total(margins) + 0.5 * self.alpha * float(flat @ flat)
-        return Point(self, x, value, margins)
+        return 0.5 * self.alpha * float(flat @ flat)
 
     def gradient(self, point: Point) -> Array:
         """Xᵀr + alpha·w and the sum of r, with r the slopes of the loss: one pass over X."""
@@ -170,9 +178,16 @@ class LinearModel(
 
     def with_alpha(self, alpha: float) -> LinearModel:
         """The same loss of the same columns with another ridge; the columns that were gathered are shared."""
-        alpha = check_nonnegative_number(alpha, "alpha")
+        alpha = rescale_alpha(check_nonnegative_number(alpha, "alpha"), self.unit)
         model = LinearModel(
-            self._design, self._terms, alpha, self.fit_intercept, self._columns, self._pattern, self.counters
+            self._design,
+            self._terms,
+            alpha,
+            self.fit_intercept,
+            self._columns,
+            self._pattern,
+            self.counters,
+            self.unit,
         )
         model._name, model._squares, model._value_at_zero = describe_objective(self), self._squares, self._value_at_zero
         if self._quadratic_hessian is not None:
@@ -194,6 +209,7 @@ class LinearModel(
             chosen if self._columns is None else self._columns[chosen],
             support[rows] if support.ndim == 2 else None,
             self.counters,
+            self.unit,
         )
         inherit(restricted, self)
         return restricted
@@ -209,30 +225,59 @@ class LinearModel(
     def working_form(self) -> WorkingForm:
         """f for one search, with a column cache of its own; with an intercept, of the centred columns X − 1·x̄ᵀ.
 
-        Where only residuals count, y is centred too, so that a large mean costs no precision.
+        Where only residuals count, y is centred too, so that a large mean costs no precision. X whose squares would
+        overflow or underflow is multiplied by a power of two, and its coefficients are divided by it.
         """
+        weights = self._terms.samples.weights
+        design, unit = self._design.normalize(weights)
+        terms, null = self._terms, 0.0
         if not self.fit_intercept or self._design.shift is not None or self._pattern is not None:
-            return WorkingForm(self._with(self._design.with_own_cache(), self._terms), canonical=self._make_canonical)
-        terms, mean = self._terms.center_target() if self.loss.of_residuals else (self._terms, 0.0)
-        design = self._design.center(terms.samples.weights)
-        assert design.shift is not None
-        shift = design.shift if self._columns is None else design.shift[self._columns]
+            design = design.with_own_cache() if design is self._design else design
+            shift = None
+        else:
+            terms, null = self._terms.center()
+            design = design.center(weights)
+            assert design.shift is not None
+            shift = design.shift if self._columns is None else design.shift[self._columns]
+        if shift is None and unit == 1.0:
+            return WorkingForm(self._with(design, terms), canonical=self._make_canonical)
+        model = self._with(design, terms, unit)
+        factors = np.ones(self.shape)
+        factors[~self._find_intercept()] = unit
 
         def to_working(x: Array) -> Array:
-            moved = x.copy()
-            moved[-1] += shift @ x[:-1] - mean
+            moved = x / factors
+            if shift is not None:
+                moved[-1] += shift @ moved[:-1] - null
             return moved
 
         def to_user(x: Array) -> Array:
-            moved = x.copy()
-            moved[-1] -= shift @ x[:-1] - mean
+            moved = x * factors
+            if shift is not None:
+                moved[-1] -= shift @ x[:-1] - null
             return moved
 
-        return WorkingForm(self._with(design, terms), to_working, to_user, self._make_canonical)
+        return WorkingForm(model, to_working, to_user, self._make_canonical, unit)
 
-    def _with(self, design: Design, terms: Terms) -> LinearModel:
+    def _find_intercept(self) -> Mask:
+        """Coordinates that are an intercept."""
+        intercept = np.zeros((self._n_rows, *self._outputs), dtype=bool)
+        if self.fit_intercept:
+            intercept[-1] = True
+        return intercept if self._pattern is None else intercept[self._pattern]
+
+    def _with(self, design: Design, terms: Terms, unit: float = 1.0) -> LinearModel:
         terms = replace(terms, rows=design)
-        model = LinearModel(design, terms, self.alpha, self.fit_intercept, self._columns, self._pattern, self.counters)
+        model = LinearModel(
+            design,
+            terms,
+            rescale_alpha(self.alpha, unit),
+            self.fit_intercept,
+            self._columns,
+            self._pattern,
+            self.counters,
+            self.unit * unit,
+        )
         model._name = describe_objective(self)
         return model
 
@@ -310,7 +355,9 @@ class LinearModel(
         curvature = self._terms.secant_curvature if self.loss.of_residuals else self._terms.mean_curvature
         squares = self._block.squares(self._terms.samples.weights)
         varying = squares[squares > CONSTANT_SQUARES * squares.max(initial=0.0)]
-        return float(np.mean(varying) * np.mean(curvature(point.state))) if varying.size else 1.0
+        if not varying.size:
+            return 1.0
+        return float(np.mean(varying) * np.mean(curvature(point.state)) / self.unit / self.unit)
 
     def lipschitz(self, metric: Array | None = None) -> float:
         """bound(ℓ″)·λ_max(Xᵀ diag(s) X) + alpha, by Lanczos; a few passes over X."""
@@ -343,6 +390,16 @@ class LinearModel(
         """Relative change of the margins, which have the same units whatever those of the features."""
         return self._terms.relative_change(before.state, after.state)
 
+    def value_rounding(self, value: float, at_start: float) -> float:
+        """What the loss makes of the rounding of margins; of a close fit it leaves more digits than of f at zero."""
+        if not np.isfinite(at_start):
+            return 0.0
+        return VALUE_ROUNDING * self.loss.find_cancelling_size(value, at_start, self._mean_target)
+
+    @cached_property
+    def _mean_target(self) -> Any:
+        return self._terms.mean_target()
+
     def is_unbounded_below(self, point: Point) -> bool:
         """Separated classes without a ridge: scaling x up lowers f without end."""
         return self.alpha == 0 and point.value <= SEPARATED_LOSS and self._terms.separates(point.state)
@@ -352,6 +409,17 @@ class LinearModel(
             remedy = "Set alpha > 0, or lower k" if self.alpha == 0 else "No ridge bounds the intercept: check y"
             return f"{self.loss.no_minimum_reason}. {remedy}"
         return "Set alpha > 0 for a unique one" if outcome is Outcome.SINGULAR else ""
+
+
+def rescale_alpha(alpha: float, unit: float) -> float:
+    """The ridge of coefficients of X times `unit` that is `alpha` for those of X."""
+    rescaled = alpha * unit * unit
+    if not np.isfinite(rescaled):
+        raise ValueError(
+            f"alpha = {alpha:g} is too large for an X whose squares underflow: no coefficient can be told from 0; "
+            "multiply X by a constant, or lower alpha"
+        )
+    return rescaled
 
 
 def replace_zeros(diagonal: Array) -> Array:

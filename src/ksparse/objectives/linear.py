@@ -66,7 +66,7 @@ class LinearObjective(LinearModel):
             offset = design.to_rows(check_vector(offset, "offset", (n, *outputs)))
         has_zeros = bool((weights == 0).any())
         samples = RowData(design.to_rows(target), design.to_rows(weights), offset, has_zeros, total, outputs)
-        design.moments(samples.weights)  # refuses NaN and infinity; a design may keep the sums
+        design.check_finite(samples.weights)  # a design may keep the sums
         alpha = check_nonnegative_number(alpha, "alpha")
         terms = bind_loss(self.loss, design, samples)
         super().__init__(design, terms, alpha, bool(fit_intercept), counters=design.counters)

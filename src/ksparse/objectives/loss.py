@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,6 +45,18 @@ class AnyLoss(ABC):
     def separates(self, margins: Array, y: Array) -> bool:
         """Whether scaling these margins up lowers the loss of every sample without end."""
         return False
+
+    def find_cancelling_size(self, value: float, at_start: float, mean: Any) -> float:
+        """The size of the numbers that cancel in the mean loss, where it has a value and had another at the start.
+
+        The margins are sums that have lost a rounding error of their terms; this is what the loss makes of it. `mean`
+        is that of y.
+        """
+        return abs(at_start)
+
+    def find_null_margin(self, mean: Any) -> float:
+        """The margin that minimizes the loss of samples with this mean of y, where a search should start from it."""
+        return 0.0
 
     @abstractmethod
     def average(self, margins: Array, y: Array, weights: Array | None = None) -> float:

@@ -68,6 +68,8 @@ class WorkingForm:
     to_user: Callable[[Array], Array] = lambda x: x
     #: The representative of a user's x among points with the same support and the same f.
     canonical: Callable[[Array], Array] = lambda x: x
+    #: A user's coefficients are the working ones times this, and a user's step sizes the working ones times its square.
+    unit: float = 1.0
 
     @cached_property
     def value_at_start(self) -> float:

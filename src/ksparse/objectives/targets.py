@@ -10,7 +10,10 @@ from .._types import AnyArray, Array
 from ..validation import as_real_array
 from .linear import LinearObjective
 
-__all__ = ["ClassifierObjective", "check_responses", "encode_labels", "encode_two_classes"]
+__all__ = ["ClassifierObjective", "check_responses", "check_squares", "encode_labels", "encode_two_classes"]
+
+#: Squares of larger responses overflow when they are summed, and squares of their inverses underflow.
+LARGEST_RESPONSE = 1e140
 
 
 class ClassifierObjective(LinearObjective):
@@ -35,6 +38,16 @@ def check_responses(y: Any, n: int, *, allow_matrix: bool = False) -> Array:
     if not np.isfinite(array).all():
         raise ValueError(f"y has {int((~np.isfinite(array)).sum())} NaN or infinite values; remove or impute them")
     return array
+
+
+def check_squares(y: Array) -> Array:
+    """Responses whose squares neither overflow nor underflow."""
+    largest = float(np.abs(y).max(initial=0.0))
+    if largest > LARGEST_RESPONSE:
+        raise ValueError(f"y has values of {largest:.1g}, whose squares overflow; divide y by a constant")
+    if 0.0 < largest < 1.0 / LARGEST_RESPONSE:
+        raise ValueError(f"y has values of {largest:.1g} at most, whose squares underflow; multiply y by a constant")
+    return y
 
 
 def encode_labels(y: Any, n: int) -> tuple[AnyArray, AnyArray]:

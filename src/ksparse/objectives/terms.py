@@ -76,12 +76,25 @@ class Terms(ABC):
     ) -> tuple[Array, Array]:
         """The Hessian between a block (and the intercept) and other columns, and its diagonal at the others."""
 
-    def center_target(self) -> tuple[Terms, Any]:
-        """The same with the weighted mean subtracted from the target, and that mean."""
-        target, weights = self.samples.target, self.samples.weights
-        mean = self.rows.reduce_rows(lambda y, s: s @ y, target, weights)
-        centred = self.rows.map_rows(lambda y: y - mean, target)
-        return replace(self, samples=self.samples._replace(target=centred)), mean
+    def mean_target(self) -> Any:
+        """The weighted mean of the target."""
+        return self.rows.reduce_rows(lambda y, s: s @ y, self.samples.target, self.samples.weights)
+
+    def center(self) -> tuple[Terms, Any]:
+        """The same loss of margins about those of a model without features, and these margins.
+
+        Where only residuals count, they are the mean of the target, which is subtracted from it; otherwise they are
+        added to the offset.
+        """
+        mean, samples = self.mean_target(), self.samples
+        if self.loss.of_residuals:
+            centred = self.rows.map_rows(lambda y: y - mean, samples.target)
+            return replace(self, samples=samples._replace(target=centred)), mean
+        margin = 0.0 if samples.output_shape or samples.offset is not None else self.loss.find_null_margin(mean)
+        if margin == 0.0:
+            return self, 0.0
+        offset = self.rows.map_rows(lambda y: np.full_like(y, margin), samples.target)
+        return replace(self, samples=samples._replace(offset=offset)), margin
 
     def add_offset(self, margins: RowVector, intercept: Any) -> RowVector:
         """Xw + b + offset."""
@@ -102,18 +115,23 @@ class Terms(ABC):
         return bool(self.rows.reduce_rows(separates, margins, target, weights, combine=np.minimum))
 
     def relative_change(self, old: RowVector, new: RowVector) -> float:
-        """Largest change of a margin, relative to the largest margin; samples without weight do not count."""
+        """Largest change of a margin, relative to the largest margin; samples without weight do not count.
 
-        def extremes(before: Array, after: Array, s: Array) -> Array:
+        Small margins are compared with 1; with the largest y, where they have its units.
+        """
+
+        def extremes(before: Array, after: Array, y: Array, s: Array) -> Array:
             if self.samples.has_zero_weights:
-                before, after = before[s > 0], after[s > 0]
+                before, after, y = before[s > 0], after[s > 0], y[s > 0]
             moved = after - before
             if self.loss.shift_invariant:
                 moved = moved - moved.mean(axis=1, keepdims=True)
-            return np.array([np.abs(moved).max(initial=0.0), np.abs(before).max(initial=0.0)])
+            unit = np.abs(y).max(initial=0.0) if self.loss.of_residuals else 1.0
+            return np.array([np.abs(moved).max(initial=0.0), np.abs(before).max(initial=0.0), unit])
 
-        moved, size = self.rows.reduce_rows(extremes, old, new, self.samples.weights, combine=np.maximum)
-        return float(moved / (1.0 + size))
+        target, weights = self.samples.target, self.samples.weights
+        moved, size, unit = self.rows.reduce_rows(extremes, old, new, target, weights, combine=np.maximum)
+        return float(moved / (unit + size)) if moved > 0 else 0.0
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ BLOCK_SIZE = 2**22
 MIN_SQUARES = 1e-4
 #: If the others explain a variable but for this fraction of its standard deviation, moments are not accurate enough.
 MIN_RESIDUAL = 1e-5
+#: Smaller mean squares have lost digits.
+UNDERFLOW = 1e-280
 
 
 class SplitSamples(NamedTuple):
@@ -168,6 +170,9 @@ def _sum_moments(samples: Samples, rows: IntArray, origin: Array) -> SampleMomen
 def _expand(moments: SampleMoments, origin: Array, samples: Samples) -> Samples | None:
     """Rows with these moments: the mean plus an orthonormal basis, orthogonal to 1, times a root of the covariance."""
     if not (np.isfinite(moments.second).all() and moments.weight > 0):
+        return None
+    squares = moments.second.diagonal() / moments.weight
+    if not squares.any() or ((squares > 0) & (squares < UNDERFLOW)).any():
         return None
     mean = moments.first / moments.weight
     covariance = moments.second / moments.weight - np.outer(mean, mean)

@@ -66,10 +66,7 @@ def expected_false_selections(
     >>> round(expected_false_selections(0.9, n_selected=10, n_features=1000, n_pairs=50), 3)
     0.043
     """
-    if assumption not in ("none", "unimodal"):
-        raise ValueError(f'assumption must be "none" or "unimodal", got {assumption!r}')
-    if not 0.5 < threshold <= 1.0:
-        raise ValueError(f"threshold must lie between 0.5 and 1, got {threshold!r}; it is a selection frequency")
+    _check_bound(threshold, assumption)
     by_chance = n_selected**2 / n_features
     plain = by_chance / (2.0 * threshold - 1.0)
     rate, half_step = n_selected / n_features, 0.5 / n_pairs
@@ -80,6 +77,13 @@ def expected_false_selections(
         room = 2.0 * threshold - 1.0 - half_step
         return min(plain, by_chance / (2.0 * room)) if room > 0 else plain
     return min(plain, by_chance * 4.0 * (1.0 - threshold + half_step) / (1.0 + 1.0 / n_pairs))
+
+
+def _check_bound(threshold: float, assumption: str) -> None:
+    if assumption not in ("none", "unimodal"):
+        raise ValueError(f'assumption must be "none" or "unimodal", got {assumption!r}')
+    if not 0.5 < threshold <= 1.0:
+        raise ValueError(f"threshold must lie between 0.5 and 1, got {threshold!r}; it is a selection frequency")
 
 
 def find_smallest_threshold(
@@ -242,6 +246,9 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
             raise ValueError("pass either threshold or max_false, not both; each determines the other")
         if self.max_false is not None:
             check_positive_number(self.max_false, "max_false")
+        if self.threshold is not None:
+            check_positive_number(self.threshold, "threshold")
+        _check_bound(DEFAULT_THRESHOLD if self.threshold is None else self.threshold, self.assumption)
 
     def _find_threshold(self, n_selected: float) -> float:
         """The threshold, if this many features are selected on each half."""

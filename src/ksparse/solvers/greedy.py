@@ -21,6 +21,8 @@ class GraSP(Solver):
     """Gradient Support Pursuit (Bahmani, Raj and Boufounos, JMLR 14, 2013), as the paper's §3.2 compares with it.
 
     Minimize f over the top k units of x and the top 2k of the gradient, keep the k largest, and minimize over them.
+    f may rise, and the method ends where the support repeats, not where f was lowest: started at a good x0, it may end
+    above it. `Result.message` then says so, and names the lower f.
 
     Parameters
     ----------

@@ -17,11 +17,13 @@ from .._types import Array
 from ..debias import Outcome
 from ..objectives.base import NotFiniteError
 from ..validation import check_iterations, check_nonnegative_number
-from .problem import Iterate, Problem, SolverState
+from .problem import Iterate, Problem, SolverState, Tolerance
 from .result import History, Iteration, Result, Status
 
 __all__ = ["Budget", "Callback", "CycleDetector", "Solver"]
 
+#: An earlier iterate was better if its f was lower by more than this fraction.
+EARLIER = Tolerance(1e-9)
 #: Iterates closer than this, relative to their size, are the same.
 SAME = 1e-9
 #: How many iterates on the same support are remembered.
@@ -155,6 +157,8 @@ class _Run:
                 status, message = verdict
                 break
         self.last = current if status is Status.CONVERGED else best
+        if status is Status.CONVERGED and EARLIER.is_lower(self.problem, best.value, than=current.value):
+            message += f". An earlier point had a lower f, {best.value:.8g}: this method does not keep the best one"
         return self._make_result(self.last, status, message)
 
     def _record(self, previous: Iterate, current: Iterate) -> None:
@@ -164,8 +168,8 @@ class _Run:
                 iteration=len(self.history) + 1,
                 value=current.value,
                 support_change=int(entered.sum()),
-                step=float(current.step),
-                gradient_norm=current.gradient_norm,
+                step=float(current.step) * self.problem.form.unit * self.problem.form.unit,
+                gradient_norm=current.gradient_norm / self.problem.form.unit,
                 seconds=time.perf_counter() - self.began,
                 passes=self.problem.objective.counters.passes - self.passes_before,
             )
@@ -184,8 +188,12 @@ class _Run:
             return Status.CONVERGED, "converged: the iterate is a fixed point"
         if period is not None:
             return Status.PERIODIC, (
-                f"not converged: the supports repeat with period {period}; the best point of the cycle is returned. "
-                "Use a smaller step, Backtracking(), or the default solver"
+                f"{Status.PERIODIC.opening} with period {period}; the best point of the cycle is returned"
+                + (
+                    ". Use a smaller step, Backtracking(), or the default solver"
+                    if hasattr(self.solver, "step")
+                    else ""
+                )
             )
         if isinstance(stop, (bool, np.bool_)) and stop:
             return Status.STOPPED, f"stopped by the callback after {len(self.history)} iterations"
@@ -201,6 +209,16 @@ class _Run:
             f"{shorter} the objective with ksparse.diagnostics.check_objective"
         )
 
+    def _convert_to_user(self, working: Array) -> Array:
+        """The user's coordinates, which must be numbers, and keep the support."""
+        form = self.problem.form
+        x = np.array(form.to_user(working))
+        if not np.isfinite(x).all() or (
+            form.unit != 1.0 and ((x == 0) & (working != 0) & self.problem.units.constrained).any()
+        ):
+            raise ValueError("the coefficients are beyond what floats can hold; multiply X or y by a constant")
+        return x
+
     def _make_result(self, iterate: Iterate, status: Status, message: str) -> Result:
         if status is not Status.NOT_FINITE:
             try:
@@ -213,7 +231,7 @@ class _Run:
             status, message = _judge_refit(iterate.outcome, message)
         if status.success and units.inactive:
             message += f"; the constraint is inactive, since there are only {units.count} units"
-        x = np.array(self.problem.form.to_user(iterate.point.x))
+        x = self._convert_to_user(iterate.point.x)
         if units.lower is None:
             x = self.problem.form.canonical(x)
         advice = objective.advice(iterate.outcome, x)
@@ -238,16 +256,18 @@ def _judge_refit(outcome: Outcome, message: str) -> tuple[Status, str]:
     if outcome is Outcome.NO_MINIMUM:
         return Status.NO_MINIMUM, "f has no minimum on the selected support; the returned x is not a minimizer"
     if outcome is Outcome.SINGULAR:
+        reason = message.removeprefix(Status.CONVERGED.opening)
         return Status.SINGULAR, (
-            message + ", but the minimizer on the support is not unique (more coordinates than the data determines); "
-            "one of them is returned"
+            f"{Status.SINGULAR.opening} (more coordinates than the data determines), and one of them is returned: "
+            f"{reason}"
         )
     if outcome is Outcome.UNFINISHED:
         return Status.UNFINISHED, (
             "the support converged, but minimizing f on it did not; raise the debiasing method's max_iter, or check "
             "the objective with ksparse.diagnostics.check_objective"
         )
-    return Status.CONVERGED, message
+    opening = Status.CONVERGED.opening
+    return Status.CONVERGED, opening + message.removeprefix(opening)  # a user's halting rule may say it otherwise
 
 
 class _Visit(NamedTuple):

@@ -20,9 +20,6 @@ __all__ = ["Iterate", "Problem", "SolverState", "Tolerance"]
 
 T = TypeVar("T")
 
-#: Rounding error of f, as a fraction of its value at the start.
-VALUE_ROUNDING = 1e-15
-
 
 @dataclass(frozen=True)
 class SolverState:
@@ -133,8 +130,8 @@ class Problem:
 class Tolerance:
     """Values of f differ if they do so by more than a fraction of f and by more than rounding.
 
-    Rounding is relative to f at the start of the search: where f falls to a tiny fraction of that, its last digits
-    are noise.
+    The objective knows its rounding: where f falls to a tiny fraction of its value at the start of the search, its last
+    digits may be noise.
 
     Parameters
     ----------
@@ -155,8 +152,7 @@ class Tolerance:
 
     def compute_least_decrease(self, problem: Problem, value: float) -> float:
         """By how much f must fall below `value` to be lower."""
-        start = problem.form.value_at_start
-        return self.fraction * abs(value) + (VALUE_ROUNDING * abs(start) if np.isfinite(start) else 0.0)
+        return self.fraction * abs(value) + problem.objective.value_rounding(value, problem.form.value_at_start)
 
     def is_lower(self, problem: Problem, value: float, *, than: float) -> bool:
         """Whether f is lower by more than the tolerance."""

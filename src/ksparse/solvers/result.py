@@ -44,8 +44,26 @@ class Status(str, Enum):
         """Whether the solver's halting rule was met, or the caller asked it to stop."""
         return self in (Status.CONVERGED, Status.SINGULAR, Status.STOPPED)
 
+    @property
+    def opening(self) -> str:
+        """How each message with this status begins: a message cannot say anything else."""
+        return OPENINGS[self]
+
     def __str__(self) -> str:
         return self.value
+
+
+OPENINGS = {
+    Status.CONVERGED: "converged: ",
+    Status.SINGULAR: "converged, but the minimizer on the support is not unique",
+    Status.PERIODIC: "not converged: the supports repeat",
+    Status.MAX_ITER: "not converged after ",
+    Status.TIME_LIMIT: "not converged: the time limit",
+    Status.STOPPED: "stopped by the callback",
+    Status.UNFINISHED: "the support converged, but minimizing f on it did not",
+    Status.NO_MINIMUM: "f has no minimum on the selected support",
+    Status.NOT_FINITE: "stopped in iteration ",
+}
 
 
 @dataclass(frozen=True)
@@ -137,7 +155,7 @@ class Result:
     status : Status
         Why the solver stopped.
     message : str
-        The same in a sentence that says what to do about it.
+        The same in a sentence that says what to do about it; it begins as `Status.opening` says.
     n_iter : int
         Number of iterations.
     history : History
@@ -162,6 +180,12 @@ class Result:
     n_iter: int
     history: History
     passes: int
+
+    def __post_init__(self) -> None:
+        if not self.message.startswith(self.status.opening):
+            raise ValueError(
+                f"a message of the status {self.status} begins with {self.status.opening!r}; got {self.message!r}"
+            )
 
     @property
     def success(self) -> bool:

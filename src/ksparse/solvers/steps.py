@@ -85,7 +85,7 @@ class Constant(StepRule):
         check_positive_number(self.value, "the step size")
 
     def choose_size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
-        return self.value
+        return self.value if self.scaled else self.value / problem.form.unit / problem.form.unit
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,8 @@ class Theory(_FixedMetric):
         check_positive_number(self.fraction, "fraction")
 
     def choose_size(self, problem: Problem, current: Iterate, previous: Iterate | None, metric: Array | None) -> float:
-        return self.fraction * self.condition.step_limit
+        size = self.fraction * self.condition.step_limit
+        return size if self.scaled else size / problem.form.unit / problem.form.unit
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from ...validation import check_positive_number
 from .._linear_docs import document_objective
 from ..linear import LinearObjective
 from ..loss import Loss
-from ..targets import check_responses
+from ..targets import check_responses, check_squares
 
 __all__ = ["Huber", "HuberLoss"]
 
@@ -68,4 +68,4 @@ class Huber(LinearObjective):
         super().__init__(X, y, **options)
 
     def encode_target(self, y: Any, n: int) -> Array:
-        return check_responses(y, n)
+        return check_squares(check_responses(y, n))

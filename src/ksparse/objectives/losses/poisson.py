@@ -24,6 +24,14 @@ class PoissonLoss(Loss):
         "The counts are zero wherever some combination of the selected features is positive, or everywhere"
     )
 
+    def find_cancelling_size(self, value: float, at_start: float, mean: Any) -> float:
+        """Both exp(m) and ym are of the size of the counts, and may cancel."""
+        return max(abs(value), float(mean))
+
+    def find_null_margin(self, mean: Any) -> float:
+        """log ȳ: from zero, tiny rates would take Newton's method one step for each unit of it."""
+        return float(np.log(mean)) if mean > 0 else 0.0
+
     def value(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):
             return np.exp(margins) - y * margins

@@ -11,7 +11,7 @@ from ..._types import Array
 from .._linear_docs import document_objective
 from ..linear import LinearObjective
 from ..loss import Loss
-from ..targets import check_responses
+from ..targets import check_responses, check_squares
 
 __all__ = ["LeastSquares", "SquaredLoss"]
 
@@ -23,6 +23,10 @@ class SquaredLoss(Loss):
     curvature_bound = 1.0
     is_quadratic = True
     of_residuals = True
+
+    def find_cancelling_size(self, value: float, at_start: float, mean: Any) -> float:
+        """A residual r has an error ε·|y|, and its square one of r·ε·|y|: less than ε·y² where the fit is close."""
+        return float(np.sqrt(abs(value)) * np.sqrt(abs(at_start)))
 
     def value(self, margins: Array, y: Array) -> Array:
         squares = 0.5 * np.square(margins - y)
@@ -61,4 +65,4 @@ class LeastSquares(LinearObjective):
     loss = SquaredLoss()
 
     def encode_target(self, y: Any, n: int) -> Array:
-        return check_responses(y, n, allow_matrix=True)
+        return check_squares(check_responses(y, n, allow_matrix=True))

@@ -148,7 +148,10 @@ class SwapGraHTP(Solver):
             support = units.to_mask(np.full(units.count, units.inactive))
             return replace(problem.refit(support, current.point.x), done=f"converged: {reason}")
         if current.support is not None and current.outcome is Outcome.NO_MINIMUM:
-            return replace(current, done="f is unbounded below on this support")
+            exact = current if current.is_accurate else problem.refit(current.support, current.point.x)
+            if exact.outcome is Outcome.NO_MINIMUM:
+                return replace(exact, done="f is unbounded below on this support")
+            current = replace(exact, state=current.state)
         return self._run_phases(problem, current, frozenset(Phase))
 
     def _run_phases(self, problem: Problem, current: Iterate, phases: Set[Phase]) -> Iterate:
@@ -178,6 +181,8 @@ class SwapGraHTP(Solver):
             return iterate
         if support is None:
             support = units.to_mask(problem.find_selected_units(iterate) | units.always)
+        if iterate.outcome is Outcome.NO_MINIMUM:
+            return iterate
         final = iterate if iterate.is_accurate else problem.refit(support, iterate.point.x)
         if final.outcome is Outcome.SINGULAR:
             # Of many minimizers, the one that is found from zero does not depend on the course of the search.
@@ -186,8 +191,6 @@ class SwapGraHTP(Solver):
             final = again if as_good else final
         if final.outcome not in (Outcome.UNFINISHED, Outcome.NOT_FINITE):
             return break_ties(problem, iterate, final, self.tuning)
-        if iterate.outcome is Outcome.NO_MINIMUM:
-            return iterate
         best = final if final.value <= iterate.value else iterate
         return replace(best, outcome=Outcome.UNFINISHED)
 
