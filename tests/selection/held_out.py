@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import mean_poisson_deviance
 
 from ksparse import (
     SparseHuberRegression,
@@ -53,14 +54,18 @@ MODELS: dict[str, tuple[Any, Any, Any]] = {
 OPTIONS: dict[str, dict[str, Any]] = {"huber": {"delta": 2.0}}
 
 
+def poisson_deviances(target: Array, prediction: Array) -> Array:
+    return np.array([mean_poisson_deviance([y], [mean]) for y, mean in zip(target, prediction, strict=True)])
+
+
 def loss_score(model: Any, data: Array, target: Any, weights: Any = None) -> float:
-    """Minus the mean loss, from predictions."""
+    """Minus the mean loss above that of perfect predictions, from predictions."""
     if hasattr(model, "classes_"):
         losses = -model.predict_log_proba(data)[np.arange(len(data)), np.searchsorted(model.classes_, target)]
     else:
         prediction = model.predict(data)
         if isinstance(model, SparsePoissonRegression):
-            losses = prediction - target * np.log(prediction)
+            losses = poisson_deviances(target, prediction) / 2
         else:
             residuals = np.abs(target - prediction)
             delta = getattr(model, "delta_", np.inf)

@@ -259,14 +259,30 @@ def test_ridges_are_suggested_where_features_are_always_selected(name: str, opti
     assert_allclose(model.alphas_, chosen(ks=[2], cv=2, **given).fit(X, y).alphas_, rtol=ROUNDED)
 
 
-def test_weights_that_are_counts_suggest_the_ridges_of_repeated_samples() -> None:
-    counts = np.arange(len(X)) % 3 + 1
-    for name in ("linear", "logistic", "poisson"):
-        chosen, _, y = MODELS[name]
-        weighted = chosen(ks=[1], cv=2).fit(X, y, counts)
-        repeated = chosen(ks=[1], cv=2).fit(X.repeat(counts, axis=0), y.repeat(counts, axis=0))
-        assert_allclose(weighted.alphas_, repeated.alphas_, rtol=ROUNDED)
-        assert_allclose(weighted.refit_alphas_, repeated.refit_alphas_, rtol=ROUNDED)
+@pytest.mark.parametrize("name", ["linear", "logistic", "poisson", "huber"])
+def test_weights_times_a_constant_are_the_same_weights(name: str) -> None:
+    chosen, _, y = MODELS[name]
+    here, there = (chosen(ks=[0, 1, 3], cv=2).fit(X, y, factor * WEIGHTS) for factor in (1e-100, 1e100))
+    assert (here.k_, here.alpha_, here.refit_alpha_) == (there.k_, there.alpha_, there.refit_alpha_)
+    assert_allclose(here.refit_alphas_, there.refit_alphas_, rtol=ROUNDED)
+    assert_allclose(here.scores_, there.scores_, rtol=1e-7)
+    assert_allclose(here.coef_, there.coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_few_samples_with_most_of_the_weight_suggest_stronger_ridges() -> None:
+    chosen, _, y = MODELS["logistic"]
+    uneven = np.where(np.arange(len(X)) < 20, 1.0, 1e-3)
+    even, few = (chosen(ks=[1], cv=2).fit(X, y, weights) for weights in (np.ones(len(X)), uneven))
+    assert few.refit_alphas_[0] > 3 * even.refit_alphas_[0]
+
+
+@pytest.mark.parametrize("factor", [1e-100, 1e-9, 1e9, 1e100])
+def test_the_units_of_rates_do_not_matter(factor: float) -> None:
+    chosen, _, y = MODELS["poisson"]
+    here, there = (chosen(ks=range(5)).fit(X, c * y) for c in (factor, 1.0))
+    assert here.k_ == there.k_
+    assert_allclose(here.scores_, factor * there.scores_, rtol=1e-6)
+    assert_allclose(here.coef_, there.coef_, rtol=1e-5, atol=1e-9)
 
 
 @pytest.mark.slow

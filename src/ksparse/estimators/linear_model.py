@@ -169,15 +169,14 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         """Multiples of the mean curvature of the loss in the coefficients, at the model without features.
 
         For least squares with standardized features the curvature is 1. Rescaling X or y rescales the penalties, so
-        that the models are the same. Weights are counts: their sum is the number of samples.
+        that the models are the same, and weights times a constant are the same weights.
         """
         null = minimize(objective, 0, solver=FixedSupport())
         form = working_form(objective)
         assert isinstance(form.objective, LinearModel)
         scale = form.objective.typical_curvature(form.objective.evaluate(form.to_working(null.x)))
         has_minimum = form.objective.loss.of_residuals
-        # Weights are counts, unless they sum to less than the number of samples.
-        n_samples = max(form.objective.total_weight, form.objective.n_samples)
+        n_samples = form.objective.effective_samples
         crowding = min(1.0, self.n_features_in_ / n_samples)
         weakest = 0.0 if has_minimum else (WEAKEST_RIDGE + CROWDED_RIDGE * crowding) / n_samples
         # A ridge that is near the weakest one would give nearly the same model.
@@ -245,13 +244,14 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         )
 
     def score_held_out(self, objective: Objective, result: Result, held_out: Samples) -> float:
-        """Minus the mean loss of the held-out samples."""
+        """Minus the mean loss of the held-out samples, above that of perfect predictions."""
         assert isinstance(objective, LinearModel)
         coefficients, intercept = self.coefficients(result)
         target = self.encode_target(held_out.y)
         margins = (multiply_selected(held_out.X, coefficients) + intercept).reshape(target.shape)
         if isinstance(objective.loss, Loss):
-            return -float(self._average_losses(objective.loss.value(margins, target), target, held_out.sample_weight))
+            losses = objective.loss.value(margins, target)
+            return -float(self._average_losses(objective.loss, losses, target, held_out.sample_weight))
         return -objective.loss.average(margins, target, self.weigh_samples(target, held_out.sample_weight))
 
     def score_refits(
@@ -274,10 +274,12 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         if self.fit_intercept:
             margins += full[:, -1:]
         target = self.encode_target(held_out.y)
-        return -self._average_losses(apply_to_rows(loss.value, margins, target), target, held_out.sample_weight)
+        losses = apply_to_rows(loss.value, margins, target)
+        return -self._average_losses(loss, losses, target, held_out.sample_weight)
 
-    def _average_losses(self, losses: Array, target: Array, sample_weight: Array | None) -> Array:
-        """The mean over samples, which are the last axis."""
+    def _average_losses(self, loss: Loss, losses: Array, target: Array, sample_weight: Array | None) -> Array:
+        """The mean over samples, which are the last axis, of losses above those of perfect predictions."""
+        losses = losses - loss.find_lowest(target)
         try:
             means: Array = np.average(losses, weights=self.weigh_samples(target, sample_weight), axis=-1)
         except ZeroDivisionError as error:

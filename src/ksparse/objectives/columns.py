@@ -97,6 +97,12 @@ class LinearModel(
         return self._terms.samples.total_weight
 
     @property
+    def effective_samples(self) -> float:
+        """(Σs)²/Σs² for sample weights s: as many samples of equal weight would tell as much (Kish, 1965)."""
+        squares = self._terms.rows.reduce_rows(lambda s: s @ s, self._terms.samples.weights)
+        return 1.0 / float(squares)
+
+    @property
     def n_samples(self) -> int:
         """Number of samples, whatever their weights."""
         return self._design.shape[0]

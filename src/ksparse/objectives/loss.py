@@ -73,6 +73,13 @@ class Loss(AnyLoss):
     def value(self, margins: Array, y: Array) -> Array:
         """ℓ of each sample, shape (n,)."""
 
+    def find_lowest(self, y: Array) -> Array | float:
+        """The least ℓ that a margin can give each sample; 0 by default. Held-out losses are compared above it.
+
+        It does not depend on the model, but on the units of y: scores of folds with other y would not compare.
+        """
+        return 0.0
+
     @abstractmethod
     def slope(self, margins: Array, y: Array) -> Array:
         """∂ℓ/∂m, of the margins' shape."""

@@ -24,7 +24,7 @@ from .compression import split_samples
 from .folds import Fold
 from .pathwise import PathSolver
 from .penalties import PenaltyGrid, PenaltyPaths, check_penalties
-from .rules import RULES, Choice, compare, compute_standard_errors
+from .rules import RULES, Choice, compare, compute_deviations, compute_standard_errors
 
 __all__ = ["CrossValidated", "CrossValidatedLinearModel", "CrossValidatedPenalties"]
 
@@ -181,7 +181,7 @@ class CrossValidated(ChosenK):
         rows = zip(*(column.tolist() for column in columns.values()), strict=True)
         table["params"] = [dict(zip(columns, row, strict=True)) for row in rows]
         table |= {f"split{i}_test_score": column for i, column in enumerate(scores.T)}
-        table |= {"mean_test_score": means, "std_test_score": scores.std(axis=1)}
+        table |= {"mean_test_score": means, "std_test_score": compute_deviations(scores)}
         table["rank_test_score"] = rankdata(-means, method="min").astype(int)
         return table
 

@@ -12,7 +12,7 @@ import numpy as np
 from .._types import Array, IntArray, Mask
 from .schedule import find_first_best
 
-__all__ = ["RULES", "Choice", "Comparison", "choose", "compare", "compute_standard_errors"]
+__all__ = ["RULES", "Choice", "Comparison", "choose", "compare", "compute_deviations", "compute_standard_errors"]
 
 RULES = ("smooth", "best", "1se")
 
@@ -69,6 +69,12 @@ def compare(scores: Array, ks: IntArray, rule: str) -> Comparison:
     worse than k, with weights exp(−½d²), d = log((k + 1)/(k′ + 1))/0.4. A k whose best score is more than two standard
     errors below the best of all must not be chosen, whatever its neighbours. One fold says nothing about chance.
     """
+    unit = _find_unit(scores)
+    rates, choices, error = _compare(scores / unit, ks, rule)
+    return Comparison(rates * unit, choices, error * unit)
+
+
+def _compare(scores: Array, ks: IntArray, rule: str) -> Comparison:
     means = scores.mean(axis=-1)
     top = np.unravel_index(np.argmax(means), means.shape)
     error = _pool_errors(scores, top)
@@ -154,6 +160,18 @@ def compute_standard_errors(scores: Array) -> Array:
     n_folds = scores.shape[1]
     if n_folds == 1:
         return np.zeros(len(scores))
+    return np.where(np.isfinite(scores).all(axis=1), compute_deviations(scores, ddof=1) / np.sqrt(n_folds), np.inf)
+
+
+def compute_deviations(scores: Array, ddof: int = 0) -> Array:
+    """Standard deviation over the folds of each row's scores, whatever their units."""
+    unit = _find_unit(scores)
     with np.errstate(invalid="ignore"):
-        spread = scores.std(axis=1, ddof=1)
-    return np.where(np.isfinite(scores).all(axis=1), spread / np.sqrt(n_folds), np.inf)
+        return unit * (scores / unit).std(axis=1, ddof=ddof)
+
+
+def _find_unit(scores: Array) -> float:
+    """The power of two next to the largest score: squares of scores in these units neither overflow nor underflow."""
+    sizes = np.abs(scores[np.isfinite(scores)])
+    exponent = int(np.frexp(sizes.max(initial=0.0))[1])
+    return float(np.ldexp(1.0, min(max(exponent, -1000), 1000)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import xlogy
 
 from ..._types import Array
 from .._linear_docs import document_objective
@@ -35,6 +36,10 @@ class PoissonLoss(Loss):
     def value(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):
             return np.exp(margins) - y * margins
+
+    def find_lowest(self, y: Array) -> Array:
+        """y − y log y, at the margin log y: what is above it is half the deviance."""
+        return y - xlogy(y, y)
 
     def slope(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):
