@@ -85,7 +85,7 @@ def minimize(
         units = chosen.bind(objective.shape, objective.free)
         form = working_form(objective)
         feasible = form.to_working(units.truncate(start))
-        result = solver.solve(Problem(form, units), feasible, callback)
+        result = solver.solve(Problem(form, units.divide_bounds(form.unit)), feasible, callback)
     if not result.success:
         warnings.warn(result.message, ConvergenceWarning, stacklevel=2)
     return result

@@ -183,6 +183,25 @@ def test_nonnegative_coefficients_against_brute_force() -> None:
     np.testing.assert_allclose(path.values, best, rtol=1e-7)
 
 
+def test_nonnegative_paths_are_the_best_of_brute_force() -> None:
+    """Features that the bounds hold at zero leave first: a path had models without any feature."""
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        data, target = rng.standard_normal((20, 8)), rng.standard_normal(20)
+        path = ksparse.path(data, target, [1, 2, 4, 8], SparseLinearRegression(positive=True, fit_intercept=False))
+        best = [min(nnls(data[:, mask], target)[1] ** 2 / 40 for mask in supports(8, k)) for k in (1, 2, 4)]
+        np.testing.assert_allclose(path.values[:3], best, rtol=1e-3)
+        assert path.values[0] == pytest.approx(best[0])
+
+
+def test_a_feature_that_bounds_hold_at_zero_is_replaced() -> None:
+    # One sample: each of two features explains it, and the others would have to be negative.
+    data = np.array([[0.36, 1.65, -0.24, -0.82]])
+    for ks in ([1, 2, 4], [1, 4], [2]):
+        path = ksparse.path(data, [2.0], ks, SparseHuberRegression(positive=True, fit_intercept=False, delta=1.0))
+        np.testing.assert_allclose(path.values, 0.0, atol=1e-20)
+
+
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, np.asfortranarray, np.float32])
 def test_the_form_of_the_data_does_not_matter(form: Any) -> None:
     tolerance = 1e-5 if form is np.float32 else 1e-8

@@ -87,7 +87,8 @@ class PathSolver:
             self._form = working_form(objective) if form is None else form
         self._objective = self._form.objective
         self._passes_before = self._objective.counters.passes
-        self._units = replace(sparsity, k=objective.size).bind(objective.shape, objective.free)
+        units = replace(sparsity, k=objective.size).bind(objective.shape, objective.free)
+        self._units = units.divide_bounds(self._form.unit)
         self._iterates: dict[int, Iterate] = {}
         self._latest: int | None = None
         self._seen_from_above: dict[tuple[int, int], float] = {}

@@ -98,15 +98,31 @@ class Problem:
         """Units in the support of an iterate; before there is one, those with a nonzero coefficient."""
         return self.units.find_units(iterate.point.x != 0 if iterate.support is None else iterate.support)
 
+    @property
+    def has_bounds(self) -> bool:
+        """Whether coefficients have bounds."""
+        return self.units.lower is not None
+
+    def restrict_bounds(self, support: Mask) -> Bounds | None:
+        """Bounds of the coordinates of a support, if there are any."""
+        lower, upper = self.units.lower, self.units.upper
+        return None if lower is None or upper is None else Bounds(lower[support], upper[support])
+
+    def block_slopes(self, slopes: Array, x: Array, support: Mask) -> Array:
+        """Slopes of f in the coordinates of a support, zero where a bound holds a coefficient at zero.
+
+        Elsewhere at a bound the slope tells what it costs to go back to zero.
+        """
+        bounds = self.restrict_bounds(support)
+        return slopes if bounds is None else np.where((x != 0) | bounds.find_movable(x, slopes), slopes, 0.0)
+
     def refit(self, support: Mask, start: Array, debias: Debias | None = None) -> Iterate:
         """S3: minimize on `support` from `start` (whose other coordinates are ignored)."""
         debias = Exact() if debias is None else debias
-        units, objective = self.units, self.objective
+        objective = self.objective
         if not support.any():
             return Iterate(objective.evaluate(np.zeros(objective.shape)), support)
-        bounds = None
-        if units.lower is not None and units.upper is not None:
-            bounds = Bounds(units.lower[support], units.upper[support])
+        bounds = self.restrict_bounds(support)
         restricted = objective.restrict(support)
         values = start[support] if bounds is None else bounds.clip(start[support])
         solution = debias(restricted, values, bounds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -198,6 +198,12 @@ class Units:
     def mean_squares(self, values: Array) -> Array:
         """‖values_G‖²/|G| for each unit G."""
         return self.sum_by_unit(np.square(values)) / self.sizes
+
+    def divide_bounds(self, unit: float) -> Units:
+        """The same set for coefficients that are divided by a unit."""
+        if self.lower is None or self.upper is None or unit == 1.0:
+            return self
+        return replace(self, lower=self.lower / unit, upper=self.upper / unit)
 
     def project_gradient(self, gradient: Array) -> Array:
         """The gradient, zero where a zero coefficient cannot move in the descent direction within its bounds."""

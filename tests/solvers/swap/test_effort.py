@@ -136,7 +136,7 @@ def test_more_effort_is_never_worse(name: str, sparsity: str) -> None:
 MEDIUM: dict[str, Callable[[], tuple[Objective, Any]]] = {
     "logistic": lambda: (logistic(0), Entries(15)),
     "always": lambda: (logistic(0), Entries(15, always=[3, 4, 5])),
-    "nonnegative": lambda: (logistic(4), Entries(15, lower=0.0)),
+    "nonnegative": lambda: (logistic(3), Entries(15, lower=0.0)),
     "graph": lambda: (LogDet(correlated()), Pairs(40)),
 }
 

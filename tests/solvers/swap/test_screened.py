@@ -46,7 +46,9 @@ class Case(NamedTuple):
         objective, point, support, unit, fixed = self
         assert isinstance(objective, HasCrossHessian)
         others = np.flatnonzero(~support) if candidates is None else np.array(candidates, dtype=np.intp)
-        return ScreenedSwapModel(objective, point, point.restrict(support), support, others, unit, fixed, TUNING)
+        return ScreenedSwapModel(
+            objective, point, point.restrict(support), point.gradient, support, others, unit, fixed, TUNING
+        )
 
     def full(self, candidates: Any = None) -> QuadraticSwapModel:
         at = np.ones_like(self.support)

@@ -15,6 +15,9 @@ from ..targets import check_responses, check_squares
 
 __all__ = ["LeastSquares", "SquaredLoss"]
 
+#: f of exact fits is at most this fraction of f at the start, in units of its relative rounding error of 1e-15.
+EXACT_FIT = 1e-9
+
 
 @dataclass(frozen=True)
 class SquaredLoss(Loss):
@@ -25,8 +28,11 @@ class SquaredLoss(Loss):
     of_residuals = True
 
     def find_cancelling_size(self, value: float, at_start: float, mean: Any) -> float:
-        """A residual r has an error ε·|y|, and its square one of r·ε·|y|: less than ε·y² where the fit is close."""
-        return float(np.sqrt(abs(value)) * np.sqrt(abs(at_start)))
+        """A residual r has an error ε·|y|, and its square one of r·ε·|y|: less than ε·y² where the fit is close.
+
+        Coefficients magnify the error: what is left of an exact fit is a larger multiple of ε²·y².
+        """
+        return float(np.sqrt(abs(value)) * np.sqrt(abs(at_start))) + EXACT_FIT * abs(at_start)
 
     def value(self, margins: Array, y: Array) -> Array:
         squares = 0.5 * np.square(margins - y)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._types import Mask
+from ..._types import Array, Mask
 from ...debias.exact import TrialRefit
 from ...objectives.base import NotFiniteError, TwiceDifferentiable, has_hessian, is_quadratic
 from ...sparsity.base import select_top
@@ -140,6 +140,9 @@ def swap(problem: Problem, current: Iterate, state: SwapState, limits: SwapLimit
     If there are none, the descent ends; before that a FULL budget models more candidates.
     """
     gains = np.where(problem.find_selected_units(current), -np.inf, entering_gains(problem, current))
+    replaced = _replace_idle(problem, current, gains, tuning)
+    if replaced is not None:
+        return with_state(replaced, replace(state, phase=Phase.SWAP))
     n_candidates = limits.candidates
     while True:
         model = build_swap_model(problem, current, select_top(gains, n_candidates), tuning)
@@ -158,6 +161,18 @@ def swap(problem: Problem, current: Iterate, state: SwapState, limits: SwapLimit
         n_candidates = limits.wider
 
 
+def _replace_idle(problem: Problem, current: Iterate, gains: Array, tuning: SwapTuning) -> Iterate | None:
+    """Replace units without a coefficient, which cost nothing, by those that gain most alone, if that lowers f."""
+    units, inside = problem.units, problem.find_selected_units(current)
+    idle = inside & ~units.always & ~units.find_units(current.point.x != 0)
+    entering = select_top(gains, int(idle.sum())) & (gains > 0)
+    if not entering.any():
+        return None
+    support = units.to_mask((inside & ~idle) | entering)
+    trial = _try_support(problem, current, support, tuning.swap_refit_steps, tuning, None)
+    return trial if is_lower(problem, trial, current, tuning) else None
+
+
 def _try_swaps(
     problem: Problem, current: Iterate, model: SwapModel, chain_length: int, n_singles: int, tuning: SwapTuning
 ) -> tuple[Iterate, int] | None:
@@ -166,7 +181,8 @@ def _try_swaps(
     chain = model.find_chain(chain_length, tuning.lower.compute_least_decrease(problem, current.value))
     for swaps, in_chain in _list_attempts(chain, singles):
         support = _swap_units(problem, current, swaps)
-        prediction = model.predict_minimizer(support, len(swaps)) if in_chain else None
+        # A model knows no bounds: what it predicts for coefficients that they hold is rounding error, not zero.
+        prediction = model.predict_minimizer(support, len(swaps)) if in_chain and not problem.has_bounds else None
         trial = _try_support(problem, current, support, tuning.swap_refit_steps, tuning, prediction)
         if is_lower(problem, trial, current, tuning):
             return trial, len(swaps)

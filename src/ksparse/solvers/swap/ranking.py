@@ -99,8 +99,11 @@ def build_swap_model(problem: Problem, current: Iterate, candidates: Mask, tunin
     if isinstance(objective, HasCrossHessian) and point.x.ndim == 1 and units.singletons:
         solution = current.solution or point.restrict(support)
         others = np.flatnonzero(coordinates & ~support)
-        return ScreenedSwapModel(objective, point, solution, support, others, units.number, units.always, tuning)
-    at, hessian, linear = _build_quadratic_model(point, coordinates)
+        slopes = problem.block_slopes(point.gradient, point.x, np.ones_like(support))
+        return ScreenedSwapModel(
+            objective, point, solution, slopes, support, others, units.number, units.always, tuning
+        )
+    at, hessian, linear = _build_quadratic_model(problem, point, coordinates)
     return QuadraticSwapModel(hessian, linear, units.number[at], support[at], units.always, tuning)
 
 
@@ -127,24 +130,28 @@ def choose_removals(
     if int(support.sum()) > get_max_model_size(objective, tuning):
         cheapest = _sort_by_cost(leaving_costs(problem, iterate), units.find_units(support) & ~units.always)
         return cheapest[:count].tolist(), None
-    at, hessian, linear = _build_quadratic_model(iterate.point, support)
+    at, hessian, linear = _build_quadratic_model(problem, iterate.point, support)
     everything = np.ones(linear.size, dtype=bool)
     model = QuadraticSwapModel(hessian, linear, units.number[at], everything, units.always, tuning)
     removed = model.find_removals(count)
-    if model.is_singular or not np.array_equal(at, support):
-        return removed, None  # a model that leaves coordinates out says nothing about them
+    if model.is_singular or problem.has_bounds or not np.array_equal(at, support):
+        return removed, None  # a model says nothing about coordinates that it leaves out, nor about bounds
     kept = ~np.isin(units.number[at], removed)
     x = np.zeros(objective.shape)
     x[at] = np.where(kept, model.coefficients, 0.0)
     return removed, PredictedMinimizer(x, hessian[kept][:, kept])
 
 
-def _build_quadratic_model(point: Point, coordinates: Mask) -> QuadraticModel:
-    """The quadratic model of f at a point, in some coordinates."""
+def _build_quadratic_model(problem: Problem, point: Point, coordinates: Mask) -> QuadraticModel:
+    """The quadratic model of f at a point, in some coordinates.
+
+    A coefficient that a bound holds at zero has no slope: the model would gain by moving it out of its bounds.
+    """
     if isinstance(point.objective, HasSwapScores):
         return point.objective.quadratic_model(point, coordinates)
     restricted = point.restrict(coordinates)
     hessian = compute_hessian(restricted.objective, restricted)
     # A full gradient that is not known yet would cost a pass over the data.
-    slopes = point.gradient[coordinates] if point.has_gradient else restricted.gradient
-    return QuadraticModel(coordinates, hessian, hessian @ point.x[coordinates] - slopes.ravel())
+    slopes = point.gradient[coordinates] if point.has_gradient else restricted.gradient.reshape(-1)
+    slopes = problem.block_slopes(slopes, point.x[coordinates], coordinates)
+    return QuadraticModel(coordinates, hessian, hessian @ point.x[coordinates] - slopes)

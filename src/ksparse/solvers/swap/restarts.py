@@ -44,6 +44,9 @@ def shrink(problem: Problem, iterate: Iterate, tol: float = TUNING.loose_refit.t
     """Remove the units that cost least from a solution that has more than k, and refit."""
     units = problem.units
     inside = problem.find_selected_units(iterate) | units.always
+    # Units without a coefficient cost nothing, whatever a model, which knows no bounds, makes of them.
+    idle = np.flatnonzero(inside & ~units.always & ~units.find_units(iterate.point.x != 0))
+    inside[idle[::-1][: max(int(inside.sum()) - units.k, 0)]] = False
     surplus, prediction = int(inside.sum()) - units.k, None
     if surplus > 0:
         complete = replace(iterate, support=units.to_mask(inside))

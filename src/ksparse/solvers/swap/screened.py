@@ -25,7 +25,8 @@ class ScreenedSwapModel(SwapModel):
     """The quadratic model of f on a support and candidates, all of whose units are single coordinates of a vector.
 
     f is modelled at `point`; `solution` is the same point as one of f on the `support`, which has the free coordinates
-    too. `candidates` are coordinates that may enter; for `unit` and `fixed` see `QuadraticSwapModel`.
+    too. `slopes` is the gradient, zero where bounds hold a coefficient at zero. `candidates` are coordinates that may
+    enter; for `unit` and `fixed` see `QuadraticSwapModel`.
     """
 
     def __init__(
@@ -33,13 +34,14 @@ class ScreenedSwapModel(SwapModel):
         objective: HasCrossHessian,
         point: Point,
         solution: Point,
+        slopes: Array,
         support: Mask,
         candidates: IntArray,
         unit: IntArray,
         fixed: Mask,
         tuning: SwapTuning,
     ) -> None:
-        self._point, self._tuning = point, tuning
+        self._point, self._slopes, self._tuning = point, slopes, tuning
         self._inside, self._candidates = np.flatnonzero(support), candidates
         self._unit, self._fixed = unit, fixed
         self._own = compute_hessian(solution.objective, solution)
@@ -54,7 +56,7 @@ class ScreenedSwapModel(SwapModel):
     @cached_property
     def _changes(self) -> Array:
         """Predicted change for each pair of a leaving and an entering coordinate."""
-        inverse, slopes = self._inverse.matrix, self._point.gradient
+        inverse, slopes = self._inverse.matrix, self._slopes
         newton_step = inverse @ slopes[self._inside]
         solved = inverse @ self._cross
         schur = self._diagonal - np.einsum("ij,ij->j", self._cross, solved)
@@ -76,7 +78,7 @@ class ScreenedSwapModel(SwapModel):
         chosen = np.sort(np.argsort(lowest, kind="stable")[:count])
         members = np.concatenate([self._inside, self._candidates[chosen]])
         hessian, inside = self._compute_hessian(chosen), np.arange(members.size) < self._inside.size
-        linear = hessian[:, : self._inside.size] @ self._point.x[self._inside] - self._point.gradient[members]
+        linear = hessian[:, : self._inside.size] @ self._point.x[self._inside] - self._slopes[members]
         unit, fixed, tuning = self._unit[members], self._fixed, self._tuning
         model = QuadraticSwapModel(hessian, linear, unit, inside, fixed, tuning, self._inverse)
         swaps = model.find_chain(length, threshold)

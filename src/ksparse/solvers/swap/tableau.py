@@ -190,23 +190,26 @@ class BlockInverse(NamedTuple):
 
 
 def invert(block: Array, tuning: SwapTuning) -> BlockInverse:
-    """Invert a positive semidefinite block, with the smallest sufficient ridge where it is singular."""
+    """Invert a positive semidefinite block, with the smallest sufficient ridge where it is singular.
+
+    The ridge of a coordinate is a fraction of its curvature, whatever its units.
+    """
     size = block.shape[0]
     if size == 0:
         return BlockInverse(block, False)
     diagonal = block.diagonal()
-    scale = float(np.abs(diagonal).mean()) or 1.0
+    curvatures = np.where(diagonal == 0, float(np.abs(diagonal).mean()) or 1.0, np.abs(diagonal))
     ridge = 0.0
     for _ in range(12):
-        factor, failed = dpotrf(block + ridge * np.eye(size) if ridge else block, lower=1)
+        factor, failed = dpotrf(block + np.diag(ridge * curvatures) if ridge else block, lower=1)
         # A pivot that consists of rounding errors must not decide which units are swapped.
         if not failed and (np.square(factor.diagonal()) > tuning.singular_pivot * diagonal).all():
             lower = dpotri(factor, lower=1)[0]
             inverse = lower + lower.T
             inverse.flat[:: size + 1] *= 0.5
             return BlockInverse(inverse, ridge > 0)
-        ridge = max(10.0 * ridge, tuning.first_ridge * scale)
-    return BlockInverse(np.eye(size) / scale, True)
+        ridge = max(10.0 * ridge, tuning.first_ridge)
+    return BlockInverse(np.diag(1.0 / curvatures), True)
 
 
 def sweep_first(hessian: Array, linear: Array, inverse: Array) -> Array:

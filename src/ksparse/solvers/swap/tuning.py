@@ -104,7 +104,7 @@ class SwapTuning:
     #: The same if the objective has scores of its own, which rank swaps almost as well: graphs. ½: nothing. 2: f −0.2 %
     #: on the large graph, in 1.7 times the time.
     max_model_size_with_scores: int = 400
-    #: A singular block gets this ridge first, relative to its mean curvature. 1e-10, 1e-6: nothing.
+    #: A singular block gets this ridge first, as a fraction of each coordinate's curvature. 1e-10, 1e-6: nothing.
     first_ridge: float = 1e-8
     #: A block is singular if a pivot is smaller than this fraction of its diagonal entry: rounding errors must not
     #: decide which of several exact fits is found. 1e-13, 1e-9: nothing.
