@@ -17,6 +17,7 @@ from rich.text import Text
 from . import summary
 from .errors import escape_control
 from .fitting import FittedModel
+from .streams import write_output
 
 #: Number of features that a terminal lists.
 MOST_ROWS = 60
@@ -56,7 +57,8 @@ def print_model(fitted: FittedModel, written: Sequence[str] = ()) -> None:
     with console.capture() as captured:
         _print_parts(console, fitted, written)
     # Tables pad their lines; piped text should have no spaces at the end of a line.
-    print("\n".join(line if terminal else line.rstrip() for line in captured.get().splitlines()))
+    lines = captured.get().splitlines()
+    write_output("".join(f"{line if terminal else line.rstrip()}\n" for line in lines))
 
 
 def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) -> None:
