@@ -17,6 +17,7 @@ import stat
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass
+from typing import Any, TextIO
 
 __all__ = ["Output", "check_output_file", "check_output_folder", "replace_files", "write_text"]
 
@@ -24,8 +25,8 @@ __all__ = ["Output", "check_output_file", "check_output_folder", "replace_files"
 ASIDE = ".ksparse-"
 #: Links from one to the next that are followed, as by Linux.
 MOST_LINKS = 40
-#: What is done with half of a surrogate pair, which UTF-8 lacks: the escape is also that of JSON.
-ESCAPE = "backslashreplace"
+#: How text is written. Half of a surrogate pair, which UTF-8 lacks, becomes an escape that JSON knows too.
+TEXT: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
 
 StrPath = str | os.PathLike[str]
 Hold = Callable[[], AbstractContextManager[object]]
@@ -133,12 +134,13 @@ def replace_files(texts: Mapping[str, str], *, hold: Hold = nullcontext) -> None
         Makes a context within which no exception comes from a signal: what is made there is not left behind, and either
         all files are renamed or none.
     """
-    cleanup, asides = ExitStack(), {}
+    cleanup = ExitStack()
+    asides: dict[str, TextIO] = {}
     try:
         for path, text in texts.items():
             with hold():
                 _make_folders(os.path.dirname(path), cleanup)
-                asides[path] = _create_aside(path, cleanup)
+                asides[path] = _open_aside(path, cleanup)
             _write_aside(path, asides[path], text)
         with hold():
             _put_in_place(asides, cleanup)
@@ -205,33 +207,34 @@ def _make_folders(folder: str, cleanup: ExitStack) -> None:
         cleanup.callback(_ignore_errors, os.rmdir, path)
 
 
-def _create_aside(path: str, cleanup: ExitStack) -> str:
+def _open_aside(path: str, cleanup: ExitStack) -> TextIO:
     """An empty file in the folder of another one; it is removed in the end unless it was renamed.
 
     A new file gets the mode that `open` would give it, without asking for the mask of the process, which other threads
     would notice. What replaces a file is for the owner only until it is complete.
     """
+    mode = 0o600 if os.path.exists(path) else 0o666
     aside = _name_aside(path)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-    os.close(os.open(aside, flags, 0o600 if os.path.exists(path) else 0o666))
     cleanup.callback(_ignore_errors, os.unlink, aside)
-    return aside
+    file = open(aside, "x", **TEXT, opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115
+    cleanup.callback(_ignore_errors, file.close)
+    return file
 
 
 def _name_aside(path: str) -> str:
     return os.path.join(os.path.dirname(path), f"{ASIDE}{os.urandom(8).hex()}.tmp")
 
 
-def _write_aside(path: str, aside: str, text: str) -> None:
+def _write_aside(path: str, file: TextIO, text: str) -> None:
     """Write a file to the disk, with the mode and the owner of the file that it will replace."""
-    with open(aside, "w", encoding="utf-8", errors=ESCAPE, newline="") as file:
+    with file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
     with suppress(FileNotFoundError):
         old = os.stat(path)
-        _keep_owner(aside, old)
-        os.chmod(aside, stat.S_IMODE(old.st_mode))
+        _keep_owner(file.name, old)
+        os.chmod(file.name, stat.S_IMODE(old.st_mode))
 
 
 def _keep_owner(aside: str, old: os.stat_result) -> None:
@@ -245,13 +248,13 @@ def _keep_owner(aside: str, old: os.stat_result) -> None:
         _ignore_errors(os.chown, aside, -1, old.st_gid)
 
 
-def _put_in_place(asides: Mapping[str, str], cleanup: ExitStack) -> None:
+def _put_in_place(asides: Mapping[str, TextIO], cleanup: ExitStack) -> None:
     """Rename all files; if one cannot be renamed, put back the old ones of those before it."""
     *earlier, _ = asides
     backups = {path: _back_up(path, cleanup) for path in earlier}
     with ExitStack() as undo:
-        for path, aside in asides.items():
-            os.replace(aside, path)
+        for path, file in asides.items():
+            os.replace(file.name, path)
             undo.callback(_restore, path, backups.get(path))
         undo.pop_all()
 
@@ -282,7 +285,7 @@ def _write_stream(output: Output, text: str) -> None:
         descriptor = os.dup(output.descriptor)
     else:
         descriptor = os.open(output.path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0))
-    with open(descriptor, "w", encoding="utf-8", errors=ESCAPE, newline="") as stream:
+    with open(descriptor, "w", **TEXT) as stream:
         stream.write(text)
 
 
