@@ -105,7 +105,7 @@ def run_closed(redirection: str, *arguments: str) -> subprocess.CompletedProcess
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("redirection", [">&-", "2>&-", "<&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("redirection", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_streams_that_a_shell_closes(redirection: str, tmp_path: Path) -> None:
     fit = ("fit", "diabetes", "--k", "1", "--alpha", "0")
     done = run_closed(redirection, *fit, "--out", str(tmp_path / "out"))
@@ -182,8 +182,8 @@ def test_python_does_not_complain_when_it_exits(arguments: list[str], tmp_path: 
         done = subprocess.run(command, stdout=readable, stderr=subprocess.PIPE, text=True, check=False)
         assert done.returncode == 2
         assert done.stderr == "ksparse: cannot write to standard output: Bad file descriptor; direct it elsewhere\n"
-        done = subprocess.run([*command, "--bad"], stdout=subprocess.PIPE, stderr=readable, text=True, check=False)
-        assert (done.returncode, done.stdout) == (0 if arguments[0].startswith("-") else 2, done.stdout)
+        command = [sys.executable, "-m", "ksparse", "fit", "nothing.csv"]
+        assert subprocess.run(command, stderr=readable, check=False).returncode == 2
 
 
 def test_letters_that_a_stream_lacks_are_escaped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,7 +89,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
     return partial(run_fit, settings)
 
 
-def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     alphas = {name: inspect.signature(task.find_class()).parameters["alpha"].default for name, task in TASKS.items()}
     fit = commands.add_parser(
         "fit",

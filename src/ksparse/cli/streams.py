@@ -59,9 +59,16 @@ def require_output(advice: str) -> None:
 
 def write_output(text: str) -> None:
     """Write to standard output, now: errors must not wait until the interpreter exits."""
-    try:
+    with explain_output_errors():
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+@contextmanager
+def explain_output_errors() -> Iterator[None]:
+    """Turn what can go wrong with standard output into an `InputError`; a broken pipe remains one."""
+    try:
+        yield
     except BrokenPipeError:
         raise
     except OSError as error:
