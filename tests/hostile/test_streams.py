@@ -174,9 +174,12 @@ def test_a_broken_pipe_is_quiet(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "diabetes", "--k", "1", "--alpha", "0"]])
-def test_python_does_not_complain_when_it_exits(arguments: list[str], tmp_path: Path) -> None:
+def test_python_does_not_complain_when_it_exits(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The buffer that could not be written must not be written again: a file that is open for reading takes nothing."""
     (tmp_path / "file").write_text("")
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     with (tmp_path / "file").open() as readable:
         command = [sys.executable, "-m", "ksparse", *arguments]
         done = subprocess.run(command, stdout=readable, stderr=subprocess.PIPE, text=True, check=False)
