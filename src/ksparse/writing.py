@@ -26,7 +26,7 @@ ASIDE = ".ksparse-"
 #: Links from one to the next that are followed, as by Linux.
 MOST_LINKS = 40
 #: How text is written. Half of a surrogate pair, which UTF-8 lacks, becomes an escape that JSON knows too.
-TEXT: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
+TEXT_OPTIONS: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
 
 StrPath = str | os.PathLike[str]
 Hold = Callable[[], AbstractContextManager[object]]
@@ -216,7 +216,7 @@ def _open_aside(path: str, cleanup: ExitStack) -> TextIO:
     mode = 0o600 if os.path.exists(path) else 0o666
     aside = _name_aside(path)
     cleanup.callback(_ignore_errors, os.unlink, aside)
-    file = open(aside, "x", **TEXT, opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115
+    file = open(aside, "x", **TEXT_OPTIONS, opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115
     cleanup.callback(_ignore_errors, file.close)
     return file
 
@@ -285,7 +285,7 @@ def _write_stream(output: Output, text: str) -> None:
         descriptor = os.dup(output.descriptor)
     else:
         descriptor = os.open(output.path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0))
-    with open(descriptor, "w", **TEXT) as stream:
+    with open(descriptor, "w", **TEXT_OPTIONS) as stream:
         stream.write(text)
 
 
