@@ -6,103 +6,25 @@
 array([0., 3., 0.])
 """
 
-from importlib.metadata import version
+TYPE_CHECKING = False  # type checkers take it for true; importing `typing` would take longer than all that is here
 
-from sklearn.exceptions import ConvergenceWarning
+if TYPE_CHECKING:
+    from ._api import *  # noqa: F403
+    from ._api import __all__ as __all__
+    from ._api import __version__ as __version__
+else:
+    # Imported when they are used: the command can then catch Ctrl-C before the second that the imports take.
+    def __getattr__(name: str) -> object:
+        from importlib import import_module
+        from importlib.util import find_spec
 
-from . import (
-    datasets,
-    debias,
-    designs,
-    diagnostics,
-    estimators,
-    objectives,
-    plots,
-    selection,
-    solvers,
-    sparsity,
-    theory,
-)
-from .estimators import (
-    SparseDiscriminantAnalysis,
-    SparseHuberRegression,
-    SparseLinearRegression,
-    SparseLogisticRegression,
-    SparsePoissonRegression,
-    SparsePrecision,
-)
-from .optimize import minimize
-from .persistence import load, save
-from .selection import (
-    PrecisionPath,
-    SparseDiscriminantAnalysisCV,
-    SparseHuberRegressionCV,
-    SparseHuberRegressionIC,
-    SparseLinearRegressionCV,
-    SparseLinearRegressionIC,
-    SparseLogisticRegressionCV,
-    SparseLogisticRegressionIC,
-    SparsePoissonRegressionCV,
-    SparsePoissonRegressionIC,
-    SparsePrecisionCV,
-    SparsePrecisionIC,
-    SparsityPath,
-    StabilitySelection,
-    information_criterion,
-    path,
-    precision_path,
-)
-from .solvers import FBS, HTP, IHT, FGraHTP, FixedSupport, GraHTP, GraSP, Result, Status, SwapGraHTP
+        if find_spec(f"{__name__}.{name}") is not None:
+            return import_module(f"{__name__}.{name}")
+        offered = import_module(f"{__name__}._api")
+        if name not in (*offered.__all__, "__all__", "__version__"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(offered, name)
+        return value
 
-__version__ = version("ksparse")
-
-__all__ = [
-    "FBS",
-    "HTP",
-    "IHT",
-    "ConvergenceWarning",
-    "FGraHTP",
-    "FixedSupport",
-    "GraHTP",
-    "GraSP",
-    "PrecisionPath",
-    "Result",
-    "SparseDiscriminantAnalysis",
-    "SparseDiscriminantAnalysisCV",
-    "SparseHuberRegression",
-    "SparseHuberRegressionCV",
-    "SparseHuberRegressionIC",
-    "SparseLinearRegression",
-    "SparseLinearRegressionCV",
-    "SparseLinearRegressionIC",
-    "SparseLogisticRegression",
-    "SparseLogisticRegressionCV",
-    "SparseLogisticRegressionIC",
-    "SparsePoissonRegression",
-    "SparsePoissonRegressionCV",
-    "SparsePoissonRegressionIC",
-    "SparsePrecision",
-    "SparsePrecisionCV",
-    "SparsePrecisionIC",
-    "SparsityPath",
-    "StabilitySelection",
-    "Status",
-    "SwapGraHTP",
-    "datasets",
-    "debias",
-    "designs",
-    "diagnostics",
-    "estimators",
-    "information_criterion",
-    "load",
-    "minimize",
-    "objectives",
-    "path",
-    "plots",
-    "precision_path",
-    "save",
-    "selection",
-    "solvers",
-    "sparsity",
-    "theory",
-]
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__getattr__("__all__")})

@@ -15,9 +15,7 @@ import json
 import math
 import os
 import reprlib
-import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from functools import cache
@@ -33,8 +31,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import debias, estimators, objectives, selection, solvers
 from ._types import AnyArray
+from .writing import check_output_file, write_text
 
-__all__ = ["dumps", "load", "load_notes", "loads", "register", "save", "write_text"]
+__all__ = ["dumps", "load", "load_notes", "loads", "register", "save"]
 
 FORMAT = "ksparse-model"
 VERSION = 2
@@ -54,7 +53,8 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
     model : estimator
         A fitted estimator of ksparse, or a `Pipeline` of one with scalers or a `SimpleImputer` of scikit-learn.
     path : path-like
-        The file; an existing one is replaced.
+        The file. An existing one is replaced, and keeps its mode and owner; a link is followed. A pipe or a device is
+        written into.
     about : mapping, optional
         Notes to keep in the file: names with strings, numbers or booleans.
 
@@ -62,6 +62,8 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
     ------
     TypeError
         If the model, or one of its parameters, is not plain data: a function, a random generator, an iterator.
+    OSError
+        If the file cannot be written; what was there is left as it was.
 
     Examples
     --------
@@ -77,6 +79,7 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
     >>> again.get_support(indices=True), bool(np.all(again.predict(X) == model.predict(X)))
     (array([3, 7]), True)
     """
+    check_output_file(path)  # before the work
     write_text(path, dumps(model, about=about))
 
 
@@ -155,24 +158,6 @@ def _parse(text: str | bytes) -> Any:
     plain = isinstance(about, dict) and all(type(v) in (str, int, float, bool, type(None)) for v in about.values())
     require(plain, "about must hold strings, numbers and booleans")
     return content
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a UTF-8 file completely or not at all: a reader sees the old content or the new one."""
-    path = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.umask(mask := os.umask(0))
-        os.chmod(name, 0o666 & ~mask)  # as `open` would; temporary files are for their owner only
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 E = TypeVar("E", bound=type)

@@ -1,5 +1,5 @@
 """The command line: ``ksparse fit`` and ``ksparse predict``."""
 
-from .main import main
+from .program import main, run
 
-__all__ = ["main"]
+__all__ = ["main", "run"]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
-import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,25 @@ import pandas as pd
 from scipy import sparse
 from sklearn.utils import get_tags
 
-from ..persistence import dumps, load, load_notes, write_text
+from ..persistence import dumps, load, load_notes
+from ..writing import Hold, check_output_file, check_output_folder, replace_files, write_text
 from .data import load_features, load_training_data
 from .errors import InputError, escape_control, explain_read_errors, quote_path
 from .fitting import FittedModel, fit_model
 from .printing import print_model, show_progress
 from .settings import Settings
+from .streams import complain, is_output_closed, require_output, write_output
+
+#: What ``fit --out`` writes.
+FILES = ("model.json", "report.html")
 
 
-def run_fit(settings: Settings) -> None:
-    """Fit a model, print it, and write a report and the model if a folder is given."""
-    if settings.out is not None:
-        _check_folder(settings.out)
+def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:
+    """Fit a model, print it, and write a report and the model if a folder is given; `hold` is for `replace_files`."""
+    if settings.out is None:
+        require_output("give --out DIR to write a report and the model")
+    else:
+        _find_files(settings.out)  # before the work
     with show_progress(f"Reading {settings.data}"):
         data = load_training_data(settings.data, settings.target, settings.drop)
     with show_progress("Fitting"):
@@ -34,12 +40,13 @@ def run_fit(settings: Settings) -> None:
     written: list[str] = []
     try:
         if settings.out is not None:
-            written = _write(fitted, settings.out)
+            written = _write(fitted, settings.out, hold)
     finally:
-        print_model(fitted, written)  # a full disk must not lose the result of a long fit
+        if settings.out is None or not is_output_closed():
+            print_model(fitted, written)  # a full disk must not lose the result of a long fit
 
 
-def _write(fitted: FittedModel, folder: Path) -> list[str]:
+def _write(fitted: FittedModel, folder: Path, hold: Hold) -> list[str]:
     from .report import render_report
 
     data = fitted.data
@@ -50,52 +57,61 @@ def _write(fitted: FittedModel, folder: Path) -> list[str]:
             fitted.model.feature_names_in_ = np.array(data.names, dtype=object)
         else:
             about["first_index"] = data.first_index
-        files = {"report.html": page, "model.json": dumps(fitted.model, about=about)}
-        _write_files(folder, files)
-    return [f"Wrote {escape_control(folder / name)}" for name in files]
+        model, report = _find_files(folder)
+        with _explain_write_errors(f"to {quote_path(folder)}"):
+            # The model first: not even a kill between both leaves a new report beside an old model.
+            replace_files({model: dumps(fitted.model, about=about), report: page}, hold=hold)
+    return [f"Wrote {escape_control(folder / name)}" for name in reversed(FILES)]
 
 
-def _check_folder(folder: Path) -> None:
-    """Raise early for a folder that nothing can be written to."""
-    place = _find_existing(folder)
-    if not place.is_dir():
-        raise InputError(f"cannot write to --out {quote_path(folder)}: {quote_path(place)} is a file; give a folder")
-    if not os.access(place, os.W_OK):
-        raise InputError(f"cannot write to {quote_path(place)}; give --out a folder where you may write")
+def _find_files(folder: Path) -> list[str]:
+    """Where the model and the report go; raises for a folder that they cannot be written to."""
+    with _explain_write_errors(f"to --out {quote_path(folder)}"):
+        return check_output_folder(folder, FILES)
 
 
-def _find_existing(folder: Path) -> Path:
-    """The folder, or the nearest one above it that exists."""
-    return next(place for place in (folder, *folder.absolute().parents) if place.exists())
-
-
-def _write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Write texts to a folder, which is created if needed: first aside, then each is moved to its place."""
+@contextmanager
+def _explain_write_errors(where: str) -> Iterator[None]:
+    """Turn what can go wrong while an output is written into an `InputError`; a broken pipe remains one."""
     try:
-        # Aside in a folder that exists, so that a full disk leaves nothing behind.
-        with tempfile.TemporaryDirectory(prefix=".ksparse-", dir=_find_existing(folder)) as aside:
-            for name, text in files.items():
-                if (folder / name).is_dir():
-                    raise IsADirectoryError(None, f"{name} is a folder there")
-                write_text(Path(aside) / name, text)
-            folder.mkdir(parents=True, exist_ok=True)
-            for name in files:
-                os.replace(Path(aside) / name, folder / name)
+        yield
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        raise InputError(f"cannot write to {quote_path(folder)}: {error.strerror or error}") from error
+        raise InputError(f"cannot write {where}: {error.strerror or error}") from error
 
 
-def run_predict(model: Path, data: str, out: Path | None = None) -> None:
+def run_predict(model: Path, data: str, out: str | None = None, hold: Hold = nullcontext) -> None:
     """Predict the rows of a file, as CSV: for a classifier with a column of probabilities for each class."""
+    file = None if out is None else _find_output(out, model, data)
+    if file is None:
+        require_output("give --out FILE")
     with show_progress(f"Predicting {data}"):
-        text = _predict(model, data).to_csv(index=False, lineterminator="\n")
-    if out is None:
-        sys.stdout.write(text)
-        return
-    try:
-        write_text(out, text)
-    except OSError as error:
-        raise InputError(f"cannot write {quote_path(out)}: {error.strerror or error}; nothing was written") from error
+        frame = _predict(model, data)
+        text = frame.to_csv(index=False, lineterminator="\n", na_rep="nan")
+    if file is None:
+        write_output(text)
+    else:
+        with _explain_write_errors(quote_path(file)):
+            write_text(file, text, hold=hold)
+    if unlimited := int((~np.isfinite(frame.select_dtypes("number"))).any(axis=1).sum()):
+        complain(
+            f"{unlimited} of {len(frame)} rows have predictions that are not finite: they are too large for a number"
+        )
+
+
+def _find_output(out: str, model: Path, data: str) -> str | None:
+    """The file that predictions go to, or None for standard output; raises if it cannot be written."""
+    if out == "-":
+        return None
+    with _explain_write_errors(quote_path(out)):
+        output = check_output_file(out)
+    if output.descriptor == 1:
+        return None
+    for source in (model, Path(data)):
+        if not output.is_stream and source.exists() and os.path.realpath(source) == output.path:
+            raise InputError(f"--out {quote_path(out)} is a file that is read, and would be lost; give another file")
+    return out
 
 
 def _predict(path: Path, source: str) -> pd.DataFrame:
@@ -112,7 +128,7 @@ def _predict(path: Path, source: str) -> pd.DataFrame:
     X = load_features(source, model, needed, first_index)
     if len(needed) < model.n_features_in_:  # the others do not matter, and are zero
         X = sparse.csr_array(X) @ sparse.eye_array(model.n_features_in_, format="csr")[needed]
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were checked above
         prediction = model.predict(X)
         if prediction.ndim == 2:

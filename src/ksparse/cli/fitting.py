@@ -187,7 +187,8 @@ def _compute_scores(task: Task, model: Any, X: Any, y: AnyArray, y_train: AnyArr
         return {name: float(score) for name, score in scores.items()}
     scores = {"D² (deviance)" if task.name == "poisson" else "R²": nan}
     with suppress(ValueError):  # the deviance is not defined without counts above 0, or for a prediction of 0
-        scores = dict.fromkeys(scores, model.score(X, y) if y.any() else nan)
+        defined = y.any() and len(y) > 1  # one row has no deviations to explain
+        scores = dict.fromkeys(scores, model.score(X, y) if defined else nan)
     scores["RMSE"] = metrics.root_mean_squared_error(y, prediction)
     if task.name == "huber":
         scores["Median |error|"] = metrics.median_absolute_error(y, prediction)

@@ -17,6 +17,7 @@ from rich.text import Text
 from . import summary
 from .errors import escape_control
 from .fitting import FittedModel
+from .streams import explain_output_errors, write_output
 
 #: Number of features that a terminal lists.
 MOST_ROWS = 60
@@ -53,10 +54,11 @@ def print_model(fitted: FittedModel, written: Sequence[str] = ()) -> None:
     """Print the data, the model, its scores and how the solver ended."""
     terminal = sys.stdout.isatty()
     console = Console(highlight=False) if terminal else Console(highlight=False, color_system=None, width=ENDLESS)
-    with console.capture() as captured:
+    with explain_output_errors(), console.capture() as captured:
         _print_parts(console, fitted, written)
     # Tables pad their lines; piped text should have no spaces at the end of a line.
-    print("\n".join(line if terminal else line.rstrip() for line in captured.get().splitlines()))
+    lines = captured.get().splitlines()
+    write_output("".join(f"{line if terminal else line.rstrip()}\n" for line in lines))
 
 
 def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) -> None:

@@ -1,26 +1,23 @@
-"""Parsing of the command line; what a command needs is imported when it runs."""
+"""Parsing of the command line; what a command needs is imported after it."""
 
 from __future__ import annotations
 
 import argparse
 import inspect
-import io
-import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
+from .._api import __version__
 from ..selection.criteria import CRITERIA
 from ..selection.rules import RULES
 from ..solvers import MAX_EFFORT
-from .errors import InputError, escape_control
 from .settings import FOLDS, TASKS, Settings
-
-#: Exit codes that shells expect for bad input, Ctrl-C and a closed pipe.
-BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+from .streams import write_error, write_output
 
 FIT = """Fit a model with k features; print them with their coefficients, and scores on
 held-out rows.
@@ -53,39 +50,23 @@ PREDICT = """Predict new rows with a model that 'ksparse fit --out DIR' or kspar
 columns of the selected features are needed."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code, 2 for bad input."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # names may have letters that the terminal lacks
-    try:
-        _run(arguments)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The rest of the buffer must not be written when the interpreter exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
-    except (InputError, OSError, MemoryError) as error:
-        message = escape_control(error) or "not enough memory; use fewer rows or columns"
-        print(f"ksparse: {message}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        print("ksparse: interrupted", file=sys.stderr)
-        return INTERRUPTED
-    return 0
+class Parser(argparse.ArgumentParser):
+    """A parser whose output may fail: that of argparse hides errors, or goes to another stream."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        (write_output if file is sys.stdout else write_error)(message)
 
 
-def _run(arguments: Sequence[str] | None) -> None:
-    parser = argparse.ArgumentParser(
-        prog="ksparse", description="Sparse models: select k features, fit, report and predict."
-    )
+def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
+    """The command that the arguments ask for, with all that it imports; it takes `hold`, as `replace_files` does."""
+    parser = Parser(prog="ksparse", description="Sparse models: select k features, fit, report and predict.")
     parser.add_argument("--version", action="version", version=f"ksparse {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     fit = _add_fit(commands)
     predict = commands.add_parser("predict", help="predict new rows with a saved model", description=PREDICT)
     predict.add_argument("model", metavar="MODEL", type=Path, help="the file model.json")
     predict.add_argument("data", metavar="DATA", help="new rows: a file as for 'ksparse fit'")
-    predict.add_argument("--out", metavar="FILE", type=Path, help="write the predictions to this file")
+    predict.add_argument("--out", metavar="FILE", help="write the predictions to this file; - is standard output")
     options, unknown = parser.parse_known_args(arguments)
     given = vars(options)
     command = given.pop("command")
@@ -100,13 +81,15 @@ def _run(arguments: Sequence[str] | None) -> None:
         fit.error(f"--rule is for cross-validation; leave it out with --criterion {given['criterion']}")
     from .commands import run_fit, run_predict
 
-    if command == "fit":
-        run_fit(Settings(**given))
-    else:
-        run_predict(**given)
+    if command == "predict":
+        return partial(run_predict, **given)
+    settings = Settings(**given)
+    if settings.out is not None:
+        import_module(".report", __package__)  # now, since signals end the imports cleanly
+    return partial(run_fit, settings)
 
 
-def _add_fit(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     alphas = {name: inspect.signature(task.find_class()).parameters["alpha"].default for name, task in TASKS.items()}
     fit = commands.add_parser(
         "fit",
