@@ -68,6 +68,7 @@ class FittedModel:
 def fit_model(data: Data, settings: Settings) -> FittedModel:
     """Split, fit to scaled features, and score."""
     task, y, reason = choose_task(data, settings.task)
+    data.check_memory(outputs=_count_outputs(y) if task.has_classes else 1)
     train, test = _split(y, task, settings)
     estimator = _make_estimator(data, task, settings, y[train])
     began = time.perf_counter()
@@ -87,6 +88,12 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     notes += _describe_choice(model)
     scaler = StandardScaler(with_mean=False).fit(data.X[train])
     return FittedModel(data, settings, task, reason, model, scaler, train, test, y, scores, seconds, tuple(notes))
+
+
+def _count_outputs(y: AnyArray) -> int:
+    """The number of coefficients that each feature of a classifier has."""
+    classes = len(np.unique(y))
+    return classes if classes > 2 else 1
 
 
 def _describe_choice(model: Any) -> list[str]:
@@ -134,12 +141,11 @@ def _find_rarest(y: AnyArray, task: Task) -> tuple[Any, int]:
 
 def _make_estimator(data: Data, task: Task, settings: Settings, y: AnyArray) -> Any:
     """The estimator: with a fixed k and ridge if both are given, otherwise one that chooses."""
-    position = {name: index for index, name in enumerate(data.names)}
     always = set(split_names(settings.always, data.names))
-    if unknown := always - position.keys():
+    if unknown := [name for name in always if name not in data.names]:
         raise InputError(f"--always names {quote(min(unknown))}, which is not a feature of {quote_path(data.source)}")
     common: dict[str, Any] = {
-        "always_select": sorted(position[name] for name in always) or None,
+        "always_select": sorted(data.names.index(name) for name in always) or None,
         "effort": settings.effort,
         "standardize": True,
     }
