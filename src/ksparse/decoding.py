@@ -49,9 +49,11 @@ class Decoder:
         self.take(2 * len(text) + sum(PARSED_COST[mark] * count for mark, count in counts.items()))
 
     def decode(self, node: Any) -> Any:
-        """The value of a node; anything that `encode` does not write is an error."""
+        """The value of a node; anything that `encode` does not write is an error. Lists are changed in place."""
         if isinstance(node, list):
-            return [self.decode(part) for part in node]
+            for place, part in enumerate(node):
+                node[place] = self.decode(part)
+            return node
         if not isinstance(node, dict):
             return node
         require(len(node) == 1, f"an object has {len(node)} keys instead of 1")
@@ -135,7 +137,7 @@ def _read_csr(content: Any, decoder: Decoder) -> sparse.csr_array:
 
 def _read_sequence(content: Any, decoder: Decoder) -> list[Any]:
     require(isinstance(content, list), "a tuple or dict is not written as a list")
-    return [decoder.decode(part) for part in content]
+    return decoder.decode(content)
 
 
 #: How the kinds of values that JSON lacks are read; `persistence.KINDS` has how they are written.
@@ -181,6 +183,7 @@ def check_classes(classes: Any) -> None:
     plain = all(type(label) in (bool, int, float, str) for label in labels)
     finite = plain and all(math.isfinite(label) for label in labels if not isinstance(label, str))
     require(finite, "classes_ has labels that are neither text, booleans nor finite numbers")
+    require(len({isinstance(label, str) for label in labels}) <= 1, "classes_ has both text and numbers")
     require(all(one < other for one, other in pairwise(labels)), "classes_ are not distinct labels in their order")
 
 

@@ -2,7 +2,7 @@
 
 A file is refused before its content takes more memory than a limit. Models may take `MAX_BYTES`, whatever their size;
 data may take that too, or `SIZE_FACTOR` times the size of their file if that is more, so that only data which grow out
-of proportion are refused. A caller sets another limit for one file; the environment variable `MEMORY_VARIABLE`, for all.
+of proportion are refused. A caller sets another limit for a file; an environment variable, for all (`MEMORY_VARIABLE`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ CHUNK = 2**16
 MAX_LINE = 64 * 2**20
 #: Measured memory of each byte of a text file, of each of its cells and of each of its columns while pandas reads them.
 BYTE_COST, CELL_COST, COLUMN_COST = 3, 60, 1500
+#: Measured memory of each byte of an svmlight file while scikit-learn reads it.
+SVMLIGHT_COST = 8
 #: Memory of each feature of a fit that chooses k, in vectors with a number for each: measured on an svmlight file with
 #: a million features.
 FEATURE_COST = 4500

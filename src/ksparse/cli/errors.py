@@ -42,7 +42,7 @@ def check_memory(needed: int, limit: int, what: str) -> None:
     """Raise if something needs more memory than it may take."""
     if needed > limit:
         raise InputError(
-            f"{what} would take more than {describe_size(limit)} of memory (about {describe_size(needed)}); if you trust"
+            f"{what} would take about {describe_size(needed)} of memory, more than {describe_size(limit)}; if you trust"
             " the file, allow more with --max-memory SIZE"
         )
 
@@ -54,7 +54,7 @@ def explain_read_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        encoding = error.encoding.upper().removesuffix("-SIG")
+        encoding = "-".join(error.encoding.upper().split("-")[:2])
         raise InputError(
             f"{name} is not {encoding} text; save it as UTF-8, or check that it is the right file"
         ) from error

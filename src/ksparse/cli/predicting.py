@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.utils import get_tags
 
-from .._types import AnyArray, Matrix
+from .._types import AnyArray, Array, Matrix
 from ..limits import PREDICTION_COST
 from ..persistence import load_with_notes
 from ..wording import LONGEST_CELL, cut_text
@@ -112,20 +112,27 @@ def _estimate_memory(model: Any, rows: int) -> int:
 
 def _tabulate(model: Any, X: Matrix, *, terminal: bool) -> pd.DataFrame:
     prediction = np.asarray(model.predict(X))
-    if prediction.dtype.kind == "f" and not np.isfinite(prediction).all():
-        row = int(np.argmin(np.isfinite(prediction.reshape(len(prediction), -1)).all(axis=1)))
-        raise InputError(f"the prediction for row {row + 1} is not finite; check its features and the coefficients")
+    if prediction.dtype.kind == "f":
+        _check_finite(prediction)
     if prediction.ndim == 2:
         return pd.DataFrame(prediction, columns=[f"prediction_{j + 1}" for j in range(prediction.shape[1])])
     if not hasattr(model, "predict_proba"):
         return pd.DataFrame({"prediction": prediction})
-    classes = model.classes_.tolist()
+    probabilities, classes = model.predict_proba(X), model.classes_.tolist()
+    _check_finite(probabilities)
     shown = {label: protect_label(label, terminal=terminal) for label in classes}
     heads = [f"probability_{cut_text(label, LONGEST_CELL) if terminal else label}" for label in classes]
-    probabilities = pd.DataFrame(model.predict_proba(X), columns=heads)
-    return pd.concat(
-        [pd.Series([shown[label] for label in prediction.tolist()], name="prediction"), probabilities], axis=1
-    )
+    labels = pd.Series([shown[label] for label in prediction.tolist()], name="prediction")
+    return pd.concat([labels, pd.DataFrame(probabilities, columns=heads)], axis=1)
+
+
+def _check_finite(numbers: Array) -> None:
+    finite = np.isfinite(numbers.reshape(len(numbers), -1)).all(axis=1)
+    if not finite.all():
+        raise InputError(
+            f"the prediction for row {int(np.argmin(finite)) + 1} is not finite; check the features of this row, and the"
+            " coefficients of the model"
+        )
 
 
 def protect_label(label: Any, *, terminal: bool = False) -> Any:

@@ -123,8 +123,8 @@ class TextFile(Table):
                 rows[mark] = [cells for _, _, cells in islice(self._rows(mark), 2)]
             except csv.Error as error:
                 problems.append(error)
-        if not rows:
-            raise problems[0]
+        if problems and all(len(cells) == 1 for found in rows.values() for cells in found):
+            raise problems[-1]
         if not any(rows.values()):
             name = quote_path(self._path)
             raise InputError(f"{name} is empty; expected a line of column names, then rows of numbers")

@@ -9,7 +9,7 @@ import io
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..limits import CHUNK, MAX_LINE, describe_size
+from ..limits import BYTE_COST, CHUNK, MAX_LINE, describe_size
 from .errors import InputError, check_memory, quote_path
 
 COMPRESSED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
@@ -30,16 +30,18 @@ class LimitedStream(io.RawIOBase):
     path : Path
         The file.
     limit : int
-        The largest number of bytes; a line may have `MAX_LINE` of them.
+        Memory in bytes that the content may take.
+    cost : int
+        Memory that each byte takes when it is read.
 
     Raises
     ------
     InputError
-        Where the file or a line is longer than that.
+        Where the content takes more than the limit, or a line is longer than `MAX_LINE`.
     """
 
-    def __init__(self, path: Path, limit: int) -> None:
-        self._path, self._limit = path, limit
+    def __init__(self, path: Path, limit: int, cost: int = BYTE_COST) -> None:
+        self._path, self._limit, self._cost = path, limit, cost
         self._file = COMPRESSED.get(path.suffix.lower(), open)(path, "rb")
         self._size = self._line = 0
         self._pending = memoryview(b"")
@@ -64,7 +66,7 @@ class LimitedStream(io.RawIOBase):
         """The next bytes; none at the end."""
         chunk: bytes = self._file.read(CHUNK)
         self._size += len(chunk)
-        check_memory(self._size, self._limit, quote_path(self._path))
+        check_memory(self._cost * self._size, self._limit, f"the content of {quote_path(self._path)}")
         end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
         self._line = self._line + len(chunk) if end < 0 else len(chunk) - end - 1
         if self._line > MAX_LINE:
@@ -103,9 +105,9 @@ class TextStream(LimitedStream):
         return text.encode()
 
 
-def open_bytes(path: Path, limit: int) -> io.BufferedReader:
-    """The bytes of a file, up to a limit."""
-    return io.BufferedReader(LimitedStream(path, limit), CHUNK)
+def open_bytes(path: Path, limit: int, cost: int) -> io.BufferedReader:
+    """The bytes of a file, up to a limit on the memory that they take."""
+    return io.BufferedReader(LimitedStream(path, limit, cost), CHUNK)
 
 
 def open_text_bytes(path: Path, limit: int) -> io.BufferedReader:
