@@ -12,8 +12,8 @@ from pathlib import Path
 
 import ksparse
 
-#: Starts Python under the limits, and writes how much memory it took, even if it was killed. A process of its own: what the
-#: kernel says of a child of the tests would include the memory of the tests.
+#: Starts Python under the limits, and writes how much memory it took, even if it was killed. It is its own process,
+#: since what the kernel says of a child of the tests would include the memory of the tests.
 SUPERVISOR = """
 import os, resource, subprocess, sys
 report, memory, seconds, *arguments = sys.argv[1:]

@@ -159,10 +159,19 @@ def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
         load(tmp_path / "m.json")
 
 
+LOAD_WITHOUT_LIMIT = """
+import sys, ksparse
+try:
+    ksparse.load(sys.argv[1], max_bytes=10**12)
+except ValueError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
 def test_a_lack_of_memory_is_a_value_error(tmp_path: Path) -> None:
     (tmp_path / "m.json").write_text(make_model(extra_=make_labels(["a" * 10**6] * 300)))
-    program = "import sys, ksparse\ntry:\n    ksparse.load(sys.argv[1], max_bytes=10**12)\nexcept ValueError as e:\n    print(e)"
-    run = run_limited(["-c", program, tmp_path / "m.json"], memory=800 * MEGABYTE, seconds=20)
+    run = run_limited(["-c", LOAD_WITHOUT_LIMIT, tmp_path / "m.json"], memory=800 * MEGABYTE, seconds=20)
     assert run.code == 0, run.err[-500:]
     assert "not enough memory" in run.out
 

@@ -71,6 +71,7 @@ def test_labels_in_python_stay_distinct() -> None:
     assert loads(dumps(model)).classes_.tolist() == ["a", "a\0", "b"]
 
 
+@pytest.mark.slow
 def test_labels_of_a_table_stay_distinct(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     labels = ["a", "A", "a.", "1.50", "1.5"]
     with (tmp_path / "a.csv").open("w", newline="") as file:

@@ -78,6 +78,7 @@ def test_a_file_with_nul_characters_is_refused(tmp_path: Path, capsys: pytest.Ca
     assert "has NUL characters" in refused(capsys, "fit", tmp_path / "a.csv", "--target", "y")
 
 
+@pytest.mark.slow
 def test_predictions_keep_labels_in_files_and_escape_them_on_terminals(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -146,6 +147,7 @@ def test_long_names_are_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert len(cut_text("\x1b" * 10**6)) == 60
 
 
+@pytest.mark.slow
 def test_many_columns_are_not_all_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"column {j}" for j in range(3000)]
     cells = ",".join(["text"] * 3000)

@@ -214,7 +214,7 @@ def _make_labels(data: Data, numbers: Array) -> AnyArray:
         # scikit-learn does not take classes such as 1.5, but it takes any text. An array of text would be padded to the
         # longest, and drop a NUL at the end.
         y = np.array([str(label) for label in data.y.tolist()], dtype=object)
-    classes = np.unique(y)
+    classes = np.unique(y).tolist()
     if len(classes) < 2:
         raise InputError(
             f"the target {quote(data.target)} has only one class, {quote_list(classes)}; at least two are needed"

@@ -130,7 +130,7 @@ def _check_finite(numbers: Array) -> None:
     finite = np.isfinite(numbers.reshape(len(numbers), -1)).all(axis=1)
     if not finite.all():
         raise InputError(
-            f"the prediction for row {int(np.argmin(finite)) + 1} is not finite; check the features of this row, and the"
+            f"the prediction for row {int(np.argmin(finite)) + 1} is not finite; check the features of this row and the"
             " coefficients of the model"
         )
 
