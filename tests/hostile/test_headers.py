@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ksparse.cli.reading import open_table
-from tests.cli.helpers import accepted, good_table
+from tests.cli.helpers import accepted, good_table, refused
 
 ROWS = "".join(f"{50 + i},{i % 4},{100 + 2 * i}.5\n" for i in range(40))
 
@@ -66,6 +66,11 @@ def test_encodings(encoding: str, tmp_path: Path) -> None:
 def test_big_endian_encodings(mark: bytes, tmp_path: Path) -> None:
     encoding = "utf-16-be" if len(mark) == 2 else "utf-32-be"
     assert read(tmp_path / "a.csv", mark + "größe,y\n1,2\n".encode(encoding)) == ["größe", "y"]
+
+
+def test_a_line_of_other_white_space_is_a_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("size,rooms,price\n" + ROWS + "\u2028")
+    assert "line 42 of" in refused(capsys, "fit", tmp_path / "a.csv", "--target", "price")
 
 
 def test_a_letter_on_the_border_of_two_chunks(tmp_path: Path) -> None:

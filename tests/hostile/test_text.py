@@ -10,10 +10,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import sklearn
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from ksparse import SparseLinearRegression
+from ksparse.cli import main
 from ksparse.cli.predicting import protect_label
-from ksparse.persistence import load, loads
+from ksparse.persistence import dumps, load, loads
 from ksparse.wording import cut_text, quote_list
 from tests.cli.helpers import accepted, refused
 
@@ -169,3 +175,17 @@ def test_errors_in_python_show_no_control_characters() -> None:
         with pytest.raises(ValueError, match="not a model") as caught:
             loads(text, name=EVIL)
         assert is_harmless(str(caught.value))
+
+
+def test_a_model_of_another_scikit_learn_is_a_warning_of_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    text = dumps(make_pipeline(StandardScaler(), SparseLinearRegression(k=1)).fit(X, X[:, 0]))
+    (tmp_path / "m.json").write_text(text.replace(f'"{sklearn.__version__}"', '"1.0"'))
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    assert main(["predict", str(tmp_path / "m.json"), str(tmp_path / "a.csv")]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("prediction\n")
+    assert "saved with scikit-learn 1.0" in captured.err
+    assert captured.err.count("\n") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import sklearn
 from scipy import sparse
+from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils import get_tags
 
 from .._types import AnyArray, Array, Matrix
@@ -62,9 +65,17 @@ def _load_model(path: Path, max_memory: int | None) -> tuple[Any, int | None]:
     """A model that can predict, and the number of its first feature if its features have numbers."""
     with explain_read_errors(path):
         try:
-            model, notes = load_with_notes(path, max_bytes=max_memory)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", InconsistentVersionWarning)
+                model, notes = load_with_notes(path, max_bytes=max_memory)
         except ValueError as error:
             raise InputError(str(error)) from error
+    for version in sorted({str(getattr(warning.message, "original_sklearn_version", "")) for warning in caught} - {""}):
+        print(
+            f"ksparse: warning: the model was saved with scikit-learn {version}, and this is {sklearn.__version__}: its"
+            " scaler or imputer may act in another way",
+            file=sys.stderr,
+        )
     if not hasattr(model, "predict"):
         raise InputError(f"{quote_path(path)} has a {type(model).__name__}, which makes no predictions")
     first_index = notes.get("first_index")

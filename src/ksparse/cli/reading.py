@@ -47,6 +47,8 @@ ADVICE = {
 }
 #: Number of columns with problems that a message lists.
 MOST_PROBLEMS = 8
+#: What a blank line may have: to pandas, other white space is a cell.
+BLANK = " \t"
 #: Rows in which the header is looked for.
 MOST_BLANK_ROWS = 10_000
 
@@ -139,7 +141,7 @@ class TextFile(Table):
         with open_text(self._path, self._limit) as file:
             reader, line, found = csv.reader(file, delimiter=separator, skipinitialspace=True), 1, False
             for row, cells in enumerate(reader):
-                if len(cells) > 1 or "".join(cells).strip():
+                if len(cells) > 1 or "".join(cells).strip(BLANK):
                     found = True
                     yield row, line, cells
                 if row > MOST_BLANK_ROWS and not found:
