@@ -22,7 +22,7 @@ CHUNK = 2**16
 #: Bytes in a line of a text file. A line with a million numbers takes a third of this.
 MAX_LINE = 64 * 2**20
 #: Measured memory of each byte of a text file, of each of its cells and of each of its columns while pandas reads them.
-BYTE_COST, CELL_COST, COLUMN_COST = 3, 60, 1500
+BYTE_COST, CELL_COST, COLUMN_COST = 3, 60, 3500
 #: Measured memory of each byte of an svmlight file while scikit-learn reads it.
 SVMLIGHT_COST = 8
 #: Memory of each feature of a fit that chooses k, in vectors with a number for each: measured on an svmlight file with

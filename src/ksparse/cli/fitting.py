@@ -179,7 +179,8 @@ def _lacks_rows(y: AnyArray, task: Task) -> str:
 
 def _compute_scores(task: Task, model: Any, X: Any, y: AnyArray, y_train: AnyArray) -> dict[str, float]:
     """Scores on some rows, by name; the baseline of a classifier is the most frequent class of the training rows."""
-    prediction = model.predict(X)
+    with np.errstate(over="ignore"):  # an exponential of a far row
+        prediction = model.predict(X)
     if task.has_classes:
         classes, probabilities = model.classes_, model.predict_proba(X)
         labels, counts = np.unique(y_train, return_counts=True)
@@ -192,6 +193,8 @@ def _compute_scores(task: Task, model: Any, X: Any, y: AnyArray, y_train: AnyArr
             scores["ROC AUC"] = metrics.roc_auc_score(y == classes[1], probabilities[:, 1])
         return {name: float(score) for name, score in scores.items()}
     scores = {"D² (deviance)" if task.name == "poisson" else "R²": nan}
+    if not np.isfinite(prediction).all():
+        return scores | {"RMSE": nan}
     with suppress(ValueError):  # the deviance is not defined without counts above 0, or for a prediction of 0
         scores = dict.fromkeys(scores, model.score(X, y) if y.any() else nan)
     scores["RMSE"] = metrics.root_mean_squared_error(y, prediction)

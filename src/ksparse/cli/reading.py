@@ -233,6 +233,9 @@ def parse_numbers(column: pd.Series) -> Array:
 
 def read_numbers(table: Table, frame: pd.DataFrame, columns: list[int], *, advise_drop: bool) -> Array:
     """Columns as a matrix of finite numbers; true is 1, false is 0. Reports all problems at once."""
+    plain = _read_plain_numbers(frame.iloc[:, columns])
+    if plain is not None:
+        return plain
     X = np.empty((len(frame), len(columns)), order="F")
     problems: dict[str, dict[str, str]] = {}
     for place, column in enumerate(columns):
@@ -247,6 +250,14 @@ def read_numbers(table: Table, frame: pd.DataFrame, columns: list[int], *, advis
     if problems:
         raise _not_numeric(table, problems, advise_drop=advise_drop)
     return X
+
+
+def _read_plain_numbers(frame: pd.DataFrame) -> Array | None:
+    """All columns at once, which is much faster for thousands of them; None unless each has finite numbers only."""
+    if not all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in set(frame.dtypes)):
+        return None
+    X = np.asfortranarray(frame.to_numpy(dtype=np.float64))
+    return X if X.size and max(X.max(), -X.min()) <= LARGEST else None
 
 
 def _describe_problems(table: Table, cells: pd.Series, numbers: Array) -> dict[str, str]:

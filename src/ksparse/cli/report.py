@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.metrics import confusion_matrix
 
+from ..limits import LARGEST
 from ..plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay
 from ..wording import cut_text, escape_control
 from . import summary
@@ -45,7 +46,8 @@ def render_report(fitted: FittedModel) -> str:
     )
     result, choosing = fitted.model.result_, fitted.chose_k
     rows = fitted.test if len(fitted.test) else fitted.train
-    y, prediction = fitted.y[rows], fitted.model.predict(fitted.data.X[rows])
+    with np.errstate(over="ignore"):  # an exponential of a far row
+        y, prediction = fitted.y[rows], fitted.model.predict(fitted.data.X[rows])
     standardized = fitted.coefficients(standardize=True)[:, fitted.selected]
     return environment.get_template("report.html").render(
         fitted=fitted,
@@ -84,7 +86,11 @@ def _draw_path(fitted: FittedModel) -> list[tuple[str, str]]:
     return figures
 
 
-def _draw_predictions(fitted: FittedModel, y: Any, prediction: Any) -> str:
+def _draw_predictions(fitted: FittedModel, y: Any, prediction: Any) -> str | None:
+    finite = np.abs(prediction) <= LARGEST
+    if not finite.any():
+        return None
+    y, prediction = y[finite], prediction[finite]
     rows = np.random.default_rng(fitted.settings.seed).permutation(len(y))[:MOST_POINTS]
     ends = [min(y.min(), prediction.min()), max(y.max(), prediction.max())]
 
