@@ -23,7 +23,7 @@ def cut_text(value: Any, longest: int = LONGEST) -> str:
     --------
     >>> from ksparse.wording import cut_text
     >>> cut_text("a rather long name of a column", 20)
-    'a rather lon… column'
+    'a rather long…column'
     """
     text, tail = str(value), longest // 3
     # Escapes make text longer, never shorter: letters beyond the limit on both sides do not matter.
