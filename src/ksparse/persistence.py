@@ -1,7 +1,7 @@
 """Fitted models as plain JSON: `save` and `load`.
 
 A file holds names, numbers and text, and nothing that runs, so it is safe to load from untrusted sources: classes are
-looked up in a fixed table (`list_known_classes`), and a file cannot ask for more memory than `MAX_BYTES`.
+looked up in a fixed table (`list_known_classes`), and its content takes no more memory than a limit (`ksparse.limits`).
 
 A JSON object has one key, which names its kind: ``{"tuple": [1, 2]}``, ``{"array": {...}}``, or a class with its
 attributes, ``{"Status": {"value": "converged"}}``.
@@ -15,13 +15,13 @@ import json
 import math
 import os
 import reprlib
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -31,16 +31,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import debias, estimators, objectives, selection, solvers
 from ._types import AnyArray
+from .decoding import Decoder, require
+from .limits import CHUNK, MAX_BYTES, find_limit
+from .wording import escape_control
 from .writing import check_output_file, write_text
 
-__all__ = ["dumps", "load", "load_notes", "loads", "register", "save"]
+__all__ = ["MAX_BYTES", "dumps", "load", "load_notes", "load_with_notes", "loads", "register", "save"]
 
 FORMAT = "ksparse-model"
 VERSION = 2
-#: Memory that the arrays of one file may take together. Arrays with many zeros take much less in the file.
-MAX_BYTES = 2**31
 #: Longer arrays are written as base64, which is shorter and faster to read than a list.
 LONGEST_LIST = 1000
+#: What reading a damaged or hostile file may raise.
+DAMAGES = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError, MemoryError)
+
+Text: TypeAlias = "str | bytes | bytearray"
 
 
 def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] | None = None) -> None:
@@ -83,13 +88,16 @@ def save(model: Any, path: str | os.PathLike[str], *, about: Mapping[str, Any] |
     write_text(path, dumps(model, about=about))
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     """Read a model that `save` wrote.
 
     Parameters
     ----------
     path : path-like
-        The file. It may come from an untrusted source: nothing in it is executed.
+        The file. It may come from an untrusted source: nothing in it is executed, and its memory is limited.
+    max_bytes : int, optional
+        Memory that the content of the file may take; by default 2 GiB, or what the environment variable
+        ``KSPARSE_MAX_MEMORY`` says (such as 8GB). Zeros of an array count, although they take no space in the file.
 
     Returns
     -------
@@ -99,7 +107,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        If the file is not a model, is damaged, or has a format that this version does not read.
+        If the file is not a model, is damaged, has a format that this version does not read, or takes too much memory.
 
     Examples
     --------
@@ -109,12 +117,30 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     ksparse.load(f"{folder}/model.json").predict([[3.0]])
     array([3.])
     """
-    return loads(Path(path).read_bytes(), name=os.fspath(path))
+    return load_with_notes(path, max_bytes=max_bytes)[0]
 
 
-def load_notes(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the notes that were saved with a model, as `about`."""
-    return dict(_parse(Path(path).read_bytes())["about"])
+def load_notes(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> dict[str, Any]:
+    """Read the notes that were saved with a model, as `about`; `max_bytes` is that of `load`."""
+    return load_with_notes(path, max_bytes=max_bytes)[1]
+
+
+def load_with_notes(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> tuple[Any, dict[str, Any]]:
+    """Read a model and its notes at once; `max_bytes` is that of `load`."""
+    name, limit = os.fspath(path), find_limit(max_bytes)
+    with open(path, "rb") as file:
+        return _decode(lambda: _read_bytes(file, limit), name, limit)
+
+
+def _read_bytes(file: BinaryIO, limit: int) -> bytearray:
+    """All of a file, unless it is larger than the limit."""
+    status = os.fstat(file.fileno())
+    content, problem = bytearray(), f"it has more than {limit} bytes"
+    require(not stat.S_ISREG(status.st_mode) or status.st_size <= limit, problem)
+    while chunk := file.read(CHUNK):
+        content += chunk
+        require(len(content) <= limit, problem)  # what is not a regular file does not know its size
+    return content
 
 
 def dumps(model: Any, *, about: Mapping[str, Any] | None = None) -> str:
@@ -129,25 +155,35 @@ def dumps(model: Any, *, about: Mapping[str, Any] | None = None) -> str:
     return text + "\n"
 
 
-def loads(text: str | bytes, name: str = "the text") -> Any:
-    """The model in the text of a file; `name` is what errors call it."""
+def loads(text: str | bytes, name: str = "the text", *, max_bytes: int | None = None) -> Any:
+    """The model in the text of a file; `name` is what errors call it, and `max_bytes` is that of `load`."""
+    return _decode(lambda: text, name, find_limit(max_bytes))[0]
+
+
+def _decode(read: Callable[[], Text], name: str, limit: int) -> tuple[Any, dict[str, Any]]:
+    """The model and the notes in a text; whatever is wrong with it is a ValueError of one line."""
     try:
-        model = Decoder().decode(_parse(text)["model"])
+        decoder = Decoder(list_known_classes(), limit)
+        content = _parse(read(), decoder)
+        model = decoder.decode(content["model"])
         require(isinstance(model, BaseEstimator), "its model is not an estimator")
-        return model
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        return model, content["about"]
+    except DAMAGES as error:
         reasons = {
             json.JSONDecodeError: f"it is not JSON ({error})",
             KeyError: f"it lacks the field {error}",
             RecursionError: "it is nested too deeply",
             UnicodeDecodeError: "it is not a text file",
+            MemoryError: "there is not enough memory for it",
         }
-        reason = reasons.get(type(error), str(error))[:200]
+        reason = escape_control(reasons.get(type(error), str(error))[:200])
+        name = escape_control(name)
         raise ValueError(f"{name} is not a model saved by ksparse, or it is damaged: {reason}") from error
 
 
-def _parse(text: str | bytes) -> Any:
+def _parse(text: Text, decoder: Decoder) -> Any:
     """The content of a file whose format this version reads."""
+    decoder.take_text(text)
     content = json.loads(text)
     require(isinstance(content, dict) and content.get("format") == FORMAT, f'it lacks "format": "{FORMAT}"')
     number, writer = content["version"], reprlib.repr(content["ksparse_version"])
@@ -211,27 +247,22 @@ def _is_data(known: type) -> bool:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of value that JSON lacks: its type, how it is written with `encode`, and read with a `Decoder`."""
+    """A kind of value that JSON lacks: its type, and how it is written with `encode`."""
 
     type: Any
     write: Callable[[Any, Callable[[Any], Any]], Any]
-    read: Callable[[Any, Decoder], Any]
 
 
-#: The first kind that fits a value is used.
+#: The first kind that fits a value is used; `decoding.READERS` has how they are read.
 KINDS = {
-    "scalar": Kind(np.generic, lambda v, enc: enc(np.asarray(v)), lambda c, dec: dec.decode(c)[()]),
-    "float": Kind(float, lambda v, _: repr(v), lambda c, _: float(c)),  # only NaN and infinity
-    "tuple": Kind(tuple, lambda v, enc: enc(list(v)), lambda c, dec: tuple(dec.decode(c))),
-    "range": Kind(range, lambda v, _: [v.start, v.stop, v.step], lambda c, _: range(*c)),
-    "dict": Kind(Mapping, lambda v, enc: [enc(list(pair)) for pair in v.items()], lambda c, dec: dict(dec.decode(c))),
-    "dtype": Kind(np.dtype, lambda v, _: v.descr if v.names else v.str, lambda c, _: _read_dtype(c)),
-    "array": Kind(np.ndarray, lambda v, enc: _write_array(v, enc), lambda c, dec: dec.read_array(**c)),
-    "csr_array": Kind(
-        sparse.csr_array,
-        lambda v, enc: [list(v.shape), enc(v.data), enc(v.indices), enc(v.indptr)],
-        lambda c, dec: _read_csr(*dec.decode(c)),
-    ),
+    "scalar": Kind(np.generic, lambda v, enc: enc(np.asarray(v))),
+    "float": Kind(float, lambda v, _: repr(v)),  # only NaN and infinity
+    "tuple": Kind(tuple, lambda v, enc: enc(list(v))),
+    "range": Kind(range, lambda v, _: [v.start, v.stop, v.step]),
+    "dict": Kind(Mapping, lambda v, enc: [enc(list(pair)) for pair in v.items()]),
+    "dtype": Kind(np.dtype, lambda v, _: v.descr if v.names else v.str),
+    "array": Kind(np.ndarray, lambda v, enc: _write_array(v, enc)),
+    "csr_array": Kind(sparse.csr_array, lambda v, enc: [list(v.shape), enc(v.data), enc(v.indices), enc(v.indptr)]),
 }
 
 
@@ -286,87 +317,3 @@ def _write_flat(flat: AnyArray) -> Any:
     if len(flat) <= LONGEST_LIST and flat.dtype.kind in "biuf" and flat.dtype.itemsize <= 8 and np.isfinite(flat).all():
         return flat.tolist()
     return base64.b64encode(flat.tobytes()).decode("ascii")
-
-
-class Decoder:
-    """Reads the values of one file, which may come from anywhere: classes, names and sizes are checked first."""
-
-    def __init__(self) -> None:
-        self._bytes_left = MAX_BYTES
-
-    def decode(self, node: Any) -> Any:
-        """The value of a node; anything that `encode` does not write is an error."""
-        if isinstance(node, list):
-            return [self.decode(part) for part in node]
-        if not isinstance(node, dict):
-            return node
-        require(len(node) == 1, f"an object has {len(node)} keys instead of 1")
-        ((name, content),) = node.items()
-        known = list_known_classes().get(name)
-        require(known is not None or name in KINDS, f"{reprlib.repr(name)} is not a class that this version can load")
-        if known is None:
-            return KINDS[name].read(content, self)
-        return _build(known, {key: self.decode(part) for key, part in content.items()})
-
-    def read_array(self, dtype: Any, shape: Any, values: Any, indices: Any = None) -> AnyArray:
-        """An array as `encode` writes it; its memory is counted before it is taken."""
-        kind = _read_dtype(dtype)
-        require(all(type(length) is int and length >= 0 for length in shape), "a shape has a size below 0")
-        size = math.prod(shape)
-        self._bytes_left -= size * max(kind.itemsize, 1)
-        require(self._bytes_left >= 0, f"its arrays take more than {MAX_BYTES} bytes")
-        if indices is not None:
-            places = _read_flat(indices, np.dtype(np.int64), len(values) if isinstance(values, list) else None)
-            require(bool(np.all(np.diff(places, prepend=-1, append=size) > 0)), "indices of an array do not increase")
-            flat = np.zeros(size, kind)
-            flat[places] = _read_flat(values, kind, len(places))
-        else:
-            flat = _read_flat(self.decode(values) if kind.kind == "O" else values, kind, size)
-        return flat.reshape(shape)
-
-
-def _read_flat(values: Any, dtype: Any, size: int | None) -> AnyArray:
-    """A vector from a list or base64, if it has this size and the type can hold its values."""
-    data = base64.b64decode(values, validate=True) if isinstance(values, str) else values
-    length = len(data) / dtype.itemsize if isinstance(data, bytes) else len(data)
-    require(size is None or length == size, f"an array has {length:g} values instead of {size}")
-    if isinstance(data, bytes):
-        require(not dtype.hasobject, "an array of objects is not a list")
-        return np.frombuffer(data, dtype).copy()
-    flat = np.empty(len(data), dtype)
-    flat[:] = data
-    require(flat.tolist() == data, f"an array has values that are not {dtype}")
-    return flat
-
-
-def _read_dtype(content: Any) -> Any:
-    dtype = np.dtype([(str(name), str(kind)) for name, kind in content] if isinstance(content, list) else str(content))
-    require(dtype.kind in "OU" or (dtype.kind in "biufV" and not dtype.hasobject), f"an array is of {dtype}")
-    return dtype
-
-
-def _read_csr(shape: Any, data: Any, indices: Any, indptr: Any) -> sparse.csr_array:
-    matrix = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
-    matrix.check_format(full_check=True)
-    return matrix
-
-
-def _build(known: type, parts: dict[str, Any]) -> Any:
-    """An object of a known class: an estimator gets its state, others are constructed."""
-    if not issubclass(known, BaseEstimator):
-        return known(**parts)
-    parameters = inspect.signature(known).parameters
-    missing = sorted(parameters.keys() - parts.keys())
-    require(not missing, f"{known.__name__} lacks the parameter {', '.join(missing)}")
-    for name in parts.keys() - parameters.keys():
-        free = name.isidentifier() and not name.startswith("__") and not hasattr(known, name)
-        require(free, f"{known.__name__} cannot have the attribute {reprlib.repr(name)}")
-    estimator: Any = object.__new__(known)
-    estimator.__setstate__(parts)
-    return estimator
-
-
-def require(condition: bool, problem: str) -> None:
-    """Raise a ValueError unless the condition holds."""
-    if not condition:
-        raise ValueError(problem)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_iris
+from sklearn.model_selection import train_test_split
 
 from ksparse import SparseLinearRegression
 from ksparse.cli import commands, main, report
@@ -373,3 +374,24 @@ def test_a_terminal_shows_progress_and_then_the_result() -> None:
     text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown).decode()
     last = text[text.rindex("Data:") :]
     assert max(len(line.rstrip()) for line in last.splitlines()) <= 60
+
+
+@pytest.mark.parametrize("far", ["1e4", "1e90"])
+def test_predictions_that_are_not_finite_have_no_score(
+    far: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row that is far from all others may have an infinite count; it is in the test part here."""
+    rows = [f"{i % 9},{i % 9 + i % 2}" for i in range(60)]
+    fields = {"--target": "y", "--task": "poisson", "--k": "1", "--alpha": "0.01", "--seed": "0"}
+    options = [part for pair in fields.items() for part in pair]
+    held_out = [row for row in range(60) if row not in _find_training_rows(60)]
+    rows[held_out[0]] = f"{far},1"
+    (tmp_path / "a.csv").write_text("x,y\n" + "\n".join(rows))
+    out = accepted(capsys, "fit", tmp_path / "a.csv", *options, "--out", tmp_path / "o")
+    assert re.search(r"^RMSE +[\d.]+ +–$", out, flags=re.M)
+    assert (tmp_path / "o" / "report.html").exists()
+    assert "the prediction for row" in refused(capsys, "predict", tmp_path / "o" / "model.json", tmp_path / "a.csv")
+
+
+def _find_training_rows(count: int) -> set[int]:
+    return set(train_test_split(np.arange(count), test_size=0.25, random_state=0)[0].tolist())

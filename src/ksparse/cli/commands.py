@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-import warnings
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pandas as pd
-from scipy import sparse
-from sklearn.utils import get_tags
 
-from ..persistence import dumps, load, load_notes
+from ..persistence import dumps
 from ..writing import Hold, check_output_file, check_output_folder, replace_files, write_text
-from .data import load_features, load_training_data
-from .errors import InputError, escape_control, explain_read_errors, quote_path
+from .data import load_training_data
+from .errors import InputError, escape_control, quote_path
 from .fitting import FittedModel, fit_model
+from .predicting import predict_rows
 from .printing import print_model, show_progress
 from .settings import Settings
 from .streams import complain, is_output_closed, require_output, write_output
@@ -34,7 +31,7 @@ def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:
     else:
         _find_files(settings.out)  # before the work
     with show_progress(f"Reading {settings.data}"):
-        data = load_training_data(settings.data, settings.target, settings.drop)
+        data = load_training_data(settings.data, settings.target, settings.drop, settings.max_memory)
     with show_progress("Fitting"):
         fitted = fit_model(data, settings)
     written: list[str] = []
@@ -81,13 +78,16 @@ def _explain_write_errors(where: str) -> Iterator[None]:
         raise InputError(f"cannot write {where}: {error.strerror or error}") from error
 
 
-def run_predict(model: Path, data: str, out: str | None = None, hold: Hold = nullcontext) -> None:
+def run_predict(
+    model: Path, data: str, out: str | None = None, max_memory: int | None = None, hold: Hold = nullcontext
+) -> None:
     """Predict the rows of a file, as CSV: for a classifier with a column of probabilities for each class."""
     file = None if out is None else _find_output(out, model, data)
     if file is None:
         require_output("give --out FILE")
     with show_progress(f"Predicting {data}"):
-        frame = _predict(model, data)
+        terminal = sys.stdout.isatty() if file is None else Path(file).is_char_device()
+        frame = predict_rows(model, data, terminal=terminal, max_memory=max_memory)
         text = frame.to_csv(index=False, lineterminator="\n", na_rep="nan")
     if file is None:
         write_output(text)
@@ -112,36 +112,3 @@ def _find_output(out: str, model: Path, data: str) -> str | None:
         if not output.is_stream and source.exists() and os.path.realpath(source) == output.path:
             raise InputError(f"--out {quote_path(out)} is a file that is read, and would be lost; give another file")
     return out
-
-
-def _predict(path: Path, source: str) -> pd.DataFrame:
-    with explain_read_errors(path):
-        try:
-            model, first_index = load(path), load_notes(path).get("first_index")
-        except ValueError as error:
-            raise InputError(str(error)) from error
-    if not hasattr(model, "predict"):
-        raise InputError(f"{quote_path(path)} has a {type(model).__name__}, which makes no predictions")
-    if first_index not in (None, 0, 1):
-        raise InputError(f"{quote_path(path)} has the first_index {first_index!r}, expected 0 or 1")
-    needed = _find_needed(model)
-    X = load_features(source, model, needed, first_index)
-    if len(needed) < model.n_features_in_:  # the others do not matter, and are zero
-        X = sparse.csr_array(X) @ sparse.eye_array(model.n_features_in_, format="csr")[needed]
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were checked above
-        prediction = model.predict(X)
-        if prediction.ndim == 2:
-            return pd.DataFrame(prediction, columns=[f"prediction_{j + 1}" for j in range(prediction.shape[1])])
-        frame = pd.DataFrame({"prediction": prediction})
-        if hasattr(model, "predict_proba"):
-            frame[[f"probability_{name}" for name in model.classes_.tolist()]] = model.predict_proba(X)
-    return frame
-
-
-def _find_needed(model: Any) -> list[int]:
-    """The features that predictions depend on."""
-    if get_tags(model).input_tags.sparse and hasattr(model, "coef_"):
-        used: list[int] = np.flatnonzero(np.atleast_2d(model.coef_).any(axis=0)).tolist()
-        return used or [0]  # without a selected feature, any one shows how many rows there are
-    return list(range(model.n_features_in_))

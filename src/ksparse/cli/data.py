@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_svmlight_file
 
 from .._types import AnyArray, Array, Matrix
-from .errors import InputError, explain_read_errors, quote, quote_list, quote_path
-from .reading import LARGEST, SVMLIGHT, Table, find_suffix, open_table, parse_numbers, read_numbers, read_target
+from ..limits import FEATURE_COST, LARGEST
+from ..wording import MOST_NAMES
+from .errors import InputError, check_memory, choose_limit, quote, quote_list, quote_path
+from .reading import SVMLIGHT, Table, find_suffix, open_table, parse_numbers, read_numbers, read_target
 from .settings import TASKS, Task
+from .svmlight import EXAMPLE, FeatureNumbers, load_svmlight
 
 #: Integers with at most this many distinct values are taken for classes,
 MAX_INTEGER_CLASSES = 10
@@ -30,18 +32,41 @@ class Data:
 
     source: str
     X: Matrix
-    names: list[str]  # numbers of features for svmlight
+    names: Sequence[str]  # numbers of features for svmlight
     target: str
     y: AnyArray
     notes: tuple[str, ...] = ()
     first_index: int | None = None  # the smallest number of a feature, for svmlight
+    max_memory: int | None = None
+
+    def check_memory(self, outputs: int) -> None:
+        """Raise if a fit with so many coefficients for each feature would take too much memory."""
+        features, limit = self.X.shape[1], choose_limit(Path(self.source), self.max_memory)
+        what = f"a fit to the {features} features of {quote_path(self.source)}"
+        if self.first_index is not None:
+            what += f" (their largest number is {self.names[-1]})"
+        if outputs > 1:
+            what += f" with {outputs} classes"
+        check_memory(FEATURE_COST * features * outputs, limit, what)
 
 
-def load_training_data(name: str, target: str | None, drop: Sequence[str]) -> Data:
-    """The data to fit a model to; `drop` is what the user wrote after each ``--drop``."""
+def load_training_data(name: str, target: str | None, drop: Sequence[str], max_memory: int | None = None) -> Data:
+    """The data to fit a model to.
+
+    Parameters
+    ----------
+    name : str
+        A file, or a built-in data set.
+    target : str, optional
+        The column to predict.
+    drop : sequence of str
+        What the user wrote after each ``--drop``.
+    max_memory : int, optional
+        Memory in bytes that the data may take; see `ksparse.limits` for the default.
+    """
     if find_suffix(Path(name)) in SVMLIGHT:
-        return _load_svmlight_data(Path(name), target, drop)
-    table = open_table(name)
+        return _load_svmlight_data(Path(name), target, drop, max_memory)
+    table = open_table(name, max_memory)
     target = table.target if target is None else target
     if target is None:
         raise InputError(f"--target COL is needed: name the column to predict; there are {quote_list(table.names)}")
@@ -56,11 +81,19 @@ def load_training_data(name: str, target: str | None, drop: Sequence[str]) -> Da
     frame = table.read(target_column)
     X = read_numbers(table, frame, features, advise_drop=True)
     y = read_target(table, frame, target_column)
-    notes = (f"Column {', '.join(map(str, unnamed))} has no name and was left out",) if unnamed else ()
-    return Data(table.source, X, [table.names[j] for j in features], target, y, notes)
+    notes = (f"Column {_list_numbers(unnamed)} has no name and was left out",) if unnamed else ()
+    return Data(table.source, X, [table.names[j] for j in features], target, y, notes, max_memory=max_memory)
 
 
-def load_features(name: str, model: Any, needed: list[int], first_index: int | None) -> Matrix:
+def _list_numbers(numbers: Sequence[int]) -> str:
+    """The first of some numbers, and how many more there are."""
+    more = f", … and {len(numbers) - MOST_NAMES:,} more" if len(numbers) > MOST_NAMES else ""
+    return ", ".join(map(str, numbers[:MOST_NAMES])) + more
+
+
+def load_features(
+    name: str, model: Any, needed: Sequence[int], first_index: int | None, max_memory: int | None = None
+) -> Matrix:
     """The features that a model needs, in this order; without names, columns are taken by position."""
     names = getattr(model, "feature_names_in_", None)
     if find_suffix(Path(name)) in SVMLIGHT:
@@ -68,29 +101,30 @@ def load_features(name: str, model: Any, needed: list[int], first_index: int | N
             raise InputError(
                 f"the model has named features, but those of {quote_path(name)} are numbers; give a CSV or Parquet file"
             )
-        X, _ = _load_svmlight(Path(name))
+        X, _ = load_svmlight(Path(name), max_memory)
         columns = [(first_index or 0) + feature for feature in needed]
         X.resize(X.shape[0], max(max(columns) + 1, X.shape[1]))  # features that no row has are zero
         return X[:, columns]
-    table = open_table(name)
+    table = open_table(name, max_memory)
     if names is None and first_index is None:
         if len(table.names) != model.n_features_in_:
             raise InputError(
                 f"{quote_path(name)} has {len(table.names)} columns, but the model needs its {model.n_features_in_}"
                 " features in their order, since it was fitted without their names"
             )
-        return read_numbers(table, table.read(None), needed, advise_drop=False)
+        return read_numbers(table, table.read(None), list(needed), advise_drop=False)
     wanted = [str((first_index or 0) + feature) if names is None else names[feature] for feature in needed]
-    if missing := [column for column in wanted if column not in table.names]:
+    places = {column: place for place, column in enumerate(table.names)}
+    if missing := [column for column in wanted if column not in places]:
         raise InputError(
             f"{quote_path(name)} lacks {'columns' if len(missing) > 1 else 'the column'} {quote_list(missing)}, which"
             f" the model needs; it has {quote_list(table.names)}"
         )
-    columns = [table.names.index(column) for column in wanted]
+    columns = [places[column] for column in wanted]
     return read_numbers(table, table.read(None), columns, advise_drop=False)
 
 
-def split_names(options: Sequence[str], names: list[str]) -> list[str]:
+def split_names(options: Sequence[str], names: Sequence[str]) -> list[str]:
     """The columns in options such as ``a,b``; a name with a comma is found too, alone or in quotes."""
     columns: list[str] = []
     for option in options:
@@ -107,44 +141,27 @@ def _find_column(table: Table, column: str, option: str) -> int:
     raise InputError(f"{quote_path(table.source)} has no column {quote(column)}, which {option} names; {advice}")
 
 
-def _load_svmlight_data(path: Path, target: str | None, drop: Sequence[str]) -> Data:
+def _load_svmlight_data(path: Path, target: str | None, drop: Sequence[str], max_memory: int | None) -> Data:
     if target is not None:
         raise InputError("svmlight files have their target at the start of each line; leave --target out")
-    X, y = _load_svmlight(path)
+    X, y = load_svmlight(path, max_memory)
     if X.nnz == 0:
-        raise InputError(f"{quote_path(path)} has no features; expected lines such as '1 3:0.5 7:2'")
+        raise InputError(f"{quote_path(path)} has no features; {EXAMPLE}")
     # As scikit-learn does: numbers start at 1 unless there is a feature 0.
     first = 0 if np.any(X.indices == 0) else 1
-    X = X[:, first:]
-    names = [str(feature + first) for feature in range(X.shape[1])]
+    names = FeatureNumbers(range(first, X.shape[1]))
+    data = Data(str(path), X[:, first:], names, "label", y, first_index=first, max_memory=max_memory)
+    data.check_memory(outputs=1)
     dropped = split_names(drop, names)
-    if unknown := set(dropped).difference(names):
+    if unknown := [name for name in dropped if name not in names]:
         raise InputError(
             f"--drop names the feature {quote(min(unknown))}; {quote_path(path)} has {names[0]} to {names[-1]}"
         )
     if dropped:
         # An empty column keeps the numbers of the others, and is never selected.
-        X.data[np.isin(X.indices, [int(name) - first for name in dropped])] = 0.0
-        X.eliminate_zeros()
-    return Data(str(path), X, names, "label", y, first_index=first)
-
-
-def _load_svmlight(path: Path) -> tuple[Matrix, AnyArray]:
-    """Rows with features at their own numbers, and labels."""
-    with explain_read_errors(path):
-        try:
-            X, y = load_svmlight_file(str(path), zero_based=True)
-        except (ValueError, OverflowError) as error:
-            raise InputError(
-                f"cannot read {quote_path(path)} as svmlight: {error}; expected lines such as '1 3:0.5 7:2'"
-            ) from error
-    if len(y) == 0:
-        raise InputError(f"{quote_path(path)} is empty; expected lines such as '1 3:0.5 7:2'")
-    wrong = np.flatnonzero(~(np.abs(X.data) <= LARGEST))
-    if wrong.size:
-        feature, row = X.indices[wrong[0]], int(np.searchsorted(X.indptr, wrong[0], side="right"))
-        raise InputError(f"feature {feature} of {quote_path(path)} is not a number up to {LARGEST:g} on row {row}")
-    return X, y
+        data.X.data[np.isin(data.X.indices, [names.index(name) for name in dropped])] = 0.0
+        data.X.eliminate_zeros()
+    return data
 
 
 def choose_task(data: Data, option: str) -> tuple[Task, AnyArray, str]:
@@ -194,8 +211,10 @@ def _make_labels(data: Data, numbers: Array) -> AnyArray:
     elif np.all(numbers == np.round(numbers)) and np.abs(numbers).max() < 2**53:
         y = numbers.astype(np.int64)
     else:
-        y = data.y.astype(str)  # scikit-learn does not take classes such as 1.5, but it takes any text
-    classes = np.unique(y)
+        # scikit-learn does not take classes such as 1.5, but it takes any text. An array of text would be padded to the
+        # longest, and drop a NUL at the end.
+        y = np.array([str(label) for label in data.y.tolist()], dtype=object)
+    classes = np.unique(y).tolist()
     if len(classes) < 2:
         raise InputError(
             f"the target {quote(data.target)} has only one class, {quote_list(classes)}; at least two are needed"

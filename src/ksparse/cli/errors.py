@@ -1,16 +1,28 @@
-"""Errors that the user can fix, and how names and values from data are shown in a message of one line."""
+"""Errors that the user can fix, as a message of one line."""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-LONGEST = 60
+from ..limits import describe_size, find_limit
+from ..wording import escape_control, quote, quote_list, quote_path
+
+__all__ = [
+    "InputError",
+    "check_memory",
+    "choose_limit",
+    "escape_control",
+    "explain_read_errors",
+    "quote",
+    "quote_list",
+    "quote_path",
+]
+
 DAMAGED = "is damaged or not compressed as its name says; make or download it again"
 
 
@@ -18,27 +30,21 @@ class InputError(Exception):
     """Something that the user gave is wrong; the message is the one line that is shown."""
 
 
-def escape_control(text: Any) -> str:
-    """Text on one line: characters that a terminal would obey or cannot show are written as escapes."""
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in str(text))
+def choose_limit(path: Path, chosen: int | None) -> int:
+    """Memory that the data in a file may take: --max-memory, the environment variable, or the default for its size."""
+    try:
+        return find_limit(chosen, path.stat().st_size if path.is_file() else 0)
+    except ValueError as error:
+        raise InputError(str(error)) from error
 
 
-def quote(value: Any) -> str:
-    """A name or a value from the data in quotes, cut if it is long."""
-    text = escape_control(value)
-    return f"'{text if len(text) <= LONGEST else text[: LONGEST - 1] + '…'}'"
-
-
-def quote_path(name: Any) -> str:
-    """The name of a file in quotes, never cut, so that it can be found."""
-    return f"'{escape_control(name)}'"
-
-
-def quote_list(values: Iterable[Any], most: int = 8) -> str:
-    """The first of some names in quotes, and how many there are."""
-    names = list(values)
-    more = f", … ({len(names)} in total)" if len(names) > most else ""
-    return ", ".join(quote(name) for name in names[:most]) + more
+def check_memory(needed: int, limit: int, what: str) -> None:
+    """Raise if something needs more memory than it may take."""
+    if needed > limit:
+        raise InputError(
+            f"{what} would take about {describe_size(needed)} of memory, more than {describe_size(limit)}; if you trust"
+            " the file, allow more with --max-memory SIZE"
+        )
 
 
 @contextmanager
@@ -48,7 +54,10 @@ def explain_read_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise InputError(f"{name} is not UTF-8 text; save it as UTF-8, or check that it is the right file") from error
+        encoding = "-".join(error.encoding.upper().split("-")[:2])
+        raise InputError(
+            f"{name} is not {encoding} text; save it as UTF-8, or check that it is the right file"
+        ) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{name} {DAMAGED}") from error
     except OSError as error:

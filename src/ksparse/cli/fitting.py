@@ -68,6 +68,7 @@ class FittedModel:
 def fit_model(data: Data, settings: Settings) -> FittedModel:
     """Split, fit to scaled features, and score."""
     task, y, reason = choose_task(data, settings.task)
+    data.check_memory(outputs=_count_outputs(y) if task.has_classes else 1)
     train, test = _split(y, task, settings)
     estimator = _make_estimator(data, task, settings, y[train])
     began = time.perf_counter()
@@ -87,6 +88,12 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     notes += _describe_choice(model)
     scaler = StandardScaler(with_mean=False).fit(data.X[train])
     return FittedModel(data, settings, task, reason, model, scaler, train, test, y, scores, seconds, tuple(notes))
+
+
+def _count_outputs(y: AnyArray) -> int:
+    """The number of coefficients that each feature of a classifier has."""
+    classes = len(np.unique(y))
+    return classes if classes > 2 else 1
 
 
 def _describe_choice(model: Any) -> list[str]:
@@ -134,12 +141,11 @@ def _find_rarest(y: AnyArray, task: Task) -> tuple[Any, int]:
 
 def _make_estimator(data: Data, task: Task, settings: Settings, y: AnyArray) -> Any:
     """The estimator: with a fixed k and ridge if both are given, otherwise one that chooses."""
-    position = {name: index for index, name in enumerate(data.names)}
     always = set(split_names(settings.always, data.names))
-    if unknown := always - position.keys():
+    if unknown := [name for name in always if name not in data.names]:
         raise InputError(f"--always names {quote(min(unknown))}, which is not a feature of {quote_path(data.source)}")
     common: dict[str, Any] = {
-        "always_select": sorted(position[name] for name in always) or None,
+        "always_select": sorted(data.names.index(name) for name in always) or None,
         "effort": settings.effort,
         "standardize": True,
     }
@@ -173,7 +179,8 @@ def _lacks_rows(y: AnyArray, task: Task) -> str:
 
 def _compute_scores(task: Task, model: Any, X: Any, y: AnyArray, y_train: AnyArray) -> dict[str, float]:
     """Scores on some rows, by name; the baseline of a classifier is the most frequent class of the training rows."""
-    prediction = model.predict(X)
+    with np.errstate(over="ignore"):  # an exponential of a far row
+        prediction = model.predict(X)
     if task.has_classes:
         classes, probabilities = model.classes_, model.predict_proba(X)
         labels, counts = np.unique(y_train, return_counts=True)
@@ -186,6 +193,8 @@ def _compute_scores(task: Task, model: Any, X: Any, y: AnyArray, y_train: AnyArr
             scores["ROC AUC"] = metrics.roc_auc_score(y == classes[1], probabilities[:, 1])
         return {name: float(score) for name, score in scores.items()}
     scores = {"D² (deviance)" if task.name == "poisson" else "R²": nan}
+    if not np.isfinite(prediction).all():
+        return scores | {"RMSE": nan}
     with suppress(ValueError):  # the deviance is not defined without counts above 0, or for a prediction of 0
         defined = y.any() and len(y) > 1  # one row has no deviations to explain
         scores = dict.fromkeys(scores, model.score(X, y) if defined else nan)

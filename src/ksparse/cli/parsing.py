@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .._api import __version__
+from ..limits import MAX_BYTES, MEMORY_VARIABLE, SIZE_FACTOR, describe_size, parse_size
 from ..selection.criteria import CRITERIA
 from ..selection.rules import RULES
 from ..solvers import MAX_EFFORT
@@ -47,7 +48,11 @@ examples
   ksparse predict results/model.json new_patients.csv > predictions.csv"""
 
 PREDICT = """Predict new rows with a model that 'ksparse fit --out DIR' or ksparse.save wrote; prints CSV. Only the
-columns of the selected features are needed."""
+columns of the selected features are needed. Text labels that a spreadsheet would take for a formula begin with an
+apostrophe."""
+
+MAX_MEMORY = f"""refuse files whose content would take more memory than this, such as 8GB (default {MEMORY_VARIABLE}, or
+{describe_size(MAX_BYTES)}, or {SIZE_FACTOR} times the size of the data if that is more)"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -67,6 +72,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
     predict.add_argument("model", metavar="MODEL", type=Path, help="the file model.json")
     predict.add_argument("data", metavar="DATA", help="new rows: a file as for 'ksparse fit'")
     predict.add_argument("--out", metavar="FILE", help="write the predictions to this file; - is standard output")
+    predict.add_argument("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
     options, unknown = parser.parse_known_args(arguments)
     given = vars(options)
     command = given.pop("command")
@@ -142,6 +148,7 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     )
     add("--seed", type=SEED, help=f"seed of the test split and the folds (default {Settings.seed})")
     add("--jobs", type=JOBS, metavar="N", help="number of folds to fit in parallel; -1 uses all cores")
+    add("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
     add("--out", type=FOLDER, metavar="DIR", help="write report.html and model.json to this folder")
     return fit
 
@@ -178,4 +185,5 @@ KS = _make_type(
     lambda ks: min(ks) >= 0,
     "numbers of features (integers ≥ 0) with commas between them, such as 1,2,5,10",
 )
+MEMORY = _make_type(parse_size, bool, "a size such as 500MB or 8GB")
 FOLDER = _make_type(lambda text: Path(text) if text else None, bool, "the name of a folder (. is the current one)")

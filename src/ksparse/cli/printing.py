@@ -89,7 +89,7 @@ def _print_table(console: Console, table: pd.DataFrame) -> None:
     """Print a table: as many columns as fit into the width, then the others below."""
     names, title = table.index.tolist(), str(table.columns.name)
     room = console.width - min(max(map(len, [title, *names])) + 3, console.width // 2)
-    widths = [max(map(len, [head, *table[head]])) + 3 for head in table.columns]
+    widths = [max(map(len, [str(head), *cells])) + 3 for head, cells in table.items()]
     most = len(widths) if sum(widths) <= room else max(1, room // max(widths))
     for start in range(0, len(widths), most):
         part = table.iloc[:, start : start + most]

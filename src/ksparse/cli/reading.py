@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
-import io
 import shlex
 from collections import Counter
 from collections.abc import Iterator
@@ -19,12 +16,15 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from .._types import AnyArray, Array
-from .errors import InputError, escape_control, explain_read_errors, quote, quote_list, quote_path
+from ..limits import BYTE_COST, CELL_COST, CHUNK, COLUMN_COST, LARGEST
+from ..wording import LONGEST_CELL, escape_control
+from .errors import InputError, check_memory, choose_limit, explain_read_errors, quote, quote_list, quote_path
+from .limited_files import COMPRESSED, open_text, open_text_bytes
+from .parquet import read_parquet
 
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-COMPRESSED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
 #: Built-in data sets: the loader and the name of the target.
 BUILT_IN: dict[str, tuple[Any, str]] = {
     "breast-cancer": (load_breast_cancer, "diagnosis"),
@@ -38,8 +38,6 @@ EXACT_NUMBERS: dict[str, Any] = (
 )
 #: Tried in this order.
 SEPARATORS = "\t;,"
-#: The squares of larger numbers overflow.
-LARGEST = 1e100
 #: What may be wrong with a column, and what to do.
 ADVICE = {
     "text": "encode text as numbers",
@@ -49,19 +47,32 @@ ADVICE = {
 }
 #: Number of columns with problems that a message lists.
 MOST_PROBLEMS = 8
+#: What a blank line may have: to pandas, other white space is a cell.
+BLANK = " \t"
+#: Rows in which the header is looked for.
+MOST_BLANK_ROWS = 10_000
 
 
-def open_table(name: str) -> Table:
-    """The table in a file, or a built-in data set."""
+def open_table(name: str, max_memory: int | None = None) -> Table:
+    """The table in a file, or a built-in data set; `InputError` if there is none.
+
+    Parameters
+    ----------
+    name : str
+        The file, or the name of the data set.
+    max_memory : int, optional
+        Memory in bytes that the table may take; see `ksparse.limits` for the default.
+    """
     path, known = Path(name), name.replace("_", "-")
     if known in BUILT_IN and not path.exists():
         return _load_built_in(known)
     if not path.exists():
         raise InputError(f"there is no file {quote_path(name)}; check the path, or try one of {', '.join(BUILT_IN)}")
     if path.suffix.lower() in PARQUET:
-        return _open_parquet(path)
+        frame = read_parquet(path, choose_limit(path, max_memory))
+        return Table(str(path), [str(column) for column in frame.columns], frame)
     if find_suffix(path) in TEXT:
-        return TextFile(path)
+        return TextFile(path, choose_limit(path, max_memory))
     raise InputError(
         f"the format of {quote_path(name)} is unknown; expected a name that ends with"
         f" {', '.join((*TEXT, *PARQUET, *SVMLIGHT))}, for text files also with .gz or .bz2"
@@ -94,11 +105,11 @@ class Table:
 class TextFile(Table):
     """A text file with a header and a separator: comma, tab or semicolon."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, limit: int) -> None:
+        self._path, self._limit = path, limit
         with explain_read_errors(path):
             self._separator = self._find_separator()
-            self._header_row, _, header = next(self._rows())
+            self._header_row, _, header = next(self._rows(self._separator))
         super().__init__(str(path), [cell.strip() for cell in header])
         if np.isfinite(parse_numbers(pd.Series(self.names, dtype=object))).all():
             raise InputError(
@@ -106,47 +117,56 @@ class TextFile(Table):
                 " names of the columns above it"
             )
 
-    def _open(self) -> TextIO:
-        opened = COMPRESSED.get(self._path.suffix.lower(), open)(self._path, "rb")
-        return io.TextIOWrapper(opened, encoding="utf-8-sig", newline="")
-
     def _find_separator(self) -> str:
-        """The most frequent separator of the header among those that are as frequent in the next line, if any is."""
-        with self._open() as file:
-            lines = list(islice((line for line in file if line.strip()), 2))
-        if not lines:
+        """The most frequent separator of the header among those that are as frequent in the next row, if any is."""
+        rows, problems = {}, []
+        for mark in SEPARATORS:
+            try:
+                rows[mark] = [cells for _, _, cells in islice(self._rows(mark), 2)]
+            except csv.Error as error:
+                problems.append(error)
+        if problems and all(len(cells) == 1 for found in rows.values() for cells in found):
+            raise problems[-1]
+        if not any(rows.values()):
             name = quote_path(self._path)
             raise InputError(f"{name} is empty; expected a line of column names, then rows of numbers")
-        unquoted = ["".join(line.split('"')[::2]) for line in lines]
-        counts = [{mark: line.count(mark) for mark in SEPARATORS} for line in unquoted]
-        alike = [mark for mark in SEPARATORS if all(count[mark] == counts[0][mark] > 0 for count in counts)]
-        return max(alike or SEPARATORS, key=lambda mark: (counts[0][mark], mark != ","))
+        counts = {mark: [len(cells) - 1 for cells in found] for mark, found in rows.items()}
+        # A quote inside a cell is more probably one of a text that was cut at the wrong mark.
+        quotes = {mark: sum('"' in cell for cells in found for cell in cells) for mark, found in rows.items()}
+        alike = [mark for mark, count in counts.items() if len(set(count)) == 1 and count[0] > 0]
+        return max(alike or counts, key=lambda mark: (-quotes[mark], counts[mark][0], mark != ","))
 
-    def _rows(self) -> Iterator[tuple[int, int, list[str]]]:
+    def _rows(self, separator: str) -> Iterator[tuple[int, int, list[str]]]:
         """Rows that are not blank: the number of the row, the line on which it starts, and its cells."""
-        with self._open() as file:
-            reader, line = csv.reader(file, delimiter=self._separator, skipinitialspace=True), 1
+        with open_text(self._path, self._limit) as file:
+            reader, line, found = csv.reader(file, delimiter=separator, skipinitialspace=True), 1, False
             for row, cells in enumerate(reader):
-                if len(cells) > 1 or "".join(cells).strip():
+                if len(cells) > 1 or "".join(cells).strip(BLANK):
+                    found = True
                     yield row, line, cells
+                if row > MOST_BLANK_ROWS and not found:
+                    return
                 line = reader.line_num + 1
+
+    def _check_size(self) -> None:
+        """Raise if the table would take too much memory, before it takes any."""
+        width, size, marks, lines = len(self.names), 0, 0, 0
+        with open_text_bytes(self._path, self._limit) as file:
+            while chunk := file.read(CHUNK):
+                size += len(chunk)
+                marks += chunk.count(self._separator.encode())
+                lines += max(chunk.count(b"\n"), chunk.count(b"\r"))
+                needed = BYTE_COST * size + CELL_COST * (marks + lines) + COLUMN_COST * width
+                check_memory(needed, self._limit, f"the table in {quote_path(self._path)}")
+        if lines * width > 2 * (marks + lines):
+            self.locate(0)  # pandas would fill rows that are too short
 
     def read(self, target: int | None) -> pd.DataFrame:
         with explain_read_errors(self._path):
+            self._check_size()
             try:
-                frame = pd.read_csv(
-                    self._path,
-                    sep=self._separator,
-                    header=None,
-                    skiprows=self._header_row + 1,
-                    dtype=None if target is None else {target: str},
-                    na_values=MISSING,
-                    keep_default_na=False,
-                    skipinitialspace=True,
-                    encoding="utf-8-sig",
-                    low_memory=False,
-                    **EXACT_NUMBERS,
-                )
+                with open_text(self._path, self._limit) as file:
+                    frame = self._parse(file, target)
             except pd.errors.EmptyDataError as error:
                 raise InputError(f"{quote_path(self._path)} has a header but no rows; add rows of data") from error
             except pd.errors.ParserError as error:
@@ -156,6 +176,20 @@ class TextFile(Table):
             self.locate(0)
         return frame
 
+    def _parse(self, file: TextIO, target: int | None) -> pd.DataFrame:
+        return pd.read_csv(
+            file,
+            sep=self._separator,
+            header=None,
+            skiprows=self._header_row + 1,
+            dtype=None if target is None else {target: str},
+            na_values=MISSING,
+            keep_default_na=False,
+            skipinitialspace=True,
+            low_memory=False,
+            **EXACT_NUMBERS,
+        )
+
     def locate(self, row: int) -> str:
         return f"line {self._lines[row]}"
 
@@ -164,7 +198,7 @@ class TextFile(Table):
         """The line on which each row starts; raises for a row that is too long or too short."""
         lines: list[int] = []
         with explain_read_errors(self._path):
-            for _, line, cells in islice(self._rows(), 1, None):
+            for _, line, cells in islice(self._rows(self._separator), 1, None):
                 if len(cells) != len(self.names):
                     advice = "check the separators and quotes of this line"
                     if not lines and len(cells) == len(self.names) + 1:
@@ -175,26 +209,6 @@ class TextFile(Table):
                     )
                 lines.append(line)
         return lines
-
-
-def _open_parquet(path: Path) -> Table:
-    name = quote_path(path)
-    with explain_read_errors(path):
-        path.open("rb").close()  # reports a file that cannot be opened better than pyarrow does
-        try:
-            frame = pd.read_parquet(path, engine="pyarrow")
-        except ImportError as error:
-            advice = 'install it with: pip install "ksparse[parquet]"'
-            raise InputError(f"Parquet files need pyarrow; {advice}") from error
-        except MemoryError:
-            raise
-        except Exception as error:  # damaged files raise many kinds, without a common base
-            raise InputError(f"{name} is not a Parquet file or is damaged; make or download it again") from error
-    if any(level is not None for level in frame.index.names):
-        frame = frame.reset_index()
-    if not len(frame):
-        raise InputError(f"{name} has columns but no rows; add rows of data")
-    return Table(str(path), [str(column) for column in frame.columns], frame)
 
 
 def _load_built_in(name: str) -> Table:
@@ -219,6 +233,9 @@ def parse_numbers(column: pd.Series) -> Array:
 
 def read_numbers(table: Table, frame: pd.DataFrame, columns: list[int], *, advise_drop: bool) -> Array:
     """Columns as a matrix of finite numbers; true is 1, false is 0. Reports all problems at once."""
+    plain = _read_plain_numbers(frame.iloc[:, columns])
+    if plain is not None:
+        return plain
     X = np.empty((len(frame), len(columns)), order="F")
     problems: dict[str, dict[str, str]] = {}
     for place, column in enumerate(columns):
@@ -233,6 +250,14 @@ def read_numbers(table: Table, frame: pd.DataFrame, columns: list[int], *, advis
     if problems:
         raise _not_numeric(table, problems, advise_drop=advise_drop)
     return X
+
+
+def _read_plain_numbers(frame: pd.DataFrame) -> Array | None:
+    """All columns at once, which is much faster for thousands of them; None unless each has finite numbers only."""
+    if not all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in set(frame.dtypes)):
+        return None
+    X = np.asfortranarray(frame.to_numpy(dtype=np.float64))
+    return X if X.size and max(X.max(), -X.min()) <= LARGEST else None
 
 
 def _describe_problems(table: Table, cells: pd.Series, numbers: Array) -> dict[str, str]:
@@ -254,12 +279,18 @@ def _not_numeric(table: Table, problems: dict[str, dict[str, str]], *, advise_dr
     more = f"; and {len(described) - MOST_PROBLEMS} more columns" if len(described) > MOST_PROBLEMS else ""
     advice = [text for what, text in ADVICE.items() if any(what in found for found in problems.values())]
     if advise_drop:
-        names = shlex.quote(escape_control(",".join(list(problems)[:MOST_PROBLEMS])))
-        advice.append(f"or leave columns out with --drop {names}{',…' if more else ''}")
+        advice.append(f"or leave columns out with --drop {_list_for_shell(list(problems))}")
     return InputError(
         f"features must be finite numbers, but in {quote_path(table.source)}"
         f" {'; '.join(described[:MOST_PROBLEMS])}{more}. To fix this: {'; '.join(advice)}"
     )
+
+
+def _list_for_shell(names: list[str]) -> str:
+    """The first of some columns as an argument of the command."""
+    text = escape_control(",".join(names[:MOST_PROBLEMS]))
+    more = ",…" if len(names) > MOST_PROBLEMS else ""
+    return shlex.quote(text) + more if len(text) <= LONGEST_CELL else "COL,COL"
 
 
 def read_target(table: Table, frame: pd.DataFrame, target: int) -> AnyArray:

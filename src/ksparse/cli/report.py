@@ -18,9 +18,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.metrics import confusion_matrix
 
+from ..limits import LARGEST
 from ..plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay
+from ..wording import cut_text, escape_control
 from . import summary
-from .errors import escape_control
 from .fitting import FittedModel
 
 #: Width and height of a figure in inches.
@@ -29,6 +30,8 @@ SIZE = (5.6, 3.9)
 MOST_POINTS = 2000
 #: Number of classes whose paths are drawn.
 MAX_PLOTTED_CLASSES = 4
+#: Number of classes whose confusions are counted: the table has the square of it.
+MAX_CONFUSED_CLASSES = 50
 
 
 def render_report(fitted: FittedModel) -> str:
@@ -43,7 +46,8 @@ def render_report(fitted: FittedModel) -> str:
     )
     result, choosing = fitted.model.result_, fitted.chose_k
     rows = fitted.test if len(fitted.test) else fitted.train
-    y, prediction = fitted.y[rows], fitted.model.predict(fitted.data.X[rows])
+    with np.errstate(over="ignore"):  # an exponential of a far row
+        y, prediction = fitted.y[rows], fitted.model.predict(fitted.data.X[rows])
     standardized = fitted.coefficients(standardize=True)[:, fitted.selected]
     return environment.get_template("report.html").render(
         fitted=fitted,
@@ -51,7 +55,7 @@ def render_report(fitted: FittedModel) -> str:
         result=result,
         bars=standardized[0].tolist() if len(standardized) == 1 else None,
         rows="test" if len(fitted.test) else "training",
-        confusion=_count_confusions(fitted, y, prediction) if fitted.task.has_classes else None,
+        confusion=_count_confusions(fitted, y, prediction) if _has_few_classes(fitted) else None,
         predictions=None if fitted.task.has_classes else _draw_predictions(fitted, y, prediction),
         path_figures=_draw_path(fitted) if choosing else None,
         convergence=_draw(ConvergenceDisplay.from_estimator, fitted.model) if len(result.history) else None,
@@ -60,8 +64,12 @@ def render_report(fitted: FittedModel) -> str:
     )
 
 
+def _has_few_classes(fitted: FittedModel) -> bool:
+    return fitted.task.has_classes and len(fitted.model.classes_) <= MAX_CONFUSED_CLASSES
+
+
 def _count_confusions(fitted: FittedModel, y: Any, prediction: Any) -> pd.DataFrame:
-    classes = [str(name) for name in fitted.model.classes_.tolist()]
+    classes = [cut_text(name) for name in fitted.model.classes_.tolist()]
     counts = confusion_matrix(y, prediction, labels=fitted.model.classes_)
     return pd.DataFrame(counts, classes, classes).rename_axis(columns="true \\ predicted")
 
@@ -73,12 +81,16 @@ def _draw_path(fitted: FittedModel) -> list[tuple[str, str]]:
     options = {"standardize_by": fitted.scaler.scale_, "feature_names": names}
     for output in range(min(outputs, MAX_PLOTTED_CLASSES)):
         picture = _draw(CoefficientPathDisplay.from_estimator, fitted.model, output=output, **options)
-        which = f" of class {fitted.model.classes_[output]}" if outputs > 1 else ""
+        which = f" of class {cut_text(fitted.model.classes_[output])}" if outputs > 1 else ""
         figures.append((picture, f"Standardized coefficients{which} for each k."))
     return figures
 
 
-def _draw_predictions(fitted: FittedModel, y: Any, prediction: Any) -> str:
+def _draw_predictions(fitted: FittedModel, y: Any, prediction: Any) -> str | None:
+    finite = np.abs(prediction) <= LARGEST
+    if not finite.any():
+        return None
+    y, prediction = y[finite], prediction[finite]
     rows = np.random.default_rng(fitted.settings.seed).permutation(len(y))[:MOST_POINTS]
     ends = [min(y.min(), prediction.min()), max(y.max(), prediction.max())]
 
@@ -86,7 +98,7 @@ def _draw_predictions(fitted: FittedModel, y: Any, prediction: Any) -> str:
         ax.plot(ends, ends, color="#c3c9d1", linewidth=1.0)
         ax.scatter(prediction[rows], y[rows], s=14, color="#3f5f8a", alpha=0.6, linewidths=0)
         ax.set_xlabel("predicted")
-        ax.set_ylabel(f"true {escape_control(fitted.data.target)}"[:60], parse_math=False)
+        ax.set_ylabel(f"true {cut_text(fitted.data.target)}", parse_math=False)
         ax.spines[["top", "right"]].set_visible(False)
 
     return _draw(draw)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..selection import compute_standard_errors
-from .errors import escape_control, quote
+from ..wording import LONGEST_CELL, cut_text, escape_control, quote
 from .fitting import FittedModel
 from .settings import FOLDS
 
@@ -37,9 +37,7 @@ def describe_data(fitted: FittedModel) -> list[str]:
     if fitted.task.has_classes:
         counts = pd.Series(fitted.y).value_counts().sort_index()
         more = f" and {len(counts) - MAX_LISTED_CLASSES} more" if len(counts) > MAX_LISTED_CLASSES else ""
-        shown = ", ".join(
-            f"{escape_control(name)} ({count} rows)" for name, count in counts[:MAX_LISTED_CLASSES].items()
-        )
+        shown = ", ".join(f"{cut_text(name)} ({count} rows)" for name, count in counts[:MAX_LISTED_CLASSES].items())
         lines.append(f"Classes: {shown}{more}")
     split = "all rows for training, none for testing (--test 0)"
     if len(fitted.test):
@@ -107,10 +105,10 @@ def tabulate_path(fitted: FittedModel) -> pd.DataFrame:
 
 def tabulate_coefficients(fitted: FittedModel) -> list[pd.DataFrame]:
     """Selected features with both kinds of coefficients: in one table, or in two with a column for each class."""
-    rows = [*(escape_control(fitted.data.names[feature]) for feature in fitted.selected), "(intercept)"]
+    rows = [*(cut_text(fitted.data.names[feature], LONGEST_CELL) for feature in fitted.selected), "(intercept)"]
     outputs = ["Feature"]
     if len(fitted.coefficients(standardize=False)) > 1:
-        outputs = [escape_control(name) for name in fitted.model.classes_.tolist()]
+        outputs = [cut_text(name) for name in fitted.model.classes_.tolist()]
     tables = []
     for title, standardize in (("Coefficient", False), ("Standardized coefficient", True)):
         selected = fitted.coefficients(standardize=standardize)[:, fitted.selected]

@@ -236,7 +236,7 @@ class BarzilaiBorwein(StepRule):
 
 @dataclass(frozen=True)
 class Backtracking(StepRule):
-    """Start from a long step, and shorten it until f falls after S3.
+    """Start from a long step, and cut_text it until f falls after S3.
 
     f then never rises, so that supports cannot repeat.
 
