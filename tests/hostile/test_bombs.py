@@ -371,7 +371,7 @@ MODELS: dict[str, tuple[dict[str, Any], str]] = {
     "no labels": (NAMED | {"classes_": make_labels(["n"])}, "fit and save it again"),
     "coefficients": (NAMED | {"coef_": {"tuple": [1.0, 2.0, 3.0]}}, "not one coefficient for each"),
     "intercept": (NAMED | {"intercept_": "x"}, "cannot predict with the model"),
-    "infinite intercept": (NAMED | {"intercept_": {"float": "nan"}}, "the prediction for row 1 is not finite"),
+    "infinite intercept": (NAMED | {"intercept_": {"float": "nan"}}, "coefficients that are not finite"),
     "pipeline": ({"model": {"Pipeline": {"steps": [], "memory": None, "verbose": False}}}, ""),
 }
 

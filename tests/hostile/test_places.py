@@ -44,7 +44,7 @@ def test_bad_places_for_predictions(
 ) -> None:
     make_bad_places(tmp_path)
     before = sorted(tmp_path.rglob("*"))
-    monkeypatch.setattr(commands, "load", pytest.fail)
+    monkeypatch.setattr(commands, "predict_rows", pytest.fail)
     line = refused(capsys, "predict", "model.json", "new.csv", "--out", f"{tmp_path}/{name}")
     assert line.startswith(f"ksparse: cannot write '{tmp_path}/{name}': ")
     assert BAD_FILES[name] in line
@@ -97,7 +97,7 @@ def test_read_only_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "model.json").write_text("old")
-    monkeypatch.setattr(commands, "load", pytest.fail)
+    monkeypatch.setattr(commands, "predict_rows", pytest.fail)
     monkeypatch.setattr(commands, "load_training_data", pytest.fail)
     forbid(monkeypatch, folder / "model.json")
     assert "it is read-only" in refused(capsys, "predict", "m", "d", "--out", folder / "model.json")

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils import get_tags
 
-from .._types import AnyArray, Array, Matrix
+from .._types import AnyArray, Matrix
 from ..limits import PREDICTION_COST
 from ..persistence import load_with_notes
 from ..wording import LONGEST_CELL, cut_text
@@ -72,8 +72,8 @@ def _load_model(path: Path, max_memory: int | None) -> tuple[Any, int | None]:
             raise InputError(str(error)) from error
     for version in sorted({str(getattr(warning.message, "original_sklearn_version", "")) for warning in caught} - {""}):
         complain(
-            f"warning: the model was saved with scikit-learn {version}, and this is {sklearn.__version__}: its scaler or"
-            " imputer may act in another way"
+            f"warning: the model was saved with scikit-learn {version}, and this is {sklearn.__version__}: its scaler"
+            " or imputer may act in another way"
         )
     if not hasattr(model, "predict"):
         raise InputError(f"{quote_path(path)} has a {type(model).__name__}, which makes no predictions")
@@ -101,6 +101,11 @@ def _find_contradiction(model: Any) -> str:
     numeric = isinstance(coefficients, np.ndarray) and coefficients.dtype.kind == "f" and coefficients.ndim in (1, 2)
     if coefficients is not None and not (numeric and coefficients.shape[-1] == count):
         return f"it has not one coefficient for each of its {count} features"
+    numbers = [
+        np.asarray(values) for values in (coefficients, getattr(model, "intercept_", None)) if values is not None
+    ]
+    if not all(np.isfinite(values).all() for values in numbers if values.dtype.kind == "f"):
+        return "it has coefficients that are not finite"
     return ""
 
 
