@@ -1,0 +1,41 @@
+"""All checks by their names: how a case is drawn, and what is checked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from . import functions, invariances, oracles
+from .data import Choose
+
+__all__ = ["CHECKS", "Check"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A kind of check.
+
+    Parameters
+    ----------
+    draw : callable
+        ``draw(choose) -> case``, where ``choose(options)`` picks one of them. The repr of a case makes it again.
+    run : callable
+        ``run(case)``, which raises `Failed`, or any other error, if ksparse is wrong.
+    seconds : float
+        How long a case may take.
+    """
+
+    draw: Callable[[Choose], Any]
+    run: Callable[[Any], None]
+    seconds: float = 60.0
+
+
+CHECKS: dict[str, Check] = {
+    "solution": Check(oracles.draw_large, oracles.check_solution),
+    "best support": Check(oracles.draw_small, oracles.check_best_support),
+    "all features": Check(oracles.draw_whole, oracles.check_all_features),
+    "other units": Check(invariances.draw_rescaled, invariances.check_rescaled),
+    "no change": Check(invariances.draw_changed, invariances.check_changed),
+    "multiples of f": Check(functions.draw_multiple, functions.check_multiple),
+}
