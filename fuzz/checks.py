@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import functions, invariances, oracles
+from . import choosing, functions, graphs, invariances, oracles
 from .data import Choose
 
 __all__ = ["CHECKS", "Check"]
@@ -37,5 +37,11 @@ CHECKS: dict[str, Check] = {
     "all features": Check(oracles.draw_whole, oracles.check_all_features),
     "other units": Check(invariances.draw_rescaled, invariances.check_rescaled),
     "no change": Check(invariances.draw_changed, invariances.check_changed),
+    "path": Check(choosing.draw_path, choosing.check_path),
+    "scores of folds": Check(choosing.draw_scored, choosing.check_scores),
+    "criteria": Check(choosing.draw_criterion, choosing.check_criterion),
+    "stability": Check(choosing.draw_halved, choosing.check_stability),
+    "graph": Check(graphs.draw_graph, graphs.check_graph),
+    "discriminant": Check(graphs.draw_discriminant, graphs.check_discriminant),
     "multiples of f": Check(functions.draw_multiple, functions.check_multiple),
 }
