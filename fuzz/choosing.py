@@ -52,9 +52,13 @@ def draw_path(choose: Choose) -> Recipe:
 
 
 def check_path(recipe: Recipe) -> None:
-    """Along a path, f never rises and is that of the coefficients, and no model has more than k features."""
+    """Along a path, f never rises and is that of the coefficients; no model has more than k features.
+
+    A model with fewer than k has no higher f than a fit alone: it would have left out features that lower f.
+    """
     problem = _allow_few(recipe.build())
-    ks = range(len(problem.parameters.get("always_select", ())), recipe.p + 1)
+    fewest = len(problem.parameters.get("always_select", ()))
+    ks = sorted({k for k in (0, 1, 2, 3, recipe.p // 2, recipe.p) if k >= fewest})
     path = _quietly(lambda: ksparse.path(problem.X, problem.y, ks, problem.build_estimator(), **_weigh(problem)))
     truth = Truth(problem)
     gain = truth.value(np.zeros_like(truth.null)) - min(path.values)
@@ -67,6 +71,9 @@ def check_path(recipe: Recipe) -> None:
         demand(result.value <= before + room, f"k = {k}: f = {result.value!r} is above {before!r} of a smaller k")
         used = np.unique(labels[np.atleast_2d(solution[0]).any(axis=0)])
         demand(len(used) <= k, f"k = {k}, but {len(used)} are selected")
+        if len(used) < k:
+            alone = _quietly(lambda k=int(k): problem.fit(k=k)).result_.value
+            demand(result.value <= alone + room, f"k = {k}: f = {result.value!r} with {len(used)}, but {alone!r} alone")
         before = min(before, result.value)
 
 
@@ -127,6 +134,8 @@ def _compare_with_path(
     truth = Truth(part)
     gain = abs(truth.value(np.zeros_like(truth.null)) - alone)
     demand(abs(value - alone) > 1e-9 * gain, f"{said}: other scores of the same f")
+    n_used = np.count_nonzero(np.atleast_2d(solution.coef_).any(axis=0))
+    demand(value < alone or n_used >= k or "feature_groups" in part.parameters, f"{said}, with {n_used} features")
     return ("better: " if value < alone else "worse: ") + said
 
 

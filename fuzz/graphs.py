@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import ksparse
@@ -20,8 +21,8 @@ __all__ = ["Graph", "check_discriminant", "check_graph", "draw_discriminant", "d
 #: Largest entry of Ω⁻¹ − Σ on the graph, for correlations.
 STATIONARY = 1e-5
 SAME_VALUE = 1e-7
-#: Largest difference of discriminants, as a fraction of their size times the condition number over its limit.
-SAME_DISCRIMINANT = 1e-6
+#: Largest difference of probabilities.
+SAME_PROBABILITY = 1e-6
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Graph:
         elif self.data == "integers":
             X = rng.integers(-2, 3, X.shape).astype(float)
         elif self.data == "means":
-            X += 10.0 ** rng.integers(2, 6, self.p)
+            X += 10.0 ** rng.integers(2, 9, self.p)
         y = np.arange(self.n) % self.classes
         X += rng.standard_normal((self.classes, self.p))[y]
         return X * 2.0 ** rng.integers(-1, 2, self.p) ** self.exponent, y
@@ -148,27 +149,35 @@ def draw_discriminant(choose: Choose) -> Graph:
 
 
 def check_discriminant(case: Graph) -> None:
-    """With all edges, the discriminants are those of scikit-learn."""
+    """With all edges, the probabilities are those of the closed form, and near those of scikit-learn."""
     X, y = case.draw_samples()
     model = _fit(ksparse.SparseDiscriminantAnalysis(k=case.k), X, y)
     if not model.result_.success or "bound" in model.result_.message:
         raise Refused(model.result_.message)
+    truth, condition = _compute_probabilities(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        peer = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
-    here, there = (np.atleast_2d(judge.decision_function(X).T).T for judge in (model, peer))
-    # Of several classes, only differences matter.
-    here, there = (margins[:, 1:] - margins[:, :1] if case.classes > 2 else margins for margins in (here, there))
+        peer = LinearDiscriminantAnalysis(solver="svd", tol=1e-10).fit(X, y).predict_proba(X)
+    # Large means leave fewer digits of the differences, but no worse than in proportion to the means.
+    lost = float((np.abs(X).max(axis=0) / X.std(axis=0)).max())
+    room = SAME_PROBABILITY + 1e-14 * condition + 1e-12 * lost
+    for name, expected in (("the closed form", truth), ("scikit-learn", peer)):
+        difference = np.abs(model.predict_proba(X) - expected).max()
+        demand(difference <= room, f"probabilities differ by {difference:g} from {name}; condition {condition:g}")
     sums = model.predict_proba(X).sum(axis=1)
     demand(np.allclose(sums, 1.0, atol=1e-12), f"probabilities add up to {sums}")
-    centred = X - model.means_[y]
+
+
+def _compute_probabilities(X: Any, y: Any) -> tuple[Any, float]:
+    """Probabilities of the classes by Bayes' formula, and the condition number of the correlations in the classes."""
+    Z = X - X.mean(axis=0)
+    means = np.array([Z[y == label].mean(axis=0) for label in np.unique(y)])
+    centred = Z - means[y]
     spreads = np.sqrt(np.mean(np.square(centred), axis=0))
-    condition = np.linalg.cond(np.cov((centred / spreads).T, bias=True))
-    # The means of features enter the intercept with all their digits.
-    size = np.abs(there).max() + np.abs(model.coef_ * np.abs(X).max(axis=0)).sum()
-    room = (SAME_DISCRIMINANT + 1e-14 * condition) * size
-    difference = np.abs(here - there).max()
-    demand(difference <= room, f"discriminants differ by {difference:g}, more than {room:g}; condition {condition:g}")
+    correlations = (centred / spreads).T @ (centred / spreads) / len(X)
+    slopes = np.linalg.solve(correlations, (means / spreads).T)
+    margins = (Z / spreads) @ slopes - 0.5 * np.sum((means / spreads).T * slopes, axis=0)
+    return softmax(margins + np.log(np.bincount(y) / len(y)), axis=1), float(np.linalg.cond(correlations))
 
 
 def _fit(model: Any, *data: Any) -> Any:
