@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import choosing, functions, graphs, invariances, oracles
+from . import choosing, files, functions, graphs, invariances, kills, oracles, readers
 from .data import Choose
 
 __all__ = ["CHECKS", "Check"]
+
+GIGABYTE = 2**30
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,14 @@ class Check:
         ``run(case)``, which raises `Failed`, or any other error, if ksparse is wrong.
     seconds : float
         How long a case may take.
+    memory : int
+        How many bytes more than before a case may take.
     """
 
     draw: Callable[[Choose], Any]
     run: Callable[[Any], None]
     seconds: float = 60.0
+    memory: int = 2 * GIGABYTE
 
 
 CHECKS: dict[str, Check] = {
@@ -44,4 +49,7 @@ CHECKS: dict[str, Check] = {
     "graph": Check(graphs.draw_graph, graphs.check_graph),
     "discriminant": Check(graphs.draw_discriminant, graphs.check_discriminant),
     "multiples of f": Check(functions.draw_multiple, functions.check_multiple),
+    "damaged files": Check(files.draw_file, readers.check_reading, seconds=20.0, memory=GIGABYTE // 2),
+    "damaged files, command": Check(files.draw_file, readers.check_command, seconds=30.0, memory=GIGABYTE // 2),
+    "kills": Check(kills.draw_kill, kills.check_kill),
 }

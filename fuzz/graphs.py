@@ -1,4 +1,4 @@
-"""Precision matrices against truth: stationarity, the best of all graphs, other units; discriminants of scikit-learn."""
+"""Precision matrices against truth: stationarity, the best of all graphs; discriminants by closed form."""
 
 from __future__ import annotations
 

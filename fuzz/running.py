@@ -24,8 +24,6 @@ from .outcomes import Missed, Refused
 __all__ = ["OUTCOMES", "Runner", "Tally", "draw_case"]
 
 OUTCOMES = ("passed", "refused", "missed", "failed")
-#: Memory that a case may take beyond what the interpreter and the packages have.
-MOST_MEMORY = 2 * 2**30
 #: Failures of one check that are written as files.
 MOST_FILES = 50
 
@@ -100,14 +98,20 @@ class Runner:
 
 def _serve(pipe: Connection) -> None:
     """Run the cases that are asked for until the pipe is closed."""
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, resource.RLIM_INFINITY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while True:
         try:
             name, seed, number = pipe.recv()
         except EOFError:
             return
+        _limit_memory(CHECKS[name].memory)
         pipe.send(_judge(name, seed, number))
+
+
+def _limit_memory(more: int) -> None:
+    """Let the process take so many bytes more than it has; child processes inherit the sum."""
+    pages = int(Path("/proc/self/statm").read_text().split()[5])  # of data and stack
+    resource.setrlimit(resource.RLIMIT_DATA, (pages * resource.getpagesize() + more, resource.RLIM_INFINITY))
 
 
 def _judge(name: str, seed: int, number: int) -> tuple[str, str]:

@@ -39,7 +39,7 @@ def test_the_truth_of_many_fits(name: str, examples: int) -> None:
 @pytest.mark.parametrize("model", ESTIMATORS)
 def test_a_path_uses_all_features_that_help(model: str) -> None:
     """A start from more features that drops those at a bound last would leave none that help."""
-    for seed in range(4):
+    for seed in range(7, 16, 2):
         check_path(Recipe(model, n=30, p=6, alpha=0.01, variant="positive", seed=seed))
 
 

@@ -148,7 +148,7 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         if check_flag(self.standardize, "standardize"):
             # Not centred: sparse X stays sparse, and the intercept, which is not penalized, takes care of the means.
             with np.errstate(invalid="ignore"):  # the weighted variance of a constant feature may round below 0
-                scaler = StandardScaler(with_mean=False).fit(X, sample_weight=samples.sample_weight)
+                scaler = StandardScaler(with_mean=False).fit(X, sample_weight=_average_one(samples.sample_weight))
             self._scale, X = scaler.scale_, scaler.transform(X)
         target = self.fit_target(samples.y)
         sample_weight = self.weigh_samples(target, samples.sample_weight)
@@ -329,6 +329,13 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, **ACCEPTED, reset=False)
         return multiply_selected(X, self.coef_) + self.intercept_
+
+
+def _average_one(sample_weight: Array | None) -> Array | None:
+    """Weights whose positive ones are 1 on average: the scaler takes their sum for the number of rounding errors."""
+    if sample_weight is None:
+        return None
+    return normalize_weights(sample_weight, len(sample_weight))[1] * np.count_nonzero(sample_weight)
 
 
 def multiply_selected(X: Matrix, coefficients: Array) -> Array:
