@@ -51,5 +51,5 @@ CHECKS: dict[str, Check] = {
     "multiples of f": Check(functions.draw_multiple, functions.check_multiple),
     "damaged files": Check(files.draw_file, readers.check_reading, seconds=20.0, memory=GIGABYTE // 2),
     "damaged files, command": Check(files.draw_file, readers.check_command, seconds=30.0, memory=GIGABYTE // 2),
-    "kills": Check(kills.draw_kill, kills.check_kill),
+    "kills": Check(kills.draw_kill, kills.check_kill, seconds=150.0),
 }

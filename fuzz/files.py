@@ -24,7 +24,18 @@ __all__ = ["FORMATS", "File", "draw_file", "list_seeds"]
 TOKENS = (
     *(b'"', b'""', b"'", b",", b";", b"\t", b"\n", b"\r", b"\r\n", b"\n\n", b" ", b":", b"#", b"\\", b"=", b"\0"),
     *(b"0", b"-1", b"1e400", b"-1e308", b"1e-320", b"nan", b"inf", b"NA", b"null", b"true", b"1,5", b"0x1f", b"1_000"),
-    *(b"2147483647", b"99999999999999999999", b"50000000", b"\xef\xbb\xbf", b"\xff\xfe", b"\x1b[2J", b"\xc3\xa9"),
+    *(
+        b"2147483647",
+        b"99999999999999999999",
+        b"50000000",
+        b"\xef\xbb\xbf",
+        b"\xff\xfe",
+        b"\x1b[2J",
+        b"\xc3\xa9",
+        b"\x1c",
+        b"\xc2\x85",
+        b"\xe2\x80\xa8",
+    ),
     *(b"[", b"]", b"{", b"}", b"qid:1", b"y", b"a" * 3000, b",," * 200, b"[" * 2000, b"1:1 " * 50),
 )
 #: What may take the place of a value of a JSON file.

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from ksparse.persistence import loads
@@ -44,11 +45,11 @@ def draw_kill(choose: Choose) -> Kill:
 def check_kill(case: Kill) -> None:
     """After the kill, both files are old or both are new; after an interrupt, nothing else is there."""
     with tempfile.TemporaryDirectory() as place:
-        folder, data = Path(place) / "out", Path(place) / "data.csv"
-        data.write_text(ROWS)
-        _start(data, folder, 1).wait(LONGEST_RUN)
-        old = {name: (folder / name).read_bytes() for name in NAMES}
-        process = _start(data, folder, 2)
+        folder, old = Path(place) / "out", make_old_files()
+        folder.mkdir()
+        for name, content in old.items():
+            (folder / name).write_bytes(content)
+        process = _start(Path(place), 2)
         if case.after_writing:
             _wait_for_writing(process, folder)
         time.sleep(case.seconds)
@@ -57,7 +58,17 @@ def check_kill(case: Kill) -> None:
         _check_folder(case, folder, old)
 
 
-def _start(data: Path, folder: Path, k: int) -> subprocess.Popen[bytes]:
+@cache
+def make_old_files() -> dict[str, bytes]:
+    """What an earlier run has written, with one feature."""
+    with tempfile.TemporaryDirectory() as place:
+        _start(Path(place), 1).wait(LONGEST_RUN)
+        return {name: (Path(place) / "out" / name).read_bytes() for name in NAMES}
+
+
+def _start(place: Path, k: int) -> subprocess.Popen[bytes]:
+    data, folder = place / "data.csv", place / "out"
+    data.write_text(ROWS)
     command = [sys.executable, "-m", "ksparse", "fit", str(data), "--target", "y", "--task", "regression"]
     command += ["--k", str(k), "--alpha", "0.1", "--test", "0", "--out", str(folder)]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

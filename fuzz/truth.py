@@ -159,12 +159,8 @@ class Truth:
         sizes = np.where(sizes > 0, sizes, 1.0)[:, None]
         unit = self.problem.parameters["delta"] if self.model == "huber" else 1.0
         full = np.zeros((self.Z.shape[1], self.outputs))
-        start = np.zeros(shape)
-        if self.model == "poisson" and self.problem.fit_intercept:
-            start[-1] = np.log(max(float(self.weights @ self.y), 1e-12))
-        if self.model == "huber" and self.problem.fit_intercept:
-            start[-1] = full[-1] = np.median(self.y)
-        height = max(self.value(full) if self.model == "huber" else 1.0, 1e-300)
+        start = full[used] = self._choose_start(used, n_features)
+        height = max(self.value(full), 1e-6 * unit**2) if self.model == "huber" else 1.0
 
         def evaluate(flat: Any) -> tuple[float, Any]:
             full[used] = flat.reshape(shape) * unit / sizes
@@ -176,3 +172,12 @@ class Truth:
         with np.errstate(all="ignore"):
             found = minimize(evaluate, (start * sizes / unit).ravel(), jac=True, bounds=bounds, options=options)
         return found.x.reshape(shape) * unit / sizes
+
+    def _choose_start(self, used: list[int], n_features: int) -> Any:
+        """Coefficients near the solution: where y is large, a search from zero would not come near."""
+        if self.model == "huber":
+            return self._minimize_squares(used, n_features)
+        start = np.zeros((len(used), self.outputs))
+        if self.model == "poisson" and self.problem.fit_intercept:
+            start[-1] = np.log(max(float(self.weights @ self.y), 1e-12))
+        return start

@@ -11,20 +11,24 @@ from fuzz.outcomes import Failed
 from tests.hostile.cases import check_many
 
 
-@pytest.mark.parametrize(("name", "examples"), [("other units", 150), ("no change", 100), ("multiples of f", 60)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "examples"), [("other units", 100), ("no change", 60), ("multiples of f", 30)])
 def test_invariances(name: str, examples: int) -> None:
     check_many(name, examples)
 
 
-@pytest.mark.parametrize("unit", [4.0**-20, 4.0**-7, 4.0**7, 4.0**20])
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [4.0**-20, 4.0**20])
 @pytest.mark.parametrize("variant", ["plain", "positive", "standardize"])
 @pytest.mark.parametrize("model", ESTIMATORS)
 def test_units(model: str, variant: str, unit: float) -> None:
-    """Units from 1e-12 to 1e12, of the features, of the target and of the weights."""
-    for seed, scales in enumerate([Scales(unit), Scales(1.0, unit), Scales(1.0, 1.0, unit), Scales(unit, unit)]):
-        check_rescaled(Rescaled(Recipe(model, n=30, p=6, alpha=0.01, variant=variant, seed=seed), scales))
+    """Units of the features, of the target and of the weights that differ by 1e12."""
+    for seed, scales in enumerate([Scales(unit), Scales(1.0, unit), Scales(1.0, 1.0, unit)]):
+        recipe = Recipe(model, n=30, p=6, alpha=0.01, variant=variant, weighting="random", seed=seed)
+        check_rescaled(Rescaled(recipe, scales))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("model", ESTIMATORS)
 def test_changes(model: str, change: str) -> None:
@@ -32,10 +36,11 @@ def test_changes(model: str, change: str) -> None:
     check_changed(Changed(Recipe(model, n=30, p=6, alpha=0.01, weighting="integers", variant=variant), change))
 
 
-@pytest.mark.parametrize("exponent", range(-12, 16, 3))
+@pytest.mark.slow
+@pytest.mark.parametrize("exponent", [-12, -6, 6, 11, 15])
 @pytest.mark.parametrize("with_hessian", [False, True])
 def test_multiples_of_a_function(exponent: int, with_hessian: bool) -> None:
-    for seed in range(3):
+    for seed in range(2):
         check_multiple(Multiple(seed, 40, 8, 3, "quadratic", exponent, 0.0, with_hessian))
 
 

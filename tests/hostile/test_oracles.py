@@ -14,14 +14,15 @@ from fuzz.truth import Truth
 from tests.hostile.cases import check_many
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "examples"),
     [
-        ("solution", 150),
-        ("best support", 100),
+        ("solution", 100),
+        ("best support", 60),
         ("all features", 20),
-        ("path", 50),
-        ("criteria", 20),
+        ("path", 40),
+        ("criteria", 10),
         ("graph", 60),
         ("discriminant", 60),
     ],
@@ -36,6 +37,7 @@ def test_the_truth_of_many_fits(name: str, examples: int) -> None:
     check_many(name, examples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ESTIMATORS)
 def test_a_path_uses_all_features_that_help(model: str) -> None:
     """A start from more features that drops those at a bound last would leave none that help."""
@@ -61,6 +63,7 @@ def test_the_oracle_finds_a_wrong_solution(model: str, monkeypatch: pytest.Monke
         check_solution(recipe)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ESTIMATORS)
 def test_the_oracle_finds_a_wrong_support(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The best support of one feature fewer is not the best one."""
