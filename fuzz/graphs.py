@@ -54,7 +54,7 @@ class Graph:
             X += 10.0 ** rng.integers(2, 9, self.p)
         y = np.arange(self.n) % self.classes
         X += rng.standard_normal((self.classes, self.p))[y]
-        return X * 2.0 ** rng.integers(-1, 2, self.p) ** self.exponent, y
+        return X * 2.0 ** (self.exponent * rng.integers(-1, 2, self.p)), y
 
 
 def draw_graph(choose: Choose) -> Graph:
@@ -67,7 +67,7 @@ def draw_graph(choose: Choose) -> Graph:
         k=choose(range(p * (p - 1) // 2 + 2)),
         data=choose(("chain", "factor", "integers", "means", "collinear")),
         shrinkage=choose((0.0, 0.1, 0.5)),
-        exponent=choose((0, 1, 10, 40)),
+        exponent=choose((0, 1, 10, 40, 150)),
     )
 
 
