@@ -96,6 +96,8 @@ def draw_file(choose: Choose) -> File:
     kind = choose(FORMATS)
     plain, _, packing = kind.partition(".")
     content: bytes = choose(list_seeds(plain))
+    if plain == "parquet" and rng.random() < 0.5:  # bits that flip rarely reach the names of columns
+        return File(kind, _write_parquet(_draw_frame(rng)))
     for _ in range(choose(range(MOST_MUTATIONS + 1))):
         mutate = _mutate_json if plain == "json" and rng.random() < 0.7 else _mutate_bytes
         content = mutate(rng, content)
@@ -137,6 +139,14 @@ def _write_parquet(frame: pd.DataFrame) -> bytes:
     buffer = io.BytesIO()
     frame.to_parquet(buffer)
     return buffer.getvalue()
+
+
+def _draw_frame(rng: np.random.Generator) -> pd.DataFrame:
+    """Columns with strange names and types, and the target y."""
+    names = [TOKENS[j].decode(errors="replace") for j in rng.choice(len(TOKENS), 3, replace=False)]
+    cells: tuple[Any, ...] = (1.5, -3, True, "text", None, b"bytes", [1.0], np.datetime64("2020-01-01"), np.inf, 1e300)
+    columns = {name: [cells[int(rng.integers(len(cells)))]] * 8 for name in names}
+    return pd.DataFrame({**columns, "y": rng.standard_normal(8)})
 
 
 def _write_models(X: Any) -> tuple[bytes, ...]:

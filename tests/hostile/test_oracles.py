@@ -32,7 +32,7 @@ def test_the_truth(name: str, examples: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "examples"), [("scores of folds", 8), ("stability", 5)])
+@pytest.mark.parametrize(("name", "examples"), [("scores of folds", 5), ("stability", 5)])
 def test_the_truth_of_many_fits(name: str, examples: int) -> None:
     check_many(name, examples)
 
