@@ -14,6 +14,8 @@ from .data import Problem
 __all__ = ["Truth"]
 
 EPSILON = float(np.finfo(float).eps)
+#: How often a search by gradients begins again where the last one has ended.
+RESTARTS = 10
 
 
 class Truth:
@@ -169,9 +171,15 @@ class Truth:
 
         bounds = [(low, np.inf) for low in self._lowest(used, n_features) for _ in range(self.outputs)]
         options = {"maxiter": 5000, "maxfun": 20000, "ftol": 1e-16, "gtol": 1e-10, "maxcor": 30}
+        flat, before = (start * sizes / unit).ravel(), np.inf
         with np.errstate(all="ignore"):
-            found = minimize(evaluate, (start * sizes / unit).ravel(), jac=True, bounds=bounds, options=options)
-        return found.x.reshape(shape) * unit / sizes
+            for _ in range(RESTARTS):  # its line search may fail far from the minimum
+                found = minimize(evaluate, flat, jac=True, bounds=bounds, options=options)
+                flat, after = found.x, float(found.fun)
+                if not after < before - 1e-12:
+                    break
+                before = after
+        return flat.reshape(shape) * unit / sizes
 
     def _choose_start(self, used: list[int], n_features: int) -> Any:
         """Coefficients near the solution: where y is large, a search from zero would not come near."""
