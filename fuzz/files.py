@@ -184,9 +184,9 @@ def _mutate_json(rng: np.random.Generator, content: bytes) -> bytes:
     """Replace a value, or give a field another name."""
     try:
         tree = json.loads(content)
-    except ValueError:
+        places = _list_places(tree)
+    except (ValueError, RecursionError):  # earlier mutations have damaged it
         return _mutate_bytes(rng, content)
-    places = _list_places(tree)
     if not places:
         return _mutate_bytes(rng, content)
     parent, key = places[int(rng.integers(len(places)))]
