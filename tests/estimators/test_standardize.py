@@ -50,6 +50,14 @@ def test_sparse_data_gives_the_same(name: str) -> None:
         assert_same(fitted(name, form(rows), alpha=0.1, standardize=True), dense)
 
 
+@pytest.mark.parametrize("scale", [1e-15, 1e15])
+def test_the_scale_of_the_weights_does_not_matter(scale: float) -> None:
+    """Their sum is not a number of rounding errors, by which features would be taken for constant, or would not."""
+    data = np.column_stack([DATA, np.full(len(DATA), 0.1)])
+    plain = fitted("linear", data, sample_weight=WEIGHTS, alpha=0.1, standardize=True)
+    assert_same(fitted("linear", data, sample_weight=scale * WEIGHTS, alpha=0.1, standardize=True), plain)
+
+
 def test_units_do_not_matter() -> None:
     assert_same(
         fitted("logistic", DATA, alpha=0.1, standardize=True),

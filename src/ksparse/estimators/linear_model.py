@@ -342,8 +342,8 @@ def standardize_columns(X: Matrix, sample_weight: Array | None) -> tuple[Matrix,
             scaler = StandardScaler(with_mean=False).fit(matrix, sample_weight=sample_weight)
         return scaler, matrix
 
-    if sample_weight is not None:
-        sample_weight = sample_weight / sample_weight.max()
+    if sample_weight is not None and sample_weight.any():
+        sample_weight = sample_weight / sample_weight.max()  # the scaler takes variances below 10ε·Σs for rounding
     scaler, scaled = standardize(X)
     units = np.ones(X.shape[1])
     doubtful = ~np.isfinite(scaler.var_) | (scaler.var_ < SMALLEST_VARIANCE)
