@@ -14,7 +14,7 @@ import numpy as np
 import ksparse
 from ksparse.cli.data import load_features, load_training_data
 from ksparse.cli.errors import InputError
-from ksparse.cli.main import main
+from ksparse.cli import main
 from ksparse.persistence import dumps, loads
 
 from .files import File
