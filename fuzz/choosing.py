@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import ksparse
@@ -277,9 +277,10 @@ def _take(problem: Problem, rows: Any) -> Problem:
 
 
 def _mean_loss(problem: Problem, model: Any) -> float:
-    """The mean loss of held-out samples, whose standard deviations do not matter."""
+    """The mean loss of held-out samples above that of perfect predictions; standard deviations do not matter."""
     truth = Truth(problem.with_parameters(alpha=0.0, standardize=False))
-    return truth.value(truth.read(model))
+    lowest = truth.weights @ (truth.y - xlogy(truth.y, truth.y)) if truth.model == "poisson" else 0.0
+    return float(truth.value(truth.read(model)) - lowest)
 
 
 def _quietly(fit: Any) -> Any:

@@ -41,12 +41,16 @@ def draw_rescaled(choose: Choose, exponents: Sequence[int] = EXPONENTS) -> Resca
     scales = draw_scales(choose, exponents)
     if recipe.model == "poisson" and not recipe.fit_intercept:
         scales = replace(scales, target=1.0)
+    if recipe.model == "poisson" and recipe.alpha == 0.0:
+        recipe = replace(recipe, alpha=0.01)  # some counts of zero have no minimum without a ridge
     return Rescaled(recipe, scales)
 
 
 def check_rescaled(case: Rescaled) -> None:
     """The solution in other units is the same one, unless the units are refused."""
     plain, scaled = case.recipe.build(), case.build()
+    if plain.model == "poisson" and not plain.y[slice(None) if plain.weights is None else plain.weights > 0].any():
+        raise Refused("counts that are all zero have no units")
     here = fit_clearly(plain)
     there = fit_clearly(scaled)
     other = f"status {here.result_.status}, but {there.result_.status} in other units: {there.result_.message}"

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 import ksparse
+from ksparse.cli import main
 from ksparse.cli.data import load_features, load_training_data
 from ksparse.cli.errors import InputError
-from ksparse.cli import main
 from ksparse.persistence import dumps, loads
 
 from .files import File

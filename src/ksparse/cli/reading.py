@@ -159,7 +159,7 @@ class TextFile(Table):
                 needed = BYTE_COST * size + CELL_COST * (marks + lines) + COLUMN_COST * width
                 check_memory(needed, self._limit, f"the table in {quote_path(self._path)}")
         if lines * width > 2 * (marks + lines):
-            self.locate(0)  # pandas would fill rows that are too short
+            self._check_rows()  # pandas would fill rows that are too short
 
     def read(self, target: int | None) -> pd.DataFrame:
         with explain_read_errors(self._path):
@@ -170,10 +170,11 @@ class TextFile(Table):
             except pd.errors.EmptyDataError as error:
                 raise InputError(f"{quote_path(self._path)} has a header but no rows; add rows of data") from error
             except pd.errors.ParserError as error:
-                self.locate(0)
+                self._check_rows()
                 raise csv.Error(str(error).strip()) from error
         if frame.shape[1] != len(self.names):
-            self.locate(0)
+            self._check_rows()
+            raise InputError(f"{quote_path(self._path)} has rows that do not end; check that all quotes are closed")
         return frame
 
     def _parse(self, file: TextIO, target: int | None) -> pd.DataFrame:
@@ -192,6 +193,10 @@ class TextFile(Table):
 
     def locate(self, row: int) -> str:
         return f"line {self._lines[row]}"
+
+    def _check_rows(self) -> None:
+        """Raise for the first row that has another number of cells than the header."""
+        _ = self._lines
 
     @cached_property
     def _lines(self) -> list[int]:

@@ -10,10 +10,17 @@ import numpy as np
 
 from .._types import Array
 from ..objectives.base import Objective, Outcome, Point, describe_objective, has_hessian, is_quadratic, value_at_zero
+from ..objectives.protocols import HasMajorizer
 from ..validation import check_iterations, check_positive_number
 from .base import Bounds, Solution
 from .lbfgs import minimize_lbfgs
-from .newton import check_uniqueness, minimize_newton, minimize_quadratic, solve_by_conjugate_gradients
+from .newton import (
+    check_uniqueness,
+    minimize_newton,
+    minimize_quadratic,
+    solve_by_conjugate_gradients,
+    solve_by_majorizing,
+)
 
 __all__ = ["Exact", "Method", "TrialRefit", "minimize_on_support"]
 
@@ -25,6 +32,8 @@ PRECISION_METHODS = ("neighbourhood", "adm")
 RESULT_TOL = 1e-12
 #: With a larger tolerance a refit only compares supports, and needs no refinement of its last step.
 COMPARISON_TOL = 1e-6
+#: Where Newton's method has failed, quadratics above f come this near to the minimum before it is tried again.
+NEAR_TOL = 1e-6
 #: Default limit of Newton iterations.
 MAX_NEWTON_STEPS = 100
 #: Largest support whose Hessian is factorized. Measured on dense and sparse linear models: beyond it conjugate
@@ -145,8 +154,19 @@ def minimize_on_support(objective: Objective, start: Array, bounds: Bounds | Non
     if solution.outcome is Outcome.SOLVED and method == "newton-cg":
         return Solution(solution.point, check_uniqueness(objective, solution.point))
     if solution.outcome is Outcome.UNFINISHED and target is None:
-        return minimize_lbfgs(objective, solution.point, bounds, tol=settings.tol * 1e-2, max_iter=10 * max_iter)
+        return _finish(objective, solution.point, bounds, settings.tol, max_iter)
     return solution
+
+
+def _finish(objective: Objective, point: Point, bounds: Bounds | None, tol: float, max_iter: int) -> Solution:
+    """Go on where Newton's method has lost its way: by quadratics above f if it has any, then by L-BFGS."""
+    if isinstance(objective, HasMajorizer) and objective.size <= MAX_CHOLESKY_SIZE:
+        near = minimize_newton(objective, point, bounds, solve=solve_by_majorizing, tol=NEAR_TOL, max_iter=max_iter)
+        solution = minimize_newton(objective, near.point, bounds, tol=tol, max_iter=max_iter)
+        if solution.outcome is not Outcome.UNFINISHED:
+            return solution
+        point = solution.point
+    return minimize_lbfgs(objective, point, bounds, tol=tol * 1e-2, max_iter=10 * max_iter)
 
 
 def _evaluate_start(objective: Objective, start: Array) -> Point:

@@ -24,7 +24,7 @@ from ..objectives.base import (
     is_quadratic,
     value_at_zero,
 )
-from ..objectives.protocols import is_unbounded_below
+from ..objectives.protocols import HasMajorizer, is_unbounded_below
 from .base import Bounds, Outcome, Solution
 
 __all__ = [
@@ -258,7 +258,18 @@ def check_uniqueness(objective: Objective, point: Point) -> Outcome:
 
 def solve_by_cholesky(objective: Objective, point: Point, gradient: Array, movable: Mask | None) -> Direction:
     """The Newton step from the k × k Hessian."""
-    hessian = compute_hessian(objective, point)
+    return _solve_movable(compute_hessian(objective, point), gradient, movable)
+
+
+def solve_by_majorizing(objective: Objective, point: Point, gradient: Array, movable: Mask | None) -> Direction:
+    """The step to the minimum of a quadratic that is above f, if the objective has one; otherwise a Newton step."""
+    majorizer = objective.majorizer(point) if isinstance(objective, HasMajorizer) else None
+    if majorizer is None:
+        return solve_by_cholesky(objective, point, gradient, movable)
+    return _solve_movable(majorizer, gradient, movable)
+
+
+def _solve_movable(hessian: Array, gradient: Array, movable: Mask | None) -> Direction:
     if movable is None:
         return _factorize(hessian)(-gradient)
     kept = np.flatnonzero(movable)

@@ -28,7 +28,8 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
 
     Samples of class l are modelled as N(μ_l, Ω⁻¹), where Ω is the `SparsePrecision` of the samples around their class
     means, with its `shrinkage` s: (1 − s)·Σ + s·diag(Σ) in place of Σ by default. A sample is assigned to the class
-    with the largest δ_l(x) = xᵀΩμ_l − ½μ_lᵀΩμ_l + log π_l.
+    with the largest δ_l(x) = xᵀΩμ_l − ½μ_lᵀΩμ_l + log π_l. The decision function leaves out (x − μ̄/2)ᵀΩμ̄, which all
+    classes have in common, with μ̄ = Σ π_l μ_l.
 
     $fields
 
@@ -78,8 +79,11 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
 
     def store_result(self: M, result: Result) -> M:
         super().store_result(result)
-        coefficients = self.means_ @ self.precision_
-        intercepts = -0.5 * np.sum(coefficients * self.means_, axis=1) + np.log(self.priors_)
+        # About a centre: what all classes have in common does not decide, and would cost digits where means are large.
+        centre = self.priors_ @ self.means_
+        offsets = self.means_ - centre
+        coefficients = offsets @ self.precision_
+        intercepts = -np.sum(coefficients * (0.5 * offsets + centre), axis=1) + np.log(self.priors_)
         if len(self.classes_) == 2:
             coefficients, intercepts = np.diff(coefficients, axis=0), np.diff(intercepts)
         self.coef_, self.intercept_ = coefficients, intercepts

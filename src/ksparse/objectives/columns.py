@@ -19,6 +19,7 @@ from .protocols import (
     DetectsUnboundedness,
     HasCrossHessian,
     HasLipschitzConstant,
+    HasMajorizer,
     HasPenalty,
     HasWorkingForm,
     NoLipschitzConstantError,
@@ -50,7 +51,13 @@ class PointwiseData(NamedTuple):
 
 
 class LinearModel(
-    TwiceDifferentiable, HasCrossHessian, HasLipschitzConstant, HasPenalty, HasWorkingForm, DetectsUnboundedness
+    TwiceDifferentiable,
+    HasCrossHessian,
+    HasLipschitzConstant,
+    HasMajorizer,
+    HasPenalty,
+    HasWorkingForm,
+    DetectsUnboundedness,
 ):
     """A loss of the margins of some columns of a design, with ridge and optional intercept.
 
@@ -312,6 +319,13 @@ class LinearModel(
         if self.is_quadratic:
             self._quadratic_hessian = hessian.copy()
         return hessian
+
+    def majorizer(self, point: Point) -> Array | None:
+        """For losses of residuals, which grow no faster than squares: the Hessian of reweighted least squares."""
+        majorizer = self._terms.majorizer(self._block, point.state, self.fit_intercept)
+        if majorizer is not None:
+            majorizer.flat[:: majorizer.shape[0] + 1] += self._ridge
+        return majorizer
 
     @cached_property
     def _ridge(self) -> Array:

@@ -19,6 +19,7 @@ __all__ = [
     "HasCrossHessian",
     "HasHeavyState",
     "HasLipschitzConstant",
+    "HasMajorizer",
     "HasPenalty",
     "HasSwapScores",
     "HasWorkingForm",
@@ -54,6 +55,14 @@ class DetectsUnboundedness(ABC):
     @abstractmethod
     def is_unbounded_below(self, point: Point) -> bool:
         """Whether this point proves that f is unbounded below, or that its infimum is not attained."""
+
+
+class HasMajorizer(ABC):
+    """An objective with a quadratic above it that touches it, where Newton's own may be far from it."""
+
+    @abstractmethod
+    def majorizer(self, point: Point) -> Array | None:
+        """The Hessian of a quadratic that touches f at a point and is above it elsewhere; None if none is known."""
 
 
 @dataclass(frozen=True)

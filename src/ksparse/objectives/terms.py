@@ -62,6 +62,10 @@ class Terms(ABC):
 
         return self.rows.reduce_rows(ratios, margins, self.samples.target, self.slopes(margins))
 
+    def majorizer(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array | None:
+        """The Hessian of a quadratic above the loss that touches it at these margins; None if none is known."""
+        return None
+
     @abstractmethod
     def hessian(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array:
         """The Hessian in the coefficients of a block (and the intercept), in the flat order of a k × q matrix."""
@@ -187,6 +191,19 @@ class PointwiseTerms(Terms):
                 if weights is not None:
                     full[:, a, :, b] = full[:, b, :, a] = self._compute_bordered_gram(block, weights, intercept)
         return full.reshape(size * q, size * q)
+
+    def majorizer(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array | None:
+        """For losses of residuals r: XᵀMX with ℓ′(r)/r in M, as in iteratively reweighted least squares."""
+        if self.samples.output_shape or not self.loss.of_residuals:
+            return None
+
+        def ratios(m: Array, y: Array, s: Array) -> Array:
+            residuals = m - y
+            curvatures = self.loss.curvature(m, y)
+            return self._weigh(np.divide(self.loss.slope(m, y), residuals, out=curvatures, where=residuals != 0), s)
+
+        weights = self.rows.map_rows(ratios, margins, self.samples.target, self.samples.weights)
+        return self._compute_bordered_gram(block, weights, intercept)
 
     def _compute_entry_weights(self, curvature: RowVector, a: int, b: int) -> RowVector | None:
         """Weight of each row in the block of outputs a and b of the Hessian; None if that is zero."""
