@@ -109,7 +109,7 @@ def test_smooth_averages_neighbours(seed: int, n_selection: int, n_k: int, n_ref
     assert found.choices == choices
     assert_allclose(found.rates, rates, rtol=1e-10, atol=1e-12)
     chosen = choose(scores, ks, "smooth").k
-    limit = rates.max() - rules.INDIFFERENCE * error
+    limit = rates.max() - rules.MARGINS["smooth"] * error
     assert rates[chosen] >= limit - 1e-8
     assert (rates[:chosen] < limit + 1e-8).all()
 
