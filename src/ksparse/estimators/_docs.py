@@ -33,10 +33,12 @@ ks : "auto" or sequence of int
 cv : int, splitter or iterable
     How to split: a number of folds, shuffled with a fixed seed and stratified for labels, or any splitter of
     scikit-learn.
-rule : {"smooth", "best", "1se"}
+rule : {"smooth", "near", "best", "1se"}
     How the scores decide. "best" takes the best mean score. "smooth" averages each mean score with those of its
     neighbours in the grid, which is less easily misled by chance, and takes the smallest k within a twentieth of a
-    standard error of the best. "1se" takes the smallest k whose mean score is within one standard error of the best.
+    standard error of the best. "near" takes the weakest penalty of the selection whose best mean score is within 0.3
+    standard errors of the best, and with it the smallest k that is as near to its best. "1se" takes the smallest k
+    whose mean score is within one standard error of the best.
 n_jobs : int
     Number of folds that are fitted in parallel, as in joblib.
 class_weight : dict or "balanced"
