@@ -23,6 +23,8 @@ MIN_PIVOT = 1e-10
 MAX_STEPS, MAX_RIDGE_HALVINGS = 50, 40
 #: The fraction of the predicted decrease that a step must achieve.
 RIDGE_DECREASE = 1e-4
+#: Rounding of f, as a fraction of it; and the least that counts as f.
+SLACK, TINY = 4.0 * float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
 #: The end is a Newton decrement below this fraction of f. The step that shows it is taken, and squares the error; with
 #: an older Hessian it shrinks the error less, and the decrement must be smaller.
 RELATIVE_TOL, REUSED_TOL = 1e-8, 1e-12
@@ -86,7 +88,7 @@ class _Ridges:
     """
 
     def __init__(self, data: PointwiseData, ridges: Array, start: Array) -> None:
-        self._loss, self._y, self._weights, self._offset = data.loss, data.target, data.weights, data.offset
+        self._loss, self._weights, self._offset = data.loss, data.weights, data.offset
         (n, k), columns = data.columns.shape, data.columns
         coefficients, intercept = start[:k], start[k:]
         self._basis: Array | None = None
@@ -97,6 +99,7 @@ class _Ridges:
         # The intercept has no ridge.
         self._ridges = np.outer(ridges, np.arange(self._columns.shape[1]) < columns.shape[1])
         self._factors: list[Array | None] = [None] * len(ridges)
+        self._targets = np.tile(data.target, len(ridges))
         #: The iterates.
         self.x = np.tile(np.append(coefficients, intercept), (len(ridges), 1))
         self._margins, self._values = self._evaluate(self.x, self._ridges)
@@ -113,8 +116,12 @@ class _Ridges:
         margins: Array = x @ self._columns.T
         if self._offset is not None:
             margins += self._offset
-        losses = apply_to_rows(self._loss.value, margins, self._y) @ self._weights
-        return margins, losses + 0.5 * np.sum(ridges * np.square(x), axis=1)
+        losses = self._apply(self._loss.value, margins) @ self._weights
+        return margins, losses + 0.5 * (ridges * np.square(x)).sum(axis=1)
+
+    def _apply(self, function: Callable[[Array, Array], Array], margins: Array) -> Array:
+        """`apply_to_rows` with the targets of all rows at hand."""
+        return function(margins.ravel(), self._targets[: margins.size]).reshape(margins.shape)
 
     def step(self, active: IntArray, reuse: bool) -> Mask:
         """Take a Newton step in the active rows of x; returns which of them have converged.
@@ -122,22 +129,22 @@ class _Ridges:
         With `reuse`, the Hessians are those of the last step without it.
         """
         values = self._values[active]
-        slopes = apply_to_rows(self._loss.slope, self._margins[active], self._y) * self._weights
+        slopes = self._apply(self._loss.slope, self._margins[active]) * self._weights
         gradients = slopes @ self._columns + self._ridges[active] * self.x[active]
         if not reuse:
             self._factorize_hessians(active)
         steps = np.array([self._solve(row, gradient) for row, gradient in zip(active, gradients, strict=True)])
-        predicted = np.sum(gradients * steps, axis=1)
+        predicted = (gradients * steps).sum(axis=1)
         if not np.isfinite(predicted).all():
             self.x[active] = np.nan
             return np.zeros(len(active), dtype=bool)
         self._search(active, steps, predicted)
         tol = REUSED_TOL if reuse else RELATIVE_TOL
-        converged: Mask = -predicted <= tol * np.maximum(np.abs(values), np.finfo(float).tiny)
+        converged: Mask = -predicted <= tol * np.maximum(np.abs(values), TINY)
         return converged
 
     def _factorize_hessians(self, active: IntArray) -> None:
-        curvatures = apply_to_rows(self._loss.curvature, self._margins[active], self._y) * self._weights
+        curvatures = self._apply(self._loss.curvature, self._margins[active]) * self._weights
         for row, curvature in zip(active, curvatures, strict=True):
             hessian = (self._columns.T * curvature) @ self._columns
             hessian.flat[:: len(hessian) + 1] += self._ridges[row]
@@ -150,19 +157,18 @@ class _Ridges:
 
     def _search(self, active: IntArray, steps: Array, predicted: Array) -> None:
         """Add the longest of the halved steps that lowers f enough to each active row of x; none where none does."""
-        x, values, ridges, lengths = self.x[active], self._values[active], self._ridges[active], np.ones(len(active))
-        slack = 4.0 * np.finfo(float).eps * np.abs(values)
-        rows = np.arange(len(active))
+        length = 1.0
         for _ in range(MAX_RIDGE_HALVINGS):
-            trial = x[rows] + lengths[rows, None] * steps[rows]
-            margins, found = self._evaluate(trial, ridges[rows])
-            good = found <= values[rows] + RIDGE_DECREASE * lengths[rows] * predicted[rows] + slack[rows]
-            taken = active[rows[good]]
+            values = self._values[active]
+            trial = self.x[active] + length * steps
+            margins, found = self._evaluate(trial, self._ridges[active])
+            good = found <= values + RIDGE_DECREASE * length * predicted + SLACK * np.abs(values)
+            taken = active[good]
             self.x[taken], self._margins[taken], self._values[taken] = trial[good], margins[good], found[good]
-            rows = rows[~good]
-            if not rows.size:
+            if len(taken) == len(active):
                 break
-            lengths[rows] *= 0.5
+            active, steps, predicted = active[~good], steps[~good], predicted[~good]
+            length *= 0.5
 
 
 def _factorize(hessian: Array) -> Array | None:
