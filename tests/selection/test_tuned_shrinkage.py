@@ -14,6 +14,7 @@ import ksparse
 from ksparse import SparseDiscriminantAnalysis, SparseDiscriminantAnalysisCV, SparsePrecision, SparsePrecisionCV
 from ksparse._types import Array
 from ksparse.datasets import make_precision
+from ksparse.estimators.precision import AMOUNTS
 from ksparse.objectives.shrinkage import shrink_covariance
 from ksparse.selection.rules import choose, compute_standard_errors
 from tests.estimators.test_discriminant import classes
@@ -99,14 +100,14 @@ def test_folds_do_not_see_what_is_held_out(kind: str) -> None:
 
 
 def test_one_split_chooses_by_the_spread_of_its_samples() -> None:
-    """The weakest shrinkage, and then the fewest edges, within 0.3 standard errors of the held-out samples."""
+    """The weakest shrinkage, and then the fewest edges, within 0.2 standard errors of the held-out samples."""
     X, ks, shrinkages = make_precision(80, 12, 0.3, random_state=0).X, [0, 4, 8, 16, 32], [0.02, 0.05, 0.1, 0.2]
     train, test = np.arange(40), np.arange(40, 80)
     model = SparsePrecisionCV(ks=ks, shrinkages=shrinkages, cv=[(train, test)]).fit(X)
     likelihoods = np.array([[score_samples(X[train], X[test], k, s) for k in ks] for s in shrinkages])
     means = likelihoods.mean(axis=-1)
     top = np.unravel_index(means.argmax(), means.shape)
-    margin = 0.3 * likelihoods[top].std(ddof=1) / np.sqrt(len(test))
+    margin = 0.2 * likelihoods[top].std(ddof=1) / np.sqrt(len(test))
     row = next(i for i in range(4) if means[i].max() >= means.max() - margin)
     column = next(j for j in range(5) if means[row, j] >= means[row].max() - margin)
     assert (model.shrinkage_, model.k_) == (shrinkages[row], ks[column])
@@ -232,7 +233,7 @@ def test_auto_leaves_out_what_is_impossible() -> None:
     """Nearly equal correlations of few samples: the smallest amounts do not converge on some fold."""
     rng = np.random.default_rng(0)
     X = 1e-4 * rng.standard_normal((8, 30)) + rng.standard_normal((8, 1))
-    amounts = np.array([0.3, 0.6, 0.9, 1.3]) / np.sqrt(8)
+    amounts = np.array(AMOUNTS) / np.sqrt(8)
     model = SparsePrecisionCV(ks=[2], cv=2).fit(X)
     assert set(model.shrinkages_.round(9)) <= set(amounts.round(9))
     assert 0.0 not in model.shrinkages_
@@ -256,7 +257,7 @@ def test_auto_drops_amounts_that_fail_on_a_fold(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(precision, "shrink_covariance", refuse)
     model = SparsePrecisionCV(ks=KS, cv=3).fit(X)
-    assert_allclose(model.shrinkages_, [0.0, *(np.array([0.9, 1.3]) / np.sqrt(40))])
+    assert_allclose(model.shrinkages_, [0.0, *(amount for amount in np.array(AMOUNTS) / np.sqrt(40) if amount >= 0.1)])
     with pytest.raises(ShrinkageError):
         SparsePrecisionCV(ks=KS, cv=3, shrinkages=[0.05, 0.2]).fit(X)
 

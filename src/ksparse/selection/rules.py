@@ -27,7 +27,7 @@ LOWEST = 2.0
 CLEAR_DIFFERENCE = 5.0
 #: The smallest k within this many standard errors of the best is taken. How that of "near" was found: docs/graphs.md,
 #: "Shrinkage".
-MARGINS = {"smooth": 0.05, "near": 0.3, "1se": 1.0}
+MARGINS = {"smooth": 0.05, "near": 0.2, "1se": 1.0}
 
 
 class Choice(NamedTuple):
