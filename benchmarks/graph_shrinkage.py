@@ -6,9 +6,9 @@
 likelihood of the tuning sample chooses k and the shrinkage together, and the penalty of scikit-learn's graphical lasso.
 "best" takes the largest likelihood. "near" counts likelihoods within 0.2 of a standard error as equal: it takes the
 smallest shrinkage whose best likelihood is that near to the largest, and with it the fewest edges that are that near to
-its best; the margin was found on seeds 20 to 39. "SparsePrecisionCV" has grids of its own, and "near" as its default; the
-other methods have those of this script. For comparison, "graphical lasso, near" takes the smallest penalty in the same
-way.
+its best; the margin was found on seeds 20 to 39. "SparsePrecisionCV" has grids of its own, and "near" as its default;
+the other methods have those of this script. For comparison, "graphical lasso, near" takes the smallest penalty in the
+same way.
 
 All methods work on the covariance, as in the paper; with --standardize, on the correlations. Frobenius errors and
 F-scores are means over the seeds; a pair is found if its entry exceeds 1e-3. The last columns are the mean differences
