@@ -24,6 +24,7 @@ use_one_thread()
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +107,7 @@ def fit_graphs(data: Data, shrinkage: float, by: str, standardize: bool) -> Iter
 
 def fit_chosen(data: Data, rule: str, standardize: bool) -> Candidate:
     """The graph with the number of edges and the shrinkage that `SparsePrecisionCV` chooses on one split."""
-    options = {"standardize": standardize, "assume_centered": True}
+    options: dict[str, Any] = {"standardize": standardize, "assume_centered": True}
     split = np.arange(N), N + np.arange(N)
     chosen = SparsePrecisionCV(cv=[split], rule=rule, **options).fit(np.vstack([data.fitting, data.tuning]))
     model = SparsePrecision(chosen.k_, shrinkage=chosen.shrinkage_, shrink_by=chosen.shrink_by, **options)
