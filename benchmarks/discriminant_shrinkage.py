@@ -1,11 +1,12 @@
 """Discriminant analysis of the paper's breast cancers (Table 1), with and without shrinkage.
 
-    KSPARSE_DATA=… python benchmarks/discriminant_shrinkage.py [--splits 0 20] [--scoring neg_log_loss]
+    KSPARSE_DATA=… python benchmarks/discriminant_shrinkage.py [--splits 0 20] [--rule near] [--scoring neg_log_loss]
 
 The splits, genes, numbers of edges and folds are those of `reproduction/experiments/breast_cancer.py`: 21 of 133
 subjects are the test set, 113 genes are selected by a t-test on the others, and six folds choose the number of edges
-and the shrinkage by the likelihood of held-out subjects, or by --scoring. Means over the splits with their standard
-errors; the last column is the mean difference of Matthews' correlation coefficient to that without shrinkage.
+and the shrinkage by the likelihood of held-out subjects, or by --scoring, with the default rule or --rule. Means over
+the splits with their standard errors; the last column is the mean difference of Matthews' correlation coefficient to
+that without shrinkage.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ METHODS: dict[str, dict[str, Any]] = {
 COLUMNS = ("specificity", "sensitivity", "mcc", "edges", "shrinkage", "seconds")
 
 
-def measure(seed: int, scoring: str | None) -> dict[str, list[float]]:
+def measure(seed: int, scoring: str | None, rule: str) -> dict[str, list[float]]:
     """How each method classifies the test subjects of a split, by its name."""
     settings, data = BreastCancerSettings(), load_hess()
     split = make_split(data.X, data.y, settings, seed)
@@ -50,7 +51,8 @@ def measure(seed: int, scoring: str | None) -> dict[str, list[float]]:
     for name, options in METHODS.items():
         start = time.perf_counter()
         ks = settings.ks(settings.genes)
-        model = SparseDiscriminantAnalysisCV(ks=ks, cv=folds, scoring=scoring, **options).fit(split.X, split.y)
+        model = SparseDiscriminantAnalysisCV(ks=ks, cv=folds, scoring=scoring, rule=rule, **options)
+        model.fit(split.X, split.y)
         seconds = time.perf_counter() - start
         measured = score(split.y_test, model.predict(split.X_test))
         measured |= {"edges": model.k_, "shrinkage": model.shrinkage_, "seconds": seconds}
@@ -68,8 +70,9 @@ def main(arguments: list[str] | None = None) -> None:
         "--splits", type=int, nargs=2, default=[0, 20], help="the first split, and the one after the last"
     )
     parser.add_argument("--scoring", help="choose by this scorer of scikit-learn, not by the likelihood")
+    parser.add_argument("--rule", default=SparseDiscriminantAnalysisCV.rule, help="how the scores decide")
     options = parser.parse_args(arguments)
-    runs = [measure(seed, options.scoring) for seed in range(*options.splits)]
+    runs = [measure(seed, options.scoring, options.rule) for seed in range(*options.splits)]
     results = {name: np.array([run[name] for run in runs]) for name in METHODS}
     print(f"{'method':14s}", *(f"{column:>14s}" for column in COLUMNS), f"{'mcc - without':>18s}")
     for name, table in results.items():

@@ -178,3 +178,25 @@ def test_more_features_than_samples_without_a_ridge_are_left_to_the_caller() -> 
     f = LeastSquares(X, X[:, 0] + 0.5 * rng.standard_normal(32), fit_intercept=True)
     assert minimize_for_ridges(f, np.array([0.0]), np.zeros(81)) is None
     assert minimize_for_ridges(f, np.array([0.1]), np.zeros(81)) is not None
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("kind", [LeastSquares, Logistic, Poisson])
+def test_more_features_than_samples(kind: Any, intercept: bool) -> None:
+    """The gradient vanishes, from any start; among the features is one twice."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 30))
+    X[:, 7] = X[:, 3]
+    f = kind(X, np.arange(12) % 2, fit_intercept=intercept, sample_weight=rng.uniform(0.5, 2.0, 12))
+    start = rng.standard_normal(f.size)
+    found = minimize_for_ridges(f.restrict(np.ones(f.shape, dtype=bool)), RIDGES, start)
+    assert found is not None
+    for x, ridge in zip(found, RIDGES, strict=True):
+        assert_allclose(f.with_alpha(ridge).evaluate(x).gradient, 0.0, atol=1e-8)
+
+
+def test_no_features_and_no_intercept() -> None:
+    f = LeastSquares(design(), responses("least squares", signal(design())))
+    found = minimize_for_ridges(f.restrict(np.zeros(f.shape, dtype=bool)), RIDGES, np.zeros(0))
+    assert found is not None
+    assert found.shape == (3, 0)

@@ -120,7 +120,7 @@ def test_an_infinite_loss_is_the_worst_score() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [
-        ({"rule": "2se"}, ValueError, "one of 'smooth', 'best', '1se', got '2se'"),
+        ({"rule": "2se"}, ValueError, "one of 'smooth', 'near', 'best', '1se', got '2se'"),
         ({"ks": "all"}, ValueError, '"auto" or a sequence'),
         ({"ks": 5}, TypeError, "sequence of integers"),
         ({"ks": []}, ValueError, "empty"),

@@ -50,6 +50,44 @@ def test_penalties_are_the_best_of_each_k() -> None:
     assert choose(scores, KS[:2], "best") == Choice(1, 1, 0)
 
 
+def test_near_takes_the_weakest_penalty_and_then_the_smallest_k() -> None:
+    """The best score is 10 and has the standard error 1: what is at least 9.8 is near, but not 9.7."""
+    means = np.array([[0, 9.7, 9.7, 9.7], [0, 9.4, 9.7, 9.85], [0, 9.8, 10, 9.9]])
+    scores = means[:, :, None, None] + np.array([-1.0, 1.0])
+    assert choose(scores, KS[:4], "near") == Choice(1, 2, 0)
+    assert [choice.selection for choice in compare(scores, KS[:4], "near").choices] == [1, 1, 1, 1]
+    assert choose(scores, KS[:4], "best") == Choice(2, 2, 0)
+
+
+def test_other_standard_errors_decide_what_is_near() -> None:
+    """One fold says nothing about chance; what else is known of the scores does."""
+    scores = np.array([[9.6, 9.7], [9.9, 10.0]])[:, :, None, None]
+    errors = np.full((2, 2, 1), 0.6)
+    assert choose(scores, KS[:2], "near") == Choice(1, 1, 0)
+    assert choose(scores, KS[:2], "near", errors) == Choice(1, 0, 0)
+    assert choose(scores, KS[:2], "near", 4.0 * errors) == Choice(0, 0, 0)
+
+
+def choose_near_by_loops(scores: Array) -> tuple[int, int, int]:
+    """What "near" chooses, written down from its description."""
+    means = scores.mean(axis=-1)
+    n_selection, n_k, _ = means.shape
+    margin = 0.2 * error_of(scores[np.unravel_index(means.argmax(), means.shape)])
+    for a in range(n_selection):
+        if means[a].max() < means.max() - margin:
+            continue
+        for k in range(n_k):
+            if means[a, k].max() >= means[a].max() - margin:
+                return a, k, int(means[a, k].argmax())
+    raise AssertionError("the best is near itself")
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 5), st.integers(1, 4), st.integers(2, 5))
+def test_near_by_loops(seed: int, n_selection: int, n_k: int, n_refit: int, n_folds: int) -> None:
+    scores = np.random.default_rng(seed).standard_normal((n_selection, n_k, n_refit, n_folds))
+    assert choose(scores, KS[:n_k], "near") == choose_near_by_loops(scores)
+
+
 def average_penalties(values: Array) -> Array:
     """Each value averaged with its neighbours on both axes of penalties, by loops."""
     averaged = np.zeros_like(values)
@@ -109,7 +147,7 @@ def test_smooth_averages_neighbours(seed: int, n_selection: int, n_k: int, n_ref
     assert found.choices == choices
     assert_allclose(found.rates, rates, rtol=1e-10, atol=1e-12)
     chosen = choose(scores, ks, "smooth").k
-    limit = rates.max() - rules.INDIFFERENCE * error
+    limit = rates.max() - rules.MARGINS["smooth"] * error
     assert rates[chosen] >= limit - 1e-8
     assert (rates[:chosen] < limit + 1e-8).all()
 

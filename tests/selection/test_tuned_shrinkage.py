@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import multivariate_normal
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import ksparse
 from ksparse import SparseDiscriminantAnalysis, SparseDiscriminantAnalysisCV, SparsePrecision, SparsePrecisionCV
 from ksparse._types import Array
 from ksparse.datasets import make_precision
+from ksparse.estimators.precision import AMOUNTS
 from ksparse.objectives.shrinkage import shrink_covariance
-from ksparse.selection.rules import choose
+from ksparse.selection.rules import choose, compute_standard_errors
 from tests.estimators.test_discriminant import classes
 
 KS = [0, 3, 7]
@@ -95,6 +97,43 @@ def test_folds_do_not_see_what_is_held_out(kind: str) -> None:
         omega = part.precision_
         truth = 0.5 * (np.linalg.slogdet(omega)[1] - np.sum(held_out * omega) - len(omega) * np.log(2 * np.pi))
         assert_allclose(model.grid_scores_.ravel(), [truth], rtol=1e-6)
+
+
+def test_one_split_chooses_by_the_spread_of_its_samples() -> None:
+    """The weakest shrinkage, and then the fewest edges, within 0.2 standard errors of the held-out samples."""
+    X, ks, shrinkages = make_precision(80, 12, 0.3, random_state=0).X, [0, 4, 8, 16, 32], [0.02, 0.05, 0.1, 0.2]
+    train, test = np.arange(40), np.arange(40, 80)
+    model = SparsePrecisionCV(ks=ks, shrinkages=shrinkages, cv=[(train, test)]).fit(X)
+    likelihoods = np.array([[score_samples(X[train], X[test], k, s) for k in ks] for s in shrinkages])
+    means = likelihoods.mean(axis=-1)
+    top = np.unravel_index(means.argmax(), means.shape)
+    margin = 0.2 * likelihoods[top].std(ddof=1) / np.sqrt(len(test))
+    row = next(i for i in range(4) if means[i].max() >= means.max() - margin)
+    column = next(j for j in range(5) if means[row, j] >= means[row].max() - margin)
+    assert (model.shrinkage_, model.k_) == (shrinkages[row], ks[column])
+    assert row < top[0]
+    assert column < means[row].argmax()
+    assert model.at(32).shrinkage == model.shrinkage_
+
+
+def score_samples(train: Array, test: Array, k: int, shrinkage: float) -> Array:
+    """The log-likelihood of each test sample."""
+    part = SparsePrecision(k=k, shrinkage=shrinkage, shrink_by="amount").fit(train)
+    return np.asarray(multivariate_normal(part.location_, part.covariance_).logpdf(test))
+
+
+def test_standard_errors_of_folds_are_those_of_their_samples() -> None:
+    """The variance of a mean of means; for a scorer, and for folds of one sample each, the spread over the folds."""
+    X = draw(20, p=4)
+    options: dict[str, Any] = {"ks": [2], "shrinkages": 0.1}
+    model = SparsePrecisionCV(cv=KFold(3), **options).fit(X)
+    parts = [score_samples(X[train], X[test], 2, 0.1) for train, test in KFold(3).split(X)]
+    variance = sum(part.var(ddof=1) / len(part) for part in parts) / 9
+    assert_allclose(model._grid_errors, np.sqrt(variance), rtol=1e-6)
+    scored = SparsePrecisionCV(cv=KFold(3), scoring=lambda fitted, X, y: fitted.score(X), **options).fit(X)
+    alone = SparsePrecisionCV(cv=KFold(20), **options).fit(X)
+    for other in (scored, alone):
+        assert_allclose(other._grid_errors, compute_standard_errors(other.grid_scores_))
 
 
 @pytest.mark.parametrize("by", WAYS)
@@ -194,7 +233,7 @@ def test_auto_leaves_out_what_is_impossible() -> None:
     """Nearly equal correlations of few samples: the smallest amounts do not converge on some fold."""
     rng = np.random.default_rng(0)
     X = 1e-4 * rng.standard_normal((8, 30)) + rng.standard_normal((8, 1))
-    amounts = np.array([0.3, 0.6, 0.9, 1.3]) / np.sqrt(8)
+    amounts = np.array(AMOUNTS) / np.sqrt(8)
     model = SparsePrecisionCV(ks=[2], cv=2).fit(X)
     assert set(model.shrinkages_.round(9)) <= set(amounts.round(9))
     assert 0.0 not in model.shrinkages_
@@ -218,7 +257,7 @@ def test_auto_drops_amounts_that_fail_on_a_fold(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(precision, "shrink_covariance", refuse)
     model = SparsePrecisionCV(ks=KS, cv=3).fit(X)
-    assert_allclose(model.shrinkages_, [0.0, *(np.array([0.9, 1.3]) / np.sqrt(40))])
+    assert_allclose(model.shrinkages_, [0.0, *(amount for amount in np.array(AMOUNTS) / np.sqrt(40) if amount >= 0.1)])
     with pytest.raises(ShrinkageError):
         SparsePrecisionCV(ks=KS, cv=3, shrinkages=[0.05, 0.2]).fit(X)
 

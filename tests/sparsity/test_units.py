@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_array_equal
 
 from ksparse.sparsity import Entries, Groups, Rows, Sparsity
 
@@ -143,3 +145,34 @@ def test_numpy_integers_are_integers() -> None:
     for number in (np.int32(2), np.int64(2), np.uint8(2)):
         sparsity: Sparsity = Entries(number)
         assert sparsity.k == 2
+
+
+@pytest.mark.parametrize("free", [0, 2])
+def test_operators_of_units_that_come_first_are_those_of_any_units(free: int) -> None:
+    """Units in the order of their coordinates are sliced; the same units in another order are gathered."""
+    order = np.array([3, 0, 4, 1, 2])
+    first = replace(Entries(2).bind((5 + free,), np.arange(5 + free) >= 5), always=np.arange(5) == 1)
+    other = replace(first, number=np.append(order, np.full(free, -1)), always=first.always)
+    units = np.array([True, False, True, False, False])
+    values = np.arange(5.0 + free) ** 2
+    assert_array_equal(first.to_mask(units)[:5], units)
+    assert_array_equal(other.to_mask(units)[:5], units[order])
+    assert first.to_mask(units)[5:].all()
+    assert other.to_mask(units)[5:].all()
+    assert_array_equal(first.sum_by_unit(values), values[:5])
+    assert_array_equal(other.sum_by_unit(values)[order], values[:5])
+    for each in (first, other):
+        assert_array_equal(each.find_units(each.to_mask(units)), units)
+    sums = first.sum_by_unit(values)
+    sums += 1.0
+    assert_array_equal(values, np.arange(5.0 + free) ** 2)
+
+
+def test_another_k_shares_what_is_known() -> None:
+    units = Groups(1, ["a", "b", "a", "c"]).bind((4,))
+    assert_array_equal(units.sizes, [2, 1, 1])
+    two = units.with_k(2)
+    assert (units.k, two.k, two.count) == (1, 2, 3)
+    assert two.sizes is units.sizes
+    assert_array_equal(two.select(np.array([1.0, 5.0, 1.0, 3.0])), [False, True, False, True])
+    assert_array_equal(units.select(np.array([1.0, 5.0, 1.0, 3.0])), [False, True, False, False])

@@ -135,7 +135,8 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
         "--rule",
         choices=RULES,
         help="with cross-validation: the best score averaged over neighbouring models (smooth, the default), the best"
-        " score, or the smallest k whose score is within one standard error of the best",
+        " score, the weakest ridge of the selection and then the smallest k within 0.2 standard errors of the best"
+        " (near), or the smallest k whose score is within one standard error of the best (1se)",
     )
     add("--always", **columns, help="features to select in any case; they count towards k")
     add("--drop", **columns, help="columns to leave out")

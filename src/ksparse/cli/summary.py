@@ -18,6 +18,7 @@ from .settings import FOLDS
 #: What is said of a rule after "cross-validation".
 RULE_NAMES = {
     "smooth": "",
+    "near": " with the weakest ridge and the smallest k near the best score",
     "best": " with the best score as it is",
     "1se": " with the one-standard-error rule",
 }

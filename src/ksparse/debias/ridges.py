@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._types import Array, IntArray, Mask
 from ..objectives.columns import LinearModel, PointwiseData
@@ -22,6 +23,8 @@ MIN_PIVOT = 1e-10
 MAX_STEPS, MAX_RIDGE_HALVINGS = 50, 40
 #: The fraction of the predicted decrease that a step must achieve.
 RIDGE_DECREASE = 1e-4
+#: Rounding of f, as a fraction of it; and the least that counts as f.
+SLACK, TINY = 4.0 * float(np.finfo(np.float64).eps), float(np.finfo(np.float64).tiny)
 #: The end is a Newton decrement below this fraction of f. The step that shows it is taken, and squares the error; with
 #: an older Hessian it shrinks the error less, and the decrement must be smaller.
 RELATIVE_TOL, REUSED_TOL = 1e-8, 1e-12
@@ -61,14 +64,13 @@ def minimize_for_ridges(model: LinearModel, ridges: Array, start: Array) -> Arra
     data = model.collect_samples() if model.n_samples * model.size <= MAX_NUMBERS else None
     if data is None:
         return None
-    problem = _Ridges(data, ridges * model.unit * model.unit, model.fit_intercept)
-    x = np.tile(start, (len(ridges), 1))
-    active: IntArray = np.arange(len(ridges))
+    problem = _Ridges(data, ridges * model.unit * model.unit, start)
+    active: IntArray = np.arange(len(ridges) if start.size else 0)
     for number in range(MAX_STEPS):
-        active = active[~problem.step(x, active, reuse=number % STEPS_PER_HESSIAN > 0)]
         if not active.size:
-            return x
-        if not np.isfinite(x[active]).all():
+            return problem.get_solutions()
+        active = active[~problem.step(active, reuse=number % STEPS_PER_HESSIAN > 0)]
+        if not np.isfinite(problem.x[active]).all():
             return None
     return None
 
@@ -79,78 +81,100 @@ def apply_to_rows(function: Callable[[Array, Array], Array], margins: Array, y: 
 
 
 class _Ridges:
-    """f for several ridges, of iterates in the rows of a matrix."""
+    """f for several ridges, at iterates in the rows of a matrix.
 
-    def __init__(self, data: PointwiseData, ridges: Array, fit_intercept: bool) -> None:
-        self._loss, self._y, self._weights, self._offset = data.loss, data.target, data.weights, data.offset
-        ones = np.ones((len(data.columns), int(fit_intercept)))
-        self._columns = np.hstack([data.columns, ones])
+    With more features than samples, coefficients that minimize f with a ridge are combinations of the samples: there is
+    one coordinate for each sample then, in an orthonormal basis of their span, and ridges act on these in the same way.
+    """
+
+    def __init__(self, data: PointwiseData, ridges: Array, start: Array) -> None:
+        self._loss, self._weights, self._offset = data.loss, data.weights, data.offset
+        (n, k), columns = data.columns.shape, data.columns
+        coefficients, intercept = start[:k], start[k:]
+        self._basis: Array | None = None
+        if n < k and ridges.min(initial=np.inf) > 0:
+            self._basis, triangle = np.linalg.qr(columns.T)
+            columns, coefficients = triangle.T, coefficients @ self._basis
+        self._columns = np.hstack([columns, np.ones((n, intercept.size))])
         # The intercept has no ridge.
-        penalized = np.arange(self._columns.shape[1]) < data.columns.shape[1]
-        self._ridges = np.outer(ridges, penalized)
-        self._inverses = np.zeros((len(ridges), len(penalized), len(penalized)))
+        self._ridges = np.outer(ridges, np.arange(self._columns.shape[1]) < columns.shape[1])
+        self._factors: list[Array | None] = [None] * len(ridges)
+        self._targets = np.tile(data.target, len(ridges))
+        #: The iterates.
+        self.x = np.tile(np.append(coefficients, intercept), (len(ridges), 1))
+        self._margins, self._values = self._evaluate(self.x, self._ridges)
 
-    def _margins(self, x: Array) -> Array:
+    def get_solutions(self) -> Array:
+        """The iterates in the coordinates of the features."""
+        if self._basis is None:
+            return self.x
+        size = self._basis.shape[1]
+        return np.hstack([self.x[:, :size] @ self._basis.T, self.x[:, size:]])
+
+    def _evaluate(self, x: Array, ridges: Array) -> tuple[Array, Array]:
+        """The margins, and f."""
         margins: Array = x @ self._columns.T
-        return margins if self._offset is None else margins + self._offset
+        if self._offset is not None:
+            margins += self._offset
+        losses = self._apply(self._loss.value, margins) @ self._weights
+        return margins, losses + 0.5 * (ridges * np.square(x)).sum(axis=1)
 
-    def _values(self, x: Array, ridges: Array) -> Array:
-        losses = apply_to_rows(self._loss.value, self._margins(x), self._y) @ self._weights
-        return losses + 0.5 * np.sum(ridges * np.square(x), axis=1)
+    def _apply(self, function: Callable[[Array, Array], Array], margins: Array) -> Array:
+        """`apply_to_rows` with the targets of all rows at hand."""
+        return function(margins.ravel(), self._targets[: margins.size]).reshape(margins.shape)
 
-    def step(self, x: Array, active: IntArray, reuse: bool) -> Mask:
+    def step(self, active: IntArray, reuse: bool) -> Mask:
         """Take a Newton step in the active rows of x; returns which of them have converged.
 
         With `reuse`, the Hessians are those of the last step without it.
         """
-        ridges, at = self._ridges[active], x[active]
-        margins = self._margins(at)
-        losses, slopes = (
-            apply_to_rows(function, margins, self._y) * self._weights
-            for function in (self._loss.value, self._loss.slope)
-        )
-        values = losses.sum(axis=1) + 0.5 * np.sum(ridges * np.square(at), axis=1)
-        gradients = slopes @ self._columns + ridges * at
+        values = self._values[active]
+        slopes = self._apply(self._loss.slope, self._margins[active]) * self._weights
+        gradients = slopes @ self._columns + self._ridges[active] * self.x[active]
         if not reuse:
-            self._inverses[active] = self._invert_hessians(margins, ridges)
-        steps = -np.einsum("rij,rj->ri", self._inverses[active], gradients)
-        predicted = np.sum(gradients * steps, axis=1)
+            self._factorize_hessians(active)
+        steps = np.array([self._solve(row, gradient) for row, gradient in zip(active, gradients, strict=True)])
+        predicted = (gradients * steps).sum(axis=1)
         if not np.isfinite(predicted).all():
-            x[active] = np.nan
+            self.x[active] = np.nan
             return np.zeros(len(active), dtype=bool)
-        x[active] = self._search(at, values, steps, predicted, ridges)
+        self._search(active, steps, predicted)
         tol = REUSED_TOL if reuse else RELATIVE_TOL
-        converged: Mask = -predicted <= tol * np.maximum(np.abs(values), np.finfo(float).tiny)
+        converged: Mask = -predicted <= tol * np.maximum(np.abs(values), TINY)
         return converged
 
-    def _invert_hessians(self, margins: Array, ridges: Array) -> Array:
-        curvatures = apply_to_rows(self._loss.curvature, margins, self._y) * self._weights
-        hessians = np.array([(self._columns.T * curvature) @ self._columns for curvature in curvatures])
-        diagonal = np.arange(hessians.shape[1])
-        hessians[:, diagonal, diagonal] += ridges
-        try:
-            roots = np.linalg.cholesky(hessians)
-        except np.linalg.LinAlgError:
-            return np.full_like(hessians, np.nan)
-        pivots = np.square(roots[:, diagonal, diagonal]) / hessians[:, diagonal, diagonal]
-        if pivots.min(initial=1.0) < MIN_PIVOT:
-            return np.full_like(hessians, np.nan)  # singular up to rounding
-        inverse_roots = np.linalg.inv(roots)
-        inverses: Array = np.swapaxes(inverse_roots, 1, 2) @ inverse_roots
-        return inverses
+    def _factorize_hessians(self, active: IntArray) -> None:
+        curvatures = self._apply(self._loss.curvature, self._margins[active]) * self._weights
+        for row, curvature in zip(active, curvatures, strict=True):
+            hessian = (self._columns.T * curvature) @ self._columns
+            hessian.flat[:: len(hessian) + 1] += self._ridges[row]
+            self._factors[row] = _factorize(hessian)
 
-    def _search(self, x: Array, values: Array, steps: Array, predicted: Array, ridges: Array) -> Array:
-        """x plus the longest of the halved steps that lowers f enough; x itself where none does."""
-        lengths, found = np.ones(len(x)), x.copy()
-        slack = 4.0 * np.finfo(float).eps * np.abs(values)
-        open_rows = np.arange(len(x))
+    def _solve(self, row: int, gradient: Array) -> Array:
+        """Newton's step of a row; NaN where the Hessian is singular."""
+        factor = self._factors[row]
+        return np.full_like(gradient, np.nan) if factor is None else -dpotrs(factor, gradient, lower=1)[0]
+
+    def _search(self, active: IntArray, steps: Array, predicted: Array) -> None:
+        """Add the longest of the halved steps that lowers f enough to each active row of x; none where none does."""
+        length = 1.0
         for _ in range(MAX_RIDGE_HALVINGS):
-            trial = x[open_rows] + lengths[open_rows, None] * steps[open_rows]
-            enough = values[open_rows] + RIDGE_DECREASE * lengths[open_rows] * predicted[open_rows]
-            good = self._values(trial, ridges[open_rows]) <= enough + slack[open_rows]
-            found[open_rows[good]] = trial[good]
-            open_rows = open_rows[~good]
-            if not open_rows.size:
+            values = self._values[active]
+            trial = self.x[active] + length * steps
+            margins, found = self._evaluate(trial, self._ridges[active])
+            good = found <= values + RIDGE_DECREASE * length * predicted + SLACK * np.abs(values)
+            taken = active[good]
+            self.x[taken], self._margins[taken], self._values[taken] = trial[good], margins[good], found[good]
+            if len(taken) == len(active):
                 break
-            lengths[open_rows] *= 0.5
-        return found
+            active, steps, predicted = active[~good], steps[~good], predicted[~good]
+            length *= 0.5
+
+
+def _factorize(hessian: Array) -> Array | None:
+    """The lower Cholesky factor of a symmetric matrix, which is overwritten; None if it is singular up to rounding."""
+    diagonal = hessian.diagonal().copy()
+    factor, failed = dpotrf(hessian.T, lower=1, clean=0, overwrite_a=1)
+    if failed or np.min(np.square(factor.diagonal()) / diagonal) < MIN_PIVOT:
+        return None
+    return np.asarray(factor)

@@ -33,10 +33,12 @@ ks : "auto" or sequence of int
 cv : int, splitter or iterable
     How to split: a number of folds, shuffled with a fixed seed and stratified for labels, or any splitter of
     scikit-learn.
-rule : {"smooth", "best", "1se"}
+rule : {"smooth", "near", "best", "1se"}
     How the scores decide. "best" takes the best mean score. "smooth" averages each mean score with those of its
     neighbours in the grid, which is less easily misled by chance, and takes the smallest k within a twentieth of a
-    standard error of the best. "1se" takes the smallest k whose mean score is within one standard error of the best.
+    standard error of the best. "near" takes the weakest penalty of the selection whose best mean score is within 0.2
+    standard errors of the best, and with it the smallest k that is as near to its best. "1se" takes the smallest k
+    whose mean score is within one standard error of the best.
 n_jobs : int
     Number of folds that are fitted in parallel, as in joblib.
 class_weight : dict or "balanced"
@@ -161,9 +163,9 @@ shrinkage : float
     are kept. With few samples the likelihood of a graph overfits, and shrinkage helps.
 shrinkages : "auto", float or sequence of float
     Values of the shrinkage s to try, on the same folds as k: how much covariances are shrunken towards 0 before edges
-    are selected, at least 0 and below 1. "auto" takes 0 and 0.3, 0.6, 0.9 and 1.3 times 1/√n, which is about the
-    standard error of a correlation; 0, 0.05, 0.15, 0.3 and 0.5 with ``shrink_by="factor"``. Where the covariance is
-    singular it leaves out 0 and what is too small.
+    are selected, at least 0 and below 1. "auto" takes 0 and eight values from 0.3 to 1.8 times 1/√n, which is about
+    the standard error of a correlation; 0, 0.05, 0.15, 0.3 and 0.5 with ``shrink_by="factor"``. Where the covariance
+    is singular it leaves out 0 and what is too small.
 shrink_by : {"factor", "amount"}
     "factor" multiplies all covariances by 1 − s. "amount" moves each of them by at most s, as the graphical lasso with
     the penalty s does: better where there are many weak edges and few samples. The unit of s is then a correlation;

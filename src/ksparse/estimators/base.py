@@ -161,6 +161,13 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def score_held_out(self, objective: Objective, result: Result, held_out: Samples) -> float:
         """Score of a solution on held-out samples; larger is better. `objective` is f on the training samples."""
 
+    def score_held_out_samples(self, objective: Objective, result: Result, held_out: Samples) -> Array | None:
+        """Score of each held-out sample, if `score_held_out` is their mean; None if they are not known.
+
+        They tell how much the mean is subject to chance, even on a single split.
+        """
+        return None
+
     def score_refits(
         self, form: WorkingForm, x: Array, support: Mask, penalties: Sequence[float], held_out: Samples
     ) -> Array | None:

@@ -14,7 +14,7 @@ from ..validation import as_real_array
 from ._docs import document
 from .base import Samples
 from .classification import MarginClassifier
-from .precision import GraphModel, compute_covariance_around
+from .precision import GraphModel, center, compute_covariance_around
 
 __all__ = ["SparseDiscriminantAnalysis"]
 
@@ -64,8 +64,8 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
         self.priors_ = self._check_priors(counts / len(samples))
         return compute_covariance_around(samples.X, self.means_[codes])
 
-    def compute_held_out_covariance(self, held_out: Samples) -> Array:
-        return compute_covariance_around(held_out.X, self.means_[self.encode_labels(held_out.y)])
+    def center_held_out(self, held_out: Samples) -> Array:
+        return center(held_out.X, self.means_[self.encode_labels(held_out.y)])
 
     def _check_priors(self, frequencies: Array) -> Array:
         if self.priors is None:

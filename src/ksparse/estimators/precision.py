@@ -9,7 +9,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from sklearn.covariance import EmpiricalCovariance, log_likelihood
+from sklearn.covariance import EmpiricalCovariance
+from sklearn.utils.extmath import fast_logdet
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import AnyArray, Array, Mask
@@ -30,9 +31,10 @@ __all__ = ["GraphModel", "SparsePrecision", "compute_covariance_around"]
 #: A standard deviation below this fraction of a variable's largest value is rounding: the variable is constant.
 CONSTANT_SPREAD = 1e-13
 #: Shrinkages that cross-validation tries: factors, and amounts as multiples of 1/√n. On the paper's simulations with
-#: n = 100 and p = 30 to 200, amounts of 0.5/√n to 1.3/√n are best (benchmarks/graph_shrinkage.py).
+#: n = 100 and p = 30 to 200, amounts of 0.4/√n to 1.3/√n are best (benchmarks/graph_shrinkage.py); with steps of 1.5,
+#: the largest amount would decide for p = 200.
 FACTORS = (0.05, 0.15, 0.3, 0.5)
-AMOUNTS = (0.3, 0.6, 0.9, 1.3)
+AMOUNTS = (0.3, 0.4, 0.5, 0.65, 0.85, 1.1, 1.4, 1.8)
 #: The fields of `edges_`.
 EDGE_FIELDS = np.dtype([("i", np.intp), ("j", np.intp), ("partial_correlation", np.float64)])
 #: The Lipschitz constant of a log-determinant is so large that a step of its inverse would not change the support.
@@ -51,7 +53,7 @@ G = TypeVar("G", bound="GraphModel")
 class GraphModel(SparseEstimator):
     """An estimator of a precision matrix Ω with k edges.
 
-    A subclass implements `check_samples`, `fit_covariance` and `compute_held_out_covariance`.
+    A subclass implements `check_samples`, `fit_covariance` and `center_held_out`.
     """
 
     unit_name: ClassVar[str] = "edges"
@@ -92,8 +94,8 @@ class GraphModel(SparseEstimator):
         """The covariance of the samples; sets the means around which it is taken."""
 
     @abstractmethod
-    def compute_held_out_covariance(self, held_out: Samples) -> Array:
-        """The covariance of other samples around the means of the training samples."""
+    def center_held_out(self, held_out: Samples) -> Array:
+        """Other samples less the means of the training samples."""
 
     def prepare(self, samples: Samples) -> ShrunkenLogDet:
         self._n_samples = len(samples)
@@ -164,7 +166,13 @@ class GraphModel(SparseEstimator):
 
     def score_held_out(self, objective: Objective, result: Result, held_out: Samples) -> float:
         """Mean log-likelihood of a held-out sample."""
-        return float(log_likelihood(self.compute_held_out_covariance(held_out), self.extract_precision(result)))
+        return float(self.score_held_out_samples(objective, result, held_out).mean())
+
+    def score_held_out_samples(self, objective: Objective, result: Result, held_out: Samples) -> Array:
+        """Log-likelihood of each held-out sample."""
+        precision, deviations = self.extract_precision(result), self.center_held_out(held_out)
+        distances: Array = np.sum((deviations @ precision) * deviations, axis=1)
+        return 0.5 * (fast_logdet(precision) - distances - len(precision) * np.log(2.0 * np.pi))
 
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """Minus twice the log-likelihood of the samples, whose covariance is not shrunken."""
@@ -249,8 +257,8 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
             return np.zeros(X.shape[1])
         return X.mean(axis=0, dtype=np.float64)
 
-    def compute_held_out_covariance(self, held_out: Samples) -> Array:
-        return compute_covariance_around(held_out.X, self.location_)
+    def center_held_out(self, held_out: Samples) -> Array:
+        return center(held_out.X, self.location_)
 
     def score(self, X_test: Any, y: Any = None) -> float:
         """Mean log-likelihood of samples under the fitted model."""
@@ -289,21 +297,26 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
 
 
 def find_constant(X: Array, centres: Array) -> Mask:
-    """Which variables differ from their centres by rounding only; centres as in `compute_covariance_around`."""
+    """Which variables differ from their centres by rounding only; centres as in `center`."""
     spreads = np.sqrt(np.mean(np.square(X - centres), axis=0))
     constant: Mask = spreads <= CONSTANT_SPREAD * np.abs(X).max(axis=0).astype(np.float64)
     return constant
 
 
-def compute_covariance_around(X: Array, centres: Array) -> Array:
-    """Mean of (x − c)(x − c)ᵀ over the samples, in double precision; constant variables have exactly no covariance.
+def center(X: Array, centres: Array) -> Array:
+    """The samples less their centres, in double precision; constant variables are exactly zero.
 
     `centres` is one point for all samples, or one for each.
     """
-    centred = X.astype(np.float64) - centres
+    centred: Array = X.astype(np.float64) - centres
+    centred[:, find_constant(X, centres)] = 0.0
+    return centred
+
+
+def compute_covariance_around(X: Array, centres: Array) -> Array:
+    """Mean of (x − c)(x − c)ᵀ over the samples; centres as in `center`."""
+    centred = center(X, centres)
     covariance = centred.T @ centred / len(X)
-    constant = find_constant(X, centres)
-    covariance[constant] = covariance[:, constant] = 0.0
     return 0.5 * (covariance + covariance.T)
 
 

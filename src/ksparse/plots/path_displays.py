@@ -225,7 +225,7 @@ class ScorePathDisplay:
         Scores on each fold, or one value for each k.
     k : int, optional
         The chosen k.
-    rule : {"smooth", "best", "1se"}, default="best"
+    rule : {"smooth", "near", "best", "1se"}, default="best"
         How k was chosen; with "1se", the threshold of the one-standard-error rule is drawn.
     score_name : str, default="score"
         Label of the y axis.

@@ -112,8 +112,8 @@ class ChosenK(SparseEstimator):
         model.k = int(k)
         fitted = {name: value for name, value in vars(self).items() if name not in names and name not in vars(model)}
         parameters = set(signature(type(self)).parameters)
-        chosen = {"ks_", "k_", "path_", "scores_", "grid_scores_", "choice_", "criterion_", "_bounds"} | parameters
-        chosen |= {f"{name}{ending}" for name in self.penalty_names for ending in ("_", "s_")}
+        chosen = {"ks_", "k_", "path_", "scores_", "grid_scores_", "choice_", "criterion_", "_bounds", "_grid_errors"}
+        chosen |= parameters | {f"{name}{ending}" for name in self.penalty_names for ending in ("_", "s_")}
         model.__dict__.update({name: value for name, value in fitted.items() if name not in chosen})
         model.fix_estimates()
         return model, int(position[0])

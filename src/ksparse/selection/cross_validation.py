@@ -24,7 +24,7 @@ from .compression import split_samples
 from .folds import Fold
 from .pathwise import PathSolver
 from .penalties import PenaltyGrid, PenaltyPaths, check_penalties
-from .rules import RULES, Choice, compare, compute_deviations, compute_standard_errors
+from .rules import RULES, Choice, Comparison, compare, compute_deviations, compute_standard_errors
 
 __all__ = ["CrossValidated", "CrossValidatedLinearModel", "CrossValidatedPenalties"]
 
@@ -115,6 +115,7 @@ class CrossValidated(ChosenK):
     def _score_ks(self, whole: PenaltyPaths, folds: Sequence[Fold], n_training: int) -> None:
         """Score all combinations for each k on each fold."""
         scores: dict[int, Array] = {}
+        errors: dict[int, Array] = {}
 
         def evaluate(further: list[int]) -> dict[int, float]:
             # Each fold runs on one thread; the folds run in parallel, share the data, and keep their solutions.
@@ -122,24 +123,29 @@ class CrossValidated(ChosenK):
                 jobs = (delayed(fold.score)(further) for fold in folds)
                 parts = np.array(Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs))
             for i, k in enumerate(further):
-                values = np.moveaxis(parts[:, :, i], 0, -1)  # selection, refit, fold
+                values, spreads = np.moveaxis(parts[:, :, i], (0, -1), (-1, 0))  # each: selection, refit, fold
                 if np.isnan(values).any() or np.isposinf(values).any():
                     raise ValueError(f"the score for k = {k} is NaN or +inf in some fold; choose another scoring")
-                scores[k] = values
+                scores[k], errors[k] = values, _pool_errors(values, spreads)
                 best = values.reshape(-1, len(folds))[values.mean(axis=-1).argmax()]
                 log.info("k = %d: score %.4g ± %.2g", k, best.mean(), compute_standard_errors(best[None])[0])
             self.ks_ = np.array(sorted(scores))
             self.grid_scores_ = np.stack([scores[k] for k in sorted(scores)], axis=1)
-            comparison = compare(self.grid_scores_, self.ks_, self.rule)
+            self._grid_errors = np.stack([errors[k] for k in sorted(errors)], axis=1)
+            comparison = self._compare()
             # Further k are tried around the one that would be chosen now.
             comparison.rates[comparison.choose(self.rule).k] = comparison.rates.max()
             return dict(zip(self.ks_.tolist(), comparison.rates.tolist(), strict=True))
 
         self.evaluate_ks(whole.solvers[0], n_training, evaluate)
 
+    def _compare(self) -> Comparison:
+        """How the k that were tried so far compare."""
+        return compare(self.grid_scores_, self.ks_, self.rule, self._grid_errors)
+
     def _store_models(self: C, whole: PenaltyPaths) -> C:
-        """Fit the models for all k to all samples, each with its best penalties, and store the chosen one."""
-        comparison = compare(self.grid_scores_, self.ks_, self.rule)
+        """Fit the models for all k to all samples, each with its penalties, and store the chosen one."""
+        comparison = self._compare()
         ks, by_k, chosen = self.ks_.tolist(), comparison.choices, comparison.choose(self.rule)
         self.scores_ = np.array([self.grid_scores_[choice] for choice in by_k])
         for selection in sorted({choice.selection for choice in by_k}):
@@ -190,7 +196,7 @@ class CrossValidated(ChosenK):
         return {1: ("k", self.ks_)}
 
     def at(self, k: int) -> SparseEstimator:
-        """The fitted model for another k that was tried, with the penalties that scored best for it.
+        """The fitted model for another k that was tried, with the penalties that the rule takes for it.
 
         Parameters
         ----------
@@ -203,11 +209,17 @@ class CrossValidated(ChosenK):
             The model with a fixed k, fitted to all samples; its `scores_` are those of the folds.
         """
         model, position = self.build_fixed(k)
-        choice = compare(self.grid_scores_, self.ks_, self.rule).choices[position]
+        choice = self._compare().choices[position]
         for axis, (name, values) in self.list_grid_axes().items():
             setattr(model, name, values[choice[axis]].item())
         model.scores_ = self.scores_[position]
         return model.store_result(self.path_.get_result(position))
+
+
+def _pool_errors(scores: Array, errors: Array) -> Array:
+    """Standard errors of mean scores over the folds (the last axis): by the held-out samples of each, where known."""
+    pooled: Array = np.sqrt(np.square(errors).sum(axis=-1)) / errors.shape[-1]
+    return np.where(np.isnan(pooled), compute_standard_errors(scores), pooled)
 
 
 class CrossValidatedPenalties(CrossValidated):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -14,6 +14,13 @@ from ..solvers import Result
 from .penalties import PenaltyGrid, PenaltyPaths
 
 __all__ = ["Fold"]
+
+
+class Score(NamedTuple):
+    """The score of a solution, and its standard error over the held-out samples; NaN if that is not known."""
+
+    mean: float
+    error: float
 
 
 class Fold:
@@ -47,7 +54,10 @@ class Fold:
         self._known: dict[bytes, Array] = {}
 
     def score(self, ks: list[int]) -> Array:
-        """Solve for these k, and score each solution: of shape (penalties of the selection, k, penalties of refits)."""
+        """Solve for these k, and score each solution.
+
+        The array has the axes: penalty of the selection, k, penalty of refits, the two fields of `Score`.
+        """
         self._paths.solve(ks)
         return np.array([[self._score_refits(i, k) for k in ks] for i in range(len(self._paths.solvers))])
 
@@ -63,12 +73,19 @@ class Fold:
     def _score_together(self, selection: int, k: int) -> Array | None:
         """The scores of all refits by the model's short cut, if it has one."""
         x, support = self._paths.solvers[selection].get_working_solution(k)
-        return self._model.score_refits(self._paths.form, x, support, self._refits or (), self._held_out)
+        scores = self._model.score_refits(self._paths.form, x, support, self._refits or (), self._held_out)
+        return None if scores is None else np.array([Score(mean, np.nan) for mean in scores])
 
     def _score_each(self, selection: int, k: int) -> Array:
         return np.array([self._score(result) for result in self._paths.refit(selection, k, self._paths.grid.refit)])
 
-    def _score(self, result: Result) -> float:
-        if self._scorer is None:
-            return self._model.score_held_out(self._paths.objective, result, self._held_out)
-        return float(self._scorer(self._model.store_result(result), self._held_out.X, self._held_out.y))
+    def _score(self, result: Result) -> Score:
+        if self._scorer is not None:
+            model = self._model.store_result(result)
+            return Score(float(self._scorer(model, self._held_out.X, self._held_out.y)), np.nan)
+        samples = self._model.score_held_out_samples(self._paths.objective, result, self._held_out)
+        if samples is None:
+            return Score(self._model.score_held_out(self._paths.objective, result, self._held_out), np.nan)
+        known = len(samples) > 1 and bool(np.isfinite(samples).all())
+        error = float(samples.std(ddof=1)) / np.sqrt(len(samples)) if known else np.nan
+        return Score(float(samples.mean()), error)

@@ -123,6 +123,7 @@ class CrossValidatedGraph(CrossValidatedPenalties):
 
     shrinkages: Any = "auto"
     shrink_by: str = "amount"
+    rule: str = "near"
 
     def fit(self: G, X: Any, y: Any = None, groups: Any = None) -> G:  # type: ignore[override]
         """Choose the number of edges by cross-validation, and fit the model to all samples.

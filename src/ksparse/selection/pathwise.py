@@ -152,7 +152,7 @@ class PathSolver:
         solver = FixedSupport()
         with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             for objective in objectives:
-                problem = Problem(replace(self._form, objective=objective), replace(self._units, k=k))
+                problem = Problem(replace(self._form, objective=objective), self._units.with_k(k))
                 result, last = solver.resume(problem, solver.prepare(problem, x))
                 results.append(result)
                 x = last.point.x  # the next penalty is near
@@ -171,7 +171,7 @@ class PathSolver:
         return self._solver.warm_start(problem, self._iterates[k], Budget.FULL)
 
     def _problem(self, k: int) -> Problem:
-        return Problem(self._form, replace(self._units, k=k))
+        return Problem(self._form, self._units.with_k(k))
 
     def _solve_from_smallest(self, ks: list[int]) -> None:
         """Solve for each k from the next smaller one, then try all downwards."""

@@ -14,7 +14,7 @@ from .schedule import find_first_best
 
 __all__ = ["RULES", "Choice", "Comparison", "choose", "compare", "compute_deviations", "compute_standard_errors"]
 
-RULES = ("smooth", "best", "1se")
+RULES = ("smooth", "near", "best", "1se")
 
 # How the constants of "smooth" were found: docs/estimators.md, "How the choice is made".
 #: Width of the kernel that averages over k, in units of log(k + 1).
@@ -25,8 +25,9 @@ LOWEST = 2.0
 #: A k whose scores are lower by this many standard errors of the difference is not averaged with: where a necessary
 #: feature is missing, the next larger k must not suffer from it.
 CLEAR_DIFFERENCE = 5.0
-#: The smallest k within this many standard errors of the best is taken.
-INDIFFERENCE = 0.05
+#: The smallest k within this many standard errors of the best is taken. How that of "near" was found: docs/graphs.md,
+#: "Shrinkage".
+MARGINS = {"smooth": 0.05, "near": 0.2, "1se": 1.0}
 
 
 class Choice(NamedTuple):
@@ -52,16 +53,40 @@ class Comparison(NamedTuple):
         best = find_first_best(self.rates)
         if rule == "best" or not np.isfinite(self.error):
             return self.choices[best]
-        margin = INDIFFERENCE if rule == "smooth" else 1.0
-        return self.choices[int(np.argmax(self.rates >= self.rates[best] - margin * self.error))]
+        return self.choices[int(np.argmax(self.rates >= self.rates[best] - MARGINS[rule] * self.error))]
 
 
-def choose(scores: Array, ks: IntArray, rule: str) -> Choice:
+def choose(scores: Array, ks: IntArray, rule: str, errors: Array | None = None) -> Choice:
     """The chosen combination."""
-    return compare(scores, ks, rule).choose(rule)
+    return compare(scores, ks, rule, errors).choose(rule)
 
 
-def compare(scores: Array, ks: IntArray, rule: str) -> Comparison:
+def compare(scores: Array, ks: IntArray, rule: str, errors: Array | None = None) -> Comparison:
+    """Compare the k by mean scores, each with its best penalties; for "near", all with one penalty of the selection.
+
+    `errors` are standard errors of the mean scores by what else is known of them; by default those over the folds.
+    """
+    if rule == "near":
+        return _compare_near(scores, compute_standard_errors(scores) if errors is None else errors)
+    return _compare_with_best(scores, ks, rule)
+
+
+def _compare_near(scores: Array, errors: Array) -> Comparison:
+    """Compare the k with the weakest penalty of the selection whose best score is near the best of all.
+
+    What the penalty of the selection and k do to a score is much alike: where one is strong, the other hardly matters,
+    and the best score is one of many that differ by chance. The weakest penalty leaves most to k.
+    """
+    means = scores.mean(axis=-1)
+    top = np.unravel_index(np.argmax(means), means.shape)
+    error = float(errors[top])
+    margin = MARGINS["near"] * error if np.isfinite(error) else 0.0
+    weakest = int(np.argmax(means.max(axis=(1, 2)) >= means[top] - margin))
+    choices = [Choice(weakest, k, find_first_best(row)) for k, row in enumerate(means[weakest])]
+    return Comparison(np.array([means[choice] for choice in choices]), choices, error)
+
+
+def _compare_with_best(scores: Array, ks: IntArray, rule: str) -> Comparison:
     """Compare the k, each with its best penalties, by mean scores; for "smooth", averaged over neighbours.
 
     Cross-validated scores of neighbouring models differ mostly by chance where samples are few, and the best of
@@ -70,11 +95,11 @@ def compare(scores: Array, ks: IntArray, rule: str) -> Comparison:
     errors below the best of all must not be chosen, whatever its neighbours. One fold says nothing about chance.
     """
     unit = _find_unit(scores)
-    rates, choices, error = _compare(scores / unit, ks, rule)
+    rates, choices, error = _compare_scaled(scores / unit, ks, rule)
     return Comparison(rates * unit, choices, error * unit)
 
 
-def _compare(scores: Array, ks: IntArray, rule: str) -> Comparison:
+def _compare_scaled(scores: Array, ks: IntArray, rule: str) -> Comparison:
     means = scores.mean(axis=-1)
     top = np.unravel_index(np.argmax(means), means.shape)
     error = _pool_errors(scores, top)
@@ -156,18 +181,18 @@ def _average_neighbours(values: Array, axis: int) -> Array:
 
 
 def compute_standard_errors(scores: Array) -> Array:
-    """Standard error over the folds of each row's mean score; 0 for one fold, infinite where a score is infinite."""
-    n_folds = scores.shape[1]
+    """Standard errors of means over the folds, the last axis; 0 for one fold, infinite where a score is infinite."""
+    n_folds = scores.shape[-1]
     if n_folds == 1:
-        return np.zeros(len(scores))
-    return np.where(np.isfinite(scores).all(axis=1), compute_deviations(scores, ddof=1) / np.sqrt(n_folds), np.inf)
+        return np.zeros(scores.shape[:-1])
+    return np.where(np.isfinite(scores).all(axis=-1), compute_deviations(scores, ddof=1) / np.sqrt(n_folds), np.inf)
 
 
 def compute_deviations(scores: Array, ddof: int = 0) -> Array:
     """Standard deviation over the folds of each row's scores, whatever their units."""
     unit = _find_unit(scores)
     with np.errstate(invalid="ignore"):
-        return unit * (scores / unit).std(axis=1, ddof=ddof)
+        return unit * (scores / unit).std(axis=-1, ddof=ddof)
 
 
 def _find_unit(scores: Array) -> float:

@@ -158,6 +158,18 @@ class Units:
         """Whether unit i is the i-th constrained coordinate, as for `Entries`."""
         return np.array_equal(self.number[self.constrained], np.arange(self.count))
 
+    @cached_property
+    def _come_first(self) -> bool:
+        """Whether unit i is coordinate i, and all other coordinates are free: slices are then faster than masks."""
+        return self.number.ndim == 1 and self._in_order and bool((self.number[self.count :] == FREE).all())
+
+    def with_k(self, k: int) -> Units:
+        """The same set with another k; what is known of it is shared."""
+        units = replace(self, k=k)
+        # Cached properties do not depend on k.
+        units.__dict__.update({name: value for name, value in self.__dict__.items() if name != "k"})
+        return units
+
     @property
     def count(self) -> int:
         """Number of units."""
@@ -176,6 +188,8 @@ class Units:
 
     def sum_by_unit(self, values: Array) -> Array:
         """Sum of a coordinate-wise quantity over each unit."""
+        if self._come_first:
+            return values[: self.count].copy()
         if self._in_order:
             return values[self.constrained]
         number = self.number[self.constrained]
@@ -230,10 +244,16 @@ class Units:
 
     def to_mask(self, units: Mask) -> Mask:
         """Coordinates of the given units, and the free ones."""
+        if self._come_first:
+            mask = np.ones(self.number.shape, dtype=bool)
+            mask[: self.count] = units
+            return mask
         return np.append(units, [False, True])[self.number]
 
     def find_units(self, support: Mask) -> Mask:
         """Which units have a coordinate in `support`."""
+        if self._come_first:
+            return support[: self.count].copy()
         return self.sum_by_unit(support.astype(np.float64)) > 0
 
     def truncate(self, z: Array, metric: Array | None = None) -> Array:

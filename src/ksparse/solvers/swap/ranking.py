@@ -136,7 +136,9 @@ def choose_removals(
     removed = model.find_removals(count)
     if model.is_singular or problem.has_bounds or not np.array_equal(at, support):
         return removed, None  # a model says nothing about coordinates that it leaves out, nor about bounds
-    kept = ~np.isin(units.number[at], removed)
+    gone = np.zeros(units.count, dtype=bool)
+    gone[removed] = True
+    kept = ~np.append(gone, [False, False])[units.number[at]]  # others have the numbers -1 and -2
     x = np.zeros(objective.shape)
     x[at] = np.where(kept, model.coefficients, 0.0)
     return removed, PredictedMinimizer(x, hessian[kept][:, kept])

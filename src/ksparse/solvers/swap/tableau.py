@@ -105,9 +105,9 @@ class QuadraticSwapModel(SwapModel):
         removed: list[int] = []
         remaining = self._leaving.copy()
         for _ in range(min(count, remaining.size)):
-            cheapest = int(np.argmin(self._compute_leaving_costs(remaining)))
+            cheapest = int(self._compute_leaving_costs(remaining).argmin())
             removed.append(int(remaining[cheapest]))
-            remaining = np.delete(remaining, cheapest)
+            remaining = np.concatenate([remaining[:cheapest], remaining[cheapest + 1 :]])
             self._take_out(removed[-1])
         return removed
 
