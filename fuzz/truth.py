@@ -14,6 +14,8 @@ from .data import Problem
 __all__ = ["Truth"]
 
 EPSILON = float(np.finfo(float).eps)
+#: The same for data in single precision, which are standardized in it.
+SINGLE_EPSILON = float(np.finfo(np.float32).eps)
 #: How often a search by gradients begins again where the last one has ended.
 RESTARTS = 10
 
@@ -97,7 +99,8 @@ class Truth:
     def rounding(self, w: Any) -> float:
         """How much f may differ if margins are rounded, as they are if means are large and not subtracted."""
         sizes = self.size @ np.abs(w[:-1]) + np.abs(w[-1]) + np.abs(self.means / self.units) @ np.abs(w[:-1])
-        errors = 8.0 * EPSILON * sizes.sum(axis=1)
+        single = self.problem.X.dtype == np.float32 and self.problem.parameters.get("standardize")
+        errors = 8.0 * (SINGLE_EPSILON if single else EPSILON) * sizes.sum(axis=1)
         margins = self.Z @ w
         slopes = np.abs(self.slopes(margins)).sum(axis=1)
         curvature = np.exp(margins[:, 0]) if self.model == "poisson" else 1.0

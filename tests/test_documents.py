@@ -29,6 +29,7 @@ def test_ci_runs_the_command_of_the_readme() -> None:
     [
         "README.md",
         "CONTRIBUTING.md",
+        "SECURITY.md",
         "docs/guide.md",
         "docs/estimators.md",
         "docs/graphs.md",

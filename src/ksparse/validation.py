@@ -74,7 +74,7 @@ def as_real_array(values: Any, name: str) -> Array:
     try:
         return array.astype(np.float64, copy=False)
     except OverflowError as error:
-        raise ValueError(f"{name} has a number beyond {LARGEST_FLOAT:.0e}, the largest float; rescale it") from error
+        raise ValueError(f"{name} has a number beyond {LARGEST_FLOAT:.2g}, the largest float; rescale it") from error
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numeric; {error}") from error
 
@@ -95,7 +95,7 @@ def _check_number(value: Any, name: str, expected: str, accept: Any) -> float:
     try:
         number = float(value)
     except OverflowError as error:
-        raise ValueError(f"{name} must be finite and {expected}, got a number beyond {LARGEST_FLOAT:.0e}") from error
+        raise ValueError(f"{name} must be finite and {expected}, got a number beyond {LARGEST_FLOAT:.2g}") from error
     if not np.isfinite(number) or not accept(value):
         raise ValueError(f"{name} must be finite and {expected}, got {value!r}")
     return number

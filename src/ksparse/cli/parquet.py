@@ -40,6 +40,9 @@ def _read(path: Path, limit: int) -> pd.DataFrame:
 
     with path.open("rb") as opened, parquet.ParquetFile(opened) as file:
         columns = [file.schema.column(place) for place in range(len(file.schema))]
+        for group in range(file.num_row_groups):
+            # What the description says of a column may end the process if it is damaged; reading a row raises instead.
+            next(file.iter_batches(batch_size=1, row_groups=[group], use_threads=False), None)
         _check_description(file.metadata, path, limit)
     # Equal texts are read once: thousands of rows may refer to one text of a million letters.
     texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]

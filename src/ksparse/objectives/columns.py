@@ -14,6 +14,7 @@ from ..counters import Counters
 from ..designs import ColumnBlock, Design, RowVector
 from ..validation import check_nonnegative_number
 from .base import VALUE_ROUNDING, Outcome, Point, TwiceDifferentiable, describe_objective, inherit
+from .coordinates import CentredCoordinates, replace_zeros, rescale_alpha
 from .loss import AnyLoss, Loss
 from .protocols import (
     DetectsUnboundedness,
@@ -254,23 +255,10 @@ class LinearModel(
             shift = design.shift if self._columns is None else design.shift[self._columns]
         if shift is None and unit == 1.0:
             return WorkingForm(self._with(design, terms), canonical=self._make_canonical)
+        factors = np.where(self._find_intercept(), 1.0, unit)
+        coordinates = CentredCoordinates(factors, shift, null)
         model = self._with(design, terms, unit)
-        factors = np.ones(self.shape)
-        factors[~self._find_intercept()] = unit
-
-        def to_working(x: Array) -> Array:
-            moved = x / factors
-            if shift is not None:
-                moved[-1] += shift @ moved[:-1] - null
-            return moved
-
-        def to_user(x: Array) -> Array:
-            moved = x * factors
-            if shift is not None:
-                moved[-1] -= shift @ x[:-1] - null
-            return moved
-
-        return WorkingForm(model, to_working, to_user, self._make_canonical, unit)
+        return WorkingForm(model, coordinates.to_working, coordinates.to_user, self._make_canonical, unit)
 
     def _find_intercept(self) -> Mask:
         """Coordinates that are an intercept."""
@@ -429,20 +417,3 @@ class LinearModel(
             remedy = "Set alpha > 0, or lower k" if self.alpha == 0 else "No ridge bounds the intercept: check y"
             return f"{self.loss.no_minimum_reason}. {remedy}"
         return "Set alpha > 0 for a unique one" if outcome is Outcome.SINGULAR else ""
-
-
-def rescale_alpha(alpha: float, unit: float) -> float:
-    """The ridge of coefficients of X times `unit` that is `alpha` for those of X."""
-    rescaled = alpha * unit * unit
-    if not np.isfinite(rescaled):
-        raise ValueError(
-            f"alpha = {alpha:g} is too large for an X whose squares underflow: no coefficient can be told from 0; "
-            "multiply X by a constant, or lower alpha"
-        )
-    return rescaled
-
-
-def replace_zeros(diagonal: Array) -> Array:
-    """Curvatures, with the largest one in place of zeros: a constant column must not get an infinite step."""
-    largest = float(diagonal.max(initial=0.0)) or 1.0
-    return np.where(diagonal > 0, diagonal, largest)
