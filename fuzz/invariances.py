@@ -11,7 +11,7 @@ from scipy import sparse
 
 from .data import CALM, EXPONENTS, Choose, Problem, Recipe, Scales, draw_recipe, draw_scales
 from .outcomes import Failed, Missed, Refused, demand, fit_clearly
-from .truth import Truth
+from .truth import EPSILON, Truth
 
 __all__ = ["CHANGES", "Changed", "Rescaled", "check_changed", "check_rescaled", "draw_changed", "draw_rescaled"]
 
@@ -190,7 +190,7 @@ def _compare(problem: Problem, here: Any, there: tuple[Any, Any], what: str) -> 
     value, changed = truth.value(w), truth.value(other)
     gain = abs(truth.value(np.zeros_like(w)) - value)
     precision = 1e-5 if "float32" in what else SAME_VALUE
-    room = precision * gain + truth.rounding(w) + truth.rounding(other)
+    room = precision * gain + truth.rounding(w) + truth.rounding(other) + 8.0 * EPSILON * abs(value)
     demand(abs(value - changed) <= room, f"f = {value!r}, but {changed!r} {what}")
     if not here.result_.success:
         raise Refused(here.result_.message)

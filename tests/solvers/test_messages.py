@@ -84,7 +84,7 @@ def test_stability_selection_checks_its_parameters_first(
 
 
 def test_numbers_beyond_all_floats() -> None:
-    with pytest.raises(ValueError, match="alpha must be finite and at least 0, got a number beyond 1.8e"):
+    with pytest.raises(ValueError, match=r"alpha must be finite and at least 0, got a number beyond 1\.8e"):
         SparseLinearRegression(k=2, alpha=10**400).fit(X, Y)
     with pytest.raises(ValueError, match="y has a number beyond"):
         LeastSquares(X, np.array([10**400] * 40, dtype=object))

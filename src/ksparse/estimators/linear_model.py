@@ -46,7 +46,7 @@ REFIT_RIDGES = (0.003, 0.03, 0.1, 0.3, 1.0, 3.0)
 #: separate the classes of the training samples, and weak ridges give overconfident predictions.
 WEAKEST_RIDGE, CROWDED_RIDGE = 2.0, 6.0
 #: Features with a smaller variance are constant, or their squares underflow.
-SMALLEST_VARIANCE, TINY = 1e-120, 5e-324
+SMALLEST_VARIANCE, SMALLEST_FLOAT = 1e-120, 5e-324
 
 
 class FeatureSelector(SelectorMixin):  # type: ignore[misc]
@@ -350,7 +350,7 @@ def standardize_columns(X: Matrix, sample_weight: Array | None) -> tuple[Matrix,
     if doubtful.any():
         largest = np.abs(X).max(axis=0)
         largest = np.asarray(largest.toarray() if sparse.issparse(largest) else largest, dtype=np.float64).ravel()
-        extreme = doubtful & np.isfinite(largest) & (largest > 0) & (np.abs(np.log2(largest + TINY)) > 200)
+        extreme = doubtful & np.isfinite(largest) & (largest > 0) & (np.abs(np.log2(largest + SMALLEST_FLOAT)) > 200)
         if extreme.any():
             exponents = np.clip(-np.frexp(largest)[1], -1000, 1000)
             units = np.where(extreme, np.ldexp(1.0, exponents), 1.0)
