@@ -280,3 +280,15 @@ def test_one_response_as_a_column() -> None:
     y = X[:, 1] - X[:, 4] + 0.1 * rng.standard_normal(60)
     flat, column = (SparseLinearRegressionCV(ks=[1, 2, 3]).fit(X, target) for target in (y, y[:, None]))
     assert_allclose(column.scores_, flat.scores_)
+
+
+def test_compared_scores_decide() -> None:
+    model = SparseLogisticRegressionCV(ks=range(6), cv=3).fit(X, labels)
+    averages = model.compared_scores_
+    assert averages.shape == (6,)
+    best = int(np.argmax(averages))
+    assert averages[best] > -np.inf
+    assert model.k_ <= best
+    plain = SparseLogisticRegressionCV(ks=range(6), cv=3, rule="best").fit(X, labels)
+    np.testing.assert_array_equal(plain.compared_scores_, plain.scores_.mean(axis=1))
+    assert plain.k_ == int(np.argmax(plain.compared_scores_))

@@ -82,7 +82,7 @@ def describe_choice(fitted: FittedModel) -> str:
     if fitted.settings.criterion == "cv":
         how = f"negative mean loss on held-out rows, {FOLDS} folds; larger is better"
         if fitted.settings.rule == "smooth":
-            how += "; scores of neighbouring k and ridges are averaged before they are compared"
+            how += "; averages over neighbouring k and ridges are compared, and the smallest k near the best is chosen"
     return f"Choosing k by {_name_choice(fitted)} ({how})"
 
 
@@ -97,6 +97,8 @@ def tabulate_path(fitted: FittedModel) -> pd.DataFrame:
     model: Any = fitted.model
     if fitted.settings.criterion == "cv":
         columns = {"Score": model.scores_.mean(axis=1), "Standard error": compute_standard_errors(model.scores_)}
+        if fitted.settings.rule == "smooth":
+            columns["Average"] = model.compared_scores_
     else:
         columns = {fitted.settings.criterion.upper(): model.criterion_}
     digits = {"Standard error": 4}
@@ -137,5 +139,7 @@ def format_score(name: str, value: float | None) -> str:
 
 
 def _format(value: float, sign: str = "", digits: int = 4) -> str:
-    """A number with some significant digits."""
+    """A number with some significant digits; a dash for a score of −∞."""
+    if np.isneginf(value):
+        return "–"
     return f"{value:{sign}#.{digits}g}".rstrip(".")

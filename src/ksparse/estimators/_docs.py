@@ -66,6 +66,8 @@ grid_scores_ : ndarray of shape (n_alphas, n_ks, n_refit_alphas, n_folds)
     Score of every combination on each held-out fold.
 cv_results_ : dict of arrays
     The same as a table, as in scikit-learn's `GridSearchCV`: ``pandas.DataFrame(model.cv_results_)``.
+compared_scores_ : ndarray of shape (n_ks,)
+    What `rule` compares for each k: with "smooth", averages over neighbouring models; −∞ for a k that is clearly worse.
 choice_ : str
     The choice in a sentence, which also says if no unit is worth it, or if k is the largest that was tried.
 alphas_ : ndarray of shape (n_alphas,)
@@ -220,7 +222,7 @@ bounds_ : EigenvalueBounds
 FITTED = {"features": ["coef_", "intercept_", "support_"], "edges": ["precision_", "covariance_", "edges_", "bounds_"]}
 ADDED = {
     "ks": ["ks_", "k_", "path_", "coef_path_", "intercept_path_"],
-    "cv": ["scores_", "grid_scores_", "cv_results_", "choice_"],
+    "cv": ["scores_", "grid_scores_", "cv_results_", "compared_scores_", "choice_"],
     "alphas": ["alphas_", "refit_alphas_", "alpha_", "refit_alpha_"],
     "shrinkages": ["shrinkages_", "shrinkage_"],
     "criterion": ["criterion_"],

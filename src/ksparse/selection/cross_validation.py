@@ -176,6 +176,14 @@ class CrossValidated(ChosenK):
         return said
 
     @property
+    def compared_scores_(self) -> Array:
+        """What `rule` compares, for each of `ks_`: with "smooth", averages over neighbouring models.
+
+        A k whose own score is clearly worse than the best has −∞: it must not be chosen.
+        """
+        return self._compare().rates
+
+    @property
     def cv_results_(self) -> dict[str, Any]:
         """The scores of all combinations as columns of a table, as in scikit-learn's `GridSearchCV`."""
         axes = self.list_grid_axes()
