@@ -417,3 +417,17 @@ def test_a_larger_limit_of_data(tmp_path: Path) -> None:
     assert refused.code == 2
     assert "would take about 85.8 MB of memory, more than 10 MB" in refused.err
     assert run_limited([*arguments, "100 MB"], memory=MEMORY, seconds=30).code == 0
+
+
+@pytest.mark.slow
+def test_numbers_of_features_that_a_model_does_not_have(tmp_path: Path) -> None:
+    """The largest number in new rows takes no memory."""
+    train, new = tmp_path / "a.svm", tmp_path / "b.svm"
+    train.write_text("".join(f"{i % 2} 1:{i % 2 + 0.1 * (i % 7)} 2:{i % 5}\n" for i in range(40)))
+    new.write_text("1 1:1\n0 2:1 2147483646:1\n")
+    fit = ["-m", "ksparse", "fit", str(train), "--k", "1", "--alpha", "0.1", "--out", str(tmp_path / "o")]
+    assert run_limited(fit, memory=MEMORY, seconds=30).code == 0
+    predict = ["-m", "ksparse", "predict", str(tmp_path / "o" / "model.json"), str(new)]
+    run = run_limited(predict, memory=MEMORY, seconds=30)
+    assert run.code == 0, run.err
+    assert len(run.out.splitlines()) == 3

@@ -77,3 +77,12 @@ def test_a_letter_on_the_border_of_two_chunks(tmp_path: Path) -> None:
     for shift in range(4):
         text = "a" * (2**16 - 3 + shift) + "\U0001f600,y\n1,2\n"
         assert read(tmp_path / "a.csv", text)[0] == text[:-7]
+
+
+def test_a_last_row_that_is_not_whole_has_a_place(tmp_path: Path) -> None:
+    """pandas reads a row there, and Python's reader does not."""
+    (tmp_path / "a.csv").write_bytes(b'"",y\n' * 28 + b'""')
+    table = open_table(str(tmp_path / "a.csv"))
+    rows = len(table.read(None))
+    assert table.locate(0) == "line 2"
+    assert table.locate(rows - 1) == f"row {rows}"

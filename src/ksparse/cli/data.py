@@ -103,7 +103,7 @@ def load_features(
             )
         X, _ = load_svmlight(Path(name), max_memory)
         columns = [(first_index or 0) + feature for feature in needed]
-        X.resize(X.shape[0], max(max(columns) + 1, X.shape[1]))  # features that no row has are zero
+        X.resize(X.shape[0], max(columns) + 1)  # features that no row has are zero; larger numbers do not matter
         return X[:, columns]
     table = open_table(name, max_memory)
     if names is None and first_index is None:

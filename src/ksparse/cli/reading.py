@@ -192,7 +192,8 @@ class TextFile(Table):
         )
 
     def locate(self, row: int) -> str:
-        return f"line {self._lines[row]}"
+        # pandas and Python may count a damaged last row differently.
+        return f"line {self._lines[row]}" if row < len(self._lines) else super().locate(row)
 
     def _check_rows(self) -> None:
         """Raise for the first row that has another number of cells than the header."""
