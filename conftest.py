@@ -8,5 +8,6 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 # Workers of xdist share the cores already; threads of theirs would wait for each other. Before NumPy is imported.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# What nohup or a script starts in the background ignores interrupts, and so would all that the tests interrupt.
+# What nohup or a script starts in the background ignores signals, and so would all that the tests send them to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)

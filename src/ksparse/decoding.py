@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from ._types import AnyArray
-from .limits import MAX_AXES, MAX_FIELDS, MAX_TYPE_NAME, PADDING_COST, PARSED_COST
+from .limits import LARGEST_RANGE, MAX_AXES, MAX_FIELDS, MAX_TYPE_NAME, PADDING_COST, PARSED_COST
 
 #: Memory of an item of a list, with the number that it refers to.
 ITEM_COST = 40
@@ -68,6 +68,7 @@ class Decoder:
         """A range, which counts as a list: what it becomes is up to the class that gets it."""
         found = range(*content)
         size = (found.stop - found.start) // found.step  # len overflows
+        require(size <= LARGEST_RANGE, f"a range has more than {LARGEST_RANGE} numbers")
         self.take(max(size, 0) * ITEM_COST)
         return found
 

@@ -28,6 +28,8 @@ SVMLIGHT_COST = 8
 #: Memory of each feature of a fit that chooses k, in vectors with a number for each: measured on an svmlight file with
 #: a million features.
 FEATURE_COST = 4500
+#: Memory of each row of a fit: labels, weights, folds and predictions. Measured: 450 on a table with one feature.
+ROW_COST = 400
 #: The largest number in data: the squares of larger ones overflow.
 LARGEST = 1e100
 #: Memory of each cell of a table of predictions, with its text.
@@ -39,6 +41,8 @@ PARSED_COST = {"{": 400, "[": 130, ",": 70}
 PADDING_COST = 32
 #: Axes of an array in a model (NumPy's own limit), fields of its type, and letters of the name of a type.
 MAX_AXES, MAX_FIELDS, MAX_TYPE_NAME = 32, 100, 16
+#: Numbers in a range of a model, which a class may turn into a list: the k to choose from.
+LARGEST_RANGE = 10**6
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 

@@ -57,6 +57,7 @@ ATTRIBUTES: dict[str, tuple[Any, str | None]] = {
     "long axis": ({"array": {"dtype": "<f8", "shape": [0, 10**30], "values": []}}, ""),
     "zeros": ({"array": {"dtype": "<f8", "shape": [10**12], "values": [], "indices": []}}, "more than"),
     "long number": ({"float": "1" * MEGABYTE}, None),
+    "history of a range": ({"History": {"iterations": {"range": [0, 50_000_000, 1]}}}, "a range has more than"),
     "wide sparse array": (
         {
             "csr_array": [
@@ -273,6 +274,12 @@ DATA: dict[str, tuple[Any, list[str], int, str]] = {
         ["--target", "z", "--max-memory", "1KB"],
         2,
         "two columns called",
+    ),
+    "many-short-rows.csv.gz": (
+        lambda path: write_compressed(path, b"y,a\n", b"0,1\n1,0\n" * (MEGABYTE // 8), 12),
+        ["--target", "y", "--k", "1", "--max-memory", "1GB"],
+        2,
+        "rows and 1 features",
     ),
     "index.svm": (
         lambda path: path.write_text("1 1:1\n0 60000000:1\n" * 10),

@@ -63,6 +63,18 @@ def test_fits(name: str, c: float, d: float, options: dict[str, Any]) -> None:
     assert_allclose(restore(name, here, c, d), there.coef_, rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.parametrize("c", [1e-100, 1e50, 1e100])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_constant_feature_beside_others(name: str, c: float) -> None:
+    data, estimator = np.column_stack([np.ones(60), X]), MODELS[name][0]
+    there, here = (
+        estimator(k=2, alpha=0.01, standardize=True).fit(factor * data, scale_target(name, 1.0), WEIGHTS)
+        for factor in (1.0, c)
+    )
+    assert here.result_.status is there.result_.status
+    assert_allclose(restore(name, here, c, 1.0), there.coef_, rtol=1e-5, atol=1e-8)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("c", "d"), FACTORS)
 @pytest.mark.parametrize("name", MODELS)
@@ -82,6 +94,22 @@ def test_graphs(c: float) -> None:
     y = RESPONSE > 0
     there, here = (SparseDiscriminantAnalysis(k=6).fit(data, y) for data in (X, c * X))
     assert_allclose(here.coef_ * c, there.coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_a_constant_variable_does_not_discriminate() -> None:
+    data = np.column_stack([np.full(60, 1e80 / 3.0), X])
+    model = SparseDiscriminantAnalysis(k=3).fit(data, RESPONSE > 0)
+    assert_allclose(model.coef_[0, 0], 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("c", [1e-160, 1e-100, 1e100, 1e160])
+def test_graphs_that_floats_cannot_hold_are_refused(c: float) -> None:
+    with pytest.raises(ValueError, match=r"use standardize=True|a constant"):
+        SparsePrecision(k=4, standardize=False).fit(c * X)
+    if not 1e-140 < c < 1e140:
+        for model in (SparsePrecision(k=4), SparseDiscriminantAnalysis(k=4)):
+            with pytest.raises(ValueError, match=r"squares (over|under)flow; (divide|multiply) X by a constant"):
+                model.fit(c * X, RESPONSE > 0)
 
 
 def test_stability() -> None:

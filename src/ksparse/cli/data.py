@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from .._types import AnyArray, Array, Matrix
-from ..limits import FEATURE_COST, LARGEST
+from ..limits import FEATURE_COST, LARGEST, ROW_COST
 from ..wording import MOST_NAMES
 from .errors import InputError, check_memory, choose_limit, quote, quote_list, quote_path
 from .reading import SVMLIGHT, Table, find_suffix, open_table, parse_numbers, read_numbers, read_target
@@ -41,13 +41,14 @@ class Data:
 
     def check_memory(self, outputs: int) -> None:
         """Raise if a fit with so many coefficients for each feature would take too much memory."""
-        features, limit = self.X.shape[1], choose_limit(Path(self.source), self.max_memory)
-        what = f"a fit to the {features} features of {quote_path(self.source)}"
+        rows, features = self.X.shape
+        limit = choose_limit(Path(self.source), self.max_memory)
+        what = f"a fit to the {rows} rows and {features} features of {quote_path(self.source)}"
         if self.first_index is not None:
             what += f" (their largest number is {self.names[-1]})"
         if outputs > 1:
             what += f" with {outputs} classes"
-        check_memory(FEATURE_COST * features * outputs, limit, what)
+        check_memory(FEATURE_COST * features * outputs + ROW_COST * rows, limit, what)
 
 
 def load_training_data(name: str, target: str | None, drop: Sequence[str], max_memory: int | None = None) -> Data:

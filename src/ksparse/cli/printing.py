@@ -81,7 +81,7 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
     say(f"{summary.describe_coefficients(fitted)}\n")
     _print_table(console, summary.tabulate_scores(fitted))
     result = fitted.model.result_
-    solver = f"Solver: {result.message}; {result.n_iter} iterations, {fitted.seconds:.2f} s"
+    solver = f"Solver: {result.message}; {result.n_iter} iteration{'s' * (result.n_iter != 1)}, {fitted.seconds:.2f} s"
     say("\n" + "\n".join([*fitted.notes, solver, *written]))
 
 

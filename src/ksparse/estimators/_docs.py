@@ -139,7 +139,8 @@ warm_start : bool
 scoring : str or callable
     Any scorer of scikit-learn, larger being better. By default minus the mean loss of the held-out samples.
 criterion : {"aic", "bic", "ebic", "gic"}
-    What is minimized over k: see `ksparse.information_criterion`.
+    What is minimized over k: see `ksparse.information_criterion`. Sample weights are counts for it: their sum is the
+    number of samples, so that weights times a constant choose another k.
 path_ : SparsityPath
     The models for all k, fitted to all samples; where ridges are chosen, with those chosen for each k.
 coef_path_ : ndarray of shape (n_ks, n_features)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import Array
+from ..objectives.targets import check_squares
 from ..solvers import Result
 from ..validation import as_real_array
 from ._docs import document
@@ -49,7 +50,7 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
 
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        return Samples(X, y)
+        return Samples(check_squares(X, "X"), y)
 
     def fit_covariance(self, samples: Samples) -> Array:
         codes = self.fit_labels(samples.y)
@@ -59,8 +60,10 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
                 f"{len(samples)} samples of {len(counts)} classes are too few to estimate a covariance; there must be "
                 "more samples than classes"
             )
-        sums = np.array([samples.X[codes == code].sum(axis=0, dtype=np.float64) for code in range(len(counts))])
-        self.means_ = sums / counts[:, None]
+        # About a sample: the mean of a constant is that constant, without rounding.
+        origin = samples.X[0].astype(np.float64)
+        sums = np.array([(samples.X[codes == code] - origin).sum(axis=0) for code in range(len(counts))])
+        self.means_ = origin + sums / counts[:, None]
         self.priors_ = self._check_priors(counts / len(samples))
         return compute_covariance_around(samples.X, self.means_[codes])
 

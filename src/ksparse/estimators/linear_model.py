@@ -355,6 +355,12 @@ def standardize_columns(X: Matrix, sample_weight: Array | None) -> tuple[Matrix,
             exponents = np.clip(-np.frexp(largest)[1], -1000, 1000)
             units = np.where(extreme, np.ldexp(1.0, exponents), 1.0)
             scaler, scaled = standardize(X @ sparse.diags_array(units) if sparse.issparse(X) else X * units)
+    constant = (scaler.scale_ == 1.0) & (scaler.var_ != 1.0)
+    if constant.any():
+        # A constant has no deviation; divided by its size, it is not larger than features that have one.
+        sizes = np.abs(scaled[:, np.flatnonzero(constant)]).max(axis=0)
+        sizes = np.asarray(sizes.toarray() if sparse.issparse(sizes) else sizes, dtype=np.float64).ravel()
+        scaler.scale_[constant] = np.where(sizes > 0, sizes, 1.0)
     return scaler.transform(scaled), scaler.scale_ / units
 
 

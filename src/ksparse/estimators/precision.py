@@ -17,6 +17,7 @@ from .._types import AnyArray, Array, Mask
 from ..objectives import EigenvalueBounds, LogDet, Objective
 from ..objectives.definite import check_bounds, is_regular
 from ..objectives.shrinkage import ShrunkenLogDet, shrink_covariance
+from ..objectives.targets import check_squares
 from ..solvers import FBS, Backtracking, GLasso, GraHTP, GraSP, Result, Solver, SwapGraHTP
 from ..sparsity import Pairs
 from ..sparsity.pairs import pair_mask
@@ -36,6 +37,8 @@ CONSTANT_SPREAD = 1e-13
 FACTORS = (0.05, 0.15, 0.3, 0.5)
 AMOUNTS = (0.3, 0.4, 0.5, 0.65, 0.85, 1.1, 1.4, 1.8)
 #: The fields of `edges_`.
+#: Without standardizing, variances must not be larger, nor smaller than the inverse.
+LARGEST_VARIANCE = 1e30
 EDGE_FIELDS = np.dtype([("i", np.intp), ("j", np.intp), ("partial_correlation", np.float64)])
 #: The Lipschitz constant of a log-determinant is so large that a step of its inverse would not change the support.
 GRAPH_SOLVERS: SolverChoices = {
@@ -108,6 +111,8 @@ class GraphModel(SparseEstimator):
         """The covariance that is shrunken: the correlations, with `standardize`; sets the means and scales."""
         covariance = self.fit_covariance(samples)
         self._scale = np.ones(len(covariance))
+        if not self.standardize:
+            check_variances(covariance.diagonal())
         if check_flag(self.standardize, "standardize"):
             spreads = np.sqrt(covariance.diagonal())
             self._scale = np.where(spreads > 0, spreads, 1.0)
@@ -224,6 +229,7 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=1 if precomputed else 2)
         if precomputed:
             return Samples(LogDet(X, bounds=None).covariance, y)
+        check_squares(X, "X")
         constant = np.flatnonzero(find_constant(X, self._fit_location(X)))
         if constant.size:
             names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))[constant[:5]].tolist()
@@ -318,6 +324,15 @@ def compute_covariance_around(X: Array, centres: Array) -> Array:
     centred = center(X, centres)
     covariance = centred.T @ centred / len(X)
     return 0.5 * (covariance + covariance.T)
+
+
+def check_variances(variances: Array) -> None:
+    """Refuse variances that are so far from 1 that a precision matrix without standardizing has no digits left."""
+    for size in (float(variances.max(initial=0.0)), float(variances[variances > 0].min(initial=np.inf))):
+        if np.isfinite(size) and not 1.0 / LARGEST_VARIANCE <= size <= LARGEST_VARIANCE and size > 0:
+            raise ValueError(
+                f"a variable has the variance {size:.1g}; use standardize=True, or divide the variables by constants"
+            )
 
 
 def list_edges(precision: Array) -> AnyArray:

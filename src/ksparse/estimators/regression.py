@@ -14,6 +14,7 @@ from ..objectives import Huber, LeastSquares, LinearObjective, Objective, Poisso
 from ..objectives.base import value_at_zero
 from ..optimize import minimize
 from ..solvers import Result
+from ..weights import count_weighted_samples
 from ._docs import document
 from .linear_model import SparseLinearModel, multiply_selected
 
@@ -27,8 +28,6 @@ NORMAL_MAD = 0.6744897501960817
 PILOT_SAMPLES_PER_FEATURE = 10
 #: Sums of weights that differ from one half by a smaller fraction are one half.
 HALF_TOLERANCE = 1e-9
-#: Products of rows of X with a vector that differ by a smaller fraction are those of equal rows.
-SAME_ROW = 1e-12
 #: A mean squared residual below this fraction of the mean square of y is the rounding error of an exact fit.
 EXACT_MEAN_SQUARE = 1e-24
 #: Residuals whose spread is below this fraction of the spread of y are those of an exact fit.
@@ -157,7 +156,7 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
         )
         # Delta is a scale of the errors: it does not depend on the ridge, and is the same for all that are tried.
         pilot = Huber(X, target, delta=EFFICIENT_DELTA * spread, **{**options, "alpha": 0.0})
-        n_samples = count_distinct(X, target, weights)
+        n_samples = int(count_weighted_samples(weights))
         k = self.estimate_k()
         n_always = int(self.build_sparsity(pilot, k).bind(pilot.shape, pilot.free).always.sum())
         fewer = max(min(k, n_samples // PILOT_SAMPLES_PER_FEATURE), n_always, 1)
@@ -172,24 +171,6 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """The deviance of residuals divided by their spread, which is delta/1.345."""
         return super().deviance(objective, result, n_samples) * (EFFICIENT_DELTA / self.delta_) ** 2
-
-
-def count_distinct(X: Matrix, target: Array, weights: Array) -> int:
-    """Number of distinct samples that have a weight: the same for weights, copies, and weights times a constant.
-
-    Rows of X are compared by a product with a fixed vector.
-    """
-    counted = weights > 0
-    directions = np.cos(np.arange(1.0, X.shape[1] + 1.0))
-    with np.errstate(over="ignore", invalid="ignore"):
-        keys = np.asarray(X @ directions)[counted]
-    y = target[counted]
-    order = np.lexsort((keys, y))
-    keys, y = keys[order], y[order]
-    # The same row may be summed in another order at another place.
-    rounding = SAME_ROW * float(np.abs(keys).max(initial=0.0))
-    differs = (np.diff(y) != 0) | ~(np.diff(keys) <= rounding)
-    return int(differs.sum()) + 1
 
 
 def _estimate_spread(deviations: Array, weights: Array) -> float:

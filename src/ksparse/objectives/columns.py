@@ -13,6 +13,7 @@ from .._types import Array, IntArray, Mask
 from ..counters import Counters
 from ..designs import ColumnBlock, Design, RowVector
 from ..validation import check_nonnegative_number
+from ..weights import count_weighted_samples
 from .base import VALUE_ROUNDING, Outcome, Point, TwiceDifferentiable, describe_objective, inherit
 from .coordinates import CentredCoordinates, replace_zeros, rescale_alpha
 from .loss import AnyLoss, Loss
@@ -106,9 +107,8 @@ class LinearModel(
 
     @property
     def effective_samples(self) -> float:
-        """(Σs)²/Σs² for sample weights s: as many samples of equal weight would tell as much (Kish, 1965)."""
-        squares = self._terms.rows.reduce_rows(lambda s: s @ s, self._terms.samples.weights)
-        return 1.0 / float(squares)
+        """How many samples the sample weights stand for; weights times a constant stand for the same number."""
+        return count_weighted_samples(self._design.collect_rows(self._terms.samples.weights))
 
     @property
     def n_samples(self) -> int:

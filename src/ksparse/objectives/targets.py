@@ -40,14 +40,16 @@ def check_responses(y: Any, n: int, *, allow_matrix: bool = False) -> Array:
     return array
 
 
-def check_squares(y: Array) -> Array:
-    """Responses whose squares neither overflow nor underflow."""
-    largest = float(np.abs(y).max(initial=0.0))
+def check_squares(values: Array, name: str = "y") -> Array:
+    """Numbers whose squares neither overflow nor underflow."""
+    largest = float(np.abs(values).max(initial=0.0))
     if largest > LARGEST_RESPONSE:
-        raise ValueError(f"y has values of {largest:.1g}, whose squares overflow; divide y by a constant")
+        raise ValueError(f"{name} has values of {largest:.1g}, whose squares overflow; divide {name} by a constant")
     if 0.0 < largest < 1.0 / LARGEST_RESPONSE:
-        raise ValueError(f"y has values of {largest:.1g} at most, whose squares underflow; multiply y by a constant")
-    return y
+        raise ValueError(
+            f"{name} has values of {largest:.1g} at most, whose squares underflow; multiply {name} by a constant"
+        )
+    return values
 
 
 def encode_labels(y: Any, n: int) -> tuple[AnyArray, AnyArray]:
