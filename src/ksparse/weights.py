@@ -11,7 +11,7 @@ __all__ = ["count_weighted_samples"]
 #: Weights that differ from multiples of a common unit by a smaller fraction of the largest are such multiples.
 UNIT_TOLERANCE = 1e-9
 #: Larger multiples, and more different weights, are not counts.
-LARGEST_COUNT, MAX_DISTINCT = 10_000, 1000
+LARGEST_COUNT, MAX_DISTINCT = 100, 100
 
 
 def count_weighted_samples(weights: Array) -> float:

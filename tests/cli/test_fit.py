@@ -31,8 +31,8 @@ from .helpers import NAMES, accepted, class_table, good_table, numbers, refused,
 
 
 def coefficients(out: str) -> dict[str, list[float]]:
-    """Names and numbers of the rows of the first table."""
-    rows = re.findall(r"^(\S.*?) {2,}([+-][\d.e+-]+(?: +[+-][\d.e+-]+)*)$", out, flags=re.M)
+    """Names and numbers of the rows of the tables of coefficients."""
+    rows = re.findall(r"^(\S+(?: \S+)*) {2,}([+-][\d.e+-]+(?: +[+-][\d.e+-]+)*)$", out, flags=re.M)
     return {name: [float(number) for number in values.split()] for name, values in rows}
 
 
