@@ -96,6 +96,15 @@ def test_graphs(c: float) -> None:
     assert_allclose(here.coef_ * c, there.coef_, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize(("c", "d"), [(1e20, 1e30), (1e-30, 1e20), (1e30, 1e-20)])
+@pytest.mark.parametrize("name", ["linear", "huber"])
+def test_single_precision(name: str, c: float, d: float) -> None:
+    there = MODELS[name][0](k=3).fit(X.astype(np.float32), scale_target(name, 1.0))
+    here = MODELS[name][0](k=3).fit((c * X).astype(np.float32), scale_target(name, d))
+    assert_array_equal(here.support_, there.support_)
+    assert_allclose(restore(name, here, c, d), there.coef_, rtol=1e-4, atol=1e-6)
+
+
 def test_a_constant_variable_does_not_discriminate() -> None:
     data = np.column_stack([np.full(60, 1e80 / 3.0), X])
     model = SparseDiscriminantAnalysis(k=3).fit(data, RESPONSE > 0)

@@ -26,8 +26,9 @@ __all__ = [
 MIN_COMPILED_SIZE = 200_000
 #: Rows that are copied, converted or gathered at a time, so that they stay in the processor's cache.
 CHUNK_ROWS = 1024
-#: X is used as it is if its largest entry is not larger than this, and not smaller than the inverse.
-LARGEST_ENTRY = 1e70
+#: X is used as it is if its largest entry is not larger than this, and not smaller than the inverse: in double
+#: precision, and in single precision, where products with y must not overflow either.
+LARGEST_ENTRY, LARGEST_SINGLE_ENTRY = 1e70, 1e12
 #: Smaller sums of squares have lost digits.
 SMALLEST_SQUARE = 1e-290
 
@@ -87,10 +88,11 @@ def find_unit(sums: ColumnSums, matrix: Matrix) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.sqrt(float(sums.second.max(initial=0.0)))
         size = max(size, float(np.abs(sums.centre).max(initial=0.0)))
-    if 1.0 / LARGEST_ENTRY < size < LARGEST_ENTRY:
+    limit = LARGEST_SINGLE_ENTRY if matrix.dtype == np.float32 else LARGEST_ENTRY
+    if 1.0 / limit < size < limit:
         return 1.0
     largest = _find_largest(matrix)
-    if largest == 0.0 or 1.0 / LARGEST_ENTRY < largest < LARGEST_ENTRY:
+    if largest == 0.0 or 1.0 / limit < largest < limit:
         return 1.0
     return float(np.ldexp(1.0, -int(np.clip(np.frexp(largest)[1], -1000, 1000))))
 
