@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from fuzz.choosing import check_path
 from fuzz.data import ESTIMATORS, Recipe
 from fuzz.graphs import compute_value, fit_graph
 from fuzz.oracles import check_best_support, check_solution
-from fuzz.outcomes import Failed
+from fuzz.outcomes import Failed, Missed
 from fuzz.truth import Truth
 from tests.hostile.cases import check_many
 
@@ -97,3 +99,16 @@ def test_the_graph_of_the_truth_is_stationary() -> None:
         assert np.linalg.inv(omega)[i, j] == pytest.approx(covariance[i, j])
     assert omega[0, 2] == omega[0, 3] == omega[1, 3] == 0
     assert compute_value(omega, covariance) < compute_value(np.diag(1 / covariance.diagonal()), covariance)
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        Recipe("huber", "normal", 7, 5, 4, 27073, 0.0, False, "random", "csr", "always"),
+        Recipe("poisson", "huge_means", 7, 6, 5, 582, 0.001, False, "random", "dense", "plain"),
+    ],
+)
+def test_no_swap_is_given_up_by_an_estimate(recipe: Recipe) -> None:
+    """Effort found that no single swap lowers f, although one did: a trial refit had ended too early."""
+    with suppress(Missed):  # without effort
+        check_best_support(recipe)

@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 
 from ..._types import IntArray, Mask
+from ...debias import Outcome
 from ...debias.exact import TrialRefit
 from ...objectives.base import has_hessian, is_quadratic
 from ...sparsity.base import select_top
@@ -126,7 +127,12 @@ def try_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> Iterat
     for leaving, entering in pairs:
         swapped = inside.copy()
         swapped[leaving], swapped[entering] = False, True
-        yield problem.refit(problem.units.to_mask(swapped), best.point.x, debias)
+        support = problem.units.to_mask(swapped)
+        trial = problem.refit(support, best.point.x, debias)
+        if few and trial.outcome is Outcome.UNFINISHED:
+            # It was given up by an estimate, which may be wrong; that no swap lowers f must be true.
+            trial = problem.refit(support, best.point.x)
+        yield trial
 
 
 def ranks_all_swaps(problem: Problem, best: Iterate, tuning: SwapTuning) -> bool:
