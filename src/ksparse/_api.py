@@ -15,6 +15,7 @@ from . import (
     selection,
     solvers,
     sparsity,
+    tables,
     theory,
 )
 from .estimators import (
@@ -47,6 +48,7 @@ from .selection import (
     precision_path,
 )
 from .solvers import FBS, HTP, IHT, FGraHTP, FixedSupport, GraHTP, GraSP, Result, Status, SwapGraHTP
+from .tables import TableEncoder
 
 __version__ = version("ksparse")
 
@@ -82,6 +84,7 @@ __all__ = [
     "StabilitySelection",
     "Status",
     "SwapGraHTP",
+    "TableEncoder",
     "datasets",
     "debias",
     "designs",
@@ -98,5 +101,6 @@ __all__ = [
     "selection",
     "solvers",
     "sparsity",
+    "tables",
     "theory",
 ]

@@ -29,6 +29,7 @@ from ..solvers import (
     check_no_effort,
 )
 from ..sparsity import Sparsity
+from ..tables import Encoding
 from ..validation import check_number_of_units
 from .paths import PrecisionPath, SparsityPath
 
@@ -67,6 +68,8 @@ class Samples:
     y: Any = None
     #: Weights of the samples.
     sample_weight: Array | None = None
+    #: The table that X was made from, if a `TableEncoder` has made it.
+    encoding: Encoding | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -74,7 +77,16 @@ class Samples:
     def select_rows(self, rows: Any) -> Samples:
         """The samples with these row numbers, or in this mask."""
         parts = (self.X, self.y, self.sample_weight)
-        return Samples(*(None if part is None else _safe_indexing(part, rows) for part in parts))
+        selected = (None if part is None else _safe_indexing(part, rows) for part in parts)
+        return Samples(*selected, None if self.encoding is None else self.encoding.select_rows(rows))
+
+    def split(self, train: Any, held_out: Any) -> tuple[Samples, Samples]:
+        """The samples of two sets of row numbers; those of a table are encoded by what the first set tells."""
+        training, others = self.select_rows(train), self.select_rows(held_out)
+        if self.encoding is None or not self.encoding.depends_on_rows:
+            return training, others
+        encoding, X, X_held_out = self.encoding.encode_parts(train, training.y, held_out)
+        return replace(training, X=X, encoding=encoding), replace(others, X=X_held_out, encoding=None)
 
 
 class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]

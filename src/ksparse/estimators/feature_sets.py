@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._types import AnyArray, IntArray
+from ..wording import quote_list
 
-__all__ = ["find_columns", "find_features", "find_groups", "label_features"]
+__all__ = [
+    "explain_text_columns",
+    "find_columns",
+    "find_features",
+    "find_groups",
+    "label_features",
+    "require_columns",
+]
 
 
 def label_features(feature_groups: Any, names: AnyArray | None, n_features: int) -> AnyArray:
@@ -107,3 +117,44 @@ def find_columns(wanted: AnyArray, names: AnyArray | None, parameter: str) -> In
 
 def _quote(names: list[Any]) -> str:
     return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+
+
+def require_columns(columns: AnyArray | None) -> AnyArray:
+    """The columns of a table that features come from; raises where they are not known."""
+    if columns is None:
+        raise ValueError(
+            'feature_groups="columns" needs the data frame that a TableEncoder returns; put one before the estimator, '
+            "as in make_pipeline(TableEncoder(), estimator), or give each feature a label"
+        )
+    return columns
+
+
+@contextmanager
+def explain_text_columns(X: Any) -> Iterator[None]:
+    """Name the columns of a data frame that are not numbers, where they are why it cannot be used."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        names = _find_columns_without_numbers(X) if isinstance(X, pd.DataFrame) else []
+        if not names:
+            raise
+        raise ValueError(
+            f"X has {'columns that are' if len(names) > 1 else 'a column that is'} not numbers: {quote_list(names)}; put "
+            "a ksparse.TableEncoder before the estimator, as in make_pipeline(TableEncoder(), estimator), or leave them out"
+        ) from error
+
+
+def _find_columns_without_numbers(frame: pd.DataFrame) -> list[str]:
+    """The columns whose values NumPy cannot take for numbers."""
+    names = []
+    for position, name in enumerate(frame.columns):
+        if pd.api.types.is_numeric_dtype(frame.dtypes.iloc[position]):
+            continue
+        try:
+            frame.iloc[:, position].to_numpy().astype(np.float64)
+        except (ValueError, TypeError):
+            names.append(str(name))
+        else:
+            if pd.api.types.is_datetime64_any_dtype(frame.dtypes.iloc[position]):
+                names.append(str(name))
+    return names

@@ -25,9 +25,10 @@ from ..objectives.protocols import WorkingForm, working_form
 from ..optimize import minimize
 from ..solvers import FixedSupport, Result, Solver
 from ..sparsity import Entries, Groups, Rows, Sparsity
+from ..tables import TableEncoder, find_columns_of, find_encoding
 from ..validation import check_flag, check_nonnegative_number, check_vector
 from .base import Samples, SparseEstimator
-from .feature_sets import find_features, find_groups, label_features
+from .feature_sets import explain_text_columns, find_features, find_groups, label_features, require_columns
 from .paths import SparsityPath
 
 __all__ = ["ACCEPTED", "FeatureSelector", "SparseLinearModel", "multiply_selected"]
@@ -132,8 +133,10 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         return self.fit_samples(self.check_samples(X, y, sample_weight))
 
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
+        encoding, table_columns = find_encoding(X), find_columns_of(X)
         # The objective checks X for NaN and infinity when it first reads it: a second pass here would be wasted.
-        X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False, multi_output=True)
+        with explain_text_columns(X):
+            X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False, multi_output=True)
         if not isinstance(self, MultiOutputMixin):
             y = column_or_1d(y, warn=True)
         if sample_weight is not None:
@@ -141,8 +144,24 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
             sample_weight = np.asarray(sample_weight, dtype=np.float64)
         self._labels: AnyArray | None = None
         if self.feature_groups is not None:
-            self._labels = label_features(self.feature_groups, self._get_feature_names(), self.n_features_in_)
-        return Samples(X, y, sample_weight)
+            given = self.feature_groups
+            if isinstance(given, str) and given == "columns":
+                given = require_columns(table_columns)
+            self._labels = label_features(given, self._get_feature_names(), self.n_features_in_)
+        return Samples(X, y, sample_weight, encoding)
+
+    def copy_for_fold(self: M, training: Samples) -> M:
+        fold = super().copy_for_fold(training)
+        if training.encoding is not None and training.encoding.encoder.n_features_out_ != self.n_features_in_:
+            fold.adopt_encoding(training.encoding.encoder)
+        return fold
+
+    def adopt_encoding(self, encoder: TableEncoder) -> None:
+        """Take the features of an encoder in place of those that `check_samples` saw."""
+        self.n_features_in_ = encoder.n_features_out_
+        self.feature_names_in_ = encoder.get_feature_names_out()
+        if self._labels is not None:
+            self._labels = encoder.feature_columns_
 
     def prepare(self, samples: Samples) -> LinearObjective:
         X = samples.X
@@ -329,7 +348,8 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
     def linear_predictor(self, X: Any) -> Array:
         """Xw + b for new samples: of shape (n_samples,), or (n_samples, n_outputs) for several outputs."""
         check_is_fitted(self)
-        X = validate_data(self, X, **ACCEPTED, reset=False)
+        with explain_text_columns(X):
+            X = validate_data(self, X, **ACCEPTED, reset=False)
         return multiply_selected(X, self.coef_) + self.intercept_
 
 

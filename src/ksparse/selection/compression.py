@@ -69,11 +69,12 @@ def split_samples(
     With `scores_moments`, the scores of held-out samples depend on moments only too.
     """
     fewest = min(len(train) for train, _ in splits)
-    if model.depends_on_moments() and _is_worth_it(samples, fewest):
+    same_features = samples.encoding is None or not samples.encoding.depends_on_rows
+    if same_features and model.depends_on_moments() and _is_worth_it(samples, fewest):
         compressed = _compress_splits(samples, splits, scores_moments)
         if compressed is not None:
             return compressed
-    return SplitSamples(samples, [(samples.select_rows(train), samples.select_rows(test)) for train, test in splits])
+    return SplitSamples(samples, [samples.split(train, test) for train, test in splits])
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is found in the sums

@@ -1,0 +1,357 @@
+"""A transformer from tables with text, gaps and dates to features that are finite numbers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from .._types import AnyArray, Array
+from ..limits import LARGEST
+from ..wording import quote, quote_list
+from .encoding import ATTRIBUTE, EncodedColumns, Encoding
+from .features import ColumnFeatures, encode_column, fit_features, is_predictive
+from .kinds import ColumnKind, KindOfColumn, infer_kind, read_values
+from .unused import UnusedColumn, find_reason_to_omit
+
+__all__ = ["TableEncoder"]
+
+E = TypeVar("E", bound="TableEncoder")
+
+
+@dataclass(eq=False, repr=False)
+class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Features from a table as people have it: text, gaps, dates, identifiers.
+
+    - **Numbers**, also as text with percent signs, currency, thousands or decimal commas, are used as they are. Missing
+      ones are the median of the fitted rows; where it predicts y whether a value is missing, an indicator is added.
+    - **Categories** (text) become indicators of each value but the most frequent one, to which the others are compared.
+      Missing cells are a category, and rare values are one, "(other)".
+    - **Dates** become years, months, days of the month, weekdays, and hours if there are any.
+    - **True and false** are 1 and 0.
+    - Identifiers, numbers of rows, constant and empty columns are left out.
+
+    All features of a column have this column as their group: with ``feature_groups="columns"``, estimators select or
+    leave out whole columns, so that k counts the columns of the table. Estimators that choose k by cross-validation
+    find the medians and categories again for the training part of each fold, if they are given what `fit_transform` or
+    `transform` returns, as a pipeline does.
+
+    Parameters
+    ----------
+    drop : sequence of str, default=()
+        Columns that are not used.
+    keep : sequence of str, default=()
+        Columns that are used even if they look like identifiers.
+    max_categories : int, default=30
+        Largest number of values of a category that have an indicator; the rarer ones are "(other)".
+    min_frequency : int, default=5
+        Values that occur in fewer rows are "(other)".
+    indicators : {"auto"} or bool, default="auto"
+        Whether there are indicators of missing numbers. With "auto", those that are associated with y in the fitted
+        rows (a correlation with y, or with one of its classes, at the level 0.05).
+
+    Attributes
+    ----------
+    columns_ : ndarray of str
+        The columns that are used.
+    features_ : dict of str to ColumnFeatures
+        How columns are encoded that do not simply hold numbers without gaps.
+    unused_ : list of UnusedColumn
+        The columns that are left out, with the reasons.
+    feature_columns_ : ndarray of str, shape (n_features_out,)
+        The column of the table for each feature.
+    n_features_in_ : int
+        Number of columns seen.
+    feature_names_in_ : ndarray of str
+        Their names.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from ksparse import SparseLinearRegression, TableEncoder
+    >>> homes = pd.DataFrame({
+    ...     "id": range(1, 9), "area": [50, 60, None, 80, 90, 100, 110, 120],
+    ...     "town": ["Ulm", "Bonn", "Bonn", "Ulm", "Bonn", "Ulm", "Kiel", "Kiel"],
+    ... })
+    >>> price = [100, 130, 150, 160, 190, 200, 240, 260]
+    >>> encoder = TableEncoder(min_frequency=2)
+    >>> encoder.fit_transform(homes).columns.tolist()
+    ['area', 'town=Kiel', 'town=Ulm']
+    >>> print(encoder.unused_[0].name, "is left out:", encoder.unused_[0].reason)
+    id is left out: by its name and its distinct whole numbers it is an identifier
+    >>> model = make_pipeline(encoder, SparseLinearRegression(k=1, feature_groups="columns")).fit(homes, price)
+    >>> model[-1].get_feature_names_out()
+    array(['area'], dtype=object)
+    """
+
+    _: KW_ONLY
+    drop: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    max_categories: int = 30
+    min_frequency: int = 5
+    indicators: str | bool = "auto"
+
+    def fit(self: E, X: Any, y: Any = None) -> E:
+        """Find how each column is encoded.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_columns)
+            The table.
+        y : array-like of shape (n_samples,), optional
+            The response or the labels, for the indicators of missing values.
+
+        Returns
+        -------
+        self
+            The fitted encoder.
+        """
+        table = self._check_table(X, reset=True)
+        self._check_parameters(table)
+        kinds = _infer_kinds(table)
+        self.unused_ = self._find_unused(table, kinds)
+        unused = {column.name for column in self.unused_}
+        used = [name for name in table.columns if name not in unused]
+        if not used:
+            raise ValueError(
+                f"no column of the table can be used: {'; '.join(f'{c.name}: {c.reason}' for c in self.unused_[:5])}; "
+                "name columns to use all the same in keep"
+            )
+        self.__dict__.pop("features_", None)
+        self._kinds = {name: kinds[name] for name in used}
+        return self._fit_columns(table, self._kinds, y)
+
+    def refit(self: E, X: Any, y: Any = None) -> E:
+        """An encoder that uses the same columns in the same way, with the medians and categories of other rows."""
+        check_is_fitted(self)
+        encoder = copy.copy(self)
+        table = encoder._check_table(X, reset=False)
+        return encoder._fit_columns(table, self._kinds, y)
+
+    def _fit_columns(self: E, table: pd.DataFrame, kinds: dict[str, ColumnKind], y: Any) -> E:
+        former = getattr(self, "features_", {})
+        plain = set(_find_complete_numbers(table[list(kinds)])) - former.keys()
+        self.columns_: AnyArray = np.array(list(kinds), dtype=object)
+        self.features_ = {
+            name: self._fit_column(table[name], kind, y) for name, kind in kinds.items() if name not in plain
+        }
+        for name, features in former.items():  # where some rows have gaps, others may have them too
+            if features.has_missing:
+                self.features_[name] = replace(self.features_[name], has_missing=True)
+        self.feature_columns_: AnyArray = np.array(
+            [name for name, features in self._list_features() for _ in features], dtype=object
+        )
+        self.needed_columns_ = list(kinds)
+        return self
+
+    def _fit_column(self, cells: pd.Series, kind: ColumnKind, y: Any) -> ColumnFeatures:
+        features = fit_features(str(cells.name), cells, kind, self.max_categories, self.min_frequency)
+        if not features.indicator or kind.kind is KindOfColumn.CATEGORY:
+            return features
+        predicts = self.indicators is True
+        if self.indicators == "auto" and y is not None:
+            predicts = is_predictive(features.find_missing(cells), np.asarray(y), self.min_frequency)
+        return features if predicts else replace(features, indicator=False)
+
+    def _list_features(self) -> list[tuple[str, list[str]]]:
+        """Each column with the names of its features; complete numbers are their own feature."""
+        encoded = self.features_
+        return [(name, encoded[name].names if name in encoded else [name]) for name in self.columns_.tolist()]
+
+    def transform(self, X: Any) -> pd.DataFrame:
+        """The features of a table.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_columns)
+            A table with the columns that `fit` has seen; other columns are ignored.
+
+        Returns
+        -------
+        DataFrame of shape (n_samples, n_features_out)
+            Finite numbers. A category that `fit` has not seen is "(other)" if there is such, otherwise none of the
+            known ones; missing numbers are the median.
+        """
+        check_is_fitted(self)
+        table = self._check_table(X, reset=False)
+        values = np.zeros((len(table), len(self.feature_columns_)), order="F")
+        present, start, plain = set(table.columns), 0, {}
+        for name, names in self._list_features():
+            part = slice(start, start + len(names))
+            start = part.stop
+            if name in self.features_:
+                features = self.features_[name]
+                values[:, part] = encode_column(table[name], features) if name in present else features.typical_values
+            elif name in present:
+                plain[name] = part.start
+        if plain:
+            values[:, list(plain.values())] = _read_complete_numbers(table[list(plain)])
+        _check_size(values, self.feature_columns_)
+        names = self.get_feature_names_out()
+        frame = pd.DataFrame(values, index=table.index, columns=names, copy=False)
+        frame.attrs[ATTRIBUTE] = EncodedColumns(
+            dict(zip(names.tolist(), self.feature_columns_.tolist(), strict=True)), Encoding(table, self), frame
+        )
+        return frame
+
+    def find_unreadable(self, X: Any) -> dict[str, AnyArray]:
+        """Rows without a usable value, for each needed column: missing or unreadable, and never so in the fitted rows.
+
+        Returns
+        -------
+        dict of str to ndarray of bool
+            A mask of the rows for each column that has such.
+        """
+        check_is_fitted(self)
+        table = self._check_table(X, reset=False)
+        masks = {name: self._get_features(name).find_unreadable(table[name]) for name in self.needed_columns_}
+        return {name: mask for name, mask in masks.items() if mask.any()}
+
+    @property
+    def n_features_out_(self) -> int:
+        """Number of features that the columns become."""
+        return len(self.feature_columns_)
+
+    def _get_features(self, name: str) -> ColumnFeatures:
+        return self.features_.get(name) or ColumnFeatures(name, ColumnKind(KindOfColumn.NUMBER), medians=(0.0,))
+
+    def require(self, columns: Sequence[str]) -> None:
+        """Say which columns a model needs; in tables to `transform`, the others may be absent."""
+        check_is_fitted(self)
+        used, wanted = self.columns_.tolist(), set(columns)
+        if unknown := sorted(wanted - set(used)):
+            raise ValueError(f"the encoder has no columns {quote_list(unknown)}")
+        self.needed_columns_ = [name for name in used if name in wanted]
+
+    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
+        """The names of the features."""
+        check_is_fitted(self)
+        return np.array([name for _, names in self._list_features() for name in names], dtype=object)
+
+    def _find_unused(self, table: pd.DataFrame, kinds: dict[str, ColumnKind]) -> list[UnusedColumn]:
+        dropped, kept = set(self.drop), set(self.keep)
+        unused = [UnusedColumn(name, "as asked for") for name in table.columns if name in dropped]
+        for name in table.columns:
+            if name in dropped or not self._named:
+                continue  # columns of an array without names are features that somebody made
+            if (found := find_reason_to_omit(name, table[name], kinds[name])) and name not in kept:
+                unused.append(found)
+        return unused
+
+    def _check_parameters(self, table: pd.DataFrame) -> None:
+        for parameter in ("drop", "keep"):
+            given = getattr(self, parameter)
+            if isinstance(given, str):
+                raise TypeError(f"{parameter} must be a list of columns, got the text {given!r}; pass [{given!r}]")
+            if unknown := [name for name in given if name not in table.columns]:
+                raise ValueError(
+                    f"{parameter} has {quote_list(unknown)}, which are not columns of the table; those are"
+                    f" {quote_list(table.columns.tolist())}"
+                )
+        if both := set(self.drop) & set(self.keep):
+            raise ValueError(f"{quote(min(both))} is in both drop and keep; name it once")
+        for parameter, least in (("max_categories", 2), ("min_frequency", 1)):
+            number = getattr(self, parameter)
+            if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
+                raise ValueError(f"{parameter} must be an integer of at least {least}, got {number!r}")
+        if not (self.indicators == "auto" or isinstance(self.indicators, bool)):
+            raise ValueError(f'indicators must be "auto", True or False, got {self.indicators!r}')
+
+    def _check_table(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        table, named = _make_table(X)
+        if reset:
+            self._named = named
+            self.n_features_in_ = table.shape[1]
+            if named:
+                self.feature_names_in_: AnyArray = np.array(table.columns, dtype=object)
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+            return table
+        if not named and table.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {table.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input; pass a table with the same columns"
+            )
+        if not named and self._named:
+            table.columns = self.feature_names_in_
+        if missing := [name for name in self.needed_columns_ if name not in table.columns]:
+            raise ValueError(
+                f"the table lacks {'columns' if len(missing) > 1 else 'the column'} {quote_list(missing)}, which the "
+                f"encoder needs; it has {quote_list(table.columns.tolist())}"
+            )
+        return table
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _make_table(X: Any) -> tuple[pd.DataFrame, bool]:
+    """X as a data frame with names of text, and whether it came with names."""
+    if sparse.issparse(X):
+        raise TypeError("a sparse matrix has numbers only, which need no encoder; pass it to the estimator itself")
+    if hasattr(X, "to_pandas"):
+        X = X.to_pandas()
+    if isinstance(X, pd.DataFrame):
+        table, named = X.copy(deep=False), True
+        table.columns = [str(name) for name in X.columns]
+    else:
+        values = check_array(X, dtype=None, ensure_all_finite=False)
+        table, named = pd.DataFrame(values, columns=[f"x{j}" for j in range(values.shape[1])]), False
+        table = table.infer_objects()
+    if not len(table):
+        raise ValueError("the table has 0 sample(s); a minimum of 1 is required: add rows")
+    if twice := table.columns[table.columns.duplicated()].tolist():
+        raise ValueError(f"the table has two columns called {quote(twice[0])}; rename one of them")
+    return table, named
+
+
+def _infer_kinds(table: pd.DataFrame) -> dict[str, ColumnKind]:
+    """What each column holds; fast for many columns of numbers."""
+    numeric = ColumnKind(KindOfColumn.NUMBER)
+    return {
+        name: numeric if isinstance(dtype, np.dtype) and dtype.kind in "iuf" else infer_kind(table[name])
+        for name, dtype in table.dtypes.items()
+    }
+
+
+def _find_complete_numbers(table: pd.DataFrame) -> list[str]:
+    """The columns that hold numbers without gaps."""
+    numeric = [name for name, dtype in table.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind in "biuf"]
+    missing = table[numeric].isna().to_numpy().any(axis=0)
+    return [name for name, has_gaps in zip(numeric, missing, strict=True) if not has_gaps]
+
+
+def _read_complete_numbers(table: pd.DataFrame) -> Array:
+    """Columns of numbers that had no gaps in the fitted rows; NaN where new rows have some."""
+    plain = all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in table.dtypes)
+    if plain:
+        return np.asarray(table.to_numpy(dtype=np.float64))
+    kind = ColumnKind(KindOfColumn.NUMBER)
+    return np.column_stack([read_values(table[name], kind) for name in table.columns])
+
+
+def _check_size(values: Array, columns: AnyArray) -> None:
+    """Raise if a feature is not a finite number, or too large a one."""
+    if not values.size or max(values.max(), -values.min()) <= LARGEST:
+        return
+    wrong = ~(np.abs(values) <= LARGEST)
+    names = list(dict.fromkeys(columns[wrong.any(axis=0)].tolist()))
+    raise ValueError(
+        f"the {'columns' if len(names) > 1 else 'column'} {quote_list(names)} of the table lacks values that the fitted "
+        f"rows had, or has values beyond {LARGEST:g}, in {int(wrong.any(axis=1).sum())} rows; fill them in, or leave "
+        "these rows out"
+    )

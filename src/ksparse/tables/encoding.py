@@ -1,0 +1,98 @@
+"""What an encoded frame knows of the table that it was made from, so that estimators can use it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._types import AnyArray, Array
+
+if TYPE_CHECKING:
+    from .encoder import TableEncoder
+
+__all__ = ["ATTRIBUTE", "EncodedColumns", "Encoding", "find_columns_of", "find_encoding"]
+
+#: The key in `DataFrame.attrs`.
+ATTRIBUTE = "ksparse_columns"
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """A table and the encoder that made features of it: folds encode their own rows with it.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The columns of the table, one row for each sample.
+    encoder : TableEncoder
+        The encoder, fitted to the whole table.
+    """
+
+    table: pd.DataFrame
+    encoder: TableEncoder
+
+    @property
+    def depends_on_rows(self) -> bool:
+        """Whether features of a row depend on other rows: on their medians, or on which categories are frequent."""
+        return bool(self.encoder.features_)
+
+    def select_rows(self, rows: Any) -> Encoding:
+        """The encoding of some rows: row numbers or a mask."""
+        return Encoding(self.table.iloc[np.asarray(rows)], self.encoder)
+
+    def encode_parts(self, train: Any, y: Any, held_out: Any) -> tuple[Encoding, Array, Array]:
+        """Features of training and of held-out rows, with medians and categories of the training rows only."""
+        part = self.select_rows(train)
+        encoder = self.encoder.refit(part.table, y)
+        features = (encoder.transform(table).to_numpy() for table in (part.table, self.table.iloc[np.asarray(held_out)]))
+        return Encoding(part.table, encoder), *features
+
+
+class EncodedColumns(dict[str, str]):
+    """The column of the table for each feature, by name; in the frame that an encoder returned, also its encoding.
+
+    A dict, so that `DataFrame.attrs` can be written with the frame. A copy of it, as frames that are derived from the
+    first one have, is a plain dict: rows that are selected or sorted would no longer be those of the table.
+    """
+
+    def __init__(self, columns: Mapping[str, str], encoding: Encoding | None = None, frame: pd.DataFrame | None = None):
+        super().__init__(columns)
+        self._encoding = encoding
+        self._frame = None if frame is None else weakref.ref(frame)
+
+    def find_encoding(self, frame: pd.DataFrame) -> Encoding | None:
+        """The encoding, for the very frame that the encoder returned."""
+        return self._encoding if self._frame is not None and self._frame() is frame else None
+
+    def __deepcopy__(self, memo: Any) -> dict[str, str]:
+        return dict(self)
+
+    def __copy__(self) -> dict[str, str]:
+        return dict(self)
+
+    def __reduce__(self) -> Any:
+        return (dict, (dict(self),))
+
+
+def find_encoding(X: Any) -> Encoding | None:
+    """The encoding of a frame that an encoder returned; None for all other data."""
+    columns = _find_attribute(X)
+    return columns.find_encoding(X) if isinstance(columns, EncodedColumns) else None
+
+
+def find_columns_of(X: Any) -> AnyArray | None:
+    """The column of the table for each feature of an encoded frame; None for all other data."""
+    columns = _find_attribute(X)
+    if not isinstance(columns, dict) or not all(name in columns for name in X.columns):
+        return None
+    return np.array([columns[name] for name in X.columns], dtype=object)
+
+
+def _find_attribute(X: Any) -> Any:
+    attributes = getattr(X, "attrs", None)
+    return attributes.get(ATTRIBUTE) if isinstance(attributes, dict) else None

@@ -1,0 +1,200 @@
+"""The features that a column of a table becomes, and how they are found."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from sklearn.feature_selection import f_classif, f_regression
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.multiclass import type_of_target
+
+from .._types import AnyArray, Array, Mask
+from .kinds import ColumnKind, KindOfColumn, read_categories, read_dates, read_values
+
+__all__ = ["DATE_PARTS", "ColumnFeatures", "encode_column", "fit_features", "is_predictive", "name_value"]
+
+#: What the category of rare values is called.
+OTHER = "(other)"
+#: The name of the indicator of missing values, and of their category.
+IS_MISSING = "is missing"
+#: An indicator of missing values is added if its correlation with y would be as large by chance with this probability.
+CHANCE = 0.05
+#: The parts of a date. A part that is the same in all rows is not used.
+DATE_PARTS: dict[str, Callable[[pd.Series], pd.Series]] = {
+    "year": lambda dates: dates.dt.year,
+    "month": lambda dates: dates.dt.month,
+    "day": lambda dates: dates.dt.day,
+    "weekday": lambda dates: dates.dt.dayofweek,
+    "hour": lambda dates: dates.dt.hour + dates.dt.minute / 60.0,
+}
+
+
+@dataclass(frozen=True)
+class ColumnFeatures:
+    """How a column becomes features.
+
+    Attributes
+    ----------
+    column : str
+        The name of the column.
+    kind : ColumnKind
+        What it holds.
+    parts : tuple of str
+        The parts of dates that are used.
+    medians : tuple of float
+        What replaces missing numbers, or the missing parts of dates.
+    has_missing : bool
+        Whether values were missing in the fitted rows.
+    indicator : bool
+        Whether there is a feature that tells whether a number is missing.
+    reference : str or None
+        The category to which the others are compared; None if it is that of missing cells.
+    categories : tuple of str
+        The other categories that have a feature.
+    has_other : bool
+        Whether rare values have a feature together.
+    """
+
+    column: str
+    kind: ColumnKind
+    parts: tuple[str, ...] = ()
+    medians: tuple[float, ...] = ()
+    has_missing: bool = False
+    indicator: bool = False
+    reference: str | None = None
+    categories: tuple[str, ...] = ()
+    has_other: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the features."""
+        if self.kind.kind is KindOfColumn.CATEGORY:
+            names = [name_value(self.column, value) for value in self.categories]
+            if self.has_other:
+                names.append(name_value(self.column, OTHER))
+        elif self.kind.kind is KindOfColumn.DATE:
+            names = [f"{self.column} ({part})" for part in self.parts]
+        else:
+            names = [self.column]
+        return [*names, f"{self.column} {IS_MISSING}"] if self.indicator else names
+
+    @property
+    def typical_values(self) -> list[float]:
+        """The features of a row of which nothing is known."""
+        width = len(self.names)
+        return [*self.medians, *([0.0] * (width - len(self.medians)))]
+
+    def find_missing(self, cells: pd.Series) -> Mask:
+        """Rows whose cell is missing or cannot be read."""
+        if self.kind.kind is KindOfColumn.CATEGORY:
+            return np.array([value is None for value in read_categories(cells)], dtype=bool)
+        if self.kind.kind is KindOfColumn.DATE:
+            return np.asarray(read_dates(cells, self.kind).isna(), dtype=bool)
+        return np.isnan(read_values(cells, self.kind))
+
+    def find_unreadable(self, cells: pd.Series) -> Mask:
+        """Rows whose cell is missing or cannot be read, if there were none such in the fitted rows."""
+        missing = self.find_missing(cells)
+        if self.kind.kind is not KindOfColumn.CATEGORY:
+            return missing & (not self.has_missing)
+        known = {None, self.reference, *self.categories}
+        unknown = np.array([value not in known for value in read_categories(cells)], dtype=bool)
+        unreadable: Mask = (missing & (not self.has_missing)) | (unknown & (not self.has_other))
+        return unreadable
+
+
+def name_value(column: str, value: str) -> str:
+    """The name of the feature of a value of a category."""
+    return f"{column}={value}"
+
+
+def fit_features(name: str, cells: pd.Series, kind: ColumnKind, max_categories: int, min_frequency: int) -> ColumnFeatures:
+    """How a column becomes features; with an indicator, if values are missing and it holds no categories."""
+    features = ColumnFeatures(name, kind)
+    if kind.kind is KindOfColumn.CATEGORY:
+        return _fit_categories(features, read_categories(cells), max_categories, min_frequency)
+    values = _read_parts(cells, features) if kind.kind is KindOfColumn.DATE else read_values(cells, kind)[:, None]
+    missing = np.isnan(values).any(axis=1)
+    if kind.kind is KindOfColumn.DATE:
+        varies = [len(np.unique(part[~missing])) > 1 for part in values.T]
+        used = [part for part, is_used in zip(DATE_PARTS, varies, strict=True) if is_used] or ["year"]
+        features = replace(features, parts=tuple(used))
+        values = values[:, [place for place, part in enumerate(DATE_PARTS) if part in used]]
+    medians = np.median(values[~missing], axis=0) if not missing.all() else np.zeros(values.shape[1])
+    has_missing = bool(missing.any())
+    return replace(features, medians=tuple(medians.tolist()), has_missing=has_missing, indicator=has_missing)
+
+
+def _fit_categories(
+    features: ColumnFeatures, values: AnyArray, max_categories: int, min_frequency: int
+) -> ColumnFeatures:
+    """The most frequent category is the reference; missing cells are one, whose feature is called so."""
+    missing = np.array([value is None for value in values], dtype=bool)
+    known = values[~missing]
+    if not known.size:
+        return replace(features, has_missing=True, indicator=True)
+    encoder = OneHotEncoder(max_categories=max_categories, min_frequency=min_frequency, handle_unknown="ignore")
+    encoder.fit(known.astype(str).astype(object)[:, None])
+    rare = encoder.infrequent_categories_[0]
+    rare = np.array([], dtype=object) if rare is None or len(encoder.categories_[0]) == 2 else rare
+    frequent = [value for value in encoder.categories_[0].tolist() if value not in set(rare.tolist())]
+    counts = pd.Series(known).value_counts()
+    has_missing = bool(missing.any())
+    # The first of equally frequent ones; without any frequent value, rare ones are what the others are compared to.
+    reference = max(frequent, key=lambda value: counts[value]) if frequent else OTHER
+    return replace(
+        features,
+        reference=reference,
+        categories=tuple(value for value in frequent if value != reference),
+        has_other=bool(rare.size) and reference != OTHER,
+        has_missing=has_missing,
+        indicator=has_missing,
+    )
+
+
+def encode_column(cells: pd.Series, features: ColumnFeatures) -> Array:
+    """The features of the cells of a column: one column of numbers for each of their names."""
+    values = np.zeros((len(cells), len(features.names)))
+    kind = features.kind
+    if kind.kind is KindOfColumn.CATEGORY:
+        texts = read_categories(cells)
+        missing = np.array([text is None for text in texts], dtype=bool)
+        codes = pd.Categorical(texts, categories=[features.reference, *features.categories]).codes
+        places = codes.astype(int) - 1  # of the reference −1, of other values −2
+        listed = places >= 0
+        values[np.flatnonzero(listed), places[listed]] = 1.0
+        if features.has_other:
+            values[(places == -2) & ~missing, len(features.categories)] = 1.0
+    else:
+        numbers = read_values(cells, kind)[:, None] if kind.kind is not KindOfColumn.DATE else _read_parts(cells, features)
+        missing = np.isnan(numbers).any(axis=1)
+        # Without gaps in the fitted rows, there is no telling what a gap means: it remains NaN.
+        filled = np.where(missing[:, None], features.medians, numbers) if features.has_missing else numbers
+        values[:, : numbers.shape[1]] = filled
+    if features.indicator:
+        values[:, -1] = missing
+    return values
+
+
+def _read_parts(cells: pd.Series, features: ColumnFeatures) -> Array:
+    """The parts of dates, NaN where a date is missing."""
+    dates = read_dates(cells, features.kind)
+    used = features.parts or tuple(DATE_PARTS)
+    return np.column_stack([DATE_PARTS[part](dates).to_numpy(dtype=np.float64, na_value=np.nan) for part in used])
+
+
+def is_predictive(missing: Mask, y: AnyArray, min_frequency: int) -> bool:
+    """Whether it predicts y which values are missing: by an F-test of the correlation of their indicator with y."""
+    if not min_frequency <= missing.sum() <= len(missing) - min_frequency or len(y) != len(missing):
+        return False
+    indicator = missing.astype(np.float64)[:, None]
+    has_classes = type_of_target(y) in ("binary", "multiclass") and not np.issubdtype(y.dtype, np.floating)
+    responses = [y] if y.ndim == 1 else list(y.T)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # of a constant y
+        tests = (f_classif(indicator, part) if has_classes else f_regression(indicator, part) for part in responses)
+        return any(bool(chance[0] < CHANCE) for _, chance in tests)

@@ -1,0 +1,208 @@
+"""What a column of a table holds (numbers, dates, true and false, categories), and its cells as such values."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._types import AnyArray, Array
+
+__all__ = ["MISSING_MARKS", "ColumnKind", "KindOfColumn", "clean_text", "infer_kind", "read_dates", "read_values"]
+
+#: Texts that stand for a missing value, in lower case.
+MISSING_MARKS = frozenset(
+    ["", "na", "n/a", "n.a.", "nan", "null", "none", "missing", "unknown", "<na>", "#n/a", "?", ".", "-", "--"]
+)
+#: Texts that stand for true and false, in lower case.
+TRUE_OR_FALSE = {"true": 1.0, "false": 0.0}
+#: A column of text holds numbers or dates if at least this fraction of its cells are such; the others count as missing.
+ENOUGH_CELLS = 0.95
+#: A number with a sign, a currency or a unit of percent around it.
+NUMBER = re.compile(
+    r"^(?P<sign>[+-]?)\s*(?:[$€£¥₹]|USD|EUR|GBP|CHF)?\s*(?P<number>[+-]?[\d.,'\u00a0\u202f ]*\d[\d.,]*(?:[eE][+-]?\d+)?)"
+    r"\s*(?:%|[$€£¥₹]|USD|EUR|GBP|CHF)?$"
+)
+#: Digits in groups of three; which mark separates them is the second group.
+GROUPED = re.compile(r"^\d{1,3}(?:([,.'\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:[.,]\d+)?$")
+#: Dates that have points between their numbers have the day first.
+DATE_WITH_POINTS = re.compile(r"^\d{1,2}\.\d{1,2}\.\d{4}$")
+#: Whole numbers are not dates, even if they could be years.
+DIGITS = re.compile(r"^[+-]?\d+(?:\.\d*)?$")
+#: Cells of a column that are looked at before all of them are parsed as dates.
+FEW_CELLS = 50
+
+
+class KindOfColumn(str, Enum):
+    """What a column holds."""
+
+    NUMBER = "number"
+    TRUTH = "true or false"
+    DATE = "date"
+    CATEGORY = "category"
+
+
+@dataclass(frozen=True)
+class ColumnKind:
+    """What a column holds, and how its text is read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ksparse.tables.kinds import infer_kind, read_values
+    >>> prices = pd.Series(["$1,000", "$250.50", "?"])
+    >>> kind = infer_kind(prices)
+    >>> kind.kind.value, read_values(prices, kind).tolist()
+    ('number', [1000.0, 250.5, nan])
+    """
+
+    kind: KindOfColumn
+    #: The decimal mark of numbers that are text; empty for numbers that are numbers.
+    decimal: str = ""
+    #: The format of dates that are text, as `strptime` takes it; empty for others.
+    date_format: str = ""
+    #: What else was taken for missing, for example.
+    remarks: tuple[str, ...] = ()
+
+
+def infer_kind(cells: pd.Series) -> ColumnKind:
+    """What a column holds, from its type, or for text from its cells."""
+    if pd.api.types.is_bool_dtype(cells):
+        return ColumnKind(KindOfColumn.TRUTH)
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        return ColumnKind(KindOfColumn.CATEGORY)
+    if pd.api.types.is_numeric_dtype(cells) or pd.api.types.is_timedelta64_dtype(cells):
+        return ColumnKind(KindOfColumn.NUMBER)
+    if pd.api.types.is_datetime64_any_dtype(cells):
+        return ColumnKind(KindOfColumn.DATE)
+    return _infer_kind_of_text(clean_text(cells).dropna())
+
+
+def _infer_kind_of_text(text: pd.Series) -> ColumnKind:
+    distinct = text.drop_duplicates()
+    if not len(distinct):
+        return ColumnKind(KindOfColumn.CATEGORY)
+    if distinct.str.lower().isin(list(TRUE_OR_FALSE)).all():
+        return ColumnKind(KindOfColumn.TRUTH)
+    decimal = _find_decimal(distinct)
+    numbers = _parse_numbers(text, decimal)
+    known = float(np.mean(~np.isnan(numbers)))
+    if known >= ENOUGH_CELLS:
+        return ColumnKind(KindOfColumn.NUMBER, decimal=decimal, remarks=_describe_numbers(text, numbers, decimal))
+    date_format = _find_date_format(text)
+    return ColumnKind(KindOfColumn.DATE, date_format=date_format) if date_format else ColumnKind(KindOfColumn.CATEGORY)
+
+
+def clean_text(cells: pd.Series) -> pd.Series:
+    """Cells as text without white space around it; None where they are missing or a mark for that."""
+    missing = cells.isna().to_numpy(dtype=bool)
+    texts = [None if gap else str(cell).strip() for cell, gap in zip(cells.tolist(), missing, strict=True)]
+    known = [None if text is None or text.lower() in MISSING_MARKS else text for text in texts]
+    return pd.Series(known, index=cells.index, dtype=object)
+
+
+def _find_decimal(distinct: pd.Series) -> str:
+    """The decimal mark: a comma, if some number cannot be read with a point and none needs one."""
+    commas = distinct[distinct.str.contains(",", regex=False)]
+    bodies = [match["number"] for text in commas if (match := NUMBER.match(text))]
+    plain = [body for body in bodies if not GROUPED.match(body) and body.count(",") == 1]
+    european = [body for body in bodies if "." in body and body.rfind(",") > body.rfind(".")]
+    return "," if plain or european else "."
+
+
+def _parse_numbers(text: pd.Series, decimal: str) -> Array:
+    """Text as numbers; NaN where it is none."""
+    plain: Array = np.array(pd.to_numeric(text, errors="coerce"), dtype=np.float64)
+    values = text.to_numpy()
+    if decimal == ",":
+        plain = np.full(len(values), np.nan)
+    for place in np.flatnonzero(np.isnan(plain)):
+        plain[place] = _parse_number(values[place], decimal)
+    return plain
+
+
+def _parse_number(text: str, decimal: str) -> float:
+    match = NUMBER.match(text)
+    if match is None:
+        return np.nan
+    body = match["number"]
+    whole, mark, fraction = body.partition(decimal) if body.count(decimal) == 1 else (body, "", "")
+    grouped = GROUPED.match(whole)
+    if grouped is not None and grouped[1] != decimal:
+        whole = whole.replace(grouped[1], "")
+    elif grouped is not None and body.count(decimal) > 1:
+        return np.nan
+    try:
+        return float(f"{match['sign']}{whole}{'.' if mark else ''}{fraction}".replace(" ", ""))
+    except ValueError:
+        return np.nan
+
+
+def _describe_numbers(text: pd.Series, numbers: Array, decimal: str) -> tuple[str, ...]:
+    remarks = []
+    if decimal == ",":
+        remarks.append("decimal commas")
+    for mark, meaning in (("%", "percent signs removed"), ("[$€£¥₹]|USD|EUR|GBP|CHF", "currency removed")):
+        if text.str.contains(mark, regex=True).any():
+            remarks.append(meaning)
+    other = text[np.isnan(numbers)]
+    if len(other):
+        remarks.append(f"{len(other)} cells such as {other.iloc[0][:30]!r} are not numbers and count as missing")
+    return tuple(remarks)
+
+
+def _find_date_format(text: pd.Series) -> str:
+    """The format of dates, or empty text if they are none; skrub guesses it."""
+    few = text.iloc[:FEW_CELLS]
+    if few.map(lambda cell: bool(DIGITS.match(cell)) or not any(map(str.isdigit, cell))).any():
+        return ""
+    if few.map(lambda cell: bool(DATE_WITH_POINTS.match(cell))).all():
+        guess = "%d.%m.%Y"
+    else:
+        from skrub import ToDatetime  # it takes more than a second to import, and few tables need it
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a format that pandas cannot guess
+            reader = ToDatetime()
+            try:
+                reader.fit_transform(pd.Series(text.to_numpy(), name="text", dtype=object))
+            except ValueError:  # what skrub raises for a column that has no dates
+                return ""
+            guess = reader.format_ or ""
+    known = pd.to_datetime(text, format=guess, errors="coerce").notna() if guess else pd.Series([False])
+    return guess if known.mean() >= ENOUGH_CELLS else ""
+
+
+def read_values(cells: pd.Series, kind: ColumnKind) -> Array:
+    """The cells of a column of numbers, or of true and false, as numbers; NaN where they are missing."""
+    if pd.api.types.is_timedelta64_dtype(cells):
+        return np.asarray(cells.dt.total_seconds() / 86400.0, dtype=np.float64)  # in days
+    if pd.api.types.is_numeric_dtype(cells):
+        return np.asarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
+    text = clean_text(cells)
+    numbers = np.full(len(text), np.nan)
+    known = text.notna().to_numpy(dtype=bool)
+    if kind.kind is KindOfColumn.TRUTH:
+        truth = text[known].str.lower().map({**TRUE_OR_FALSE, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0})
+        numbers[known] = truth.to_numpy(dtype=np.float64)
+    else:
+        numbers[known] = _parse_numbers(text[known], kind.decimal or ".")
+    return numbers
+
+
+def read_dates(cells: pd.Series, kind: ColumnKind) -> pd.Series:
+    """The cells of a column of dates; NaT where they are missing or of another format."""
+    if pd.api.types.is_datetime64_any_dtype(cells):
+        return cells.dt.tz_localize(None) if cells.dt.tz is not None else cells
+    return pd.to_datetime(clean_text(cells), format=kind.date_format or None, errors="coerce")
+
+
+def read_categories(cells: pd.Series) -> AnyArray:
+    """The cells of a column of categories as text; None where they are missing."""
+    values: Any = clean_text(cells).to_numpy(dtype=object)
+    return values
