@@ -29,7 +29,7 @@ from sklearn import impute, model_selection, pipeline, preprocessing
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from . import debias, estimators, objectives, selection, solvers
+from . import debias, estimators, objectives, selection, solvers, tables
 from ._types import AnyArray
 from .decoding import Decoder, require
 from .limits import CHUNK, MAX_BYTES, find_limit
@@ -205,6 +205,7 @@ def list_known_classes() -> dict[str, type]:
     names: list[tuple[Any, Any]] = [(module, module.__all__) for module in (estimators, selection, solvers, debias)]
     names += [
         (objectives, ("EigenvalueBounds",)),
+        (tables, ("ColumnFeatures", "ColumnKind", "KindOfColumn", "TableEncoder", "UnusedColumn")),
         (impute, ("MissingIndicator", "SimpleImputer")),
         (model_selection, ("GroupKFold", "KFold", "LeaveOneOut", "ShuffleSplit", "StratifiedKFold", "TimeSeriesSplit")),
         (pipeline, ("Pipeline",)),

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-
-import numpy as np
 
 from ..persistence import dumps
 from ..writing import Hold, check_output_file, check_output_folder, replace_files, write_text
@@ -49,15 +47,17 @@ def _write(fitted: FittedModel, folder: Path, hold: Hold) -> list[str]:
     data = fitted.data
     with show_progress("Writing the report"):
         page = render_report(fitted)
-        about: dict[str, object] = {"data": Path(data.source).name, "target": data.target, "task": fitted.task.name}
-        if data.first_index is None:
-            fitted.model.feature_names_in_ = np.array(data.names, dtype=object)
-        else:
+        about: dict[str, object] = {
+            "data": Path(data.source).name,
+            "target": data.target.name,
+            "task": fitted.task.name,
+        }
+        if data.first_index is not None:
             about["first_index"] = data.first_index
         model, report = _find_files(folder)
         with _explain_write_errors(f"to {quote_path(folder)}"):
             # The model first: not even a kill between both leaves a new report beside an old model.
-            replace_files({model: dumps(fitted.model, about=about), report: page}, hold=hold)
+            replace_files({model: dumps(fitted.final.build_pipeline(), about=about), report: page}, hold=hold)
     return [f"Wrote {escape_control(folder / name)}" for name in reversed(FILES)]
 
 
@@ -79,7 +79,12 @@ def _explain_write_errors(where: str) -> Iterator[None]:
 
 
 def run_predict(
-    model: Path, data: str, out: str | None = None, max_memory: int | None = None, hold: Hold = nullcontext
+    model: Path,
+    data: str,
+    out: str | None = None,
+    keep: Sequence[str] | None = None,
+    max_memory: int | None = None,
+    hold: Hold = nullcontext,
 ) -> None:
     """Predict the rows of a file, as CSV: for a classifier with a column of probabilities for each class."""
     file = None if out is None else _find_output(out, model, data)
@@ -87,17 +92,15 @@ def run_predict(
         require_output("give --out FILE")
     with show_progress(f"Predicting {data}"):
         terminal = sys.stdout.isatty() if file is None else Path(file).is_char_device()
-        frame = predict_rows(model, data, terminal=terminal, max_memory=max_memory)
-        text = frame.to_csv(index=False, lineterminator="\n", na_rep="nan")
+        found = predict_rows(model, data, keep=keep, terminal=terminal, max_memory=max_memory)
+        text = found.table.to_csv(index=False, lineterminator="\n")
     if file is None:
         write_output(text)
     else:
         with _explain_write_errors(quote_path(file)):
             write_text(file, text, hold=hold)
-    if unlimited := int((~np.isfinite(frame.select_dtypes("number"))).any(axis=1).sum()):
-        complain(
-            f"{unlimited} of {len(frame)} rows have predictions that are not finite: they are too large for a number"
-        )
+    for note in found.notes:
+        complain(note)
 
 
 def _find_output(out: str, model: Path, data: str) -> str | None:

@@ -1,4 +1,4 @@
-"""From what the user names (a file, a data set, columns) to features, a target and the kind of model."""
+"""From what the user names (a file, a data set, columns) to features and a target."""
 
 from __future__ import annotations
 
@@ -12,32 +12,51 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._types import AnyArray, Array, Matrix
-from ..limits import FEATURE_COST, LARGEST, ROW_COST
-from ..wording import MOST_NAMES
+from .._types import Matrix
+from ..limits import FEATURE_COST, ROW_COST
 from .errors import InputError, check_memory, choose_limit, quote, quote_list, quote_path
-from .reading import SVMLIGHT, Table, find_suffix, open_table, parse_numbers, read_numbers, read_target
-from .settings import TASKS, Task
+from .reading import SVMLIGHT, Table, find_suffix, open_table
 from .svmlight import EXAMPLE, FeatureNumbers, load_svmlight
-
-#: Integers with at most this many distinct values are taken for classes,
-MAX_INTEGER_CLASSES = 10
-#: if each value occurs in at least this many rows; otherwise they are counts.
-ROWS_OF_A_CLASS = 5
+from .targets import Target
 
 
 @dataclass(frozen=True)
 class Data:
-    """Features and a target; text, numbers or booleans."""
+    """Rows with features and a target.
+
+    Attributes
+    ----------
+    source : str
+        The file, or the name of a data set.
+    X : DataFrame or sparse matrix
+        The columns of a table as they were read; numbers, for svmlight.
+    target : Target
+        The target of these rows.
+    notes : tuple of str
+        What a user should know of how the data were read.
+    identifiers : DataFrame
+        Columns that name the rows, and are no features.
+    first_index : int, optional
+        The smallest number of a feature, for svmlight.
+    max_memory : int, optional
+        Memory in bytes that the data may take.
+    """
 
     source: str
-    X: Matrix
-    names: Sequence[str]  # numbers of features for svmlight
-    target: str
-    y: AnyArray
+    X: Any
+    target: Target
     notes: tuple[str, ...] = ()
-    first_index: int | None = None  # the smallest number of a feature, for svmlight
+    identifiers: pd.DataFrame | None = None
+    first_index: int | None = None
     max_memory: int | None = None
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The columns of the table, or the numbers of the features."""
+        if self.first_index is not None:
+            return FeatureNumbers(range(self.first_index, self.first_index + self.X.shape[1]))
+        names: list[str] = self.X.columns.tolist()
+        return names
 
     def check_memory(self, outputs: int) -> None:
         """Raise if a fit with so many coefficients for each feature would take too much memory."""
@@ -75,54 +94,74 @@ def load_training_data(name: str, target: str | None, drop: Sequence[str], max_m
     dropped = {_find_column(table, column, "--drop") for column in split_names(drop, table.names)}
     if target_column in dropped:
         raise InputError(f"{quote(target)} is both --target and --drop; leave one of them out")
-    unnamed = [j + 1 for j, column in enumerate(table.names) if not column]
     features = [j for j, column in enumerate(table.names) if column and j != target_column and j not in dropped]
     if not features:
         raise InputError(f"{quote_path(table.source)} has no column besides the target; expected at least one feature")
-    frame = table.read(target_column)
-    X = read_numbers(table, frame, features, advise_drop=True)
-    y = read_target(table, frame, target_column)
-    notes = (f"Column {_list_numbers(unnamed)} has no name and was left out",) if unnamed else ()
-    return Data(table.source, X, [table.names[j] for j in features], target, y, notes, max_memory=max_memory)
+    frame = table.read().set_axis(table.names, axis=1)
+    found = Target.of_column(target, frame.iloc[:, target_column])
+    rows = np.flatnonzero(found.known)
+    identifiers = None if table.identifiers is None else table.identifiers.iloc[rows]
+    return Data(
+        table.source,
+        frame.iloc[rows, features].reset_index(drop=True),
+        found,
+        (*table.notes, *found.notes),
+        identifiers,
+        max_memory=max_memory,
+    )
 
 
-def _list_numbers(numbers: Sequence[int]) -> str:
-    """The first of some numbers, and how many more there are."""
-    more = f", … and {len(numbers) - MOST_NAMES:,} more" if len(numbers) > MOST_NAMES else ""
-    return ", ".join(map(str, numbers[:MOST_NAMES])) + more
+def load_rows(
+    name: str, names: Sequence[str] | None, count: int, max_memory: int | None = None
+) -> tuple[Table, pd.DataFrame]:
+    """The rows of a table that a model predicts, and the table.
 
-
-def load_features(
-    name: str, model: Any, needed: Sequence[int], first_index: int | None, max_memory: int | None = None
-) -> Matrix:
-    """The features that a model needs, in this order; without names, columns are taken by position."""
-    names = getattr(model, "feature_names_in_", None)
-    if find_suffix(Path(name)) in SVMLIGHT:
-        if names is not None:
-            raise InputError(
-                f"the model has named features, but those of {quote_path(name)} are numbers; give a CSV or Parquet file"
-            )
-        X, _ = load_svmlight(Path(name), max_memory)
-        columns = [(first_index or 0) + feature for feature in needed]
-        X.resize(X.shape[0], max(columns) + 1)  # features that no row has are zero; larger numbers do not matter
-        return X[:, columns]
+    Parameters
+    ----------
+    name : str
+        The file, or a built-in data set.
+    names : sequence of str, optional
+        The columns that the model needs; without names, columns are taken by position.
+    count : int
+        How many columns it has seen, if it has no names for them.
+    max_memory : int, optional
+        Memory in bytes that the data may take; see `ksparse.limits` for the default.
+    """
     table = open_table(name, max_memory)
-    if names is None and first_index is None:
-        if len(table.names) != model.n_features_in_:
+    if names is None:
+        if len(table.names) != count:
             raise InputError(
-                f"{quote_path(name)} has {len(table.names)} columns, but the model needs its {model.n_features_in_}"
-                " features in their order, since it was fitted without their names"
+                f"{quote_path(name)} has {len(table.names)} columns, but the model needs its {count} features in their"
+                " order, since it was fitted without their names"
             )
-        return read_numbers(table, table.read(None), list(needed), advise_drop=False)
-    wanted = [str((first_index or 0) + feature) if names is None else names[feature] for feature in needed]
-    places = {column: place for place, column in enumerate(table.names)}
-    if missing := [column for column in wanted if column not in places]:
+        return table, table.read().set_axis(table.names, axis=1)
+    there = set(table.names)
+    if missing := [column for column in names if column not in there]:
         raise InputError(
             f"{quote_path(name)} lacks {'columns' if len(missing) > 1 else 'the column'} {quote_list(missing)}, which"
             f" the model needs; it has {quote_list(table.names)}"
         )
-    columns = [places[column] for column in wanted]
-    return read_numbers(table, table.read(None), columns, advise_drop=False)
+    return table, table.read().set_axis(table.names, axis=1)
+
+
+def load_numbered_features(name: str, needed: Sequence[int], first_index: int, max_memory: int | None = None) -> Matrix:
+    """The features of an svmlight file that a model needs.
+
+    Parameters
+    ----------
+    name : str
+        The file.
+    needed : sequence of int
+        The positions of the needed features among those of the model.
+    first_index : int
+        The number of the model's first feature.
+    max_memory : int, optional
+        Memory in bytes that the data may take; see `ksparse.limits` for the default.
+    """
+    X, _ = load_svmlight(Path(name), max_memory)
+    columns = [first_index + feature for feature in needed]
+    X.resize(X.shape[0], max(columns) + 1)  # features that no row has are zero; larger numbers do not matter
+    return X[:, columns]
 
 
 def split_names(options: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -134,12 +173,25 @@ def split_names(options: Sequence[str], names: Sequence[str]) -> list[str]:
     return columns
 
 
+def find_names(options: Sequence[str], names: Sequence[str], option: str, source: str) -> list[str]:
+    """The columns in options such as ``a,b``, which must be there."""
+    found = split_names(options, names)
+    for name in found:
+        _check_column(name, names, option, source)
+    return found
+
+
 def _find_column(table: Table, column: str, option: str) -> int:
-    if column in table.names:
-        return table.names.index(column)
-    close = difflib.get_close_matches(column, table.names, n=1)
-    advice = f"did you mean {quote(close[0])}?" if close else f"there are {quote_list(table.names)}"
-    raise InputError(f"{quote_path(table.source)} has no column {quote(column)}, which {option} names; {advice}")
+    _check_column(column, table.names, option, table.source)
+    return table.names.index(column)
+
+
+def _check_column(column: str, names: Sequence[str], option: str, source: str) -> None:
+    if column in names:
+        return
+    close = difflib.get_close_matches(column, list(names), n=1)
+    advice = f"did you mean {quote(close[0])}?" if close else f"there are {quote_list(names)}"
+    raise InputError(f"{quote_path(source)} has no column {quote(column)}, which {option} names; {advice}")
 
 
 def _load_svmlight_data(path: Path, target: str | None, drop: Sequence[str], max_memory: int | None) -> Data:
@@ -151,7 +203,8 @@ def _load_svmlight_data(path: Path, target: str | None, drop: Sequence[str], max
     # As scikit-learn does: numbers start at 1 unless there is a feature 0.
     first = 0 if np.any(X.indices == 0) else 1
     names = FeatureNumbers(range(first, X.shape[1]))
-    data = Data(str(path), X[:, first:], names, "label", y, first_index=first, max_memory=max_memory)
+    known = Target("label", y, np.ones(len(y), dtype=bool))
+    data = Data(str(path), X[:, first:], known, first_index=first, max_memory=max_memory)
     data.check_memory(outputs=1)
     dropped = split_names(drop, names)
     if unknown := [name for name in dropped if name not in names]:
@@ -163,66 +216,3 @@ def _load_svmlight_data(path: Path, target: str | None, drop: Sequence[str], max
         data.X.data[np.isin(data.X.indices, [names.index(name) for name in dropped])] = 0.0
         data.X.eliminate_zeros()
     return data
-
-
-def choose_task(data: Data, option: str) -> tuple[Task, AnyArray, str]:
-    """The task, the target as its model takes it, and why this task was chosen."""
-    numbers = parse_numbers(pd.Series(data.y))
-    wrong = ~(np.abs(numbers) <= LARGEST)
-    # Among numbers, text is more probably a mistake than a class.
-    may_be_text = option == "classification" or (option == "auto" and wrong.mean() >= 0.5)
-    if wrong.any() and not (may_be_text and data.y.dtype == object):
-        row = int(np.argmax(wrong))
-        raise InputError(
-            f"the target {quote(data.target)} is not a finite number, or is beyond {LARGEST:g}, in {wrong.sum()} of"
-            f" {len(wrong)} rows (first {quote(data.y[row])} on row {row + 1}); correct it, or use --task"
-            " classification if the values are classes"
-        )
-    name, reason = (option, "set by --task") if option != "auto" else _guess(data.y, numbers)
-    if name == "poisson" and numbers.min() < 0:
-        raise InputError(
-            f"--task poisson is for counts, but the target {quote(data.target)} has {numbers.min():g}; choose another"
-            " task"
-        )
-    return TASKS[name], _make_labels(data, numbers) if TASKS[name].has_classes else numbers, reason
-
-
-def _guess(y: AnyArray, numbers: Array) -> tuple[str, str]:
-    distinct, counts = np.unique(numbers, return_counts=True)
-    few = (
-        len(distinct) <= MAX_INTEGER_CLASSES
-        and counts.min() >= ROWS_OF_A_CLASS
-        and np.all(distinct == np.round(distinct))
-    )
-    reasons = {
-        "is text": bool(np.isnan(numbers).any()),
-        "is true or false": y.dtype == bool,
-        f"has {len(distinct)} distinct values": len(distinct) <= 2,
-        f"has only {len(distinct)} distinct integers": few,
-    }
-    reason = next((reason for reason, holds in reasons.items() if holds), None)
-    name = "classification" if reason else "regression"
-    return name, f"since the target {reason or 'has many distinct numbers'}; use --task to change this"
-
-
-def _make_labels(data: Data, numbers: Array) -> AnyArray:
-    """Labels as booleans, integers or text; at least two of them."""
-    if data.y.dtype == bool:
-        y = data.y
-    elif np.all(numbers == np.round(numbers)) and np.abs(numbers).max() < 2**53:
-        y = numbers.astype(np.int64)
-    else:
-        # scikit-learn does not take classes such as 1.5, but it takes any text. An array of text would be padded to the
-        # longest, and drop a NUL at the end.
-        y = np.array([str(label) for label in data.y.tolist()], dtype=object)
-    classes = np.unique(y).tolist()
-    if len(classes) < 2:
-        raise InputError(
-            f"the target {quote(data.target)} has only one class, {quote_list(classes)}; at least two are needed"
-        )
-    if len(classes) > len(y) / 2:
-        raise InputError(
-            f"the target {quote(data.target)} has {len(classes)} classes in {len(y)} rows, such as"
-            f" {quote_list(classes, 3)}; choose another --target, or --task regression for numbers"
-        )
-    return y

@@ -4,90 +4,190 @@ from __future__ import annotations
 
 import time
 import warnings
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn import metrics
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from .._types import AnyArray, Array, IntArray
 from ..estimators import SparseLinearModel
-from .data import Data, choose_task, split_names
+from ..wording import escape_control
+from .data import Data, split_names
+from .encoding import EncodedModel, encode_training
 from .errors import InputError, quote, quote_path
+from .scoring import compute_scores
 from .settings import FOLDS, Settings, Task
+from .targets import choose_task
 
 
 @dataclass(frozen=True)
 class FittedModel:
-    """A fitted model, for features in the units of the data, with all that is reported about it."""
+    """A fitted model, for features in the units of the data, with all that is reported about it.
+
+    Attributes
+    ----------
+    data : Data
+        The rows with a target.
+    settings : Settings
+        The options.
+    task : Task
+        The kind of model.
+    reason : str
+        Why this task.
+    y : ndarray
+        The target as the model takes it.
+    train, test : ndarray of int
+        The rows that k was chosen on, and those held out, if any.
+    training : EncodedModel
+        What was fitted to the training rows.
+    final : EncodedModel
+        The model that is reported and saved: fitted to all rows, with what was chosen on the training rows, unless the
+        user wants the other.
+    scores : dict
+        Scores of `training` on its rows and on the test rows, by name.
+    seconds : float
+        Seconds of the fit to the training rows.
+    notes : tuple of str
+        What a user should know.
+    """
 
     data: Data
     settings: Settings
     task: Task
-    reason: str  # why this task
-    model: SparseLinearModel
-    scaler: StandardScaler  # means and standard deviations of the features in the training rows
+    reason: str
+    y: AnyArray
     train: IntArray
-    test: IntArray  # empty if the user wants no test
-    y: AnyArray  # the target as the model takes it
-    scores: dict[str, tuple[float, float | None]]  # on training and on test rows
+    test: IntArray
+    training: EncodedModel
+    final: EncodedModel
+    scores: dict[str, tuple[float, float | None]]
     seconds: float
     notes: tuple[str, ...]
 
     @property
+    def model(self) -> SparseLinearModel:
+        """The final estimator."""
+        return self.final.estimator
+
+    @property
+    def chosen(self) -> Any:
+        """The estimator that was fitted to the training rows: with the scores of all k, if it chose k."""
+        return self.training.estimator
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the features, or their numbers."""
+        return self.data.names if self.final.encoder is None else self.final.encoder.get_feature_names_out().tolist()
+
+    @property
+    def rows(self) -> IntArray:
+        """The rows that the final model was fitted to."""
+        return np.arange(len(self.y)) if self.final is not self.training else self.train
+
+    @cached_property
+    def features(self) -> Any:
+        """The features of the rows that the final model was fitted to."""
+        return self.final.encode(self.data.X, self.rows)
+
+    @cached_property
+    def scaler(self) -> StandardScaler:
+        """Means and standard deviations of these features."""
+        return StandardScaler(with_mean=False).fit(getattr(self.features, "to_numpy", lambda: self.features)())
+
+    @property
     def k(self) -> int:
         """Number of features that was set or chosen."""
-        return int(getattr(self.model, "k_", self.model.k))
+        return int(getattr(self.chosen, "k_", self.chosen.k))
 
     @property
     def chose_k(self) -> bool:
         """Whether k was chosen among several."""
-        return len(getattr(self.model, "ks_", ())) > 1
+        return len(getattr(self.chosen, "ks_", ())) > 1
+
+    @property
+    def unit(self) -> str:
+        """What k counts, in messages."""
+        return "features" if self.final.encoder is None else "columns"
 
     @property
     def selected(self) -> list[int]:
-        """Selected features, the largest standardized coefficient first."""
-        sizes = np.abs(self.coefficients(standardize=True)).max(axis=0)
-        return sorted(np.flatnonzero(self.model.support_).tolist(), key=lambda feature: -sizes[feature])
+        """Selected features: by the largest standardized coefficient of their column, then of their own."""
+        sizes, columns = np.abs(self.coefficients(standardize=True)).max(axis=0), self.final.columns
+        selected = np.flatnonzero(self.model.support_).tolist()
+        largest: dict[Any, float] = {}
+        for feature in selected:
+            largest[columns[feature]] = max(largest.get(columns[feature], 0.0), sizes[feature])
+        first: dict[Any, int] = {columns[feature]: feature for feature in reversed(selected)}
+        return sorted(selected, key=lambda j: (-largest[columns[j]], first[columns[j]], -sizes[j] if sizes[j] else 0.0))
+
+    @property
+    def selected_columns(self) -> list[str]:
+        """The columns of the selected features, in their order."""
+        return list(dict.fromkeys(self.final.columns[feature] for feature in self.selected))
+
+    @property
+    def sign(self) -> float:
+        """−1 if the class whose odds the coefficients describe is the first one, by --positive."""
+        if self.settings.positive is None or not self.task.has_classes or len(self.model.classes_) != 2:
+            return 1.0
+        return 1.0 if str(self.model.classes_[1]) == self.settings.positive else -1.0
 
     def coefficients(self, *, standardize: bool) -> Array:
         """Coefficients, one row for each class or a single row: standardized, or in the units of the data."""
-        return np.atleast_2d(self.model.coef_) * (self.scaler.scale_ if standardize else 1.0)
+        return self.sign * np.atleast_2d(self.model.coef_) * (self.scaler.scale_ if standardize else 1.0)
 
     def intercepts(self, *, standardize: bool) -> Array:
         """One intercept for each row of coefficients; the standardized one is the prediction for average features."""
         shift = self.coefficients(standardize=False) @ self.scaler.mean_ if standardize else 0.0
-        return np.atleast_1d(self.model.intercept_) + shift
+        return self.sign * np.atleast_1d(self.model.intercept_) + shift
 
 
 def fit_model(data: Data, settings: Settings) -> FittedModel:
-    """Split, fit to scaled features, and score."""
-    task, y, reason = choose_task(data, settings.task)
+    """Split, fit to scaled features, score, and fit to all rows what was chosen."""
+    task, y, reason, advice = choose_task(data.target, settings.task)
     data.check_memory(outputs=_count_outputs(y) if task.has_classes else 1)
+    _check_positive(settings, task, y)
     train, test = _split(y, task, settings)
-    estimator = _make_estimator(data, task, settings, y[train])
     began = time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the solver's message is shown
-            model = estimator.fit(data.X[train], y[train])
+            encoder, notes = encode_training(data, task, settings, y, train)
+            estimator = _make_estimator(data, encoder, task, settings, y[train])
+            training = EncodedModel.fit(encoder, estimator, data.X, y, train)
+            seconds = time.perf_counter() - began
+            final = training.fit_to_all(data.X, y) if settings.refit_all and len(test) else training
     except (ValueError, TypeError) as error:
-        raise InputError(f"cannot fit {quote_path(data.source)}: {error}") from error
-    seconds = time.perf_counter() - began
-    on_train = _compute_scores(task, model, data.X[train], y[train], y[train])
-    on_test = _compute_scores(task, model, data.X[test], y[test], y[train]) if len(test) else {}
+        raise InputError(f"cannot fit {quote_path(data.source)}: {escape_control(error)}") from error
+    on_train = compute_scores(task, training.estimator, training.encode(data.X, train), y[train], y[train])
+    on_test = {}
+    if len(test):
+        on_test = compute_scores(task, training.estimator, training.encode(data.X, test), y[test], y[train])
     scores = {name: (value, on_test.get(name)) for name, value in on_train.items()}
-    notes, features = list(data.notes), data.X.shape[1]
-    if settings.k is not None and settings.k > features:
-        notes.append(f"--k {settings.k} is more than the {features} features, so all of them may be selected")
-    notes += _describe_choice(model)
-    scaler = StandardScaler(with_mean=False).fit(data.X[train])
-    return FittedModel(data, settings, task, reason, model, scaler, train, test, y, scores, seconds, tuple(notes))
+    units = len(dict.fromkeys(training.columns))
+    if settings.k is not None and settings.k > units:
+        notes.append(f"--k {settings.k} is more than the {units} features, so all of them may be selected")
+    notes += _describe_choice(training.estimator, units)
+    return FittedModel(
+        data, settings, task, reason, y, train, test, training, final, scores, seconds, (*data.notes, *advice, *notes)
+    )
+
+
+def _check_positive(settings: Settings, task: Task, y: AnyArray) -> None:
+    if settings.positive is None:
+        return
+    labels = np.unique(y).tolist() if task.has_classes else []
+    if len(labels) != 2:
+        raise InputError(f"--positive is for two classes; the target has {len(labels) or 'none'}")
+    if settings.positive not in map(str, labels):
+        raise InputError(
+            f"--positive names {quote(settings.positive)}; the classes are {', '.join(map(quote, labels))}"
+        )
 
 
 def _count_outputs(y: AnyArray) -> int:
@@ -96,7 +196,7 @@ def _count_outputs(y: AnyArray) -> int:
     return classes if classes > 2 else 1
 
 
-def _describe_choice(model: Any) -> list[str]:
+def _describe_choice(model: Any, n_units: int) -> list[str]:
     """What a user should know of a choice: that no feature is worth it, or that more may be."""
     tried = getattr(model, "ks_", np.zeros(0)).tolist()
     if len(tried) < 2:
@@ -107,7 +207,7 @@ def _describe_choice(model: Any) -> list[str]:
         gains = model.scores_[tried.index(model.k_)] - model.scores_[tried.index(0)]
         if gains.mean() < gains.std(ddof=1) / np.sqrt(len(gains)):
             return ["The score is within one standard error of that of a constant: the features may predict nothing"]
-    if model.k_ == tried[-1] and model.k_ < model.n_features_in_:
+    if model.k_ == tried[-1] and model.k_ < n_units:
         return [f"k = {model.k_} is the largest that was tried, and more may predict better: try larger ones with --ks"]
     return []
 
@@ -139,16 +239,24 @@ def _find_rarest(y: AnyArray, task: Task) -> tuple[Any, int]:
     return classes[counts.argmin()], int(counts.min())
 
 
-def _make_estimator(data: Data, task: Task, settings: Settings, y: AnyArray) -> Any:
+def _make_estimator(data: Data, encoder: Any, task: Task, settings: Settings, y: AnyArray) -> Any:
     """The estimator: with a fixed k and ridge if both are given, otherwise one that chooses."""
-    always = set(split_names(settings.always, data.names))
-    if unknown := [name for name in always if name not in data.names]:
+    names = data.names if encoder is None else encoder.columns_.tolist()
+    always = set(split_names(settings.always, names))
+    if unknown := [name for name in always if name not in names]:
         raise InputError(f"--always names {quote(min(unknown))}, which is not a feature of {quote_path(data.source)}")
+    grouped = encoder is not None and bool(encoder.features_)
+    positions = sorted(names.index(name) for name in always)
     common: dict[str, Any] = {
-        "always_select": sorted(data.names.index(name) for name in always) or None,
+        "always_select": (sorted(always) if grouped else positions) or None,
+        "feature_groups": "columns" if grouped else None,
         "effort": settings.effort,
         "standardize": True,
     }
+    if settings.class_weight is not None:
+        if not task.has_classes:
+            raise InputError(f"--class-weight is for classes, but the task is {task.name}; leave it out")
+        common["class_weight"] = settings.class_weight
     ks: Any = "auto" if settings.ks is None else settings.ks
     if settings.k is not None:
         ks = [settings.k]
@@ -175,30 +283,3 @@ def _lacks_rows(y: AnyArray, task: Task) -> str:
         return f"{len(y)} training rows are {few}"
     rarest, count = _find_rarest(y, task)
     return f"class {quote(rarest)} has {count} training rows, {few}" if count < FOLDS else ""
-
-
-def _compute_scores(task: Task, model: Any, X: Any, y: AnyArray, y_train: AnyArray) -> dict[str, float]:
-    """Scores on some rows, by name; the baseline of a classifier is the most frequent class of the training rows."""
-    with np.errstate(over="ignore"):  # an exponential of a far row
-        prediction = model.predict(X)
-    if task.has_classes:
-        classes, probabilities = model.classes_, model.predict_proba(X)
-        labels, counts = np.unique(y_train, return_counts=True)
-        scores = {
-            "Accuracy": metrics.accuracy_score(y, prediction),
-            "Baseline accuracy (majority class)": np.mean(y == labels[np.argmax(counts)]),
-            "Log loss": metrics.log_loss(y, probabilities, labels=classes),
-        }
-        if len(classes) == 2 and len(np.unique(y)) == 2:
-            scores["ROC AUC"] = metrics.roc_auc_score(y == classes[1], probabilities[:, 1])
-        return {name: float(score) for name, score in scores.items()}
-    scores = {"D² (deviance)" if task.name == "poisson" else "R²": nan}
-    if not np.isfinite(prediction).all():
-        return scores | {"RMSE": nan}
-    with suppress(ValueError):  # the deviance is not defined without counts above 0, or for a prediction of 0
-        defined = y.any() and len(y) > 1  # one row has no deviations to explain
-        scores = dict.fromkeys(scores, model.score(X, y) if defined else nan)
-    scores["RMSE"] = metrics.root_mean_squared_error(y, prediction)
-    if task.name == "huber":
-        scores["Median |error|"] = metrics.median_absolute_error(y, prediction)
-    return {name: float(score) for name, score in scores.items()}

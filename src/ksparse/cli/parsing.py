@@ -69,9 +69,17 @@ def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     fit = _add_fit(commands)
     predict = commands.add_parser("predict", help="predict new rows with a saved model", description=PREDICT)
-    predict.add_argument("model", metavar="MODEL", type=Path, help="the file model.json")
+    predict.add_argument(
+        "model", metavar="MODEL", type=Path, help="the folder of 'ksparse fit --out', or its model.json"
+    )
     predict.add_argument("data", metavar="DATA", help="new rows: a file as for 'ksparse fit'")
     predict.add_argument("--out", metavar="FILE", help="write the predictions to this file; - is standard output")
+    predict.add_argument(
+        "--keep",
+        metavar="COL,COL",
+        action="append",
+        help="columns of DATA to put before the predictions (default: identifiers, if the model knows of some)",
+    )
     predict.add_argument("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
     options, unknown = parser.parse_known_args(arguments)
     given = vars(options)
@@ -117,6 +125,13 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
         help="kind of model (default auto: classification if the target is text, true or false, or has two values or"
         " few distinct integers; regression otherwise)",
     )
+    add(
+        "--no-refit-all",
+        dest="refit_all",
+        action="store_false",
+        help="report the model that was fitted to the training rows. By default, what was chosen on them is fitted to"
+        " all rows, and the scores are those of the former on the test rows",
+    )
     add("--test", type=FRACTION, metavar="F", help=f"fraction of rows held out for testing (default {Settings.test})")
     add(
         "--alpha",
@@ -140,6 +155,13 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     )
     add("--always", **columns, help="features to select in any case; they count towards k")
     add("--drop", **columns, help="columns to leave out")
+    add("--include", **columns, help="columns to use although they look like identifiers or copies of the target")
+    add("--positive", metavar="LABEL", help="of two classes, the one whose odds the coefficients describe")
+    add(
+        "--class-weight",
+        choices=["balanced"],
+        help="balanced: each class has the same total weight, however few rows it has",
+    )
     add(
         "--effort",
         type=EFFORT,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,56 +14,189 @@ import pandas as pd
 import sklearn
 from scipy import sparse
 from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from .._types import AnyArray, Matrix
-from ..limits import PREDICTION_COST
+from .._types import AnyArray, Array, Mask, Matrix
+from ..limits import LARGEST, PREDICTION_COST
 from ..persistence import load_with_notes
-from ..wording import LONGEST_CELL, cut_text
-from .data import load_features
+from ..tables import TableEncoder, UnusedColumn
+from ..tables.encoder import read_number_columns
+from ..wording import LONGEST_CELL, MOST_NAMES, cut_text, escape_control
+from .data import find_names, load_numbered_features, load_rows
 from .errors import InputError, check_memory, choose_limit, explain_read_errors, quote, quote_path
+from .reading import SVMLIGHT, Table, find_suffix
 from .streams import complain
+
+#: Digits of predictions, and decimals of probabilities.
+PREDICTION_DIGITS, PROBABILITY_DIGITS = 10, 6
+#: What ``ksparse fit --out`` calls the model in its folder.
+MODEL_FILE = "model.json"
 
 #: What a spreadsheet takes for a formula, but not the numbers that begin in the same way, and not a sign alone.
 FORMULA = re.compile(r"'*(?![+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z)[=+\-@\t\r\n].", flags=re.A | re.S)
 
 
-def predict_rows(path: Path, source: str, *, terminal: bool = False, max_memory: int | None = None) -> pd.DataFrame:
+@dataclass(frozen=True)
+class Predictions:
+    """Predictions as a table of text and numbers, and what a user should know of them."""
+
+    table: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """New rows for a model: those that can be predicted, and why the others cannot."""
+
+    X: Any  # what the model takes, for the rows that can be predicted
+    usable: Mask
+    reasons: tuple[str, ...] = ()
+    kept: pd.DataFrame | None = None
+
+
+def predict_rows(
+    path: Path,
+    source: str,
+    *,
+    keep: Sequence[str] | None = None,
+    terminal: bool = False,
+    max_memory: int | None = None,
+) -> Predictions:
     """Predictions for the rows of a file, for a classifier with the probability of each class.
 
     Parameters
     ----------
     path : Path
-        The file of the model.
+        The file of the model, or the folder that ``ksparse fit --out`` has written.
     source : str
         The file of the rows, or the name of a data set.
+    keep : sequence of str, optional
+        Columns of the file that go before the predictions; by default the identifiers that the model knows of.
     terminal : bool
         Whether the table is for people: labels are cut, and control characters escaped.
     max_memory : int, optional
         Memory in bytes that each file may take; see `ksparse.limits` for the default.
     """
     model, first_index = _load_model(path, max_memory)
-    needed = _find_needed(model)
-    X = load_features(source, model, needed, first_index, max_memory)
+    rows = _load_rows(model, source, keep, first_index, max_memory)
     limit = choose_limit(Path(source), max_memory)
-    check_memory(_estimate_memory(model, X.shape[0]), limit, f"the predictions of {quote_path(path)}")
-    if len(needed) < model.n_features_in_:  # the others do not matter, and are zero
-        ones = (np.ones(len(needed)), (np.arange(len(needed)), needed))
-        X = sparse.csr_array(X) @ sparse.csr_array(ones, shape=(len(needed), model.n_features_in_))
+    check_memory(_estimate_memory(model, len(rows.usable)), limit, f"the predictions of {quote_path(path)}")
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):  # what is not finite is counted by the caller
+        with warnings.catch_warnings(), np.errstate(all="ignore"):  # what is not finite is counted
             warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were checked above
-            return _tabulate(model, X, terminal=terminal)
+            parts = _predict(model, rows.X) if rows.usable.any() else _predict_nothing(model)
     except (InputError, MemoryError):
         raise
     except Exception as error:  # attributes that do not fit together raise many kinds
+        said = escape_control(str(error)[:LONGEST_CELL])
         raise InputError(
-            f"cannot predict with the model in {quote_path(path)}: {str(error)[:LONGEST_CELL]}; fit and save it again"
+            f"cannot predict with the model in {quote_path(path)}: {said}; fit and save it again"
         ) from error
+    wrong = [~np.isfinite(values) for values in parts.values() if values.dtype.kind == "f"]
+    unlimited = int(np.any(wrong, axis=0).sum()) if wrong else 0
+    notes = list(rows.reasons)
+    if unlimited:
+        notes.append(
+            f"{unlimited} of {len(rows.usable)} rows have predictions that are not finite: they are too large for a"
+            " number"
+        )
+    return Predictions(_tabulate(parts, rows, terminal=terminal), tuple(notes))
+
+
+def _load_rows(
+    model: Any, source: str, keep: Sequence[str] | None, first_index: int | None, max_memory: int | None
+) -> Rows:
+    """The rows of a file as the model takes them."""
+    if find_suffix(Path(source)) in SVMLIGHT:
+        return _load_numbered_rows(model, source, keep, first_index, max_memory)
+    encoder = model[0] if isinstance(model, Pipeline) and isinstance(model[0], TableEncoder) else None
+    needed: Sequence[Any] = _find_needed(model) if encoder is None else encoder.needed_columns_
+    names = getattr(model, "feature_names_in_", None)
+    if encoder is not None:
+        wanted: list[str] | None = list(needed)
+    elif first_index is not None:
+        wanted = [str(first_index + feature) for feature in needed]
+    else:
+        wanted = None if names is None else [names[feature] for feature in needed]
+    table, frame = load_rows(source, wanted, model.n_features_in_, max_memory)
+    kept = _select_kept(table, frame, keep, [] if encoder is None else encoder.unused_)
+    if encoder is not None:
+        unreadable = encoder.find_unreadable(frame)
+        usable = ~np.any(list(unreadable.values()), axis=0) if unreadable else np.ones(len(frame), dtype=bool)
+        return Rows(frame[usable], usable, _describe_unreadable(unreadable, usable), kept)
+    X = read_number_columns(frame.iloc[:, list(needed)] if wanted is None else frame[wanted])
+    unreadable = {str(frame.columns[j] if wanted is None else wanted[j]): gaps for j, gaps in _find_gaps(X, model)}
+    usable = ~np.any(list(unreadable.values()), axis=0) if unreadable else np.ones(len(frame), dtype=bool)
+    X = _widen(X[usable], needed, model.n_features_in_)
+    return Rows(X, usable, _describe_unreadable(unreadable, usable), kept)
+
+
+def _load_numbered_rows(
+    model: Any, source: str, keep: Sequence[str] | None, first_index: int | None, max_memory: int | None
+) -> Rows:
+    """The rows of an svmlight file."""
+    if getattr(model, "feature_names_in_", None) is not None:
+        raise InputError(
+            f"the model has named features, but those of {quote_path(source)} are numbers; give a CSV or Parquet file"
+        )
+    if keep:
+        raise InputError("--keep is for tables: the columns of svmlight files have no names")
+    needed = _find_needed(model)
+    X = load_numbered_features(source, needed, first_index or 0, max_memory)
+    return Rows(_widen(X, needed, model.n_features_in_), np.ones(X.shape[0], dtype=bool))
+
+
+def _widen(X: Matrix, needed: Sequence[int], n_features: int) -> Matrix:
+    """The needed features among all; the others do not matter, and are zero."""
+    if len(needed) == n_features:
+        return X
+    ones = (np.ones(len(needed)), (np.arange(len(needed)), list(needed)))
+    return sparse.csr_array(X) @ sparse.csr_array(ones, shape=(len(needed), n_features))
+
+
+def _find_gaps(X: Array, model: Any) -> list[tuple[int, Mask]]:
+    """Columns with values that are missing or too large, where the model does not fill them in."""
+    wrong = ~(np.abs(X) <= LARGEST)
+    if get_tags(model).input_tags.allow_nan:
+        wrong &= ~np.isnan(X)
+    return [(column, wrong[:, column]) for column in np.flatnonzero(wrong.any(axis=0)).tolist()]
+
+
+def _describe_unreadable(unreadable: Mapping[str, Mask], usable: Mask) -> tuple[str, ...]:
+    """Why some rows have no prediction."""
+    empty = int((~usable).sum())
+    if not empty:
+        return ()
+    counts = [f"{quote(name)} ({int(rows.sum())})" for name, rows in list(unreadable.items())[:MOST_NAMES]]
+    more = f", … and {len(unreadable) - MOST_NAMES} more" if len(unreadable) > MOST_NAMES else ""
+    first = int(np.argmin(usable)) + 1
+    rows = "row has" if empty == 1 else "rows have"
+    return (
+        f"{empty} of {len(usable)} {rows} no prediction (first row {first}): a value that the model needs is"
+        f" missing, or is none that it knows, in {', '.join(counts)}{more}",
+    )
+
+
+def _select_kept(
+    table: Table, frame: pd.DataFrame, keep: Sequence[str] | None, unused: Sequence[UnusedColumn]
+) -> pd.DataFrame | None:
+    """The columns of the file that go before the predictions."""
+    index = table.identifiers if table.identifiers is not None else pd.DataFrame(index=range(len(frame)))
+    every = pd.concat([index.reset_index(drop=True), frame.reset_index(drop=True)], axis=1)
+    names = every.columns.tolist()
+    if keep is None:
+        known = {column.name for column in unused if column.is_identifier}
+        wanted = [name for name in names if name in known or name in index.columns]
+    else:
+        wanted = find_names(keep, names, "--keep", table.source)
+    return every[wanted] if wanted else None
 
 
 def _load_model(path: Path, max_memory: int | None) -> tuple[Any, int | None]:
     """A model that can predict, and the number of its first feature if its features have numbers."""
+    if path.is_dir():
+        path /= MODEL_FILE
     with explain_read_errors(path):
         try:
             with warnings.catch_warnings(record=True) as caught:
@@ -125,17 +259,53 @@ def _estimate_memory(model: Any, rows: int) -> int:
     return rows * (PREDICTION_COST * (max(outputs, len(classes)) + 1) + classes.dtype.itemsize + 8 * longest)
 
 
-def _tabulate(model: Any, X: Matrix, *, terminal: bool) -> pd.DataFrame:
+def _predict(model: Any, X: Any) -> dict[str, AnyArray]:
+    """Predictions and, for a classifier, the probability of each class, by their names."""
     prediction = np.asarray(model.predict(X))
     if prediction.ndim == 2:
-        return pd.DataFrame(prediction, columns=[f"prediction_{j + 1}" for j in range(prediction.shape[1])])
-    if not hasattr(model, "predict_proba"):
-        return pd.DataFrame({"prediction": prediction})
-    probabilities, classes = model.predict_proba(X), model.classes_.tolist()
-    shown = {label: protect_label(label, terminal=terminal) for label in classes}
-    heads = [f"probability_{cut_text(label, LONGEST_CELL) if terminal else label}" for label in classes]
-    labels = pd.Series([shown[label] for label in prediction.tolist()], name="prediction")
-    return pd.concat([labels, pd.DataFrame(probabilities, columns=heads)], axis=1)
+        return {f"prediction_{j + 1}": column for j, column in enumerate(prediction.T)}
+    parts = {"prediction": prediction}
+    if hasattr(model, "predict_proba"):
+        probabilities = np.asarray(model.predict_proba(X)).round(PROBABILITY_DIGITS)
+        parts |= dict(zip(_name_probabilities(model), probabilities.T, strict=True))
+    return parts
+
+
+def _predict_nothing(model: Any) -> dict[str, AnyArray]:
+    """The names of what is predicted, without a row."""
+    heads = _name_probabilities(model) if hasattr(model, "predict_proba") else []
+    return {name: np.empty(0) for name in ("prediction", *heads)}
+
+
+def _name_probabilities(model: Any) -> list[str]:
+    return [f"probability_{label}" for label in model.classes_.tolist()]
+
+
+def _tabulate(parts: Mapping[str, AnyArray], rows: Rows, *, terminal: bool) -> pd.DataFrame:
+    """A table with a row for each row of the file, whose cells are empty where there is no prediction."""
+    columns: dict[str, list[Any]] = {}
+    if rows.kept is not None:
+        for name, cells in rows.kept.items():
+            columns[str(name)] = [
+                None if gap else protect_label(_simplify(cell), terminal=terminal)
+                for cell, gap in zip(cells.tolist(), cells.isna().tolist(), strict=True)
+            ]
+    for name, values in parts.items():
+        found: list[Any] = [None] * len(rows.usable)
+        for place, value in zip(np.flatnonzero(rows.usable), values.tolist(), strict=True):
+            found[place] = _write_number(value) if isinstance(value, float) else protect_label(value, terminal=terminal)
+        head = name if name not in columns else f"{name} (model)"
+        columns[cut_text(head, LONGEST_CELL) if terminal else protect_label(head)] = found
+    return pd.DataFrame(columns, dtype=object)
+
+
+def _simplify(cell: Any) -> Any:
+    """A whole number without decimals: missing cells have made floats of a column of integers."""
+    return int(cell) if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53 else cell
+
+
+def _write_number(value: float) -> str:
+    return f"{value:.{PREDICTION_DIGITS}g}"
 
 
 def protect_label(label: Any, *, terminal: bool = False) -> Any:

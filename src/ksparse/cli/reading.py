@@ -87,13 +87,16 @@ def find_suffix(path: Path) -> str:
 class Table:
     """A table of named columns with a default target or none."""
 
+    notes: tuple[str, ...] = ()
+    identifiers: pd.DataFrame | None = None
+
     def __init__(self, source: str, names: list[str], frame: Any = None, target: str | None = None) -> None:
         self.source, self.names, self._frame, self.target = source, names, frame, target
         for name, count in Counter(filter(None, names)).items():
             if count > 1:
                 raise InputError(f"{quote_path(source)} has two columns called {quote(name)}; rename one of them")
 
-    def read(self, target: int | None) -> pd.DataFrame:
+    def read(self, target: int | None = None) -> pd.DataFrame:
         """All columns, in their order; the target of a text file as text."""
         return self._frame
 
@@ -161,7 +164,7 @@ class TextFile(Table):
         if lines * width > 2 * (marks + lines):
             self._check_rows()  # pandas would fill rows that are too short
 
-    def read(self, target: int | None) -> pd.DataFrame:
+    def read(self, target: int | None = None) -> pd.DataFrame:
         with explain_read_errors(self._path):
             self._check_size()
             try:

@@ -27,6 +27,10 @@ class Settings:
     rule: str = "smooth"
     always: Sequence[str] = ()
     drop: Sequence[str] = ()
+    include: Sequence[str] = ()
+    positive: str | None = None
+    class_weight: str | None = None
+    refit_all: bool = True
     effort: int = 0
     seed: int = 0
     jobs: int | None = None

@@ -29,10 +29,10 @@ MAX_LISTED_CLASSES = 10
 def describe_data(fitted: FittedModel) -> list[str]:
     """What was read, in lines."""
     data, settings = fitted.data, fitted.settings
-    rows, features = data.X.shape
-    target = f"target {quote(data.target)}" if data.first_index is None else "target: the label of each line"
+    (rows, count), unit = data.X.shape, fitted.unit if data.X.shape[1] != 1 else fitted.unit[:-1]
+    target = f"target {quote(data.target.name)}" if data.first_index is None else "target: the label of each line"
     lines = [
-        f"Data: {escape_control(data.source)}, {rows} rows, {features} feature{'s' * (features != 1)}, {target}",
+        f"Data: {escape_control(data.source)}, {rows} rows, {count} {unit}, {target}",
         f"Task: {fitted.task.name} ({fitted.reason})",
     ]
     if fitted.task.has_classes:
@@ -49,16 +49,16 @@ def describe_data(fitted: FittedModel) -> list[str]:
 
 def describe_model(fitted: FittedModel) -> str:
     """The model in a line."""
-    selected, features = int(fitted.model.support_.sum()), fitted.data.X.shape[1]
+    selected, features = len(fitted.selected_columns), len(dict.fromkeys(fitted.final.columns))
     chosen = f", chosen by {_name_choice(fitted)}" if fitted.chose_k else ""
-    title = f"{fitted.task.model} of {quote(fitted.data.target)} with {selected} of {features} features"
+    title = f"{fitted.task.model} of {quote(fitted.data.target.name)} with {selected} of {features} {fitted.unit}"
     return f"{title} (k = {fitted.k}{chosen}; {describe_ridges(fitted.model)})"
 
 
 def describe_ridges(model: Any) -> str:
     """The ridge, or both ridges where they differ."""
-    alpha = getattr(model, "alpha_", model.alpha)
-    refit_alpha = getattr(model, "refit_alpha_", alpha)
+    alpha, refit_alpha = (getattr(model, f"{name}_", getattr(model, name)) for name in ("alpha", "refit_alpha"))
+    refit_alpha = alpha if refit_alpha is None else refit_alpha
     if refit_alpha == alpha:
         return f"ridge penalty alpha = {alpha:g}"
     return f"ridge penalty {alpha:.3g} while selecting, {refit_alpha:.3g} for the coefficients"
@@ -69,11 +69,12 @@ def describe_coefficients(fitted: FittedModel) -> str:
     if fitted.task.has_classes:
         classes = fitted.model.classes_.tolist()
         if len(classes) == 2:
-            return f"Coefficients are for the log-odds of {quote(classes[1])} versus {quote(classes[0])}."
+            others, described = classes if fitted.sign > 0 else reversed(classes)
+            return f"Coefficients are for the log-odds of {quote(described)} versus {quote(others)}."
         return "A larger coefficient makes its class more probable as the feature grows."
     if fitted.task.name == "poisson":
-        return f"Coefficients are for the logarithm of the expected {quote(fitted.data.target)}."
-    return f"Coefficients are in units of {quote(fitted.data.target)} per unit of the feature."
+        return f"Coefficients are for the logarithm of the expected {quote(fitted.data.target.name)}."
+    return f"Coefficients are in units of {quote(fitted.data.target.name)} per unit of the feature."
 
 
 def describe_choice(fitted: FittedModel) -> str:
@@ -94,7 +95,7 @@ def _name_choice(fitted: FittedModel) -> str:
 
 def tabulate_path(fitted: FittedModel) -> pd.DataFrame:
     """Each k that was tried with its score and standard error, or its criterion."""
-    model: Any = fitted.model
+    model: Any = fitted.chosen
     if fitted.settings.criterion == "cv":
         columns = {"Score": model.scores_.mean(axis=1), "Standard error": compute_standard_errors(model.scores_)}
         if fitted.settings.rule == "smooth":
@@ -108,7 +109,7 @@ def tabulate_path(fitted: FittedModel) -> pd.DataFrame:
 
 def tabulate_coefficients(fitted: FittedModel) -> list[pd.DataFrame]:
     """Selected features with both kinds of coefficients: in one table, or in two with a column for each class."""
-    rows = [*(cut_text(fitted.data.names[feature], LONGEST_CELL) for feature in fitted.selected), "(intercept)"]
+    rows = [*(cut_text(fitted.names[feature], LONGEST_CELL) for feature in fitted.selected), "(intercept)"]
     outputs = ["Feature"]
     if len(fitted.coefficients(standardize=False)) > 1:
         outputs = [cut_text(name) for name in fitted.model.classes_.tolist()]

@@ -77,8 +77,8 @@ class Samples:
     def select_rows(self, rows: Any) -> Samples:
         """The samples with these row numbers, or in this mask."""
         parts = (self.X, self.y, self.sample_weight)
-        selected = (None if part is None else _safe_indexing(part, rows) for part in parts)
-        return Samples(*selected, None if self.encoding is None else self.encoding.select_rows(rows))
+        X, y, sample_weight = (None if part is None else _safe_indexing(part, rows) for part in parts)
+        return Samples(X, y, sample_weight, None if self.encoding is None else self.encoding.select_rows(rows))
 
     def split(self, train: Any, held_out: Any) -> tuple[Samples, Samples]:
         """The samples of two sets of row numbers; those of a table are encoded by what the first set tells."""

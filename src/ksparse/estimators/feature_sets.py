@@ -139,8 +139,9 @@ def explain_text_columns(X: Any) -> Iterator[None]:
         if not names:
             raise
         raise ValueError(
-            f"X has {'columns that are' if len(names) > 1 else 'a column that is'} not numbers: {quote_list(names)}; put "
-            "a ksparse.TableEncoder before the estimator, as in make_pipeline(TableEncoder(), estimator), or leave them out"
+            f"X has {'columns that are' if len(names) > 1 else 'a column that is'} not numbers: {quote_list(names)}; "
+            "put a ksparse.TableEncoder before the estimator, as in make_pipeline(TableEncoder(), estimator), or leave "
+            "them out"
         ) from error
 
 

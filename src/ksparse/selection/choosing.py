@@ -100,6 +100,22 @@ class ChosenK(SparseEstimator):
             warnings.warn(f"for the chosen k = {chosen}: {result.message}", ConvergenceWarning, stacklevel=4)
         return self.store_result(result)
 
+    def at(self, k: int) -> SparseEstimator:
+        """The fitted model for another k that was tried.
+
+        Parameters
+        ----------
+        k : int
+            One of `ks_`.
+
+        Returns
+        -------
+        SparseEstimator
+            The model with a fixed k, fitted to all samples.
+        """
+        model, position = self.build_fixed(k)
+        return model.store_result(self.path_.get_result(position))
+
     def build_fixed(self, k: int) -> tuple[Any, int]:
         """The model with this k as a parameter, with all that was fitted but the solution; and the position of k."""
         check_is_fitted(self)

@@ -1,12 +1,15 @@
 """Tables as people have them: text, gaps and dates in, features that are finite numbers out."""
 
+from .describing import describe_encoding
 from .encoder import TableEncoder
 from .encoding import EncodedColumns, Encoding, find_columns_of, find_encoding
+from .features import ColumnFeatures
 from .giveaways import Giveaway, find_giveaways
 from .kinds import ColumnKind, KindOfColumn
 from .unused import UnusedColumn
 
 __all__ = [
+    "ColumnFeatures",
     "ColumnKind",
     "EncodedColumns",
     "Encoding",
@@ -14,6 +17,7 @@ __all__ = [
     "KindOfColumn",
     "TableEncoder",
     "UnusedColumn",
+    "describe_encoding",
     "find_columns_of",
     "find_encoding",
     "find_giveaways",

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,7 +22,7 @@ from .features import ColumnFeatures, encode_column, fit_features, is_predictive
 from .kinds import ColumnKind, KindOfColumn, infer_kind, read_values
 from .unused import UnusedColumn, find_reason_to_omit
 
-__all__ = ["TableEncoder"]
+__all__ = ["TableEncoder", "read_number_columns"]
 
 E = TypeVar("E", bound="TableEncoder")
 
@@ -185,8 +185,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = self._check_table(X, reset=False)
         values = np.zeros((len(table), len(self.feature_columns_)), order="F")
         present, start, plain = set(table.columns), 0, {}
-        for name, names in self._list_features():
-            part = slice(start, start + len(names))
+        for name, made in self._list_features():
+            part = slice(start, start + len(made))
             start = part.stop
             if name in self.features_:
                 features = self.features_[name]
@@ -194,7 +194,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             elif name in present:
                 plain[name] = part.start
         if plain:
-            values[:, list(plain.values())] = _read_complete_numbers(table[list(plain)])
+            values[:, list(plain.values())] = read_number_columns(table[list(plain)])
         _check_size(values, self.feature_columns_)
         names = self.get_feature_names_out()
         frame = pd.DataFrame(values, index=table.index, columns=names, copy=False)
@@ -335,8 +335,8 @@ def _find_complete_numbers(table: pd.DataFrame) -> list[str]:
     return [name for name, has_gaps in zip(numeric, missing, strict=True) if not has_gaps]
 
 
-def _read_complete_numbers(table: pd.DataFrame) -> Array:
-    """Columns of numbers that had no gaps in the fitted rows; NaN where new rows have some."""
+def read_number_columns(table: pd.DataFrame) -> Array:
+    """Columns as numbers; NaN where a cell is none."""
     plain = all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in table.dtypes)
     if plain:
         return np.asarray(table.to_numpy(dtype=np.float64))
@@ -351,7 +351,6 @@ def _check_size(values: Array, columns: AnyArray) -> None:
     wrong = ~(np.abs(values) <= LARGEST)
     names = list(dict.fromkeys(columns[wrong.any(axis=0)].tolist()))
     raise ValueError(
-        f"the {'columns' if len(names) > 1 else 'column'} {quote_list(names)} of the table lacks values that the fitted "
-        f"rows had, or has values beyond {LARGEST:g}, in {int(wrong.any(axis=1).sum())} rows; fill them in, or leave "
-        "these rows out"
+        f"{int(wrong.any(axis=1).sum())} rows lack a value that all fitted rows had, or have one beyond {LARGEST:g}, "
+        f"in the column{'s' * (len(names) > 1)} {quote_list(names)}; fill it in, or leave these rows out"
     )

@@ -49,7 +49,9 @@ class Encoding:
         """Features of training and of held-out rows, with medians and categories of the training rows only."""
         part = self.select_rows(train)
         encoder = self.encoder.refit(part.table, y)
-        features = (encoder.transform(table).to_numpy() for table in (part.table, self.table.iloc[np.asarray(held_out)]))
+        features = (
+            encoder.transform(table).to_numpy() for table in (part.table, self.table.iloc[np.asarray(held_out)])
+        )
         return Encoding(part.table, encoder), *features
 
 

@@ -100,11 +100,11 @@ class ColumnFeatures:
         """Rows whose cell is missing or cannot be read, if there were none such in the fitted rows."""
         missing = self.find_missing(cells)
         if self.kind.kind is not KindOfColumn.CATEGORY:
-            return missing & (not self.has_missing)
+            return missing if not self.has_missing else np.zeros_like(missing)
         known = {None, self.reference, *self.categories}
         unknown = np.array([value not in known for value in read_categories(cells)], dtype=bool)
-        unreadable: Mask = (missing & (not self.has_missing)) | (unknown & (not self.has_other))
-        return unreadable
+        refused: Mask = missing & np.bool_(not self.has_missing) | unknown & np.bool_(not self.has_other)
+        return refused
 
 
 def name_value(column: str, value: str) -> str:
@@ -112,7 +112,9 @@ def name_value(column: str, value: str) -> str:
     return f"{column}={value}"
 
 
-def fit_features(name: str, cells: pd.Series, kind: ColumnKind, max_categories: int, min_frequency: int) -> ColumnFeatures:
+def fit_features(
+    name: str, cells: pd.Series, kind: ColumnKind, max_categories: int, min_frequency: int
+) -> ColumnFeatures:
     """How a column becomes features; with an indicator, if values are missing and it holds no categories."""
     features = ColumnFeatures(name, kind)
     if kind.kind is KindOfColumn.CATEGORY:
@@ -170,7 +172,9 @@ def encode_column(cells: pd.Series, features: ColumnFeatures) -> Array:
         if features.has_other:
             values[(places == -2) & ~missing, len(features.categories)] = 1.0
     else:
-        numbers = read_values(cells, kind)[:, None] if kind.kind is not KindOfColumn.DATE else _read_parts(cells, features)
+        numbers = (
+            read_values(cells, kind)[:, None] if kind.kind is not KindOfColumn.DATE else _read_parts(cells, features)
+        )
         missing = np.isnan(numbers).any(axis=1)
         # Without gaps in the fitted rows, there is no telling what a gap means: it remains NaN.
         filled = np.where(missing[:, None], features.medians, numbers) if features.has_missing else numbers

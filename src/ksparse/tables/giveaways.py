@@ -16,7 +16,7 @@ from .._types import AnyArray, Array
 
 __all__ = ["Giveaway", "find_giveaways"]
 
-#: A column gives the target away if it alone has at least this balanced accuracy or R² on rows that it was not fitted to.
+#: A column gives the target away if it alone has at least this balanced accuracy or R² on held-out rows.
 ALMOST_PERFECT = 0.99
 #: With fewer rows, or fewer of a class, a column may be as good by chance.
 LEAST_ROWS, LEAST_OF_A_CLASS = 40, 10

@@ -16,18 +16,21 @@ from .._types import AnyArray, Array
 __all__ = ["MISSING_MARKS", "ColumnKind", "KindOfColumn", "clean_text", "infer_kind", "read_dates", "read_values"]
 
 #: Texts that stand for a missing value, in lower case.
-MISSING_MARKS = frozenset(
-    ["", "na", "n/a", "n.a.", "nan", "null", "none", "missing", "unknown", "<na>", "#n/a", "?", ".", "-", "--"]
-)
+MISSING_MARKS = frozenset(["", "na", "n/a", "n.a.", "nan", "null", "<na>", "#n/a", "?", ".", "-", "--"])
+#: Words that do so among numbers; among other words they are one like them.
+MISSING_WORDS = ("none", "missing", "unknown", "not available", "not done", "nil")
 #: Texts that stand for true and false, in lower case.
 TRUE_OR_FALSE = {"true": 1.0, "false": 0.0}
 #: A column of text holds numbers or dates if at least this fraction of its cells are such; the others count as missing.
 ENOUGH_CELLS = 0.95
 #: A number with a sign, a currency or a unit of percent around it.
 NUMBER = re.compile(
-    r"^(?P<sign>[+-]?)\s*(?:[$€£¥₹]|USD|EUR|GBP|CHF)?\s*(?P<number>[+-]?[\d.,'\u00a0\u202f ]*\d[\d.,]*(?:[eE][+-]?\d+)?)"
+    r"^(?P<sign>[+-]?)\s*(?:[$€£¥₹]|USD|EUR|GBP|CHF)?\s*"
+    r"(?P<number>[+-]?[\d.,'\u00a0\u202f ]*\d[\d.,]*(?:[eE][+-]?\d+)?)"
     r"\s*(?:%|[$€£¥₹]|USD|EUR|GBP|CHF)?$"
 )
+#: Longer text is no number.
+LONGEST_NUMBER = 60
 #: Digits in groups of three; which mark separates them is the second group.
 GROUPED = re.compile(r"^\d{1,3}(?:([,.'\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:[.,]\d+)?$")
 #: Dates that have points between their numbers have the day first.
@@ -91,8 +94,8 @@ def _infer_kind_of_text(text: pd.Series) -> ColumnKind:
         return ColumnKind(KindOfColumn.TRUTH)
     decimal = _find_decimal(distinct)
     numbers = _parse_numbers(text, decimal)
-    known = float(np.mean(~np.isnan(numbers)))
-    if known >= ENOUGH_CELLS:
+    other = text[np.isnan(numbers)].str.lower()
+    if (~other.isin(MISSING_WORDS)).sum() <= (1.0 - ENOUGH_CELLS) * len(text) and len(other) < len(text):
         return ColumnKind(KindOfColumn.NUMBER, decimal=decimal, remarks=_describe_numbers(text, numbers, decimal))
     date_format = _find_date_format(text)
     return ColumnKind(KindOfColumn.DATE, date_format=date_format) if date_format else ColumnKind(KindOfColumn.CATEGORY)
@@ -109,7 +112,7 @@ def clean_text(cells: pd.Series) -> pd.Series:
 def _find_decimal(distinct: pd.Series) -> str:
     """The decimal mark: a comma, if some number cannot be read with a point and none needs one."""
     commas = distinct[distinct.str.contains(",", regex=False)]
-    bodies = [match["number"] for text in commas if (match := NUMBER.match(text))]
+    bodies = [match["number"] for text in commas if len(text) <= LONGEST_NUMBER and (match := NUMBER.match(text))]
     plain = [body for body in bodies if not GROUPED.match(body) and body.count(",") == 1]
     european = [body for body in bodies if "." in body and body.rfind(",") > body.rfind(".")]
     return "," if plain or european else "."
@@ -127,7 +130,7 @@ def _parse_numbers(text: pd.Series, decimal: str) -> Array:
 
 
 def _parse_number(text: str, decimal: str) -> float:
-    match = NUMBER.match(text)
+    match = NUMBER.match(text) if len(text) <= LONGEST_NUMBER else None
     if match is None:
         return np.nan
     body = match["number"]

@@ -66,7 +66,12 @@ def _judge_numbers(name: str, cells: pd.Series, kind: ColumnKind) -> UnusedColum
         return None
     distinct = len(np.unique(numbers)) == len(numbers)
     named = _is_named_identifier(name)
-    if distinct and (numbers[0] in (0.0, 1.0)) and bool((np.diff(numbers) == 1.0).all()) and (named or len(numbers) >= LEAST_ROWS):
+    if (
+        distinct
+        and (numbers[0] in (0.0, 1.0))
+        and bool((np.diff(numbers) == 1.0).all())
+        and (named or len(numbers) >= LEAST_ROWS)
+    ):
         return UnusedColumn(name, f"it numbers the rows from {numbers[0]:g} to {numbers[-1]:g}", is_identifier=True)
     if named and distinct:
         return UnusedColumn(name, "by its name and its distinct whole numbers it is an identifier", is_identifier=True)

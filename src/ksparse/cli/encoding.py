@@ -1,0 +1,109 @@
+"""A model of encoded columns: an encoder, if the data are a table, and an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from .._types import AnyArray, IntArray
+from ..tables import TableEncoder, describe_encoding, find_giveaways
+from ..wording import cut_text
+from .data import Data, find_names
+from .errors import InputError
+from .settings import Settings, Task
+
+#: Steps of the pipeline that is saved.
+STEPS = ("columns", "model")
+
+
+@dataclass(frozen=True)
+class EncodedModel:
+    """A fitted estimator, with the encoder that makes its features; None if the data are features already."""
+
+    encoder: TableEncoder | None
+    estimator: Any
+
+    @classmethod
+    def fit(cls, encoder: TableEncoder | None, estimator: Any, X: Any, y: AnyArray, rows: IntArray) -> EncodedModel:
+        """Fit an estimator to some rows; the medians and categories are those of these rows."""
+        if encoder is None:
+            return cls(None, estimator.fit(X[rows], y[rows]))
+        table = X.iloc[rows]
+        part = encoder.refit(table, y[rows])
+        return cls(part, estimator.fit(part.transform(table), y[rows]))
+
+    def fit_to_all(self, X: Any, y: AnyArray) -> EncodedModel:
+        """The model with the k and the ridges that were chosen, fitted to all rows."""
+        chosen = self.estimator
+        fixed = clone(chosen.at(chosen.k_) if hasattr(chosen, "k_") else chosen)
+        return self.fit(self.encoder, fixed, X, y, np.arange(len(y)))
+
+    def encode(self, X: Any, rows: IntArray) -> Any:
+        """The features of some rows."""
+        return X[rows] if self.encoder is None else self.encoder.transform(X.iloc[rows])
+
+    @property
+    def columns(self) -> Sequence[Any]:
+        """What k counts, for each feature: its column, or its number."""
+        if self.encoder is None:
+            return range(self.estimator.n_features_in_)
+        columns: list[str] = self.encoder.feature_columns_.tolist()
+        return columns
+
+    def build_pipeline(self) -> Any:
+        """What is saved: it takes tables with the columns that the model needs."""
+        if self.encoder is None:
+            return self.estimator
+        needed = {self.columns[feature] for feature in np.flatnonzero(self.estimator.support_).tolist()}
+        self.encoder.require([name for name in self.encoder.columns_.tolist() if name in needed])
+        return Pipeline(list(zip(STEPS, (self.encoder, self.estimator), strict=True)))
+
+
+def encode_training(
+    data: Data, task: Task, settings: Settings, y: AnyArray, train: IntArray
+) -> tuple[TableEncoder | None, list[str]]:
+    """The encoder of a table, fitted to all rows for its columns and kinds; and what it does, in lines."""
+    if not isinstance(data.X, pd.DataFrame):
+        return None, []
+    included = find_names(settings.include, data.names, "--include", data.source)
+    encoder = TableEncoder(keep=included).fit(data.X, y)
+    giveaways = _find_giveaways(encoder, data.X.iloc[train], y[train], task)
+    copies = [name for name in giveaways if name not in included and _is_copy(data.X[name], y, task)]
+    if len(copies) == len(encoder.columns_):
+        raise InputError(
+            f"the only column besides the target, {cut_text(copies[0])}, has the same values; add features"
+        )
+    if copies:
+        encoder = encoder.set_params(drop=copies).fit(data.X, y)
+    notes = describe_encoding(encoder, data.X)
+    if copies:
+        notes = [note for note in notes if "(as asked for)" not in note]
+        notes.append(f"Left out: {', '.join(map(cut_text, copies))}: the target in other words (--include keeps it)")
+    for name in giveaways:
+        if name not in copies:
+            notes.append(
+                f"{cut_text(name)} alone predicts the target almost perfectly: if it is not known before the target is,"
+                " leave it out with --drop"
+            )
+    return encoder, notes
+
+
+def _find_giveaways(encoder: TableEncoder, table: pd.DataFrame, y: AnyArray, task: Task) -> list[str]:
+    part = encoder.refit(table, y)
+    found = find_giveaways(part.transform(table), part.feature_columns_, y, has_classes=task.has_classes)
+    return [giveaway.column for giveaway in found]
+
+
+def _is_copy(cells: pd.Series, y: AnyArray, task: Task) -> bool:
+    """Whether a column has one value for each class, or is the target itself."""
+    pairs = pd.DataFrame({"cell": cells.astype(str).to_numpy(), "target": y}).drop_duplicates()
+    one_to_one = not pairs["cell"].duplicated().any() and not pairs["target"].duplicated().any()
+    if task.has_classes:
+        return one_to_one
+    return one_to_one and bool(np.array_equal(pd.to_numeric(cells, errors="coerce").to_numpy(), y))

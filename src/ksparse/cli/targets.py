@@ -1,0 +1,151 @@
+"""The target: numbers, true and false or labels; and the kind of model that they suggest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from .._types import AnyArray, Array, Mask
+from ..limits import LARGEST
+from ..tables import KindOfColumn
+from ..tables.kinds import infer_kind, read_categories, read_values
+from .errors import InputError, quote, quote_list
+from .settings import TASKS, Task
+
+#: Integers with at most this many distinct values are taken for classes,
+MAX_INTEGER_CLASSES = 10
+#: if each value occurs in at least this many rows; otherwise they are counts.
+ROWS_OF_A_CLASS = 5
+#: Whole numbers from 0 on are probably counts if their mean is below this.
+LARGEST_MEAN_COUNT = 50
+
+
+@dataclass(frozen=True)
+class Target:
+    """The target of the rows that have one.
+
+    Attributes
+    ----------
+    name : str
+        The name of the column.
+    values : ndarray
+        Numbers, booleans or text.
+    known : ndarray of bool
+        Which rows of the table have a target.
+    notes : tuple of str
+        What a user should know of it.
+    """
+
+    name: str
+    values: AnyArray
+    known: Mask
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_column(cls, name: str, cells: pd.Series) -> Target:
+        """The target in a column of a table; rows without one are left out."""
+        kind = infer_kind(cells)
+        if kind.kind is KindOfColumn.DATE:
+            raise InputError(
+                f"the target {quote(name)} has dates, which no model predicts; choose another --target, or use the time"
+                " between two dates as a number"
+            )
+        if kind.kind is KindOfColumn.CATEGORY:
+            texts = read_categories(cells)
+            known = np.array([text is not None for text in texts], dtype=bool)
+            values = texts
+        else:
+            values = read_values(cells, kind)
+            known = ~np.isnan(values)
+        remarks = [f"The target {quote(name)}: {remark}" for remark in kind.remarks]
+        if not known.all():
+            rows = "row has" if (~known).sum() == 1 else "rows have"
+            remarks.insert(0, f"{int((~known).sum())} of {len(known)} {rows} no target and are left out")
+        if not known.any():
+            raise InputError(f"the target {quote(name)} is missing in all rows; choose another --target")
+        values = values[known]
+        return cls(name, values.astype(bool) if kind.kind is KindOfColumn.TRUTH else values, known, tuple(remarks))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the values are labels that are not numbers."""
+        return self.values.dtype == object
+
+
+def choose_task(target: Target, option: str) -> tuple[Task, AnyArray, str, tuple[str, ...]]:
+    """The task, the target as its model takes it, why this task was chosen, and advice on other ones."""
+    name = quote(target.name)
+    if target.is_text and option not in ("auto", "classification"):
+        raise InputError(
+            f"--task {option} is for numbers, but the target {name} has text such as"
+            f" {quote_list(_list_first(target), 3)}; use --task classification"
+        )
+    numbers = np.full(len(target.values), np.nan) if target.is_text else target.values.astype(np.float64)
+    if (wrong := np.abs(numbers) > LARGEST).any():
+        raise InputError(
+            f"the target {name} is infinite or beyond {LARGEST:g} in {wrong.sum()} of {len(wrong)} rows; correct or"
+            " rescale it"
+        )
+    advice: tuple[str, ...] = ()
+    if option == "auto":
+        task, reason, advice = _guess(target, numbers)
+    else:
+        task, reason = option, "set by --task"
+    if task == "poisson" and numbers.min() < 0:
+        raise InputError(
+            f"--task poisson is for counts, but the target {name} has {numbers.min():g}; choose another task"
+        )
+    y = _make_labels(target, numbers) if TASKS[task].has_classes else numbers
+    return TASKS[task], y, reason, advice
+
+
+def _list_first(target: Target) -> list[str]:
+    return list(dict.fromkeys(target.values.tolist()))
+
+
+def _guess(target: Target, numbers: Array) -> tuple[str, str, tuple[str, ...]]:
+    distinct, counts = np.unique(numbers, return_counts=True)
+    whole = bool(np.all(distinct == np.round(distinct)))
+    few = len(distinct) <= MAX_INTEGER_CLASSES and counts.min() >= ROWS_OF_A_CLASS and whole
+    reasons = {
+        "is text": target.is_text,
+        "is true or false": target.values.dtype == bool,
+        f"has {len(distinct)} distinct values": len(distinct) <= 2,
+        f"has only {len(distinct)} distinct integers": few,
+    }
+    reason = next((reason for reason, holds in reasons.items() if holds), None)
+    advice: tuple[str, ...] = ()
+    counted = whole and not target.is_text and distinct[0] >= 0 and len(distinct) > 2
+    if reason is None and counted and distinct[0] <= 1 and numbers.mean() <= LARGEST_MEAN_COUNT:
+        advice = (f"The target has whole numbers from {distinct[0]:g} on: if they are counts, use --task poisson",)
+    elif few and counted:
+        span = f"{distinct[0]:g} to {distinct[-1]:g}"
+        advice = (
+            f"The {len(distinct)} integers from {span} are taken for classes without an order: if they are counts or"
+            " grades, --task poisson or --task regression uses their order",
+        )
+    task = "classification" if reason else "regression"
+    return task, f"since the target {reason or 'has many distinct numbers'}; use --task to change this", advice
+
+
+def _make_labels(target: Target, numbers: Array) -> AnyArray:
+    """Labels as booleans, integers or text; at least two of them."""
+    if target.values.dtype == bool or target.is_text:
+        y = target.values
+    elif np.all(numbers == np.round(numbers)) and np.abs(numbers).max() < 2**53:
+        y = numbers.astype(np.int64)
+    else:
+        # scikit-learn does not take classes such as 1.5, but it takes any text. An array of text would be padded to the
+        # longest, and drop a NUL at the end.
+        y = np.array([str(label) for label in target.values.tolist()], dtype=object)
+    classes, name = np.unique(y).tolist(), quote(target.name)
+    if len(classes) < 2:
+        raise InputError(f"the target {name} has only one class, {quote_list(classes)}; at least two are needed")
+    if len(classes) > len(y) / 2:
+        raise InputError(
+            f"the target {name} has {len(classes)} classes in {len(y)} rows, such as {quote_list(classes, 3)}; choose"
+            " another --target, or --task regression for numbers"
+        )
+    return y

@@ -1,0 +1,77 @@
+"""What an encoder has done to the columns of a table, in lines for people."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from ..wording import cut_text
+from .encoder import TableEncoder
+from .kinds import KindOfColumn
+
+__all__ = ["describe_encoding"]
+
+#: Columns that a line names.
+MOST_COLUMNS = 12
+
+
+def describe_encoding(encoder: TableEncoder, table: pd.DataFrame) -> list[str]:
+    """A line for each thing that was done to columns.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+        A fitted encoder.
+    table : DataFrame
+        The rows that it was fitted to.
+
+    Returns
+    -------
+    list of str
+        The lines; none if all columns are numbers without gaps.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ksparse.tables import TableEncoder, describe_encoding
+    >>> table = pd.DataFrame({"age": [30, None, 50, 41], "sex": ["m", "f", "f", "m"], "site": "Ulm"})
+    >>> for line in describe_encoding(TableEncoder(min_frequency=1).fit(table), table):
+    ...     print(line)
+    Left out: site (it has the same value in all rows)
+    Text as categories: sex (2 values)
+    Missing numbers replaced by the median: age (1 row)
+    """
+    lines = _group("Left out", [(column.name, column.reason) for column in encoder.unused_])
+    categories: list[tuple[str, str]] = []
+    dates, text, medians, indicators = categories.copy(), categories.copy(), categories.copy(), categories.copy()
+    for name, features in encoder.features_.items():
+        kind, gaps = features.kind, int(features.find_missing(table[name]).sum())
+        rows = f"{gaps} row{'s' * (gaps != 1)}"
+        if kind.kind is KindOfColumn.CATEGORY:
+            count = len(features.categories) + 1
+            said = f"{count} values" + (", rare ones together" if features.has_other else "")
+            categories.append((name, said + (f", missing in {rows} as one more" if gaps else "")))
+            continue
+        if kind.kind is KindOfColumn.DATE:
+            dates.append((name, ", ".join(features.parts)))
+        if kind.remarks:
+            text.append((name, "; ".join(kind.remarks)))
+        if gaps:
+            (indicators if features.indicator else medians).append((name, rows))
+    lines += _group("Text as categories", categories)
+    lines += _group("Text as numbers", text)
+    lines += _group("Dates in parts", dates)
+    lines += _group("Missing numbers replaced by the median", medians)
+    lines += _group("Missing numbers replaced by the median, with an indicator that they were missing", indicators)
+    return lines
+
+
+def _group(title: str, columns: list[tuple[str, str]]) -> list[str]:
+    """One line for columns to which the same was done; equal reasons are said once."""
+    if not columns:
+        return []
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in columns[:MOST_COLUMNS]:
+        by_reason.setdefault(reason, []).append(cut_text(name))
+    said = ", ".join(f"{', '.join(names)} ({cut_text(reason, 120)})" for reason, names in by_reason.items())
+    more = f", … and {len(columns) - MOST_COLUMNS:,} more" if len(columns) > MOST_COLUMNS else ""
+    return [f"{title}: {said}{more}"]
