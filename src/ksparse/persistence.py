@@ -167,6 +167,7 @@ def _decode(read: Callable[[], Text], name: str, limit: int) -> tuple[Any, dict[
         content = _parse(read(), decoder)
         model = decoder.decode(content["model"])
         require(isinstance(model, BaseEstimator), "its model is not an estimator")
+        tables.require_selected_columns(model)
         return model, content["about"]
     except DAMAGES as error:
         reasons = {

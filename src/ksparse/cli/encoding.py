@@ -60,8 +60,6 @@ class EncodedModel:
         """What is saved: it takes tables with the columns that the model needs."""
         if self.encoder is None:
             return self.estimator
-        needed = {self.columns[feature] for feature in np.flatnonzero(self.estimator.support_).tolist()}
-        self.encoder.require([name for name in self.encoder.columns_.tolist() if name in needed])
         return Pipeline(list(zip(STEPS, (self.encoder, self.estimator), strict=True)))
 
 

@@ -47,7 +47,7 @@ def render_report(fitted: FittedModel) -> str:
     result, choosing = fitted.model.result_, fitted.chose_k
     rows = fitted.test if len(fitted.test) else fitted.train
     with np.errstate(over="ignore"):  # an exponential of a far row
-        y, prediction = fitted.y[rows], fitted.model.predict(fitted.data.X[rows])
+        y, prediction = fitted.y[rows], fitted.chosen.predict(fitted.training.encode(fitted.data.X, rows))
     standardized = fitted.coefficients(standardize=True)[:, fitted.selected]
     return environment.get_template("report.html").render(
         fitted=fitted,
@@ -76,11 +76,11 @@ def _count_confusions(fitted: FittedModel, y: Any, prediction: Any) -> pd.DataFr
 
 def _draw_path(fitted: FittedModel) -> list[tuple[str, str]]:
     """Figures of the k that were tried, with captions: scores, and coefficients of the first classes."""
-    figures = [(_draw(ScorePathDisplay.from_estimator, fitted.model), f"{summary.describe_choice(fitted)}.")]
-    names, outputs = [escape_control(name) for name in fitted.data.names], len(np.atleast_2d(fitted.model.coef_))
+    figures = [(_draw(ScorePathDisplay.from_estimator, fitted.chosen), f"{summary.describe_choice(fitted)}.")]
+    names, outputs = [escape_control(name) for name in fitted.names], len(np.atleast_2d(fitted.model.coef_))
     options = {"standardize_by": fitted.scaler.scale_, "feature_names": names}
     for output in range(min(outputs, MAX_PLOTTED_CLASSES)):
-        picture = _draw(CoefficientPathDisplay.from_estimator, fitted.model, output=output, **options)
+        picture = _draw(CoefficientPathDisplay.from_estimator, fitted.chosen, output=output, **options)
         which = f" of class {cut_text(fitted.model.classes_[output])}" if outputs > 1 else ""
         figures.append((picture, f"Standardized coefficients{which} for each k."))
     return figures
@@ -98,7 +98,7 @@ def _draw_predictions(fitted: FittedModel, y: Any, prediction: Any) -> str | Non
         ax.plot(ends, ends, color="#c3c9d1", linewidth=1.0)
         ax.scatter(prediction[rows], y[rows], s=14, color="#3f5f8a", alpha=0.6, linewidths=0)
         ax.set_xlabel("predicted")
-        ax.set_ylabel(f"true {cut_text(fitted.data.target)}", parse_math=False)
+        ax.set_ylabel(f"true {cut_text(fitted.data.target.name)}", parse_math=False)
         ax.spines[["top", "right"]].set_visible(False)
 
     return _draw(draw)

@@ -2,7 +2,7 @@
 
 from .describing import describe_encoding
 from .encoder import TableEncoder
-from .encoding import EncodedColumns, Encoding, find_columns_of, find_encoding
+from .encoding import EncodedColumns, Encoding, find_columns_of, find_encoding, require_selected_columns
 from .features import ColumnFeatures
 from .giveaways import Giveaway, find_giveaways
 from .kinds import ColumnKind, KindOfColumn
@@ -21,4 +21,5 @@ __all__ = [
     "find_columns_of",
     "find_encoding",
     "find_giveaways",
+    "require_selected_columns",
 ]

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import AnyArray, Array
 from ..limits import LARGEST
-from ..wording import quote, quote_list
+from ..wording import MOST_NAMES, quote, quote_list
 from .encoding import ATTRIBUTE, EncodedColumns, Encoding
 from .features import ColumnFeatures, encode_column, fit_features, is_predictive
 from .kinds import ColumnKind, KindOfColumn, infer_kind, read_values
@@ -68,6 +68,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The columns that are left out, with the reasons.
     feature_columns_ : ndarray of str, shape (n_features_out,)
         The column of the table for each feature.
+    needed_columns_ : list of str
+        The columns that must be there in tables to `transform`: all that are used, unless `require` has named fewer.
+    n_features_out_ : int
+        Number of features that the columns become.
     n_features_in_ : int
         Number of columns seen.
     feature_names_in_ : ndarray of str
@@ -348,9 +352,17 @@ def _check_size(values: Array, columns: AnyArray) -> None:
     """Raise if a feature is not a finite number, or too large a one."""
     if not values.size or max(values.max(), -values.min()) <= LARGEST:
         return
-    wrong = ~(np.abs(values) <= LARGEST)
-    names = list(dict.fromkeys(columns[wrong.any(axis=0)].tolist()))
-    raise ValueError(
-        f"{int(wrong.any(axis=1).sum())} rows lack a value that all fitted rows had, or have one beyond {LARGEST:g}, "
-        f"in the column{'s' * (len(names) > 1)} {quote_list(names)}; fill it in, or leave these rows out"
-    )
+    missing = np.isnan(values)
+    problems = []
+    if missing.any():
+        problems.append(f"values are missing that no fitted row lacked: {_count_rows(missing, columns)}")
+    if (large := np.abs(values) > LARGEST).any():
+        problems.append(f"values are infinite or beyond {LARGEST:g}: {_count_rows(large, columns)}")
+    raise ValueError(f"{'; '.join(problems)}; correct them, or leave out these rows or columns")
+
+
+def _count_rows(wrong: AnyArray, columns: AnyArray) -> str:
+    """Columns with their numbers of wrong rows."""
+    rows = {name: int(wrong[:, columns == name].any(axis=1).sum()) for name in columns[wrong.any(axis=0)].tolist()}
+    counts = [f"{quote(name)} in {count} row{'s' * (count != 1)}" for name, count in list(rows.items())[:MOST_NAMES]]
+    return ", ".join(counts) + (f", … and {len(rows) - MOST_NAMES} more columns" if len(rows) > MOST_NAMES else "")

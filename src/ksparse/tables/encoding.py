@@ -15,7 +15,7 @@ from .._types import AnyArray, Array
 if TYPE_CHECKING:
     from .encoder import TableEncoder
 
-__all__ = ["ATTRIBUTE", "EncodedColumns", "Encoding", "find_columns_of", "find_encoding"]
+__all__ = ["ATTRIBUTE", "EncodedColumns", "Encoding", "find_columns_of", "find_encoding", "require_selected_columns"]
 
 #: The key in `DataFrame.attrs`.
 ATTRIBUTE = "ksparse_columns"
@@ -93,6 +93,16 @@ def find_columns_of(X: Any) -> AnyArray | None:
     if not isinstance(columns, dict) or not all(name in columns for name in X.columns):
         return None
     return np.array([columns[name] for name in X.columns], dtype=object)
+
+
+def require_selected_columns(model: Any) -> None:
+    """Let the encoder of a pipeline ask only for the columns that the last step has selected."""
+    steps = [step for _, step in getattr(model, "steps", ())]
+    support = getattr(steps[-1], "support_", None) if steps else None
+    columns = getattr(steps[0], "feature_columns_", None) if steps else None
+    if support is not None and columns is not None and len(columns) == len(support):
+        selected = set(columns[support].tolist())
+        steps[0].require([name for name in steps[0].columns_.tolist() if name in selected])
 
 
 def _find_attribute(X: Any) -> Any:

@@ -28,7 +28,7 @@ DATE_PARTS: dict[str, Callable[[pd.Series], pd.Series]] = {
     "year": lambda dates: dates.dt.year,
     "month": lambda dates: dates.dt.month,
     "day": lambda dates: dates.dt.day,
-    "weekday": lambda dates: dates.dt.dayofweek,
+    "weekday": lambda dates: dates.dt.day_of_week,
     "hour": lambda dates: dates.dt.hour + dates.dt.minute / 60.0,
 }
 
@@ -103,7 +103,7 @@ class ColumnFeatures:
             return missing if not self.has_missing else np.zeros_like(missing)
         known = {None, self.reference, *self.categories}
         unknown = np.array([value not in known for value in read_categories(cells)], dtype=bool)
-        refused: Mask = missing & np.bool_(not self.has_missing) | unknown & np.bool_(not self.has_other)
+        refused: AnyArray = missing & np.bool_(not self.has_missing) | unknown & np.bool_(not self.has_other)
         return refused
 
 
@@ -165,8 +165,8 @@ def encode_column(cells: pd.Series, features: ColumnFeatures) -> Array:
     if kind.kind is KindOfColumn.CATEGORY:
         texts = read_categories(cells)
         missing = np.array([text is None for text in texts], dtype=bool)
-        codes = pd.Categorical(texts, categories=[features.reference, *features.categories]).codes
-        places = codes.astype(int) - 1  # of the reference −1, of other values −2
+        known = pd.Index([features.reference, *features.categories], dtype=object)
+        places = known.get_indexer(texts) - 1  # of the reference −1, of other values −2
         listed = places >= 0
         values[np.flatnonzero(listed), places[listed]] = 1.0
         if features.has_other:

@@ -33,6 +33,8 @@ NUMBER = re.compile(
 LONGEST_NUMBER = 60
 #: Digits in groups of three; which mark separates them is the second group.
 GROUPED = re.compile(r"^\d{1,3}(?:([,.'\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:[.,]\d+)?$")
+#: A comma that cannot separate thousands: not three digits follow, or points or spaces separate them already.
+DECIMAL_COMMA = re.compile(r"^[^,]*,(?:\d{1,2}|\d{4,})(?:[eE][+-]?\d+)?$|[.'\u00a0\u202f ][^,]*,\d+$")
 #: Dates that have points between their numbers have the day first.
 DATE_WITH_POINTS = re.compile(r"^\d{1,2}\.\d{1,2}\.\d{4}$")
 #: Whole numbers are not dates, even if they could be years.
@@ -110,12 +112,10 @@ def clean_text(cells: pd.Series) -> pd.Series:
 
 
 def _find_decimal(distinct: pd.Series) -> str:
-    """The decimal mark: a comma, if some number cannot be read with a point and none needs one."""
+    """The decimal mark: a comma, if one of some number can be nothing else."""
     commas = distinct[distinct.str.contains(",", regex=False)]
     bodies = [match["number"] for text in commas if len(text) <= LONGEST_NUMBER and (match := NUMBER.match(text))]
-    plain = [body for body in bodies if not GROUPED.match(body) and body.count(",") == 1]
-    european = [body for body in bodies if "." in body and body.rfind(",") > body.rfind(".")]
-    return "," if plain or european else "."
+    return "," if any(DECIMAL_COMMA.search(body) for body in bodies) else "."
 
 
 def _parse_numbers(text: pd.Series, decimal: str) -> Array:
@@ -141,7 +141,7 @@ def _parse_number(text: str, decimal: str) -> float:
     elif grouped is not None and body.count(decimal) > 1:
         return np.nan
     try:
-        return float(f"{match['sign']}{whole}{'.' if mark else ''}{fraction}".replace(" ", ""))
+        return float(f"{match['sign']}{whole}{'.' if mark else ''}{fraction}")
     except ValueError:
         return np.nan
 

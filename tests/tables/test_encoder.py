@@ -1,0 +1,255 @@
+"""Features of tables against features that were made by hand."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+import ksparse
+from ksparse import SparseLinearRegression, SparseLogisticRegression, TableEncoder
+from ksparse.tables import find_columns_of, find_encoding
+
+
+def make_table(rows: int = 60, seed: int = 0) -> pd.DataFrame:
+    """Numbers with and without gaps, categories, truth, dates and an identifier."""
+    rng = np.random.default_rng(seed)
+    town = rng.choice(["Bonn", "Kiel", "Ulm"], rows, p=[0.5, 0.3, 0.2]).astype(object)
+    town[::9] = None
+    gaps = rng.normal(size=rows)
+    gaps[::7] = np.nan
+    return pd.DataFrame(
+        {
+            "name": [f"person {j}" for j in range(rows)],
+            "plain": rng.normal(size=rows),
+            "gaps": gaps,
+            "town": town,
+            "sick": rng.random(rows) < 0.5,
+            "born": pd.Timestamp("2000-01-01") + pd.to_timedelta(rng.integers(0, 3000, rows), unit="D"),
+        }
+    )
+
+
+def test_every_kind_against_a_table_made_by_hand() -> None:
+    table = make_table()
+    frame = TableEncoder(indicators=True).fit_transform(table)
+    born, median = table["born"], table["gaps"].median()
+    truth = {
+        "plain": table["plain"],
+        "gaps": table["gaps"].fillna(median),
+        "gaps is missing": table["gaps"].isna(),
+        "town=Kiel": table["town"] == "Kiel",
+        "town=Ulm": table["town"] == "Ulm",
+        "town is missing": table["town"].isna(),
+        "sick": table["sick"],
+        "born (year)": born.dt.year,
+        "born (month)": born.dt.month,
+        "born (day)": born.dt.day,
+        "born (weekday)": born.dt.day_of_week,
+    }
+    pd.testing.assert_frame_equal(frame, pd.DataFrame(truth).astype(float), check_exact=True)
+    columns = find_columns_of(frame)
+    assert columns is not None
+    assert columns.tolist() == ["plain", *["gaps"] * 2, *["town"] * 3, "sick", *["born"] * 4]
+
+
+def test_the_table_is_not_changed() -> None:
+    table = make_table()
+    before = table.copy(deep=True)
+    TableEncoder().fit(table).transform(table)
+    pd.testing.assert_frame_equal(table, before)
+    assert table.attrs == {}
+
+
+def test_rare_values_and_many_values_are_one_category() -> None:
+    cells = ["a"] * 10 + ["b"] * 8 + ["c"] * 6 + ["d"] * 2 + ["e"]
+    table = pd.DataFrame({"x": cells, "z": np.arange(27.0) ** 2})
+    assert TableEncoder().fit(table).get_feature_names_out().tolist() == ["x=b", "x=c", "x=(other)", "z"]
+    few = TableEncoder(max_categories=3).fit(table)
+    assert few.get_feature_names_out().tolist() == ["x=b", "x=(other)", "z"]
+    np.testing.assert_array_equal(few.transform(table)["x=(other)"], np.isin(cells, ["c", "d", "e"]))
+
+
+def test_new_values_are_other_or_none_of_the_known_ones() -> None:
+    fitted = pd.DataFrame({"x": ["a"] * 9 + ["b"] * 6 + ["c"], "y": ["u"] * 8 + ["v"] * 8})
+    new = pd.DataFrame({"x": ["new", "a", "c"], "y": ["new", "v", "u"]})
+    encoder = TableEncoder().fit(fitted)
+    assert encoder.get_feature_names_out().tolist() == ["x=b", "x=(other)", "y=v"]
+    np.testing.assert_array_equal(encoder.transform(new), [[0, 1, 0], [0, 0, 1], [0, 1, 0]])
+    assert {name: rows.tolist() for name, rows in encoder.find_unreadable(new).items()} == {"y": [True, False, False]}
+
+
+def test_indicators_are_added_where_they_predict() -> None:
+    rng = np.random.default_rng(0)
+    missing = rng.random(200) < 0.3
+    x = np.where(missing, np.nan, rng.normal(size=200))
+    table = pd.DataFrame({"x": x, "z": rng.normal(size=200)})
+    related, unrelated = missing + 0.5 * rng.normal(size=200), rng.normal(size=200)
+    names = {
+        "related": TableEncoder().fit(table, related),
+        "classes": TableEncoder().fit(table, np.where(related > 0.5, "ill", "well")),
+        "unrelated": TableEncoder().fit(table, unrelated),
+        "without y": TableEncoder().fit(table),
+        "always": TableEncoder(indicators=True).fit(table),
+        "never": TableEncoder(indicators=False).fit(table, related),
+    }
+    found = {name: "x is missing" in encoder.get_feature_names_out() for name, encoder in names.items()}
+    expected = {"related": True, "classes": True, "unrelated": False, "without y": False, "always": True}
+    assert found == expected | {"never": False}
+
+
+def test_gaps_in_new_rows_are_filled_only_where_some_were_before() -> None:
+    table = make_table()
+    encoder = TableEncoder().fit(table)
+    new = table.iloc[:3].copy()
+    new.loc[1, "plain"] = np.nan
+    new.loc[[0, 2], "gaps"] = np.nan
+    with pytest.raises(ValueError, match="missing that no fitted row lacked: 'plain' in 1 row;"):
+        encoder.transform(new)
+    assert list(encoder.find_unreadable(new)) == ["plain"]
+    assert encoder.transform(new.iloc[[0, 2]])["gaps"].tolist() == [table["gaps"].median()] * 2
+
+
+def test_numbers_that_are_too_large_are_counted_by_column() -> None:
+    table = pd.DataFrame({"a": [1.0, np.inf, 3.0], "b": [1e200, 2.0, -np.inf], "c": [1.0, 2.0, 4.0]})
+    with pytest.raises(ValueError, match=r"infinite or beyond 1e\+100: 'a' in 1 row, 'b' in 2 rows;"):
+        TableEncoder().fit_transform(table)
+
+
+def test_absent_columns_are_typical_values_if_they_are_not_needed() -> None:
+    table = make_table()
+    encoder = TableEncoder().fit(table)
+    encoder.require(["plain", "town"])
+    part = encoder.transform(table[["town", "plain"]])
+    whole = encoder.transform(table)
+    pd.testing.assert_frame_equal(part[["plain", "town=Kiel"]], whole[["plain", "town=Kiel"]])
+    assert (part["gaps"] == table["gaps"].median()).all()
+    with pytest.raises(ValueError, match="lacks the column 'town', which the encoder needs"):
+        encoder.transform(table[["plain"]])
+    with pytest.raises(ValueError, match="has no columns 'x'"):
+        encoder.require(["x"])
+
+
+def test_identifiers_are_left_out_unless_they_are_kept() -> None:
+    table = make_table()
+    encoder = TableEncoder(drop=["born"]).fit(table)
+    assert [column.name for column in encoder.unused_] == ["born", "name"]
+    assert "name" in TableEncoder(keep=["name"], min_frequency=1).fit(table).columns_
+    # Features that somebody made are not judged.
+    numbers = np.column_stack([np.arange(30.0), np.ones(30)])
+    assert TableEncoder().fit_transform(numbers).shape == (30, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"drop": "name"}, "drop must be a list of columns, got the text 'name'"),
+        ({"drop": ["nme"]}, "drop has 'nme', which are not columns of the table"),
+        ({"keep": ["x"]}, "keep has 'x'"),
+        ({"keep": ["name"], "drop": ["name"]}, "'name' is in both drop and keep"),
+        ({"max_categories": 1}, "max_categories must be an integer of at least 2, got 1"),
+        ({"min_frequency": 2.5}, "min_frequency must be an integer"),
+        ({"indicators": "yes"}, 'indicators must be "auto", True or False'),
+        ({"drop": ["plain", "gaps", "town", "sick", "born"]}, "no column of the table can be used: plain: as asked"),
+    ],
+)
+def test_bad_parameters(options: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        TableEncoder(**options).fit(make_table())
+
+
+def test_bad_tables() -> None:
+    with pytest.raises(TypeError, match="sparse matrix has numbers only"):
+        TableEncoder().fit(sparse.csr_array(np.eye(3)))
+    twice = pd.DataFrame([[1, 2]], columns=["a", "a"])
+    with pytest.raises(ValueError, match="two columns called 'a'"):
+        TableEncoder().fit(twice)
+    with pytest.raises(ValueError, match="0 sample"):
+        TableEncoder().fit(make_table().iloc[:0])
+
+
+def test_polars_frames_are_tables() -> None:
+    polars = pytest.importorskip("polars")
+    table = make_table()[["plain", "town", "sick"]]
+    frame = polars.from_pandas(table)
+    np.testing.assert_array_equal(TableEncoder().fit_transform(frame), TableEncoder().fit_transform(table))
+
+
+def test_frames_that_are_derived_from_an_encoded_one_keep_its_columns_only() -> None:
+    table = make_table()
+    frame = TableEncoder().fit_transform(table)
+    encoding = find_encoding(frame)
+    assert encoding is not None
+    assert encoding.table["town"].equals(table["town"])
+    derived = [frame.iloc[::-1], frame.sample(frac=1, random_state=0).reset_index(drop=True), frame.copy(), frame * 2]
+    for other in [*derived, copy.deepcopy(frame), pickle.loads(pickle.dumps(frame))]:
+        assert find_encoding(other) is None
+        np.testing.assert_array_equal(find_columns_of(other), find_columns_of(frame))
+    turned = find_columns_of(frame[frame.columns[::-1]])
+    assert turned is not None
+    assert turned.tolist() == list(find_columns_of(frame))[::-1]  # type: ignore[arg-type]
+    assert find_columns_of(frame.rename(columns={"plain": "other"})) is None
+
+
+def test_encoded_frames_can_be_written(tmp_path: Any) -> None:
+    pytest.importorskip("pyarrow")
+    frame = TableEncoder().fit_transform(make_table())
+    frame.to_parquet(tmp_path / "frame.parquet")
+    np.testing.assert_array_equal(pd.read_parquet(tmp_path / "frame.parquet"), frame)
+
+
+@pytest.mark.parametrize("estimator", [SparseLinearRegression(k=2), SparseLogisticRegression(k=2, alpha=0.01)])
+def test_k_counts_columns(estimator: Any) -> None:
+    """The best pair of columns, by trying all pairs."""
+    table = make_table(120).drop(columns=["name", "born"])
+    rng = np.random.default_rng(1)
+    signal = 2.0 * table["town"].map({"Bonn": 0, "Kiel": 1, "Ulm": 3}).fillna(-2) + table["plain"]
+    y = (signal + rng.normal(size=120)).to_numpy()
+    if isinstance(estimator, SparseLogisticRegression):
+        y = np.where(y > np.median(y), "high", "low")
+    model = make_pipeline(TableEncoder(), clone(estimator).set_params(feature_groups="columns")).fit(table, y)
+    selected = set(model[-1]._labels[model[-1].support_])
+    assert selected == {"plain", "town"}
+    assert model[-1].get_feature_names_out().tolist() == ["plain", "town=Kiel", "town=Ulm", "town is missing"]
+    names = table.columns.tolist()
+    values = {}
+    for i, first in enumerate(names):
+        for second in names[i + 1 :]:
+            fitted = make_pipeline(TableEncoder(), clone(estimator).set_params(feature_groups="columns"))
+            fitted.fit(table[[first, second]], y)
+            values[first, second] = fitted[-1].result_.value
+    assert model[-1].result_.value == pytest.approx(min(values.values()), rel=1e-9)
+    assert set(min(values, key=lambda pair: values[pair])) == selected
+
+
+def test_groups_by_column_need_an_encoded_frame() -> None:
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)), columns=list("abc"))
+    with pytest.raises(ValueError, match=r'feature_groups="columns" needs the data frame that a TableEncoder returns'):
+        SparseLinearRegression(k=1, feature_groups="columns").fit(X, X["a"])
+
+
+@pytest.mark.parametrize("column", ["sex", "born"])
+def test_estimators_name_the_columns_that_are_no_numbers(column: str) -> None:
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "b"])
+    cells = {"sex": ["male", "female"] * 10, "born": pd.date_range("2000-01-01", periods=20)}
+    message = f"X has a column that is not numbers: '{column}'; put a ksparse.TableEncoder before the estimator"
+    with pytest.raises(ValueError, match=message):
+        SparseLinearRegression(k=1).fit(X.assign(**{column: cells[column]}), X["a"])
+
+
+def test_pipelines_can_be_saved(tmp_path: Any) -> None:
+    table = make_table(80)
+    y = table["plain"].to_numpy() + 3 * (table["town"] == "Ulm")
+    model = make_pipeline(TableEncoder(), SparseLinearRegression(k=3, feature_groups="columns")).fit(table, y)
+    ksparse.save(model, tmp_path / "model.json")
+    again = ksparse.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(again.predict(table), model.predict(table))
+    selected = sorted(set(model[-1]._labels[model[-1].support_]))
+    np.testing.assert_array_equal(again.predict(table[selected]), model.predict(table))

@@ -1,0 +1,108 @@
+"""What columns hold, and their cells as numbers, dates and text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ksparse.tables.kinds import ColumnKind, KindOfColumn, infer_kind, read_categories, read_dates, read_values
+
+NUMBERS: dict[str, tuple[list[Any], list[float]]] = {
+    "plain": (["1", " 2.5", "-3e2"], [1, 2.5, -300]),
+    "missing marks": (["1", "NA", "n/a", ".", "-", "?", "", "2"], [1, *[np.nan] * 6, 2]),
+    "words among numbers": (["1", "unknown", "None", "3"], [1, np.nan, np.nan, 3]),
+    "percent": (["50%", "7.5 %", "-1%"], [50, 7.5, -1]),
+    "currency": (["$1,000", "€20", "35 EUR", "-$3.50", "USD 7"], [1000, 20, 35, -3.5, 7]),
+    "thousands": (["3,750", "12,000,000", "17"], [3750, 12e6, 17]),
+    "thousands and decimals": (["1,250.50", "3.25"], [1250.5, 3.25]),
+    "decimal commas": (["39,1", "1,25", "7"], [39.1, 1.25, 7]),
+    "decimal commas with points": (["1.234,5", "39,1"], [1234.5, 39.1]),
+    "spaces between thousands": (["1 000", "12 500,5"], [1000, 12500.5]),
+    "apostrophes": (["1'000", "12'500.5"], [1000, 12500.5]),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_in_text(name: str) -> None:
+    cells, numbers = NUMBERS[name]
+    column = pd.Series(cells, dtype=object)
+    kind = infer_kind(column)
+    assert kind.kind is KindOfColumn.NUMBER
+    np.testing.assert_array_equal(read_values(column, kind), numbers)
+
+
+@pytest.mark.parametrize("text", ["12-34", "1.2.3", "II", "5 kg", "1,2,3,4", "e5", "0x1A", "1 2", "٣x", "+", "$"])
+def test_what_is_no_number(text: str) -> None:
+    assert infer_kind(pd.Series([text, "7"], dtype=object)).kind is KindOfColumn.CATEGORY
+
+
+def test_a_few_cells_that_are_no_numbers_are_told() -> None:
+    column = pd.Series([*map(str, range(40)), "n. a. "], dtype=object)
+    kind = infer_kind(column)
+    assert kind.kind is KindOfColumn.NUMBER
+    assert kind.remarks == ("1 cells such as 'n. a.' are not numbers and count as missing",)
+    assert np.isnan(read_values(column, kind)[-1])
+    many = pd.Series(["1", "2", "low", "high"] * 5, dtype=object)
+    assert infer_kind(many).kind is KindOfColumn.CATEGORY
+
+
+@pytest.mark.parametrize(
+    ("cells", "second"),
+    [
+        (["2007-11-11", "2008-01-02"], "2008-01-02"),
+        (["11.12.2007", "01.02.2003"], "2003-02-01"),
+        (["31/12/2007", "01/02/2003"], "2003-02-01"),
+        (["2007-11-11 10:30", "2008-01-02 00:00"], "2008-01-02"),
+    ],
+)
+def test_dates_in_text(cells: list[str], second: str) -> None:
+    column = pd.Series([*cells, None, "?"], dtype=object)
+    kind = infer_kind(column)
+    assert kind.kind is KindOfColumn.DATE
+    dates = read_dates(column, kind)
+    assert dates.iloc[1] == pd.Timestamp(second)
+    assert dates.isna().tolist() == [False, False, True, True]
+
+
+@pytest.mark.parametrize("cells", [["2007", "2008"], ["May", "June"], ["1st", "2nd"], ["N1A1", "N2A2"]])
+def test_what_is_no_date(cells: list[str]) -> None:
+    assert infer_kind(pd.Series(cells, dtype=object)).kind is not KindOfColumn.DATE
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        (pd.Series([1, 2]), KindOfColumn.NUMBER),
+        (pd.Series([True, False]), KindOfColumn.TRUTH),
+        (pd.Series([True, None], dtype="boolean"), KindOfColumn.TRUTH),
+        (pd.Series(["TRUE", "false", None]), KindOfColumn.TRUTH),
+        (pd.Series([1, None], dtype="Int64"), KindOfColumn.NUMBER),
+        (pd.Series(["a", "b"], dtype="category"), KindOfColumn.CATEGORY),
+        (pd.Series([1, 2], dtype="category"), KindOfColumn.CATEGORY),
+        (pd.Series(["yes", "no"], dtype="string"), KindOfColumn.CATEGORY),
+        (pd.Series(pd.to_datetime(["2020-01-01"])), KindOfColumn.DATE),
+        (pd.Series(pd.to_datetime(["2020-01-01"], utc=True)), KindOfColumn.DATE),
+        (pd.Series(pd.to_timedelta([1, 2], unit="D")), KindOfColumn.NUMBER),
+        (pd.Series([None, None], dtype=object), KindOfColumn.CATEGORY),
+    ],
+)
+def test_types_of_columns(column: pd.Series, kind: KindOfColumn) -> None:
+    assert infer_kind(column).kind is kind
+
+
+def test_values_of_other_types() -> None:
+    truth = pd.Series(["TRUE", "false", None, "1"], dtype=object)
+    np.testing.assert_array_equal(read_values(truth, ColumnKind(KindOfColumn.TRUTH)), [1, 0, np.nan, 1])
+    nullable = pd.Series([True, None], dtype="boolean")
+    np.testing.assert_array_equal(read_values(nullable, ColumnKind(KindOfColumn.TRUTH)), [1, np.nan])
+    days = pd.Series(pd.to_timedelta([1.5, None], unit="D"))
+    np.testing.assert_array_equal(read_values(days, ColumnKind(KindOfColumn.NUMBER)), [1.5, np.nan])
+    assert read_categories(pd.Series([1, " b ", None, "NA"], dtype=object)).tolist() == ["1", "b", None, None]
+
+
+def test_long_text_costs_no_time() -> None:
+    hostile = "1" + ",111" * 100_000 + "x"
+    assert infer_kind(pd.Series([hostile, "a"], dtype=object)).kind is KindOfColumn.CATEGORY
