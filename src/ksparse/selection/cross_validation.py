@@ -164,7 +164,8 @@ class CrossValidated(ChosenK):
 
     def _describe_choice(self, k: int, solver: PathSolver) -> str:
         tried, most = self.ks_.tolist(), solver.most
-        unit = "groups" if getattr(self, "feature_groups", None) is not None else self.unit_name
+        groups = getattr(self, "feature_groups", None)
+        unit = self.unit_name if groups is None else "columns" if isinstance(groups, str) else "groups"
         said = f"k = {k} of {most} {unit}"
         if len(tried) == 1:
             return said

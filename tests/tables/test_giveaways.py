@@ -1,0 +1,59 @@
+"""Columns that give the target away."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ksparse.tables import find_giveaways
+from ksparse.tables.describing import describe_encoding
+from ksparse.tables.encoder import TableEncoder
+
+
+@pytest.mark.parametrize("has_classes", [True, False])
+def test_giveaways(has_classes: bool) -> None:
+    rng = np.random.default_rng(0)
+    signal = rng.normal(size=200)
+    y = (signal > 0.3) if has_classes else signal
+    X = pd.DataFrame(
+        {"noise": rng.normal(size=200), "good": signal + 0.5 * rng.normal(size=200), "leak": 3 * signal - 7}
+    )
+    columns = X.columns.to_numpy()
+    found = find_giveaways(X, columns, y, has_classes=has_classes)
+    assert [giveaway.column for giveaway in found] == ["leak"]
+    assert found[0].score > 0.99
+    assert find_giveaways(X.drop(columns="leak"), columns[:2], y, has_classes=has_classes) == []
+    # With few rows, a column may separate the classes by chance.
+    assert find_giveaways(X[:30], columns, y[:30], has_classes=has_classes) == []
+
+
+def test_the_features_of_a_column_are_judged_together() -> None:
+    rng = np.random.default_rng(0)
+    town = rng.choice(["a", "b", "c"], 150)
+    table = pd.DataFrame({"town": town, "x": rng.normal(size=150)})
+    encoder = TableEncoder().fit(table)
+    found = find_giveaways(encoder.transform(table), encoder.feature_columns_, town, has_classes=True)
+    assert [giveaway.column for giveaway in found] == ["town"]
+
+
+def test_lines_say_what_was_done() -> None:
+    rows = 40
+    table = pd.DataFrame(
+        {
+            "id": range(rows),
+            "price": [f"${j},000" for j in range(1, rows + 1)],
+            "gaps": [None, *range(1, rows)],
+            "town": ["a", "b", None, "c"] * (rows // 4),
+            "\x1b[31mred": ["u", "v"] * (rows // 2),
+            "when": pd.date_range("2020-01-30", periods=rows).astype(str),
+        }
+    )
+    lines = describe_encoding(TableEncoder(indicators=False).fit(table), table)
+    assert lines == [
+        "Left out: id (it numbers the rows from 0 to 39)",
+        "Text as categories: town (3 values, missing in 10 rows as one more), \\x1b[31mred (2 values)",
+        "Text as numbers: price (currency removed)",
+        "Dates in parts: when (month, day, weekday)",
+        "Missing numbers replaced by the median: gaps (1 row)",
+    ]
