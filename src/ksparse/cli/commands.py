@@ -14,6 +14,7 @@ from ..persistence import dumps
 from ..writing import Hold, check_output_file, check_output_folder, replace_files, write_text
 from .data import load_training_data
 from .errors import InputError, escape_control, quote_path
+from .files.options import ReadingOptions
 from .fitting import FittedModel, fit_model
 from .predicting import predict_rows
 from .printing import print_model, show_progress
@@ -31,7 +32,7 @@ def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:
     else:
         _find_files(settings.out)  # before the work
     with show_progress(f"Reading {settings.data}"):
-        data = load_training_data(settings.data, settings.target, settings.drop, settings.max_memory)
+        data = load_training_data(settings.data, settings.target, settings.drop, settings.max_memory, settings.reading)
     with show_progress("Fitting"):
         fitted = fit_model(data, settings)
     written: list[str] = []
@@ -79,7 +80,12 @@ def _explain_write_errors(where: str) -> Iterator[None]:
 
 
 def run_predict(
-    model: Path, data: str, out: str | None = None, max_memory: int | None = None, hold: Hold = nullcontext
+    model: Path,
+    data: str,
+    out: str | None = None,
+    max_memory: int | None = None,
+    reading: ReadingOptions | None = None,
+    hold: Hold = nullcontext,
 ) -> None:
     """Predict the rows of a file, as CSV: for a classifier with a column of probabilities for each class."""
     file = None if out is None else _find_output(out, model, data)
@@ -87,7 +93,7 @@ def run_predict(
         require_output("give --out FILE")
     with show_progress(f"Predicting {data}"):
         terminal = sys.stdout.isatty() if file is None else Path(file).is_char_device()
-        frame = predict_rows(model, data, terminal=terminal, max_memory=max_memory)
+        frame = predict_rows(model, data, terminal=terminal, max_memory=max_memory, reading=reading)
         text = frame.to_csv(index=False, lineterminator="\n", na_rep="nan")
     if file is None:
         write_output(text)

@@ -14,9 +14,9 @@ import pandas as pd
 
 from .._types import AnyArray, Array, Matrix
 from ..limits import FEATURE_COST, LARGEST, ROW_COST
-from ..wording import MOST_NAMES
 from .errors import InputError, check_memory, choose_limit, quote, quote_list, quote_path
-from .reading import SVMLIGHT, Table, find_suffix, open_table, parse_numbers, read_numbers, read_target
+from .numeric import parse_numbers, read_numbers, read_target
+from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix, open_table
 from .settings import TASKS, Task
 from .svmlight import EXAMPLE, FeatureNumbers, load_svmlight
 
@@ -51,7 +51,13 @@ class Data:
         check_memory(FEATURE_COST * features * outputs + ROW_COST * rows, limit, what)
 
 
-def load_training_data(name: str, target: str | None, drop: Sequence[str], max_memory: int | None = None) -> Data:
+def load_training_data(
+    name: str,
+    target: str | None,
+    drop: Sequence[str],
+    max_memory: int | None = None,
+    reading: ReadingOptions | None = None,
+) -> Data:
     """The data to fit a model to.
 
     Parameters
@@ -64,10 +70,12 @@ def load_training_data(name: str, target: str | None, drop: Sequence[str], max_m
         What the user wrote after each ``--drop``.
     max_memory : int, optional
         Memory in bytes that the data may take; see `ksparse.limits` for the default.
+    reading : ReadingOptions, optional
+        What the user says about the file.
     """
     if find_suffix(Path(name)) in SVMLIGHT:
         return _load_svmlight_data(Path(name), target, drop, max_memory)
-    table = open_table(name, max_memory)
+    table = open_table(name, reading, max_memory)
     target = table.target if target is None else target
     if target is None:
         raise InputError(f"--target COL is needed: name the column to predict; there are {quote_list(table.names)}")
@@ -75,25 +83,22 @@ def load_training_data(name: str, target: str | None, drop: Sequence[str], max_m
     dropped = {_find_column(table, column, "--drop") for column in split_names(drop, table.names)}
     if target_column in dropped:
         raise InputError(f"{quote(target)} is both --target and --drop; leave one of them out")
-    unnamed = [j + 1 for j, column in enumerate(table.names) if not column]
-    features = [j for j, column in enumerate(table.names) if column and j != target_column and j not in dropped]
+    features = [j for j in range(len(table.names)) if j != target_column and j not in dropped]
     if not features:
         raise InputError(f"{quote_path(table.source)} has no column besides the target; expected at least one feature")
-    frame = table.read(target_column)
+    frame = table.read()
     X = read_numbers(table, frame, features, advise_drop=True)
     y = read_target(table, frame, target_column)
-    notes = (f"Column {_list_numbers(unnamed)} has no name and was left out",) if unnamed else ()
-    return Data(table.source, X, [table.names[j] for j in features], target, y, notes, max_memory=max_memory)
-
-
-def _list_numbers(numbers: Sequence[int]) -> str:
-    """The first of some numbers, and how many more there are."""
-    more = f", … and {len(numbers) - MOST_NAMES:,} more" if len(numbers) > MOST_NAMES else ""
-    return ", ".join(map(str, numbers[:MOST_NAMES])) + more
+    return Data(table.source, X, [table.names[j] for j in features], target, y, table.notes, max_memory=max_memory)
 
 
 def load_features(
-    name: str, model: Any, needed: Sequence[int], first_index: int | None, max_memory: int | None = None
+    name: str,
+    model: Any,
+    needed: Sequence[int],
+    first_index: int | None,
+    max_memory: int | None = None,
+    reading: ReadingOptions | None = None,
 ) -> Matrix:
     """The features that a model needs, in this order; without names, columns are taken by position."""
     names = getattr(model, "feature_names_in_", None)
@@ -106,14 +111,14 @@ def load_features(
         columns = [(first_index or 0) + feature for feature in needed]
         X.resize(X.shape[0], max(columns) + 1)  # features that no row has are zero; larger numbers do not matter
         return X[:, columns]
-    table = open_table(name, max_memory)
+    table = open_table(name, reading, max_memory)
     if names is None and first_index is None:
         if len(table.names) != model.n_features_in_:
             raise InputError(
                 f"{quote_path(name)} has {len(table.names)} columns, but the model needs its {model.n_features_in_}"
                 " features in their order, since it was fitted without their names"
             )
-        return read_numbers(table, table.read(None), list(needed), advise_drop=False)
+        return read_numbers(table, table.read(), list(needed), advise_drop=False)
     wanted = [str((first_index or 0) + feature) if names is None else names[feature] for feature in needed]
     places = {column: place for place, column in enumerate(table.names)}
     if missing := [column for column in wanted if column not in places]:
@@ -122,7 +127,7 @@ def load_features(
             f" the model needs; it has {quote_list(table.names)}"
         )
     columns = [places[column] for column in wanted]
-    return read_numbers(table, table.read(None), columns, advise_drop=False)
+    return read_numbers(table, table.read(), columns, advise_drop=False)
 
 
 def split_names(options: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -139,6 +144,8 @@ def _find_column(table: Table, column: str, option: str) -> int:
         return table.names.index(column)
     close = difflib.get_close_matches(column, table.names, n=1)
     advice = f"did you mean {quote(close[0])}?" if close else f"there are {quote_list(table.names)}"
+    if option == "--target" and (hint := table.suggest_transpose(column)):
+        advice = f"{advice}; {hint}"
     raise InputError(f"{quote_path(table.source)} has no column {quote(column)}, which {option} names; {advice}")
 
 

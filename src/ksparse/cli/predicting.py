@@ -21,13 +21,21 @@ from ..persistence import load_with_notes
 from ..wording import LONGEST_CELL, cut_text
 from .data import load_features
 from .errors import InputError, check_memory, choose_limit, explain_read_errors, quote, quote_path
+from .files.options import ReadingOptions
 from .streams import complain
 
 #: What a spreadsheet takes for a formula, but not the numbers that begin in the same way, and not a sign alone.
 FORMULA = re.compile(r"'*(?![+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z)[=+\-@\t\r\n].", flags=re.A | re.S)
 
 
-def predict_rows(path: Path, source: str, *, terminal: bool = False, max_memory: int | None = None) -> pd.DataFrame:
+def predict_rows(
+    path: Path,
+    source: str,
+    *,
+    terminal: bool = False,
+    max_memory: int | None = None,
+    reading: ReadingOptions | None = None,
+) -> pd.DataFrame:
     """Predictions for the rows of a file, for a classifier with the probability of each class.
 
     Parameters
@@ -40,10 +48,12 @@ def predict_rows(path: Path, source: str, *, terminal: bool = False, max_memory:
         Whether the table is for people: labels are cut, and control characters escaped.
     max_memory : int, optional
         Memory in bytes that each file may take; see `ksparse.limits` for the default.
+    reading : ReadingOptions, optional
+        What the user says about the file of the rows.
     """
     model, first_index = _load_model(path, max_memory)
     needed = _find_needed(model)
-    X = load_features(source, model, needed, first_index, max_memory)
+    X = load_features(source, model, needed, first_index, max_memory, reading)
     limit = choose_limit(Path(source), max_memory)
     check_memory(_estimate_memory(model, X.shape[0]), limit, f"the predictions of {quote_path(path)}")
     if len(needed) < model.n_features_in_:  # the others do not matter, and are zero

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import estimators, selection
+from .files.options import ReadingOptions
 
 FOLDS = 5
 
@@ -32,6 +33,7 @@ class Settings:
     jobs: int | None = None
     out: Path | None = None
     max_memory: int | None = None
+    reading: ReadingOptions = ReadingOptions()
 
 
 @dataclass(frozen=True)
