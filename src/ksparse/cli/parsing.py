@@ -191,7 +191,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *, labels: bool = True)
     add("--skip", type=LINES, metavar="N", help="lines to skip before the names of the columns")
     add(
         "--na",
-        type=MARKS,
+        type=NA_VALUES,
         metavar="VALUE,…",
         help="cells that mean a missing value besides the usual ones, as in --na=-999",
     )
@@ -258,7 +258,7 @@ SEPARATOR = _make_type(
     "one character, or tab, space, comma, semicolon or pipe",
 )
 LINES = _make_type(int, lambda count: 0 <= count <= MOST_SKIPPED, f"a number of lines from 0 to {MOST_SKIPPED}")
-MARKS = _make_type(
+NA_VALUES = _make_type(
     lambda text: tuple(part.strip() for part in text.split(",") if part.strip()), bool, "values such as -999,unknown"
 )
 ENCODING = _make_type(str, _is_text_encoding, "the name of an encoding, such as cp1250 or utf-16-le")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ class Settings:
     jobs: int | None = None
     out: Path | None = None
     max_memory: int | None = None
-    reading: ReadingOptions = ReadingOptions()
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
 
 
 @dataclass(frozen=True)

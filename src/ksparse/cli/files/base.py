@@ -113,8 +113,8 @@ def describe_header(source: str, names: Sequence[str], axis: str = "columns", *,
         )
     if not numbers and axis == "columns" and named and all(map(is_number, named)):
         problems.append(
-            f"the first row of {quote_path(source)} is all numbers ({quote_list(named, 3)}); add a line with the names of"
-            " the columns above it"
+            f"the first row of {quote_path(source)} is all numbers ({quote_list(named, 3)}); add a line with the names"
+            " of the columns above it"
         )
     return problems
 
@@ -125,11 +125,10 @@ def describe_unnamed(names: Sequence[str]) -> tuple[str, ...]:
     if not numbers:
         return ()
     more = f", … and {len(numbers) - MOST_NAMES:,} more" if len(numbers) > MOST_NAMES else ""
-    several = len(numbers) > 1
     listed = ", ".join(map(str, numbers[:MOST_NAMES])) + more
-    return (
-        f"Column{'s' * several} {listed} {'have' if several else 'has'} no name and {'were' if several else 'was'} left out",
-    )
+    if len(numbers) > 1:
+        return (f"Columns {listed} have no name and were left out",)
+    return (f"Column {listed} has no name and was left out",)
 
 
 def find_identifiers(unnamed: pd.DataFrame) -> pd.DataFrame | None:

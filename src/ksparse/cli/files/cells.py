@@ -144,7 +144,7 @@ def convert_values(column: pd.Series) -> pd.Series:
         return column
     missing = column.isna()
     kinds = set(map(type, column[~missing]))
-    if kinds and all(issubclass(each, (Real, Decimal)) and each not in (bool, np.bool_) for each in kinds):
+    if kinds and all(issubclass(each, (Real, Decimal)) and each is not bool for each in kinds):
         # By way of text, since some integers are too large for a float.
         return _to_floats(column, column[~missing].astype(str))
     if kinds and all(issubclass(each, datetime.date) for each in kinds):

@@ -55,18 +55,17 @@ def read_parquet(source: Source, options: ReadingOptions, limit: int) -> Table:
 
 def _split_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """The columns that are no index of pandas, and those that are one, also if pandas did not write the file."""
-    levels = [] if isinstance(frame.index, pd.RangeIndex) else list(range(frame.index.nlevels))
-    index = {
-        str(frame.index.names[level] or f"index {level + 1}".removesuffix(" 1")): frame.index.get_level_values(level)
-        for level in levels
-    }
+    index: dict[str, Any] = {}
+    if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
+        for level, name in enumerate(frame.index.names):
+            index["index" if name is None else str(name)] = frame.index.get_level_values(level)
     hidden = [INDEX_NAME.fullmatch(str(column)) is not None for column in frame.columns]
     index |= {str(frame.columns[place]): frame.iloc[:, place] for place in np.flatnonzero(hidden)}
     kept = frame.loc[:, [not found for found in hidden]].reset_index(drop=True)
-    found = pd.DataFrame(
-        {name: convert_values(pd.Series(np.asarray(values, dtype=object))) for name, values in index.items()}
-    )
-    return kept, found if index else None
+    if not index:
+        return kept, None
+    levels = {name: convert_values(pd.Series(np.asarray(values, dtype=object))) for name, values in index.items()}
+    return kept, pd.DataFrame(levels)
 
 
 def _read(opened: BinaryIO, name: str, limit: int) -> pd.DataFrame:

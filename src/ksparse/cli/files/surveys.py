@@ -125,6 +125,6 @@ def _check_nul(source: Source, lines: list[int]) -> None:
     if lines:
         where = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} lines, first on line {lines[0]}"
         raise InputError(
-            f"{quote_path(source.name)} has NUL characters ({where}), so it is not UTF-8 text; save it as UTF-8, name its"
-            " encoding with --encoding (such as utf-16-le), or check that it is the right file"
+            f"{quote_path(source.name)} has NUL characters ({where}), so it is not UTF-8 text; save it as UTF-8, name"
+            " its encoding with --encoding (such as utf-16-le), or check that it is the right file"
         )

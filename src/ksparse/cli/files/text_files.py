@@ -100,7 +100,7 @@ class TextFile(Table):
     def _check_size(self, width: int) -> None:
         """Raise if the table would take too much memory, before it takes any."""
         survey, separator = self._survey, self._dialect.separator
-        marks = survey.marks[separator] if separator in survey.marks else survey.size
+        marks = survey.marks.get(separator, survey.size)
         if separator == SPACES:
             marks += survey.marks["\t"]
         needed = BYTE_COST * survey.size + CELL_COST * (marks + survey.lines) + COLUMN_COST * width
@@ -169,7 +169,8 @@ class TextFile(Table):
 
     def _describe_rows(self) -> list[str]:
         """What is wrong with rows that have another number of cells than the header; empty if all are right."""
-        width, found, first, rows = len(self._dialect.columns), Counter[int](), {}, 0
+        width, rows = len(self._dialect.columns), 0
+        found, first = Counter[int](), dict[int, int]()
         for line, cells in islice(self._rows(), 1, None):
             rows += 1
             if len(cells) != width:
@@ -181,14 +182,15 @@ class TextFile(Table):
         advice = "check the separators and quotes there"
         if wrong > rows / 2:
             advice = (
-                "if the names of the columns are on a later line, skip the lines before them with --skip N; if cells have"
-                " another separator, name it with --sep"
+                "if the names of the columns are on a later line, skip the lines before them with --skip N; if cells"
+                " have another separator, name it with --sep"
             )
         if wrong == 1:
             ((cells, line),) = first.items()
-            return [f"line {line} of {name} has {cells} cells, but the header has {width}; {advice}"]
+            return [f"line {line} of {name} has {cells} cell{'s' * (cells != 1)}, but the header has {width}; {advice}"]
         listed = [
-            f"{count} have {cells} (first on line {first[cells]})" for cells, count in found.most_common(MOST_WIDTHS)
+            f"{count} {'have' if count > 1 else 'has'} {cells} (first on line {first[cells]})"
+            for cells, count in found.most_common(MOST_WIDTHS)
         ]
         more = ", and so on" if len(found) > MOST_WIDTHS else ""
         return [
