@@ -21,6 +21,12 @@ MEMORY_VARIABLE = "KSPARSE_MAX_MEMORY"
 CHUNK = 2**16
 #: Bytes in a line of a text file. A line with a million numbers takes a third of this.
 MAX_LINE = 64 * 2**20
+#: Memory of the decoder of an xz file: xz -9 needs 65 MB of it.
+XZ_MEMORY = 256 * 2**20
+#: Memory of each byte of the parts of an Excel file that are read whole (styles, texts), at most.
+EXCEL_COST = 100
+#: Rows that a sheet of Excel may have.
+MAX_SHEET_ROWS = 2**20
 #: Measured memory of each byte of a text file, of each of its cells and of each of its columns while pandas reads them.
 BYTE_COST, CELL_COST, COLUMN_COST = 3, 60, 3500
 #: Measured memory of each byte of an svmlight file while scikit-learn reads it.

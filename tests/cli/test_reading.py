@@ -15,7 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ksparse import SparseDiscriminantAnalysis, SparseLinearRegression, SparsePrecision, save
-from ksparse.cli.reading import open_table, read_numbers, read_target
+from ksparse.cli.numeric import read_numbers, read_target
+from ksparse.cli.reading import open_table
 
 from .helpers import NAMES, accepted, good_table, numbers, refused, response
 
@@ -58,7 +59,7 @@ def test_numbers_are_read_exactly(tmp_path: Path) -> None:
     values = np.random.default_rng(0).standard_normal(1000) * 10.0 ** np.arange(-300, 100, 0.4)
     (tmp_path / "a.csv").write_text("x,big,y\n" + "".join(f"{v!r},{10**25},1\n" for v in values.tolist()))
     table = open_table(str(tmp_path / "a.csv"))
-    X = read_numbers(table, table.read(2), [0, 1], advise_drop=True)
+    X = read_numbers(table, table.read(), [0, 1], advise_drop=True)
     np.testing.assert_array_equal(X[:, 0], values)
     assert (X[:, 1] == 1e25).all()
 
@@ -84,10 +85,10 @@ def test_types_of_parquet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     )
     good.to_parquet(path)
     table = open_table(str(path))
-    X = read_numbers(table, table.read(4), [0, 1, 2, 3], advise_drop=True)
+    X = read_numbers(table, table.read(), [0, 1, 2, 3], advise_drop=True)
     np.testing.assert_array_equal(X[:, 0], np.arange(rows) / 4)
     np.testing.assert_array_equal(X[:, 3], np.arange(rows))
-    np.testing.assert_array_equal(read_target(table, table.read(4), 4).astype(float), np.arange(rows) ** 2)
+    np.testing.assert_array_equal(read_target(table, table.read(), 4).astype(float), np.arange(rows) ** 2)
     assert "Task: regression" in accepted(capsys, "fit", path, "--target", "y", "--k", "1")
     good.set_index(pd.Index(range(rows), name="patient")).to_parquet(path)
     assert open_table(str(path)).names[0] == "patient"

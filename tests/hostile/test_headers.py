@@ -27,7 +27,7 @@ def test_a_line_break_in_a_header(separator: str, end: str, place: int, tmp_path
     names[place] += f"{end}(m2)"
     assert read(tmp_path / "a.csv", text) == names
     table = open_table(str(tmp_path / "a.csv"))
-    assert table.read(None).shape == (40, 3)
+    assert table.read().shape == (40, 3)
 
 
 def test_a_fit_with_a_line_break_in_a_header(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,9 +57,9 @@ def test_separators_in_quotes_do_not_count(text: str, names: list[str], tmp_path
 def test_encodings(encoding: str, tmp_path: Path) -> None:
     text = good_table().replace("age", "größe \U0001f600")
     assert read(tmp_path / "a.csv", text.encode(encoding))[0] == "größe \U0001f600"
-    frame = open_table(str(tmp_path / "a.csv")).read(None)
+    frame = open_table(str(tmp_path / "a.csv")).read()
     (tmp_path / "b.csv").write_text(text)
-    assert frame.equals(open_table(str(tmp_path / "b.csv")).read(None))
+    assert frame.equals(open_table(str(tmp_path / "b.csv")).read())
 
 
 @pytest.mark.parametrize("mark", [b"\xfe\xff", b"\x00\x00\xfe\xff"])
@@ -83,6 +83,6 @@ def test_a_last_row_that_is_not_whole_has_a_place(tmp_path: Path) -> None:
     """pandas reads a row there, and Python's reader does not."""
     (tmp_path / "a.csv").write_bytes(b'"",y\n' * 28 + b'""')
     table = open_table(str(tmp_path / "a.csv"))
-    rows = len(table.read(None))
+    rows = len(table.read())
     assert table.locate(0) == "line 2"
     assert table.locate(rows - 1) == f"row {rows}"

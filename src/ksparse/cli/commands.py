@@ -15,6 +15,7 @@ from .errors import InputError, escape_control, quote_path
 from .fitting import FittedModel, fit_model
 from .predicting import predict_rows
 from .printing import print_model, show_progress
+from .reading import ReadingOptions
 from .settings import Settings
 from .streams import complain, is_output_closed, require_output, write_output
 
@@ -29,7 +30,7 @@ def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:
     else:
         _find_files(settings.out)  # before the work
     with show_progress(f"Reading {settings.data}"):
-        data = load_training_data(settings.data, settings.target, settings.drop, settings.max_memory)
+        data = load_training_data(settings.data, settings.target, settings.drop, settings.max_memory, settings.reading)
     with show_progress("Fitting"):
         fitted = fit_model(data, settings)
     written: list[str] = []
@@ -84,6 +85,7 @@ def run_predict(
     out: str | None = None,
     keep: Sequence[str] | None = None,
     max_memory: int | None = None,
+    reading: ReadingOptions | None = None,
     hold: Hold = nullcontext,
 ) -> None:
     """Predict the rows of a file, as CSV: for a classifier with a column of probabilities for each class."""
@@ -92,7 +94,7 @@ def run_predict(
         require_output("give --out FILE")
     with show_progress(f"Predicting {data}"):
         terminal = sys.stdout.isatty() if file is None else Path(file).is_char_device()
-        found = predict_rows(model, data, keep=keep, terminal=terminal, max_memory=max_memory)
+        found = predict_rows(model, data, keep=keep, terminal=terminal, max_memory=max_memory, reading=reading)
         text = found.table.to_csv(index=False, lineterminator="\n")
     if file is None:
         write_output(text)

@@ -15,7 +15,7 @@ import pandas as pd
 from .._types import Matrix
 from ..limits import FEATURE_COST, ROW_COST
 from .errors import InputError, check_memory, choose_limit, quote, quote_list, quote_path
-from .reading import SVMLIGHT, Table, find_suffix, open_table
+from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix, open_table
 from .svmlight import EXAMPLE, FeatureNumbers, load_svmlight
 from .targets import Target
 
@@ -70,7 +70,13 @@ class Data:
         check_memory(FEATURE_COST * features * outputs + ROW_COST * rows, limit, what)
 
 
-def load_training_data(name: str, target: str | None, drop: Sequence[str], max_memory: int | None = None) -> Data:
+def load_training_data(
+    name: str,
+    target: str | None,
+    drop: Sequence[str],
+    max_memory: int | None = None,
+    reading: ReadingOptions | None = None,
+) -> Data:
     """The data to fit a model to.
 
     Parameters
@@ -83,10 +89,12 @@ def load_training_data(name: str, target: str | None, drop: Sequence[str], max_m
         What the user wrote after each ``--drop``.
     max_memory : int, optional
         Memory in bytes that the data may take; see `ksparse.limits` for the default.
+    reading : ReadingOptions, optional
+        What the user says about the file.
     """
     if find_suffix(Path(name)) in SVMLIGHT:
         return _load_svmlight_data(Path(name), target, drop, max_memory)
-    table = open_table(name, max_memory)
+    table = open_table(name, reading, max_memory)
     target = table.target if target is None else target
     if target is None:
         raise InputError(f"--target COL is needed: name the column to predict; there are {quote_list(table.names)}")
@@ -94,10 +102,10 @@ def load_training_data(name: str, target: str | None, drop: Sequence[str], max_m
     dropped = {_find_column(table, column, "--drop") for column in split_names(drop, table.names)}
     if target_column in dropped:
         raise InputError(f"{quote(target)} is both --target and --drop; leave one of them out")
-    features = [j for j, column in enumerate(table.names) if column and j != target_column and j not in dropped]
+    features = [j for j in range(len(table.names)) if j != target_column and j not in dropped]
     if not features:
         raise InputError(f"{quote_path(table.source)} has no column besides the target; expected at least one feature")
-    frame = table.read().set_axis(table.names, axis=1)
+    frame = table.read()
     found = Target.of_column(target, frame.iloc[:, target_column])
     rows = np.flatnonzero(found.known)
     identifiers = None if table.identifiers is None else table.identifiers.iloc[rows]
@@ -112,7 +120,11 @@ def load_training_data(name: str, target: str | None, drop: Sequence[str], max_m
 
 
 def load_rows(
-    name: str, names: Sequence[str] | None, count: int, max_memory: int | None = None
+    name: str,
+    names: Sequence[str] | None,
+    count: int,
+    max_memory: int | None = None,
+    reading: ReadingOptions | None = None,
 ) -> tuple[Table, pd.DataFrame]:
     """The rows of a table that a model predicts, and the table.
 
@@ -126,22 +138,24 @@ def load_rows(
         How many columns it has seen, if it has no names for them.
     max_memory : int, optional
         Memory in bytes that the data may take; see `ksparse.limits` for the default.
+    reading : ReadingOptions, optional
+        What the user says about the file.
     """
-    table = open_table(name, max_memory)
+    table = open_table(name, reading, max_memory)
     if names is None:
         if len(table.names) != count:
             raise InputError(
                 f"{quote_path(name)} has {len(table.names)} columns, but the model needs its {count} features in their"
                 " order, since it was fitted without their names"
             )
-        return table, table.read().set_axis(table.names, axis=1)
+        return table, table.read()
     there = set(table.names)
     if missing := [column for column in names if column not in there]:
         raise InputError(
             f"{quote_path(name)} lacks {'columns' if len(missing) > 1 else 'the column'} {quote_list(missing)}, which"
             f" the model needs; it has {quote_list(table.names)}"
         )
-    return table, table.read().set_axis(table.names, axis=1)
+    return table, table.read()
 
 
 def load_numbered_features(name: str, needed: Sequence[int], first_index: int, max_memory: int | None = None) -> Matrix:
@@ -182,15 +196,17 @@ def find_names(options: Sequence[str], names: Sequence[str], option: str, source
 
 
 def _find_column(table: Table, column: str, option: str) -> int:
-    _check_column(column, table.names, option, table.source)
+    hint = table.suggest_transpose(column) if option == "--target" else ""
+    _check_column(column, table.names, option, table.source, hint)
     return table.names.index(column)
 
 
-def _check_column(column: str, names: Sequence[str], option: str, source: str) -> None:
+def _check_column(column: str, names: Sequence[str], option: str, source: str, hint: str = "") -> None:
     if column in names:
         return
     close = difflib.get_close_matches(column, list(names), n=1)
     advice = f"did you mean {quote(close[0])}?" if close else f"there are {quote_list(names)}"
+    advice = f"{advice}; {hint}" if hint else advice
     raise InputError(f"{quote_path(source)} has no column {quote(column)}, which {option} names; {advice}")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import gzip
+import lzma
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,7 +50,7 @@ def check_memory(needed: int, limit: int, what: str) -> None:
 
 
 @contextmanager
-def explain_read_errors(path: Path) -> Iterator[None]:
+def explain_read_errors(path: Path | str) -> Iterator[None]:
     """Turn what can go wrong while a file is read into an `InputError`."""
     name = quote_path(path)
     try:
@@ -58,7 +60,7 @@ def explain_read_errors(path: Path) -> Iterator[None]:
         raise InputError(
             f"{name} is not {encoding} text; save it as UTF-8, or check that it is the right file"
         ) from error
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+    except (gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, EOFError, NotImplementedError, zlib.error) as error:
         raise InputError(f"{name} {DAMAGED}") from error
     except OSError as error:
         # bz2 reports damaged data as an OSError without a number.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import inspect
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +19,7 @@ from ..limits import MAX_BYTES, MEMORY_VARIABLE, SIZE_FACTOR, describe_size, par
 from ..selection.criteria import CRITERIA
 from ..selection.rules import RULES
 from ..solvers import MAX_EFFORT
+from .files.options import ReadingOptions
 from .settings import FOLDS, TASKS, Settings
 from .streams import write_error, write_output
 
@@ -33,10 +36,12 @@ Coefficients are given in the units of the data and standardized (per standard
 deviation of the feature)."""
 
 FIT_MORE = """DATA is one of
-  CSV       .csv .tsv .txt, also .gz or .bz2; separated by commas, tabs or
-            semicolons; the first line has the names of the columns
+  text      .csv .tsv .txt .dat; the first line has the names of the columns;
+            separators, decimal commas, comments and the encoding are found out
+  Excel     .xlsx (needs: pip install "ksparse[excel]")
   Parquet   .parquet .pq (needs: pip install "ksparse[parquet]")
-  svmlight  .svm .svmlight .libsvm, also .gz or .bz2; the label is the target
+  svmlight  .svm .svmlight .libsvm; the label is the target
+  any of them with .gz, .bz2, .xz or .zip, or - for standard input,
   or a built-in data set:
     breast-cancer  569 tumours, 30 features, malignant or benign (the default)
     diabetes       442 patients, 10 features, progression of the disease
@@ -45,6 +50,7 @@ examples
   ksparse fit
   ksparse fit patients.csv --target outcome --k 10 --drop patient_id
   ksparse fit genes.csv.gz --target tumour --ks 1,2,5,10,20,50 --out results
+  ksparse fit expression.tsv --transpose --labels samples.csv --target tumour
   ksparse predict results/model.json new_patients.csv > predictions.csv"""
 
 PREDICT = """Predict new rows with a model that 'ksparse fit --out DIR' or ksparse.save wrote; prints CSV. Only the
@@ -53,6 +59,12 @@ apostrophe."""
 
 MAX_MEMORY = f"""refuse files whose content would take more memory than this, such as 8GB (default {MEMORY_VARIABLE}, or
 {describe_size(MAX_BYTES)}, or {SIZE_FACTOR} times the size of the data if that is more)"""
+
+
+#: Separators by their names, as a shell would not pass them on easily.
+SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+#: Lines that can be skipped.
+MOST_SKIPPED = 1_000_000
 
 
 class Parser(argparse.ArgumentParser):
@@ -81,6 +93,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
         help="columns of DATA to put before the predictions (default: identifiers, if the model knows of some)",
     )
     predict.add_argument("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
+    add_reading_options(predict, labels=False)
     options, unknown = parser.parse_known_args(arguments)
     given = vars(options)
     command = given.pop("command")
@@ -93,6 +106,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
         fit.error("--k is the number of features, and --ks are numbers to choose from; give one of them")
     if "rule" in given and given.get("criterion", "cv") != "cv":
         fit.error(f"--rule is for cross-validation; leave it out with --criterion {given['criterion']}")
+    given["reading"] = take_reading_options(given)
     from .commands import run_fit, run_predict
 
     if command == "predict":
@@ -173,7 +187,51 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     add("--jobs", type=JOBS, metavar="N", help="number of folds to fit in parallel; -1 uses all cores")
     add("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
     add("--out", type=FOLDER, metavar="DIR", help="write report.html and model.json to this folder")
+    add_reading_options(fit)
     return fit
+
+
+def add_reading_options(parser: argparse.ArgumentParser, *, labels: bool = True) -> None:
+    """Add the options that say how a file is read; `take_reading_options` collects them.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The parser of a command that reads a table.
+    labels : bool
+        Whether the command needs labels, so that they may be in a second file.
+    """
+    group = parser.add_argument_group("how the file is read, where it is not found out rightly")
+    add = partial(group.add_argument, default=argparse.SUPPRESS)
+    add(
+        "--sep",
+        type=SEPARATOR,
+        metavar="SEP",
+        help="separator of cells: one character, tab, or space for runs of spaces",
+    )
+    add("--decimal", choices=[".", ","], help="decimal mark of numbers")
+    add("--skip", type=LINES, metavar="N", help="lines to skip before the names of the columns")
+    add(
+        "--na",
+        type=NA_VALUES,
+        metavar="VALUE,…",
+        help="cells that mean a missing value besides the usual ones, as in --na=-999",
+    )
+    add("--encoding", type=ENCODING, metavar="NAME", help="encoding of the text, such as cp1250 or utf-16-le")
+    add("--transpose", action="store_true", help="features are in rows, samples in columns")
+    if labels:
+        add(
+            "--labels",
+            metavar="FILE",
+            help="a second table with the target of each sample, found by the names of samples, or in their order",
+        )
+
+
+def take_reading_options(given: dict[str, Any]) -> ReadingOptions:
+    """What the options of `add_reading_options` say; they are removed from the others."""
+    return ReadingOptions(
+        **{field.name: given.pop(field.name) for field in fields(ReadingOptions) if field.name in given}
+    )
 
 
 def _make_type(read: Callable[[str], Any], accepts: Callable[[Any], bool], expected: str) -> Callable[[str], Any]:
@@ -187,6 +245,14 @@ def _make_type(read: Callable[[str], Any], accepts: Callable[[Any], bool], expec
         raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
 
     return convert
+
+
+def _is_text_encoding(name: str) -> bool:
+    """Whether there is an encoding of text with this name that can be read piece by piece."""
+    try:
+        return codecs.getincrementaldecoder(name)().decode(b"", True) == ""
+    except (LookupError, ValueError):
+        return False
 
 
 K = _make_type(
@@ -208,5 +274,15 @@ KS = _make_type(
     lambda ks: min(ks) >= 0,
     "numbers of features (integers ≥ 0) with commas between them, such as 1,2,5,10",
 )
+SEPARATOR = _make_type(
+    lambda text: SEPARATOR_NAMES.get(text.lower(), text),
+    lambda mark: len(mark) == 1 and mark not in '"\r\n\0',
+    "one character, or tab, space, comma, semicolon or pipe",
+)
+LINES = _make_type(int, lambda count: 0 <= count <= MOST_SKIPPED, f"a number of lines from 0 to {MOST_SKIPPED}")
+NA_VALUES = _make_type(
+    lambda text: tuple(part.strip() for part in text.split(",") if part.strip()), bool, "values such as -999,unknown"
+)
+ENCODING = _make_type(str, _is_text_encoding, "the name of an encoding, such as cp1250 or utf-16-le")
 MEMORY = _make_type(parse_size, bool, "a size such as 500MB or 8GB")
 FOLDER = _make_type(lambda text: Path(text) if text else None, bool, "the name of a folder (. is the current one)")

@@ -25,7 +25,7 @@ from ..tables.encoder import read_number_columns
 from ..wording import LONGEST_CELL, MOST_NAMES, cut_text, escape_control
 from .data import find_names, load_numbered_features, load_rows
 from .errors import InputError, check_memory, choose_limit, explain_read_errors, quote, quote_path
-from .reading import SVMLIGHT, Table, find_suffix
+from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix
 from .streams import complain
 
 #: Digits of predictions, and decimals of probabilities.
@@ -62,6 +62,7 @@ def predict_rows(
     keep: Sequence[str] | None = None,
     terminal: bool = False,
     max_memory: int | None = None,
+    reading: ReadingOptions | None = None,
 ) -> Predictions:
     """Predictions for the rows of a file, for a classifier with the probability of each class.
 
@@ -79,7 +80,7 @@ def predict_rows(
         Memory in bytes that each file may take; see `ksparse.limits` for the default.
     """
     model, first_index = _load_model(path, max_memory)
-    rows = _load_rows(model, source, keep, first_index, max_memory)
+    rows = _load_rows(model, source, keep, first_index, max_memory, reading)
     limit = choose_limit(Path(source), max_memory)
     check_memory(_estimate_memory(model, len(rows.usable)), limit, f"the predictions of {quote_path(path)}")
     try:
@@ -105,7 +106,12 @@ def predict_rows(
 
 
 def _load_rows(
-    model: Any, source: str, keep: Sequence[str] | None, first_index: int | None, max_memory: int | None
+    model: Any,
+    source: str,
+    keep: Sequence[str] | None,
+    first_index: int | None,
+    max_memory: int | None,
+    reading: ReadingOptions | None,
 ) -> Rows:
     """The rows of a file as the model takes them."""
     if find_suffix(Path(source)) in SVMLIGHT:
@@ -119,7 +125,7 @@ def _load_rows(
         wanted = [str(first_index + feature) for feature in needed]
     else:
         wanted = None if names is None else [names[feature] for feature in needed]
-    table, frame = load_rows(source, wanted, model.n_features_in_, max_memory)
+    table, frame = load_rows(source, wanted, model.n_features_in_, max_memory, reading)
     kept = _select_kept(table, frame, keep, [] if encoder is None else encoder.unused_)
     if encoder is not None:
         unreadable = encoder.find_unreadable(frame)

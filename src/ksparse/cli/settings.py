@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .. import estimators, selection
+from .files.options import ReadingOptions
 
 FOLDS = 5
 
@@ -36,6 +37,7 @@ class Settings:
     jobs: int | None = None
     out: Path | None = None
     max_memory: int | None = None
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
 
 
 @dataclass(frozen=True)

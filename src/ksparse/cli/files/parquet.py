@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+import re
+from typing import Any, BinaryIO
 
+import numpy as np
 import pandas as pd
 
-from ..limits import BYTE_COST, CELL_COST, COLUMN_COST
-from .errors import InputError, check_memory, explain_read_errors, quote_path
+from ...limits import BYTE_COST, CELL_COST, COLUMN_COST
+from ..errors import InputError, check_memory, explain_read_errors, quote_list, quote_path
+from .base import Table, make_table
+from .cells import convert_values
+from .options import ReadingOptions
+from .sources import Source
+
+#: How pandas calls an index without a name, in files that say nothing else about it.
+INDEX_NAME = re.compile(r"__index_level_\d+__")
 
 #: Types of Arrow whose values are bytes.
 TEXT_TYPES = {"string", "large_string", "binary", "large_binary"}
 
 
-def read_parquet(path: Path, limit: int) -> pd.DataFrame:
-    """All columns of a Parquet file, that of a named index too; `limit` is on the memory that they take."""
-    name = quote_path(path)
-    with explain_read_errors(path):
-        path.open("rb").close()  # reports a file that cannot be opened better than pyarrow does
+def read_parquet(source: Source, options: ReadingOptions, limit: int) -> Table:
+    """The columns of a Parquet file; those of pandas' index are identifiers, not features.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    options : ReadingOptions
+        What the user says about it.
+    limit : int
+        Memory in bytes that the table may take.
+    """
+    name = quote_path(source.name)
+    with explain_read_errors(source.name), source.open_whole(limit) as file:
         try:
-            frame = _read(path, limit)
+            frame = _read(file, name, limit)
         except ImportError as error:
             advice = 'install it with: pip install "ksparse[parquet]"'
             raise InputError(f"Parquet files need pyarrow; {advice}") from error
@@ -28,35 +45,52 @@ def read_parquet(path: Path, limit: int) -> pd.DataFrame:
             raise
         except Exception as error:  # damaged files raise many kinds, without a common base
             raise InputError(f"{name} is not a Parquet file or is damaged; make or download it again") from error
-    if any(level is not None for level in frame.index.names):
-        frame = frame.reset_index()
     if not len(frame):
         raise InputError(f"{name} has columns but no rows; add rows of data")
-    return frame
+    frame, index = _split_index(frame)
+    notes = () if index is None else (f"The index of the data frame ({quote_list(index.columns)}) was left out",)
+    names = [str(column) for column in frame.columns]
+    return make_table(source.name, names, frame, options, identifiers=index, notes=notes)
 
 
-def _read(path: Path, limit: int) -> pd.DataFrame:
+def _split_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """The columns that are no index of pandas, and those that are one, also if pandas did not write the file."""
+    index: dict[str, Any] = {}
+    if not isinstance(frame.index, pd.RangeIndex) or frame.index.name is not None:
+        for level, name in enumerate(frame.index.names):
+            index["index" if name is None else str(name)] = frame.index.get_level_values(level)
+    hidden = [INDEX_NAME.fullmatch(str(column)) is not None for column in frame.columns]
+    index |= {str(frame.columns[place]): frame.iloc[:, place] for place in np.flatnonzero(hidden)}
+    kept = frame.loc[:, [not found for found in hidden]].reset_index(drop=True)
+    if not index:
+        return kept, None
+    levels = {name: convert_values(pd.Series(np.asarray(values, dtype=object))) for name, values in index.items()}
+    return kept, pd.DataFrame(levels)
+
+
+def _read(opened: BinaryIO, name: str, limit: int) -> pd.DataFrame:
     from pyarrow import concat_tables, parquet
 
-    with path.open("rb") as opened, parquet.ParquetFile(opened) as file:
+    with parquet.ParquetFile(opened) as file:
         columns = [file.schema.column(place) for place in range(len(file.schema))]
         for group in range(file.num_row_groups):
             # What the description says of a column may end the process if it is damaged; reading a row raises instead.
             next(file.iter_batches(batch_size=1, row_groups=[group], use_threads=False), None)
-        _check_description(file.metadata, path, limit)
+        _check_description(file.metadata, name, limit)
     # Equal texts are read once: thousands of rows may refer to one text of a million letters.
     texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
-    with path.open("rb") as opened, parquet.ParquetFile(opened, read_dictionary=texts) as file:
+    opened.seek(0)
+    with parquet.ParquetFile(opened, read_dictionary=texts) as file:
         parts, size = [], 0
         for group in range(file.num_row_groups):
             parts.append(file.read_row_group(group, use_pandas_metadata=True))
             size += parts[-1].nbytes + sum(_count_letters(column) for column in parts[-1].columns)
-            check_memory(BYTE_COST * size, limit, f"the table in {quote_path(path)}")
+            check_memory(BYTE_COST * size, limit, f"the table in {name}")
         table = concat_tables(parts) if parts else file.read(use_pandas_metadata=True)
     return table.to_pandas()
 
 
-def _check_description(metadata: Any, path: Path, limit: int) -> None:
+def _check_description(metadata: Any, name: str, limit: int) -> None:
     """Raise if the table would take too much memory, by what the file says about itself."""
     groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
     columns = [group.column(place) for group in groups for place in range(metadata.num_columns)]
@@ -64,7 +98,7 @@ def _check_description(metadata: Any, path: Path, limit: int) -> None:
     size = sum(column.total_uncompressed_size for column in columns)
     cells = max(cells, metadata.num_rows * metadata.num_columns)
     needed = BYTE_COST * size + CELL_COST * cells + COLUMN_COST * metadata.num_columns
-    check_memory(needed, limit, f"the table in {quote_path(path)}")
+    check_memory(needed, limit, f"the table in {name}")
 
 
 def _count_letters(column: Any) -> int:

@@ -1,0 +1,199 @@
+"""Text files with a header and a separator, read by pandas."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
+from typing import Any, TextIO
+
+import pandas as pd
+
+from ...limits import BYTE_COST, CELL_COST, COLUMN_COST
+from ..errors import InputError, check_memory, explain_read_errors, quote_path
+from .base import Table, describe_header, describe_unnamed, find_identifiers
+from .cells import MINUS, MISSING, PLUS, convert_text
+from .dialects import SPACES, find_dialect, split_rows
+from .limited_files import open_text
+from .options import ReadingOptions
+from .sources import Source
+from .surveys import survey_text
+
+#: Before version 3.1, pandas rounds the last digit unless asked not to; since then, this option is deprecated.
+EXACT_NUMBERS: dict[str, Any] = (
+    {"float_precision": "round_trip"} if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1) else {}
+)
+#: Numbers of cells of rows that a message lists.
+MOST_WIDTHS = 3
+
+
+class TextFile(Table):
+    """A text file with a header and a separator.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    options : ReadingOptions
+        What the user says about it.
+    limit : int
+        Memory in bytes that the table may take.
+    """
+
+    def __init__(self, source: Source, options: ReadingOptions, limit: int) -> None:
+        self._source, self._options, self._limit = source, options, limit
+        with explain_read_errors(source.name):
+            self._survey = survey_text(source, limit, options.encoding)
+            with self._open() as file:
+                self._dialect = find_dialect(file, source.name, options)
+            columns = self._dialect.columns
+            if problems := describe_header(source.name, columns, numbers=options.transpose):
+                raise InputError("; also, ".join([*problems, *self._describe_rows()]))
+        notes = (*self._survey.notes, *self._dialect.notes, *describe_unnamed(columns))
+        super().__init__(source.name, [name for name in columns if name], notes=notes)
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark of the file."""
+        return self._dialect.decimal
+
+    @property
+    def identifiers(self) -> pd.DataFrame | None:
+        unnamed = [place for place, name in enumerate(self._dialect.columns) if not name]
+        return find_identifiers(self._columns.iloc[:, unnamed]) if unnamed else None
+
+    def read(self) -> pd.DataFrame:
+        named = [place for place, name in enumerate(self._dialect.columns) if name]
+        return self._columns.iloc[:, named].set_axis(self.names, axis=1)
+
+    def locate(self, row: int) -> str:
+        # pandas and Python may count a damaged last row differently.
+        return f"line {self._lines[row]}" if row < len(self._lines) else super().locate(row)
+
+    def _open(self) -> TextIO:
+        return open_text(self._source, self._limit, self._survey.encoding)
+
+    @cached_property
+    def _columns(self) -> pd.DataFrame:
+        """All columns, numbered."""
+        width = len(self._dialect.columns)
+        with explain_read_errors(self._source.name):
+            self._check_size(width)
+            try:
+                frame = self._parse()
+            except pd.errors.EmptyDataError as error:
+                raise InputError(f"{quote_path(self.source)} has a header but no rows; add rows of data") from error
+            except pd.errors.ParserError as error:
+                self._check_rows()
+                raise csv.Error(str(error).strip()) from error
+            # pandas fills rows that are too short.
+            if frame.shape[1] != width or (self._may_be_short(frame) and frame.iloc[:, -1].isna().any()):
+                self._check_rows()
+            if frame.shape[1] != width:
+                raise InputError(
+                    f"{quote_path(self.source)} has rows that do not end; check that all quotes are closed"
+                )
+            return self._convert(frame)
+
+    def _check_size(self, width: int) -> None:
+        """Raise if the table would take too much memory, before it takes any."""
+        survey, separator = self._survey, self._dialect.separator
+        marks = survey.marks.get(separator, survey.size)
+        if separator == SPACES:
+            marks += survey.marks["\t"]
+        needed = BYTE_COST * survey.size + CELL_COST * (marks + survey.lines) + COLUMN_COST * width
+        check_memory(needed, self._limit, f"the table in {quote_path(self.source)}")
+        if survey.lines * width > 2 * (marks + survey.lines):
+            self._check_rows()  # pandas would fill rows that are too short
+
+    def _may_be_short(self, frame: pd.DataFrame) -> bool:
+        """Whether rows may have fewer cells than the header: without quotes, separators tell."""
+        survey, separator = self._survey, self._dialect.separator
+        if survey.quotes or self._dialect.before or separator not in survey.marks or separator == SPACES:
+            return True
+        return survey.marks[separator] != (len(frame) + 1) * (frame.shape[1] - 1)
+
+    def _parse(self, columns: list[int] | None = None, missing: tuple[str, ...] = MISSING) -> pd.DataFrame:
+        """Some columns or all, as pandas reads them; those that are chosen as text."""
+        with self._open() as file:
+            for _ in range(self._dialect.before):
+                file.readline()
+            return pd.read_csv(
+                file,
+                sep=r"\s+" if self._dialect.separator == SPACES else self._dialect.separator,
+                decimal=self._dialect.decimal,
+                header=None,
+                skiprows=1,
+                usecols=columns,
+                dtype=str if columns else None,
+                na_values=[*missing, *self._options.na],
+                keep_default_na=False,
+                skipinitialspace=True,
+                low_memory=False,
+                **EXACT_NUMBERS,
+            )
+
+    def _convert(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """What pandas could not read as numbers, as numbers with commas, truth values or text."""
+        others = [place for place, kind in enumerate(frame.dtypes) if not pd.api.types.is_numeric_dtype(kind)]
+        signs = [place for place in others if (frame[place] == PLUS).any()]
+        if signs:  # beside a plus, a minus is a value
+            again = self._parse(signs, tuple(cell for cell in MISSING if cell != MINUS))
+        for place in others:
+            if place in signs:
+                frame[place] = again[place]
+            else:
+                frame[place] = convert_text(frame[place], self._dialect.decimal)
+        return frame
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+        """The line on which each row starts, and its cells; the first is the header."""
+        with self._open() as file:
+            for _ in range(self._dialect.before):
+                file.readline()
+            for line, cells in split_rows(file, self._dialect.separator):
+                yield line + self._dialect.before, cells
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """The line on which each row starts."""
+        with explain_read_errors(self._source.name):
+            return [line for line, _ in islice(self._rows(), 1, None)]
+
+    def _check_rows(self) -> None:
+        """Raise if rows have another number of cells than the header."""
+        if problems := self._describe_rows():
+            raise InputError(problems[0])
+
+    def _describe_rows(self) -> list[str]:
+        """What is wrong with rows that have another number of cells than the header; empty if all are right."""
+        width, rows = len(self._dialect.columns), 0
+        found, first = Counter[int](), dict[int, int]()
+        for line, cells in islice(self._rows(), 1, None):
+            rows += 1
+            if len(cells) != width:
+                found[len(cells)] += 1
+                first.setdefault(len(cells), line)
+        if not found:
+            return []
+        name, wrong = quote_path(self._source.name), found.total()
+        advice = "check the separators and quotes there"
+        if wrong > rows / 2:
+            advice = (
+                "if the names of the columns are on a later line, skip the lines before them with --skip N; if cells"
+                " have another separator, name it with --sep"
+            )
+        if wrong == 1:
+            ((cells, line),) = first.items()
+            return [f"line {line} of {name} has {cells} cell{'s' * (cells != 1)}, but the header has {width}; {advice}"]
+        listed = [
+            f"{count} {'have' if count > 1 else 'has'} {cells} (first on line {first[cells]})"
+            for cells, count in found.most_common(MOST_WIDTHS)
+        ]
+        more = ", and so on" if len(found) > MOST_WIDTHS else ""
+        return [
+            f"{wrong} of {rows} rows of {name} have another number of cells than the header, which has {width}:"
+            f" {', '.join(listed)}{more}; {advice}"
+        ]
