@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ksparse.tables.kinds import infer_kind
-from ksparse.tables.unused import find_reason_to_omit
+from ksparse.tables.unused import find_unused
 
 WORDS = [f"patient {j}" for j in range(40)]
 UNUSED: dict[str, tuple[str, list[Any], str]] = {
@@ -42,9 +42,10 @@ USED: dict[str, tuple[str, list[Any]]] = {
 @pytest.mark.parametrize("name", UNUSED)
 def test_columns_that_are_left_out(name: str) -> None:
     column, cells, reason = UNUSED[name]
-    series = pd.Series(cells)
-    found = find_reason_to_omit(column, series, infer_kind(series))
-    assert found is not None
+    table = pd.DataFrame({column: cells, "square": np.arange(len(cells)) ** 2})
+    every = find_unused(table, {name: infer_kind(table[name]) for name in table})
+    assert list(every) == [column]
+    found = every[column]
     assert reason in found.reason
     assert found.is_identifier == ("constant" not in name and "empty" not in name)
 
@@ -52,5 +53,5 @@ def test_columns_that_are_left_out(name: str) -> None:
 @pytest.mark.parametrize("name", USED)
 def test_columns_that_are_used(name: str) -> None:
     column, cells = USED[name]
-    series = pd.Series(cells)
-    assert find_reason_to_omit(column, series, infer_kind(series)) is None
+    table = pd.DataFrame({column: cells})
+    assert find_unused(table, {column: infer_kind(table[column])}) == {}

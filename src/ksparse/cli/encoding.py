@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .._types import AnyArray, IntArray
-from ..tables import TableEncoder, describe_encoding, find_giveaways
+from ..tables import Giveaway, TableEncoder, describe_encoding, find_giveaways
 from ..wording import cut_text
 from .data import Data, find_names
 from .errors import InputError
@@ -72,7 +72,8 @@ def encode_training(
     included = find_names(settings.include, data.names, "--include", data.source)
     encoder = TableEncoder(keep=included).fit(data.X, y)
     giveaways = _find_giveaways(encoder, data.X.iloc[train], y[train], task)
-    copies = [name for name in giveaways if name not in included and _is_copy(data.X[name], y, task)]
+    names = [found.column for found in giveaways if found.column not in included]
+    copies = [name for name in names if _is_copy(data.X[name], y, task)]
     if len(copies) == len(encoder.columns_):
         raise InputError(
             f"the only column besides the target, {cut_text(copies[0])}, has the same values; add features"
@@ -83,19 +84,19 @@ def encode_training(
     if copies:
         notes = [note for note in notes if "(as asked for)" not in note]
         notes.append(f"Left out: {', '.join(map(cut_text, copies))}: the target in other words (--include keeps it)")
-    for name in giveaways:
-        if name not in copies:
-            notes.append(
-                f"{cut_text(name)} alone predicts the target almost perfectly: if it is not known before the target is,"
-                " leave it out with --drop"
-            )
+    measure = "accuracy" if task.has_classes else "R²"
+    notes += [
+        f"{cut_text(found.column)} alone predicts the target almost perfectly ({measure} {found.score:.3f} on held-out"
+        " training rows): if it is not known before the target is, leave it out with --drop"
+        for found in giveaways
+        if found.column not in copies
+    ]
     return encoder, notes
 
 
-def _find_giveaways(encoder: TableEncoder, table: pd.DataFrame, y: AnyArray, task: Task) -> list[str]:
+def _find_giveaways(encoder: TableEncoder, table: pd.DataFrame, y: AnyArray, task: Task) -> list[Giveaway]:
     part = encoder.refit(table, y)
-    found = find_giveaways(part.transform(table), part.feature_columns_, y, has_classes=task.has_classes)
-    return [giveaway.column for giveaway in found]
+    return find_giveaways(part.transform(table), part.feature_columns_, y, has_classes=task.has_classes)
 
 
 def _is_copy(cells: pd.Series, y: AnyArray, task: Task) -> bool:

@@ -21,7 +21,7 @@ from .._types import AnyArray, Array, Mask, Matrix
 from ..limits import LARGEST, PREDICTION_COST
 from ..persistence import load_with_notes
 from ..tables import TableEncoder, UnusedColumn
-from ..tables.encoder import read_number_columns
+from ..tables.kinds import read_number_columns
 from ..wording import LONGEST_CELL, MOST_NAMES, cut_text, escape_control
 from .data import find_names, load_numbered_features, load_rows
 from .errors import InputError, check_memory, choose_limit, explain_read_errors, quote, quote_path

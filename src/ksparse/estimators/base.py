@@ -68,7 +68,7 @@ class Samples:
     y: Any = None
     #: Weights of the samples.
     sample_weight: Array | None = None
-    #: The table that X was made from, if a `TableEncoder` has made it.
+    #: The table that X was made from, if a `TableEncoder` has made it and features depend on the rows it was fitted to.
     encoding: Encoding | None = None
 
     def __len__(self) -> int:
@@ -83,7 +83,7 @@ class Samples:
     def split(self, train: Any, held_out: Any) -> tuple[Samples, Samples]:
         """The samples of two sets of row numbers; those of a table are encoded by what the first set tells."""
         training, others = self.select_rows(train), self.select_rows(held_out)
-        if self.encoding is None or not self.encoding.depends_on_rows:
+        if self.encoding is None:
             return training, others
         encoding, X, X_held_out = self.encoding.encode_parts(train, training.y, held_out)
         return replace(training, X=X, encoding=encoding), replace(others, X=X_held_out, encoding=None)

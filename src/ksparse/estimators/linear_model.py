@@ -134,6 +134,8 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
 
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
         encoding, table_columns = find_encoding(X), find_columns_of(X)
+        if encoding is not None and not encoding.depends_on_rows:
+            encoding = None
         # The objective checks X for NaN and infinity when it first reads it: a second pass here would be wasted.
         with explain_text_columns(X):
             X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False, multi_output=True)

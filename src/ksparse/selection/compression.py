@@ -69,8 +69,7 @@ def split_samples(
     With `scores_moments`, the scores of held-out samples depend on moments only too.
     """
     fewest = min(len(train) for train, _ in splits)
-    same_features = samples.encoding is None or not samples.encoding.depends_on_rows
-    if same_features and model.depends_on_moments() and _is_worth_it(samples, fewest):
+    if samples.encoding is None and model.depends_on_moments() and _is_worth_it(samples, fewest):
         compressed = _compress_splits(samples, splits, scores_moments)
         if compressed is not None:
             return compressed

@@ -19,10 +19,10 @@ from ..limits import LARGEST
 from ..wording import MOST_NAMES, quote, quote_list
 from .encoding import ATTRIBUTE, EncodedColumns, Encoding
 from .features import ColumnFeatures, encode_column, fit_features, is_predictive
-from .kinds import ColumnKind, KindOfColumn, infer_kind, read_values
-from .unused import UnusedColumn, find_reason_to_omit
+from .kinds import ColumnKind, KindOfColumn, infer_kind, read_number_columns
+from .unused import UnusedColumn, find_unused
 
-__all__ = ["TableEncoder", "read_number_columns"]
+__all__ = ["TableEncoder"]
 
 E = TypeVar("E", bound="TableEncoder")
 
@@ -244,11 +244,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _find_unused(self, table: pd.DataFrame, kinds: dict[str, ColumnKind]) -> list[UnusedColumn]:
         dropped, kept = set(self.drop), set(self.keep)
         unused = [UnusedColumn(name, "as asked for") for name in table.columns if name in dropped]
-        for name in table.columns:
-            if name in dropped or not self._named:
-                continue  # columns of an array without names are features that somebody made
-            if (found := find_reason_to_omit(name, table[name], kinds[name])) and name not in kept:
-                unused.append(found)
+        if self._named:  # columns of an array without names are features that somebody made
+            judged = {name: kind for name, kind in kinds.items() if name not in dropped | kept}
+            unused += find_unused(table, judged).values()
         return unused
 
     def _check_parameters(self, table: pd.DataFrame) -> None:
@@ -335,17 +333,8 @@ def _infer_kinds(table: pd.DataFrame) -> dict[str, ColumnKind]:
 def _find_complete_numbers(table: pd.DataFrame) -> list[str]:
     """The columns that hold numbers without gaps."""
     numeric = [name for name, dtype in table.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind in "biuf"]
-    missing = table[numeric].isna().to_numpy().any(axis=0)
+    missing = np.isnan(table[numeric].to_numpy(dtype=np.float64)).any(axis=0)
     return [name for name, has_gaps in zip(numeric, missing, strict=True) if not has_gaps]
-
-
-def read_number_columns(table: pd.DataFrame) -> Array:
-    """Columns as numbers; NaN where a cell is none."""
-    plain = all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in table.dtypes)
-    if plain:
-        return np.asarray(table.to_numpy(dtype=np.float64))
-    kind = ColumnKind(KindOfColumn.NUMBER)
-    return np.column_stack([read_values(table[name], kind) for name in table.columns])
 
 
 def _check_size(values: Array, columns: AnyArray) -> None:

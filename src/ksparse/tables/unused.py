@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from .kinds import ColumnKind, KindOfColumn, clean_text, read_values
+from .._types import Array
+from .kinds import ColumnKind, KindOfColumn, clean_text, read_number_columns
 
-__all__ = ["UnusedColumn", "find_reason_to_omit"]
+__all__ = ["UnusedColumn", "find_unused"]
 
 #: Names that people give to identifiers and numbers of rows.
 NAME_OF_IDENTIFIER = re.compile(
@@ -22,6 +24,7 @@ NAME_OF_IDENTIFIER = re.compile(
 DISTINCT_FRACTION = 0.95
 #: in at least this many rows: of fewer, all may differ by chance.
 LEAST_ROWS = 20
+EMPTY, CONSTANT = "it is empty", "it has the same value in all rows"
 
 
 @dataclass(frozen=True)
@@ -34,23 +37,46 @@ class UnusedColumn:
     is_identifier: bool = False
 
 
-def find_reason_to_omit(name: str, cells: pd.Series, kind: ColumnKind) -> UnusedColumn | None:
-    """Why a column tells nothing about other rows; None if it may."""
+def find_unused(table: pd.DataFrame, kinds: Mapping[str, ColumnKind]) -> dict[str, UnusedColumn]:
+    """The columns of a table that tell nothing about other rows.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table.
+    kinds : mapping of str to ColumnKind
+        What its columns hold.
+
+    Returns
+    -------
+    dict of str to UnusedColumn
+        They, by name, with the reasons.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ksparse.tables.kinds import infer_kind
+    >>> from ksparse.tables.unused import find_unused
+    >>> table = pd.DataFrame({"id": [7, 3, 9], "age": [30, 41, 50], "site": "Ulm"})
+    >>> list(find_unused(table, {name: infer_kind(table[name]) for name in table}))
+    ['id', 'site']
+    """
+    numbers = [name for name, kind in kinds.items() if kind.kind is KindOfColumn.NUMBER]
+    found = {name: _judge_cells(name, table[name], kind) for name, kind in kinds.items() if name not in set(numbers)}
+    found |= _judge_numbers(numbers, read_number_columns(table[numbers], kinds))
+    return {name: reason for name in table.columns if (reason := found.get(name)) is not None}
+
+
+def _judge_cells(name: str, cells: pd.Series, kind: ColumnKind) -> UnusedColumn | None:
     known = clean_text(cells) if kind.kind is KindOfColumn.CATEGORY else cells
     known = known[known.notna()]
-    if not len(known):
-        return UnusedColumn(name, "it is empty")
     distinct = known.nunique()
+    if not len(known):
+        return UnusedColumn(name, EMPTY)
     if distinct == 1 and len(known) == len(cells):
-        return UnusedColumn(name, "it has the same value in all rows")
-    if kind.kind is KindOfColumn.CATEGORY:
-        return _judge_text(name, known, distinct)
-    if kind.kind is KindOfColumn.NUMBER:
-        return _judge_numbers(name, cells, kind)
-    return None
-
-
-def _judge_text(name: str, known: pd.Series, distinct: int) -> UnusedColumn | None:
+        return UnusedColumn(name, CONSTANT)
+    if kind.kind is not KindOfColumn.CATEGORY:
+        return None
     if len(known) >= LEAST_ROWS and distinct >= DISTINCT_FRACTION * len(known):
         every = "each row has" if distinct == len(known) else f"{distinct} of {len(known)} rows have"
         return UnusedColumn(name, f"it is an identifier or free text: {every} a value of its own", is_identifier=True)
@@ -59,23 +85,31 @@ def _judge_text(name: str, known: pd.Series, distinct: int) -> UnusedColumn | No
     return None
 
 
-def _judge_numbers(name: str, cells: pd.Series, kind: ColumnKind) -> UnusedColumn | None:
-    numbers = read_values(cells, kind)
-    whole = len(numbers) > 2 and bool((numbers == np.round(numbers)).all())  # NaN is not
-    if not whole:
-        return None
-    distinct = len(np.unique(numbers)) == len(numbers)
+def _judge_numbers(names: Sequence[str], values: Array) -> dict[str, UnusedColumn]:
+    """Columns of numbers at once, since there may be thousands."""
+    if not names:
+        return {}
+    missing = np.isnan(values)
+    found = {names[j]: UnusedColumn(names[j], EMPTY) for j in np.flatnonzero(missing.all(axis=0))}
+    complete = np.flatnonzero(~missing.any(axis=0))
+    constant = (values[:, complete] == values[:1, complete]).all(axis=0)
+    found |= {names[j]: UnusedColumn(names[j], CONSTANT) for j in complete[constant]}
+    whole = (values[:, complete] == np.round(values[:, complete])).all(axis=0) & ~constant
+    for j in complete[whole]:
+        if reason := _judge_whole_numbers(names[j], values[:, j]):
+            found[names[j]] = UnusedColumn(names[j], reason, is_identifier=True)
+    return found
+
+
+def _judge_whole_numbers(name: str, numbers: Array) -> str:
+    """Why whole numbers are an identifier; empty if they need not be."""
     named = _is_named_identifier(name)
-    if (
-        distinct
-        and (numbers[0] in (0.0, 1.0))
-        and bool((np.diff(numbers) == 1.0).all())
-        and (named or len(numbers) >= LEAST_ROWS)
-    ):
-        return UnusedColumn(name, f"it numbers the rows from {numbers[0]:g} to {numbers[-1]:g}", is_identifier=True)
-    if named and distinct:
-        return UnusedColumn(name, "by its name and its distinct whole numbers it is an identifier", is_identifier=True)
-    return None
+    counted = numbers[0] in (0.0, 1.0) and bool((np.diff(numbers) == 1.0).all())
+    if counted and (named or len(numbers) >= LEAST_ROWS):
+        return f"it numbers the rows from {numbers[0]:g} to {numbers[-1]:g}"
+    if named and len(numbers) > 2 and len(np.unique(numbers)) == len(numbers):
+        return "by its name and its distinct whole numbers it is an identifier"
+    return ""
 
 
 def _is_named_identifier(name: str) -> bool:
