@@ -10,6 +10,7 @@ from . import (
     designs,
     diagnostics,
     estimators,
+    inference,
     objectives,
     plots,
     selection,
@@ -26,6 +27,7 @@ from .estimators import (
     SparsePoissonRegression,
     SparsePrecision,
 )
+from .inference import summarize
 from .optimize import minimize
 from .persistence import load, save
 from .selection import (
@@ -90,6 +92,7 @@ __all__ = [
     "designs",
     "diagnostics",
     "estimators",
+    "inference",
     "information_criterion",
     "load",
     "minimize",
@@ -101,6 +104,7 @@ __all__ = [
     "selection",
     "solvers",
     "sparsity",
+    "summarize",
     "tables",
     "theory",
 ]

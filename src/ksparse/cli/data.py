@@ -111,7 +111,7 @@ def load_training_data(
     identifiers = None if table.identifiers is None else table.identifiers.iloc[rows]
     return Data(
         table.source,
-        frame.iloc[rows, features].reset_index(drop=True),
+        frame.iloc[rows, features].reset_index(drop=True).copy(),  # columns of one type in one block
         found,
         (*table.notes, *found.notes),
         identifiers,

@@ -38,8 +38,8 @@ FORMULA = re.compile(r"'*(?![+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z)[=+\-@\t
 
 
 @dataclass(frozen=True)
-class Predictions:
-    """Predictions as a table of text and numbers, and what a user should know of them."""
+class PredictedRows:
+    """PredictedRows as a table of text and numbers, and what a user should know of them."""
 
     table: pd.DataFrame
     notes: tuple[str, ...]
@@ -63,8 +63,8 @@ def predict_rows(
     terminal: bool = False,
     max_memory: int | None = None,
     reading: ReadingOptions | None = None,
-) -> Predictions:
-    """Predictions for the rows of a file, for a classifier with the probability of each class.
+) -> PredictedRows:
+    """PredictedRows for the rows of a file, for a classifier with the probability of each class.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def predict_rows(
             f"{unlimited} of {len(rows.usable)} rows have predictions that are not finite: they are too large for a"
             " number"
         )
-    return Predictions(_tabulate(parts, rows, terminal=terminal), tuple(notes))
+    return PredictedRows(_tabulate(parts, rows, terminal=terminal), tuple(notes))
 
 
 def _load_rows(
@@ -266,7 +266,7 @@ def _estimate_memory(model: Any, rows: int) -> int:
 
 
 def _predict(model: Any, X: Any) -> dict[str, AnyArray]:
-    """Predictions and, for a classifier, the probability of each class, by their names."""
+    """PredictedRows and, for a classifier, the probability of each class, by their names."""
     prediction = np.asarray(model.predict(X))
     if prediction.ndim == 2:
         return {f"prediction_{j + 1}": column for j, column in enumerate(prediction.T)}

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import AnyArray, Array, Mask, Matrix
 from ..debias.ridges import apply_to_rows, minimize_for_ridges
+from ..inference.summarized import Summarized
 from ..objectives import LinearObjective, Loss, Objective
 from ..objectives.columns import LinearModel
 from ..objectives.linear import normalize_weights
@@ -67,7 +68,7 @@ class FeatureSelector(SelectorMixin):  # type: ignore[misc]
 
 
 @dataclass(eq=False, repr=False)
-class SparseLinearModel(FeatureSelector, SparseEstimator):
+class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
     """A linear model with k features, f = mean loss + (alpha/2)·‖w‖²: all that does not depend on the loss.
 
     A subclass implements `build_objective`. It may override `predict`, `fit_target` and `encode_target` (y as the loss
@@ -150,7 +151,8 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
             if isinstance(given, str) and given == "columns":
                 given = require_columns(table_columns)
             self._labels = label_features(given, self._get_feature_names(), self.n_features_in_)
-        return Samples(X, y, sample_weight, encoding)
+        self._samples = Samples(X, y, sample_weight, encoding)
+        return self._samples
 
     def copy_for_fold(self: M, training: Samples) -> M:
         fold = super().copy_for_fold(training)

@@ -62,7 +62,8 @@ def find_unused(table: pd.DataFrame, kinds: Mapping[str, ColumnKind]) -> dict[st
     ['id', 'site']
     """
     numbers = [name for name, kind in kinds.items() if kind.kind is KindOfColumn.NUMBER]
-    found = {name: _judge_cells(name, table[name], kind) for name, kind in kinds.items() if name not in set(numbers)}
+    others = [name for name, kind in kinds.items() if kind.kind is not KindOfColumn.NUMBER]
+    found = {name: _judge_cells(name, table[name], kinds[name]) for name in others}
     found |= _judge_numbers(numbers, read_number_columns(table[numbers], kinds))
     return {name: reason for name in table.columns if (reason := found.get(name)) is not None}
 
