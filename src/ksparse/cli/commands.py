@@ -18,9 +18,10 @@ from .printing import print_model, show_progress
 from .reading import ReadingOptions
 from .settings import Settings
 from .streams import complain, is_output_closed, require_output, write_output
+from .tables_out import write_features, write_predictions
 
 #: What ``fit --out`` writes.
-FILES = ("model.json", "report.html")
+FILES = ("model.json", "features.csv", "predictions.csv", "report.html")
 
 
 def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:
@@ -55,10 +56,15 @@ def _write(fitted: FittedModel, folder: Path, hold: Hold) -> list[str]:
         }
         if data.first_index is not None:
             about["first_index"] = data.first_index
-        model, report = _find_files(folder)
+        # The model first: not even a kill between them leaves a new report beside an old model.
+        contents = (
+            dumps(fitted.final.build_pipeline(), about=about),
+            write_features(fitted),
+            write_predictions(fitted),
+            page,
+        )
         with _explain_write_errors(f"to {quote_path(folder)}"):
-            # The model first: not even a kill between both leaves a new report beside an old model.
-            replace_files({model: dumps(fitted.final.build_pipeline(), about=about), report: page}, hold=hold)
+            replace_files(dict(zip(_find_files(folder), contents, strict=True)), hold=hold)
     return [f"Wrote {escape_control(folder / name)}" for name in reversed(FILES)]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._types import Matrix
+from .._types import IntArray, Matrix
 from ..limits import FEATURE_COST, ROW_COST
 from .errors import InputError, check_memory, choose_limit, quote, quote_list, quote_path
 from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix, open_table
@@ -57,6 +57,11 @@ class Data:
             return FeatureNumbers(range(self.first_index, self.first_index + self.X.shape[1]))
         names: list[str] = self.X.columns.tolist()
         return names
+
+    @property
+    def row_numbers(self) -> IntArray:
+        """The numbers of the rows in the file, from 1."""
+        return np.flatnonzero(self.target.known) + 1
 
     def check_memory(self, outputs: int) -> None:
         """Raise if a fit with so many coefficients for each feature would take too much memory."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from .._types import AnyArray, IntArray
@@ -61,6 +62,30 @@ class EncodedModel:
         if self.encoder is None:
             return self.estimator
         return Pipeline(list(zip(STEPS, (self.encoder, self.estimator), strict=True)))
+
+
+class RefittedEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer that uses the columns of a fitted encoder, with the medians and categories of its own rows.
+
+    Folds of a pipeline then have the same columns, even if one of them is constant in a fold.
+    """
+
+    def __init__(self, frozen: FrozenEstimator) -> None:
+        self.frozen = frozen
+
+    @classmethod
+    def of(cls, encoder: TableEncoder) -> RefittedEncoder:
+        """The transformer for a fitted encoder, which stays fitted when the transformer is cloned."""
+        return cls(FrozenEstimator(encoder))
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> RefittedEncoder:
+        """Find the medians and categories."""
+        self.encoder_ = self.frozen.estimator.refit(X, y)
+        return self
+
+    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        """The features of a table."""
+        return self.encoder_.transform(X)
 
 
 def encode_training(

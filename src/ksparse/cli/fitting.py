@@ -16,11 +16,12 @@ from sklearn.preprocessing import StandardScaler
 
 from .._types import AnyArray, Array, IntArray
 from ..estimators import SparseLinearModel
+from ..inference import Summary, orient
 from ..wording import escape_control
 from .data import Data, split_names
 from .encoding import EncodedModel, encode_training
 from .errors import InputError, quote, quote_path
-from .scoring import compute_scores
+from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_scores, validate
 from .settings import FOLDS, Settings, Task
 from .targets import choose_task
 
@@ -48,8 +49,10 @@ class FittedModel:
     final : EncodedModel
         The model that is reported and saved: fitted to all rows, with what was chosen on the training rows, unless the
         user wants the other.
-    scores : dict
-        Scores of `training` on its rows and on the test rows, by name.
+    scores : Scores
+        Scores of `training` on its rows and on the test rows.
+    on_test : Predicted or None
+        Its predictions of the test rows.
     seconds : float
         Seconds of the fit to the training rows.
     notes : tuple of str
@@ -65,7 +68,8 @@ class FittedModel:
     test: IntArray
     training: EncodedModel
     final: EncodedModel
-    scores: dict[str, tuple[float, float | None]]
+    scores: Scores
+    on_test: Predicted | None
     seconds: float
     notes: tuple[str, ...]
 
@@ -98,6 +102,28 @@ class FittedModel:
     def scaler(self) -> StandardScaler:
         """Means and standard deviations of these features."""
         return StandardScaler(with_mean=False).fit(getattr(self.features, "to_numpy", lambda: self.features)())
+
+    @cached_property
+    def summary(self) -> Summary:
+        """What is known about the final model, with intervals from resamples."""
+        intervals = "bootstrap" if self.settings.resamples else None
+        found = self.model.summary(
+            intervals=intervals,
+            resamples=max(self.settings.resamples, 1),
+            feature_names=None if self.final.encoder is not None else self.names,
+            random_state=self.settings.seed,
+            n_jobs=self.settings.jobs,
+        )
+        return orient(found, self.sign)
+
+    def predict_rows(self, rows: IntArray) -> Predicted:
+        """The predictions of the model that was fitted to the training rows."""
+        return Predicted.of_model(self.training.estimator, self.training.encode(self.data.X, rows), self.y[rows])
+
+    @property
+    def is_skilled(self) -> bool:
+        """Whether the model predicts test rows better than a constant, as far as this is known."""
+        return self.scores.comparison is None or self.scores.comparison.is_better
 
     @property
     def k(self) -> int:
@@ -164,17 +190,35 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
             final = training.fit_to_all(data.X, y) if settings.refit_all and len(test) else training
     except (ValueError, TypeError) as error:
         raise InputError(f"cannot fit {quote_path(data.source)}: {escape_control(error)}") from error
-    on_train = compute_scores(task, training.estimator, training.encode(data.X, train), y[train], y[train])
-    on_test = {}
-    if len(test):
-        on_test = compute_scores(task, training.estimator, training.encode(data.X, test), y[test], y[train])
-    scores = {name: (value, on_test.get(name)) for name, value in on_train.items()}
+    names = list_scores(task, y)
+    on_train = Predicted.of_model(training.estimator, training.encode(data.X, train), y[train])
+    on_test = Predicted.of_model(training.estimator, training.encode(data.X, test), y[test]) if len(test) else None
+    wanted = len(test) < FEW_TEST_ROWS if settings.nested is None else settings.nested
+    nested = validate(training, data.X, y, task, settings.jobs) if wanted and len(test) else None
+    scores = Scores(
+        on_train.score(names),
+        {} if on_test is None else on_test.score(names),
+        None if on_test is None else on_test.compare(y[train]),
+        nested,
+    )
     units = len(dict.fromkeys(training.columns))
     if settings.k is not None and settings.k > units:
         notes.append(f"--k {settings.k} is more than the {units} features, so all of them may be selected")
     notes += _describe_choice(training.estimator, units)
     return FittedModel(
-        data, settings, task, reason, y, train, test, training, final, scores, seconds, (*data.notes, *advice, *notes)
+        data,
+        settings,
+        task,
+        reason,
+        y,
+        train,
+        test,
+        training,
+        final,
+        scores,
+        on_test,
+        seconds,
+        (*data.notes, *advice, *notes),
     )
 
 

@@ -146,6 +146,12 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
         help="report the model that was fitted to the training rows. By default, what was chosen on them is fitted to"
         " all rows, and the scores are those of the former on the test rows",
     )
+    add(
+        "--nested",
+        action=argparse.BooleanOptionalAction,
+        help=f"also score by {FOLDS} folds of all rows, in each of which k and the ridges are chosen anew; this takes"
+        f" about {FOLDS} times as long (default: with fewer than 50 test rows)",
+    )
     add("--test", type=FRACTION, metavar="F", help=f"fraction of rows held out for testing (default {Settings.test})")
     add(
         "--alpha",
@@ -166,6 +172,13 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
         help="with cross-validation: the best score averaged over neighbouring models (smooth, the default), the best"
         " score, the weakest ridge of the selection and then the smallest k within 0.2 standard errors of the best"
         " (near), or the smallest k whose score is within one standard error of the best (1se)",
+    )
+    add(
+        "--resamples",
+        type=RESAMPLES,
+        metavar="N",
+        help="bootstrap resamples of the rows, on which the features are selected again, for intervals and frequencies"
+        f" (default {Settings.resamples}; 0: none)",
     )
     add("--always", **columns, help="features to select in any case; they count towards k")
     add("--drop", **columns, help="columns to leave out")
@@ -260,6 +273,7 @@ K = _make_type(
     lambda k: k is None or k >= 0,
     "a number of features (an integer ≥ 0), or auto",
 )
+RESAMPLES = _make_type(int, lambda count: 0 <= count <= 10_000, "an integer from 0 to 10000")
 SEED = _make_type(int, lambda seed: 0 <= seed < 2**32, "an integer ≥ 0 and below 2³²")
 EFFORT = _make_type(int, lambda effort: 0 <= effort <= MAX_EFFORT, f"an integer from 0 to {MAX_EFFORT}")
 JOBS = _make_type(int, lambda jobs: jobs == -1 or jobs >= 1, "an integer ≥ 1, or -1")

@@ -71,15 +71,15 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
         path = summary.tabulate_path(fitted)
         _print_table(console, path.assign(**{"": ["<- chosen" if k == str(fitted.k) else "" for k in path.index]}))
     say(f"\n{summary.describe_model(fitted)}\n", style="bold")
-    for table in summary.tabulate_coefficients(fitted):
-        hidden = len(table) - 1 - MOST_ROWS  # the last row is the intercept
-        if console.is_terminal and hidden > 0:
-            more = pd.DataFrame("", [f"… and {hidden} with smaller coefficients"], table.columns)
-            table = pd.concat([table[:MOST_ROWS], more, table[-1:]])
-        _print_table(console, table)
-        console.print()
-    say(f"{summary.describe_coefficients(fitted)}\n")
+    table = fitted.summary.tabulate().rename_axis(columns="Feature")
+    hidden = len(table) - 1 - MOST_ROWS  # the last row is the intercept
+    if console.is_terminal and hidden > 0:
+        more = pd.DataFrame("", [f"… and {hidden} rows with less important ones"], table.columns)
+        table = pd.concat([table[:MOST_ROWS], more, table[-1:]])
+    _print_table(console, table)
+    say("\n" + "\n".join([f"{summary.describe_coefficients(fitted)}", *summary.list_meanings(fitted)]) + "\n")
     _print_table(console, summary.tabulate_scores(fitted))
+    say(f"\n{summary.describe_skill(fitted)}".rstrip(), style=None if fitted.is_skilled else "bold red")
     result = fitted.model.result_
     solver = f"Solver: {result.message}; {result.n_iter} iteration{'s' * (result.n_iter != 1)}, {fitted.seconds:.2f} s"
     say("\n" + "\n".join([*fitted.notes, solver, *written]))

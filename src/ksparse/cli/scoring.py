@@ -1,46 +1,167 @@
-"""Scores of a model on some rows, by name."""
+"""Scores of a model on training and held-out rows, with intervals, and beside the answer that is always the same."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from math import nan
+import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn import metrics
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
-from .._types import AnyArray
-from .settings import Task
+from .._types import AnyArray, Array
+from ..inference import (
+    BaselineComparison,
+    CrossValidatedScores,
+    ScoreInterval,
+    compare_with_baseline,
+    repeat_cross_validation,
+    score_interval,
+)
+from .encoding import STEPS, EncodedModel, RefittedEncoder
+from .settings import FOLDS, Task
+
+#: Names of scores for people, and those of `ksparse.inference.score_interval`.
+SCORES = {
+    "Accuracy": "accuracy",
+    "Balanced accuracy": "balanced_accuracy",
+    "ROC AUC": "roc_auc",
+    "Log loss": "log_loss",
+    "R²": "r2",
+    "D² (deviance)": "d2_poisson",
+    "RMSE": "rmse",
+    "Median |error|": "median_absolute_error",
+}
+#: The same in scikit-learn, and the sign that makes them the scores above.
+SCORERS = {
+    "Accuracy": ("accuracy", 1.0),
+    "Balanced accuracy": ("balanced_accuracy", 1.0),
+    "ROC AUC": ("roc_auc", 1.0),
+    "Log loss": ("neg_log_loss", -1.0),
+    "R²": ("r2", 1.0),
+    "RMSE": ("neg_root_mean_squared_error", -1.0),
+    "Median |error|": ("neg_median_absolute_error", -1.0),
+}
+#: With fewer test rows than this, their scores say little, and nested cross-validation is added.
+FEW_TEST_ROWS = 50
+#: Nested cross-validation needs this many rows of each class, so that the folds of its folds have some.
+LEAST_OF_A_CLASS_IN_FOLDS = 10
+#: Above this fraction of one class, a constant is right so often that accuracy says little.
+IMBALANCED = 0.8
 
 
-def compute_scores(task: Task, model: Any, X: Any, y: AnyArray, y_train: AnyArray) -> dict[str, float]:
-    """Scores on some rows, by name; the baseline of a classifier is the most frequent class of the training rows."""
-    with np.errstate(over="ignore"):  # an exponential of a far row
-        prediction = model.predict(X)
+@dataclass(frozen=True)
+class Predicted:
+    """Rows with the predictions of a model.
+
+    Attributes
+    ----------
+    y : ndarray
+        The true values or labels.
+    prediction : ndarray
+        The predicted ones.
+    probabilities : ndarray of shape (n_rows, n_classes) or None
+        Of the classes.
+    classes : tuple
+        The classes.
+    """
+
+    y: AnyArray
+    prediction: AnyArray
+    probabilities: Array | None
+    classes: tuple[Any, ...]
+
+    @classmethod
+    def of_model(cls, model: Any, X: Any, y: AnyArray) -> Predicted:
+        """The predictions of a fitted estimator."""
+        with np.errstate(over="ignore"):  # an exponential of a far row
+            if hasattr(model, "predict_proba"):
+                return cls(y, model.predict(X), model.predict_proba(X), tuple(model.classes_.tolist()))
+            return cls(y, model.predict(X), None, ())
+
+    def score(self, names: list[str]) -> dict[str, ScoreInterval | None]:
+        """Scores with intervals, by their names for people; None where one is not defined."""
+        found: dict[str, ScoreInterval | None] = {}
+        for name in names:
+            try:
+                found[name] = score_interval(
+                    SCORES[name],
+                    self.y,
+                    self.prediction,
+                    probabilities=self.probabilities,
+                    classes=self.classes or None,
+                )
+            except ValueError:  # one class only, predictions that are not finite, counts that are all zero
+                found[name] = None
+        return found
+
+    def compare(self, y_train: AnyArray) -> BaselineComparison | None:
+        """The comparison with the constant that is best on the training rows; None where none is defined."""
+        metric = "r2"
+        if self.classes:
+            balanced = np.unique(self.y, return_counts=True)[1].max() <= IMBALANCED * len(self.y)
+            metric = "accuracy" if balanced or len(np.unique(self.y)) < 2 else "balanced_accuracy"
+        try:
+            return compare_with_baseline(
+                metric,
+                self.y,
+                self.prediction,
+                y_train=y_train,
+                probabilities=self.probabilities,
+                classes=self.classes or None,
+            )
+        except ValueError:
+            return None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of a model by name, with intervals.
+
+    Attributes
+    ----------
+    train, test : dict
+        On training and on test rows; None where a score is not defined.
+    comparison : BaselineComparison or None
+        On the test rows, with a constant prediction.
+    nested : CrossValidatedScores or None
+        By folds in each of which all is chosen anew.
+    """
+
+    train: dict[str, ScoreInterval | None]
+    test: dict[str, ScoreInterval | None]
+    comparison: BaselineComparison | None
+    nested: CrossValidatedScores | None
+
+    def find_nested(self, name: str) -> tuple[float, float, float] | None:
+        """The nested score of a name, with its interval."""
+        if self.nested is None or name not in SCORERS:
+            return None
+        scorer, sign = SCORERS[name]
+        row = self.nested.table.loc[scorer]
+        ends = sorted((sign * row["low"], sign * row["high"]))
+        return sign * row["score"], ends[0], ends[1]
+
+
+def list_scores(task: Task, y: AnyArray) -> list[str]:
+    """The names of the scores of a task."""
     if task.has_classes:
-        return _score_classes(model, X, y, y_train, prediction)
-    scores = {"D² (deviance)" if task.name == "poisson" else "R²": nan}
-    if not np.isfinite(prediction).all():
-        return scores | {"RMSE": nan}
-    with suppress(ValueError):  # the deviance is not defined without counts above 0, or for a prediction of 0
-        defined = y.any() and len(y) > 1  # one row has no deviations to explain
-        scores = dict.fromkeys(scores, model.score(X, y) if defined else nan)
-    scores["RMSE"] = metrics.root_mean_squared_error(y, prediction)
-    if task.name == "huber":
-        scores["Median |error|"] = metrics.median_absolute_error(y, prediction)
-    return {name: float(score) for name, score in scores.items()}
+        names = ["Accuracy", "Balanced accuracy", "Log loss"]
+        return [*names, "ROC AUC"] if len(np.unique(y)) == 2 else names
+    first = "D² (deviance)" if task.name == "poisson" else "R²"
+    return [first, "RMSE", "Median |error|"] if task.name == "huber" else [first, "RMSE"]
 
 
-def _score_classes(model: Any, X: Any, y: AnyArray, y_train: AnyArray, prediction: AnyArray) -> dict[str, float]:
-    classes, probabilities = model.classes_, model.predict_proba(X)
-    labels, counts = np.unique(y_train, return_counts=True)
-    recalls = [np.mean(prediction[y == label] == label) for label in np.unique(y)]
-    scores = {
-        "Accuracy": metrics.accuracy_score(y, prediction),
-        "Baseline accuracy (majority class)": np.mean(y == labels[np.argmax(counts)]),
-        "Balanced accuracy": np.mean(recalls),
-        "Log loss": metrics.log_loss(y, probabilities, labels=classes),
-    }
-    if len(classes) == 2 and len(np.unique(y)) == 2:
-        scores["ROC AUC"] = metrics.roc_auc_score(y == classes[1], probabilities[:, 1])
-    return {name: float(score) for name, score in scores.items()}
+def validate(model: EncodedModel, X: Any, y: AnyArray, task: Task, jobs: int | None) -> CrossValidatedScores | None:
+    """Scores by folds in each of which all is chosen anew; None if there are too few rows for that."""
+    counts = np.unique(y, return_counts=True)[1] if task.has_classes else np.array([len(y)])
+    if counts.min() < LEAST_OF_A_CLASS_IN_FOLDS:
+        return None
+    estimator = clone(model.estimator)
+    if model.encoder is not None:
+        estimator = Pipeline(list(zip(STEPS, (RefittedEncoder.of(model.encoder), estimator), strict=True)))
+    scorers = [SCORERS[name][0] for name in list_scores(task, y) if name in SCORERS]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # of scores that a fold does not define
+        return repeat_cross_validation(estimator, X, y, cv=FOLDS, repeats=1, scoring=scorers, n_jobs=jobs)

@@ -32,6 +32,8 @@ class Settings:
     positive: str | None = None
     class_weight: str | None = None
     refit_all: bool = True
+    nested: bool | None = None
+    resamples: int = 100
     effort: int = 0
     seed: int = 0
     jobs: int | None = None

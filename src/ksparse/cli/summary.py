@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..inference import ScoreInterval
 from ..selection import compute_standard_errors
-from ..wording import LONGEST_CELL, cut_text, escape_control, quote
+from ..wording import cut_text, escape_control, quote
 from .fitting import FittedModel
 from .settings import FOLDS
 
@@ -22,6 +23,8 @@ RULE_NAMES = {
     "best": " with the best score as it is",
     "1se": " with the one-standard-error rule",
 }
+#: How the notes of a summary begin that `describe_coefficients` says too.
+MEANINGS_OF_COEFFICIENTS = ("coefficients are", "a larger coefficient")
 #: Number of classes that are listed with their counts.
 MAX_LISTED_CLASSES = 10
 
@@ -107,29 +110,57 @@ def tabulate_path(fitted: FittedModel) -> pd.DataFrame:
     return pd.DataFrame(cells, index=[str(k) for k in model.ks_.tolist()]).rename_axis(columns="k")
 
 
-def tabulate_coefficients(fitted: FittedModel) -> list[pd.DataFrame]:
-    """Selected features with both kinds of coefficients: in one table, or in two with a column for each class."""
-    rows = [*(cut_text(fitted.names[feature], LONGEST_CELL) for feature in fitted.selected), "(intercept)"]
-    outputs = ["Feature"]
-    if len(fitted.coefficients(standardize=False)) > 1:
-        outputs = [cut_text(name) for name in fitted.model.classes_.tolist()]
-    tables = []
-    for title, standardize in (("Coefficient", False), ("Standardized coefficient", True)):
-        selected = fitted.coefficients(standardize=standardize)[:, fitted.selected]
-        values = np.column_stack([selected, fitted.intercepts(standardize=standardize)]).T
-        cells = [[_format(value, "+") if value else "0" for value in row] for row in values]
-        tables.append(pd.DataFrame(cells, rows, outputs).rename_axis(columns=title))
-    if len(outputs) > 1:
-        return tables
-    both = pd.concat(tables, axis=1).set_axis([table.columns.name for table in tables], axis=1)
-    return [both.rename_axis(columns="Feature")]
-
-
 def tabulate_scores(fitted: FittedModel) -> pd.DataFrame:
-    """Scores on training rows, and on test rows if there are any."""
-    rows = {name: [format_score(name, value) for value in values] for name, values in fitted.scores.items()}
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=["Training", "Test"]).rename_axis(columns="Score")
-    return table if len(fitted.test) else table[["Training"]]
+    """Scores on training rows, and on test rows if there are any, with intervals."""
+    scores = fitted.scores
+    columns: dict[str, list[str]] = {"Training": [_format_score(name, found) for name, found in scores.train.items()]}
+    if fitted.on_test is not None:
+        columns["Test"] = [_format_score(name, scores.test[name]) for name in scores.train]
+        columns["95 % interval"] = [_format_interval(name, scores.test[name]) for name in scores.train]
+    if scores.nested is not None:
+        nested = [scores.find_nested(name) for name in scores.train]
+        columns["Nested folds"] = [
+            "–" if found is None else format_score(name, found[0])
+            for name, found in zip(scores.train, nested, strict=True)
+        ]
+        columns["95 % interval "] = [
+            "–" if found is None else f"{format_score(name, found[1])} to {format_score(name, found[2])}"
+            for name, found in zip(scores.train, nested, strict=True)
+        ]
+    return pd.DataFrame(columns, index=list(scores.train)).rename_axis(columns="Score")
+
+
+def describe_skill(fitted: FittedModel) -> str:
+    """How the model compares with an answer that is always the same; empty without test rows."""
+    found = fitted.scores.comparison
+    if found is None:
+        return ""
+    answer = quote(found.answer) if fitted.task.has_classes else f"{found.answer:.4g}, the mean"
+    score = "balanced accuracy" if found.score.metric == "balanced_accuracy" else "accuracy"
+    name = score if fitted.task.has_classes else "R²"
+    value, baseline = f"{name} {found.score.value:.3f}", f"{found.baseline:.3f}"
+    if found.is_better:
+        return f"Better than always answering {answer}: {value} against {baseline} on the test rows."
+    said = f"NO BETTER than always answering {answer}: {value} against {baseline} on the test rows"
+    area = fitted.scores.test.get("ROC AUC")
+    if area is not None and area.low > 0.5:
+        return f"{said}. But it ranks rows better than chance: ROC AUC {area.value:.3f}."
+    return f"{said}, a difference that chance may explain."
+
+
+def list_meanings(fitted: FittedModel) -> list[str]:
+    """What the columns of the table of features mean."""
+    return [f"- {note}" for note in fitted.summary.notes if not note.startswith(MEANINGS_OF_COEFFICIENTS)]
+
+
+def _format_score(name: str, found: ScoreInterval | None) -> str:
+    return format_score(name, None if found is None else found.value)
+
+
+def _format_interval(name: str, found: ScoreInterval | None) -> str:
+    if found is None or np.isnan(found.low):
+        return "–"
+    return f"{format_score(name, found.low)} to {format_score(name, found.high)}"
 
 
 def format_score(name: str, value: float | None) -> str:

@@ -3,7 +3,7 @@
 from .baselines import BaselineComparison, compare_with_baseline
 from .repeated_cross_validation import CrossValidatedScores, repeat_cross_validation
 from .score_intervals import ScoreInterval, score_interval
-from .summaries import Summary
+from .summaries import Summary, orient
 from .summarized import Summarized
 from .summarizing import summarize
 
@@ -14,6 +14,7 @@ __all__ = [
     "Summarized",
     "Summary",
     "compare_with_baseline",
+    "orient",
     "repeat_cross_validation",
     "score_interval",
     "summarize",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from io import StringIO
 from typing import Any, NamedTuple
@@ -161,10 +161,8 @@ class Summary:
         return self._add_intercept(table)
 
     def _is_shown(self, name: str) -> bool:
-        """Whether people see a column: with several outputs only the coefficients, and no logarithms beside ratios."""
-        if self.outputs:
-            return name not in ("standardized", "p_value")
-        return name != "standardized" or not any(head.endswith("_ratio") for head in self.features.columns)
+        """Whether people see a column: of several outputs only the coefficients, and ratios in one unit only."""
+        return name not in ("standardized", "p_value") if self.outputs else not name.endswith("_ratio_standardized")
 
     def _label(self, row: TableRow) -> str:
         unit, feature = (cut_text(part, LONGEST_NAME) for part in row.names)
@@ -172,7 +170,7 @@ class Summary:
             return feature
         if row.feature is None:
             return unit
-        return f"  {feature}" if row.unit is None or unit == feature else f"{unit}: {feature}"
+        return f"  {feature}" if row.unit is None else feature
 
     def _describe_replacements(self, rows: list[TableRow]) -> list[str]:
         found, described = self.units, []
@@ -187,7 +185,7 @@ class Summary:
 
     def _add_intercept(self, table: pd.DataFrame) -> pd.DataFrame:
         heads = [heading for heading in table.columns if heading.startswith(HEADINGS["coefficient"])]
-        last = pd.DataFrame("", [INTERCEPT], table.columns).rename_axis(index=table.index.name)
+        last = pd.DataFrame("", pd.Index([INTERCEPT], name=table.index.name), table.columns)
         for heading, value in zip(heads, np.atleast_1d(self.intercept).tolist(), strict=True):
             last.loc[INTERCEPT, heading] = format_number(value)
         return pd.concat([table, last])
@@ -213,6 +211,20 @@ class Summary:
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         table = self.tabulate().rename_axis(index=None)
         return f"<p>{escape(self.title)}</p>{table.to_html(escape=True, border=0)}<ul>{notes}</ul>"
+
+
+def orient(found: Summary, sign: float) -> Summary:
+    """A summary of two classes for the odds of the other class, if the sign is −1; otherwise as it is."""
+    if sign > 0:
+        return found
+    features = found.features.copy()
+    for name in ("coefficient", "standardized"):
+        features[name] = -features[name]
+    if "low" in features:
+        features["low"], features["high"] = -found.features["high"], -found.features["low"]
+    for name in [name for name in features if str(name).startswith("odds_ratio")]:
+        features[name] = 1.0 / features[name]
+    return replace(found, features=features, intercept=-found.intercept)
 
 
 def format_number(value: float, sign: str = "") -> str:

@@ -164,7 +164,7 @@ def encode_column(cells: pd.Series, features: ColumnFeatures) -> Array:
     kind = features.kind
     if kind.kind is KindOfColumn.CATEGORY:
         texts = read_categories(cells)
-        missing = np.array([text is None for text in texts], dtype=bool)
+        missing: Mask = np.array([text is None for text in texts], dtype=bool)
         known = pd.Index([features.reference, *features.categories], dtype=object)
         places = known.get_indexer(texts) - 1  # of the reference −1, of other values −2
         listed = places >= 0
@@ -175,7 +175,7 @@ def encode_column(cells: pd.Series, features: ColumnFeatures) -> Array:
         numbers = (
             read_values(cells, kind)[:, None] if kind.kind is not KindOfColumn.DATE else _read_parts(cells, features)
         )
-        missing = np.isnan(numbers).any(axis=1)
+        missing = np.asarray(np.isnan(numbers).any(axis=1))
         # Without gaps in the fitted rows, there is no telling what a gap means: it remains NaN.
         filled = np.where(missing[:, None], features.medians, numbers) if features.has_missing else numbers
         values[:, : numbers.shape[1]] = filled

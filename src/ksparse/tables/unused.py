@@ -91,12 +91,12 @@ def _judge_numbers(names: Sequence[str], values: Array) -> dict[str, UnusedColum
     if not names:
         return {}
     missing = np.isnan(values)
-    found = {names[j]: UnusedColumn(names[j], EMPTY) for j in np.flatnonzero(missing.all(axis=0))}
+    found = {names[j]: UnusedColumn(names[j], EMPTY) for j in np.flatnonzero(missing.all(axis=0)).tolist()}
     complete = np.flatnonzero(~missing.any(axis=0))
     constant = (values[:, complete] == values[:1, complete]).all(axis=0)
-    found |= {names[j]: UnusedColumn(names[j], CONSTANT) for j in complete[constant]}
+    found |= {names[j]: UnusedColumn(names[j], CONSTANT) for j in complete[constant].tolist()}
     whole = (values[:, complete] == np.round(values[:, complete])).all(axis=0) & ~constant
-    for j in complete[whole]:
+    for j in complete[whole].tolist():
         if reason := _judge_whole_numbers(names[j], values[:, j]):
             found[names[j]] = UnusedColumn(names[j], reason, is_identifier=True)
     return found

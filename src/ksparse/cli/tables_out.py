@@ -1,0 +1,56 @@
+"""The tables that ``ksparse fit --out`` writes: the selected features, and predictions of held-out rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .fitting import FittedModel
+from .predicting import protect_label
+
+#: Digits of the numbers.
+DIGITS = 8
+
+
+def write_features(fitted: FittedModel) -> str:
+    """The selected features as CSV: all columns of the model's summary, and the intercept."""
+    found = fitted.summary
+    frame = found.frame.copy()
+    if found.outputs:
+        frame.columns = [f"{name} {output}".strip() for name, output in frame.columns]
+    names = [name for name in frame.columns if str(name).split(" ")[0] == "coefficient"]
+    table = frame.reset_index(names="feature")
+    last = {"feature": "(intercept)", **dict(zip(names, np.atleast_1d(found.intercept).tolist(), strict=True))}
+    return _write(pd.concat([table, pd.DataFrame([last])], ignore_index=True)[table.columns])
+
+
+def write_predictions(fitted: FittedModel) -> str:
+    """The held-out rows as CSV, predicted by the model that has not seen them; without such, the training rows."""
+    rows = fitted.test if len(fitted.test) else fitted.train
+    found, data = fitted.predict_rows(rows), fitted.data
+    columns: dict[str, Any] = {"row": data.row_numbers[rows]}
+    if data.identifiers is not None:
+        columns |= {str(name): cells.to_numpy()[rows] for name, cells in data.identifiers.items()}
+    if fitted.final.encoder is not None:
+        known = {column.name for column in fitted.final.encoder.unused_ if column.is_identifier}
+        columns |= {name: data.X[name].to_numpy()[rows] for name in data.X.columns if name in known}
+    columns |= {f"{data.target.name}": found.y, "prediction": found.prediction}
+    if found.probabilities is not None:
+        columns |= {
+            f"probability_{label}": column for label, column in zip(found.classes, found.probabilities.T, strict=True)
+        }
+    return _write(pd.DataFrame({str(name): np.asarray(values) for name, values in columns.items()}))
+
+
+def _write(table: pd.DataFrame) -> str:
+    """A table as CSV, in which no text is a formula to a spreadsheet."""
+    cells = {protect_label(str(name)): [_write_cell(value) for value in table[name].tolist()] for name in table.columns}
+    return pd.DataFrame(cells, dtype=object).to_csv(index=False, lineterminator="\n")
+
+
+def _write_cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return None if np.isnan(value) else f"{value:.{DIGITS}g}"
+    return protect_label(value)
