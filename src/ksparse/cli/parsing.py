@@ -151,6 +151,7 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     add("--jobs", type=JOBS, metavar="N", help="number of folds to fit in parallel; -1 uses all cores")
     add("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
     add("--out", type=FOLDER, metavar="DIR", help="write report.html and model.json to this folder")
+    add("--title", metavar="TEXT", help="title of the report (default: what is predicted, and with how many features)")
     return fit
 
 

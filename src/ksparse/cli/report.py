@@ -14,7 +14,7 @@ from .reporting import gather_report
 
 #: Scripts of the page, in the order in which they are joined.
 SCRIPTS = ("base.js", "tables.js", "path_charts.js", "class_charts.js", "number_charts.js", "values.js", "main.js")
-STYLES = ("page.css", "parts.css")
+STYLES = ("page.css", "parts.css", "print.css")
 
 
 def render_report(fitted: FittedModel, *, day: date | None = None) -> str:
@@ -47,7 +47,7 @@ def render_report(fitted: FittedModel, *, day: date | None = None) -> str:
         state=data["states"][data["chosen"]],
         json=embed_json(data),
         policy=write_policy([library, script]),
-        library=Markup(library),  # noqa: S704
-        script=Markup(script),  # noqa: S704
-        style=Markup(style),  # noqa: S704
+        library=Markup(library),
+        script=Markup(script),
+        style=Markup(style),
     )

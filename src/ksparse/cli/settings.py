@@ -31,6 +31,7 @@ class Settings:
     seed: int = 0
     jobs: int | None = None
     out: Path | None = None
+    title: str | None = None
     max_memory: int | None = None
 
 

@@ -22,6 +22,7 @@ from .trajectories import describe_choice_of_k, trace_coefficients
 
 __all__ = ["gather_report"]
 
+
 def gather_report(fitted: FittedModel, day: date | None = None) -> dict[str, Any]:
     """All that the page shows; the same fit and day give the same dictionary.
 
@@ -41,7 +42,9 @@ def gather_report(fitted: FittedModel, day: date | None = None) -> dict[str, Any
     source = take_source(fitted)
     shown, drawn = choose_predicted_rows(source), choose_drawn(source)
     states = [describe_state(source, k, shown, drawn[k]) for k in source.models]
-    scores = {state.k: {name: np.nan if value is None else value for name, value in state.scores.items()} for state in states}
+    scores = {
+        state.k: {name: np.nan if value is None else value for name, value in state.scores.items()} for state in states
+    }
     features = sorted({feature for part in drawn.values() for feature in part})
     heads, rows = list_scores(source)
     choice = describe_choice_of_k(source)

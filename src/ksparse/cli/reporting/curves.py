@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from ..._types import Array, IntArray
+from ..._types import AnyArray, Array, IntArray
 from .numbers import round_number, round_numbers
 
 #: Points of a ROC curve; more cannot be seen.
@@ -38,7 +38,7 @@ class Curves:
     alarms: list[int]  # false positives
 
 
-def trace_curves(truth: Array, probability: Array) -> Curves:
+def trace_curves(truth: AnyArray, probability: Array) -> Curves:
     """The curves of a class.
 
     Parameters
@@ -77,7 +77,7 @@ def trace_curves(truth: Array, probability: Array) -> Curves:
     )
 
 
-def calibrate(truth: Array, probability: Array) -> tuple[Array, Array, IntArray]:
+def calibrate(truth: AnyArray, probability: Array) -> tuple[Array, Array, IntArray]:
     """Mean probability, fraction of the class and number of rows in bins of about equally many rows."""
     bins = max(2, min(MOST_BINS, len(truth) // ROWS_OF_A_BIN))
     edges = np.unique(np.quantile(probability, np.linspace(0, 1, bins + 1)))

@@ -8,7 +8,8 @@ from importlib.metadata import version
 
 from ...wording import escape_control
 from .. import summary
-from .numbers import format_number
+from ..settings import FOLDS
+from .numbers import write_number
 from .source import Source
 from .states import write_score
 
@@ -39,7 +40,7 @@ def list_details(source: Source) -> list[Detail]:
         "Always selected": ", ".join(settings.always) or "none",
         "Search": f"{result.message} (iterations: {result.n_iter}, passes over the data: {result.passes},"
         f" {fit.seconds:.2f} s, effort {settings.effort})",
-        "Value of the objective": format_number(float(result.value), 6),
+        "Value of the objective": write_number(float(result.value), 6),
         "Seed": str(settings.seed),
         "Versions": ", ".join(f"{name} {number}" for name, number in versions.items()),
     }
@@ -62,11 +63,13 @@ def describe_selection(source: Source) -> str:
     if not source.chose_k:
         return f"k = {source.k} was set"
     models = list(source.models)
-    said = f"k = {source.k}, chosen among {source.tried} numbers of {source.unit_name} from {min(models)} to {max(models)}"
+    said = (
+        f"k = {source.k}, chosen among {source.tried} numbers of {source.unit_name} from {min(models)} to {max(models)}"
+    )
     if source.criterion != "cv":
         return f"{said} by {source.criterion.upper()} (smaller is better)"
     rule = summary.RULE_NAMES[source.fit.settings.rule]
-    return f"{said} by {summary.FOLDS}-fold cross-validation{rule} in the training rows"
+    return f"{said} by {FOLDS}-fold cross-validation{rule} in the training rows"
 
 
 def list_scores(source: Source) -> tuple[list[str], list[list[str]]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .numbers import Label, format_number, make_label, round_number
+from .numbers import Label, write_number, make_label, round_number
 from .source import Source
 
 #: Features that a table shows; the model itself has all of them.
@@ -21,7 +21,7 @@ LARGEST_RATIO = 1e6
 
 @dataclass(frozen=True)
 class Column:
-    """A column of numbers: its heading, what it means, and whether it is shown with coefficients per deviation or per unit."""
+    """A column of numbers: its heading, what it means, and with which kind of coefficients it is shown."""
 
     head: Label
     hint: str
@@ -133,7 +133,7 @@ def _arrange(source: Source, standardized: list[float], raw: list[float]) -> lis
 
 
 def _write(source: Source, values: Sequence[Any], outputs: int) -> list[str]:
-    texts = [format_number(value, sign=True) for value in values]
+    texts = [write_number(value, sign=True) for value in values]
     if outputs == 1 and has_ratio(source):
         texts[1] = _write_ratio(values[1])
     return texts
@@ -142,4 +142,4 @@ def _write(source: Source, values: Sequence[Any], outputs: int) -> list[str]:
 def _write_ratio(ratio: float) -> str:
     if ratio > LARGEST_RATIO:
         return f"> {LARGEST_RATIO:,.0f}"
-    return f"< 1/{LARGEST_RATIO:,.0f}" if ratio < 1 / LARGEST_RATIO else format_number(ratio)
+    return f"< 1/{LARGEST_RATIO:,.0f}" if ratio < 1 / LARGEST_RATIO else write_number(ratio)

@@ -46,13 +46,13 @@ def round_numbers(values: Iterable[Any], digits: int = 4) -> list[float | None]:
     return [round_number(value, digits) for value in values]
 
 
-def format_number(value: float | None, digits: int = 3, *, sign: bool = False) -> str:
+def write_number(value: float | None, digits: int = 3, *, sign: bool = False) -> str:
     """A number with significant digits as people read it: a true minus sign, no exponent where there is room.
 
     Examples
     --------
-    >>> from ksparse.cli.reporting.numbers import format_number
-    >>> format_number(-0.0123456), format_number(1234.5), format_number(2.0, sign=True), format_number(3.2e-9)
+    >>> from ksparse.cli.reporting.numbers import write_number
+    >>> write_number(-0.0123456), write_number(1234.5), write_number(2.0, sign=True), write_number(3.2e-9)
     ('−0.0123', '1,234', '+2.00', '3.20e−9')
     """
     if value is None or not math.isfinite(value):
@@ -68,32 +68,32 @@ def format_number(value: float | None, digits: int = 3, *, sign: bool = False) -
     return ("−" if value < 0 else "+" if sign else "") + text
 
 
-def format_with_error(value: float, error: float | None) -> tuple[str, str]:
+def write_with_error(value: float, error: float | None) -> tuple[str, str]:
     """A number and its standard error, which has two digits and says how many the number has.
 
     Examples
     --------
-    >>> from ksparse.cli.reporting.numbers import format_with_error
-    >>> format_with_error(0.328776, 0.1457), format_with_error(2897.1, 143.2), format_with_error(0.5, 0.0)
+    >>> from ksparse.cli.reporting.numbers import write_with_error
+    >>> write_with_error(0.328776, 0.1457), write_with_error(2897.1, 143.2), write_with_error(0.5, 0.0)
     (('0.33', '0.15'), ('2,900', '140'), ('0.500', '0'))
     """
     if error is None or not math.isfinite(error) or not math.isfinite(value) or error <= 0:
-        return format_number(value), "0" if error == 0 else NO_NUMBER
+        return write_number(value), "0" if error == 0 else NO_NUMBER
     decimals = 1 - int(f"{error:.1e}".partition("e")[2])
     rounded = round(value, decimals)
     if decimals > 6:
-        return format_number(value), format_number(error, 2)
+        return write_number(value), write_number(error, 2)
     shown = f"{abs(rounded):,.{max(0, decimals)}f}"
     return ("−" if rounded < 0 else "") + shown, f"{round(error, decimals):,.{max(0, decimals)}f}"
 
 
-def format_percent(fraction: float, rows: int) -> str:
+def write_percent(fraction: float, rows: int) -> str:
     """A fraction of some rows in per cent: with a decimal if there are rows enough for it.
 
     Examples
     --------
-    >>> from ksparse.cli.reporting.numbers import format_percent
-    >>> format_percent(0.9583, 143), format_percent(17 / 18, 18)
+    >>> from ksparse.cli.reporting.numbers import write_percent
+    >>> write_percent(0.9583, 143), write_percent(17 / 18, 18)
     ('95.8%', '94%')
     """
     decimals = 1 if rows >= 50 and 0 < fraction < 1 else 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...wording import cut_text
 from .curves import find_wilson_interval
-from .numbers import format_number, format_percent, make_label
+from .numbers import write_number, write_percent, make_label
 from .source import Source
 from .states import find_constant_error
 
@@ -81,7 +81,9 @@ def describe_units(source: Source, k: int) -> str:
 def describe_rows(source: Source) -> str:
     """The rows that scores are about."""
     rows = len(source.rows)
-    return f"{rows:,} rows that the model has not seen" if len(source.held_out) else f"the {rows:,} rows it was fitted to"
+    return (
+        f"{rows:,} rows that the model has not seen" if len(source.held_out) else f"the {rows:,} rows it was fitted to"
+    )
 
 
 def find_smaller(source: Source) -> int | None:
@@ -100,17 +102,17 @@ def _summarize_classes(source: Source, scores: dict[int, dict[str, float]]) -> t
     chosen, rows = scores[source.k], len(source.rows)
     accuracy, baseline = chosen["Accuracy"], chosen["Baseline accuracy (majority class)"]
     low, high = find_wilson_interval(round(accuracy * rows), rows)
-    right, limits = format_percent(accuracy, rows), f"{format_percent(low, rows)} to {format_percent(high, rows)}"
+    right, limits = write_percent(accuracy, rows), f"{write_percent(low, rows)} to {write_percent(high, rows)}"
     result = (
         f"{describe_units(source, source.k)}, {name_in_sentence(source.target)} is predicted right in {right} of"
         f" {describe_rows(source)} (95% interval: {limits})."
     )
     answer = make_label(find_answer(source)).text
     constant = f"always answering “{cut_text(answer, LONGEST_NAME)}”"
-    more = [f"{constant[0].upper()}{constant[1:]} would be right in {format_percent(baseline, rows)}."]
+    more = [f"{constant[0].upper()}{constant[1:]} would be right in {write_percent(baseline, rows)}."]
     smaller = find_smaller(source)
     if smaller is not None:
-        share = format_percent(scores[smaller]["Accuracy"], rows)
+        share = write_percent(scores[smaller]["Accuracy"], rows)
         more.append(f"With {count_units(source, smaller)} it would be {share}.")
     verdict = hint = ""
     if accuracy <= baseline:
@@ -130,16 +132,16 @@ def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> t
     name, explained = next(iter(chosen.items()))
     error, target = chosen["RMSE"], name_in_sentence(source.target)
     result = (
-        f"{describe_units(source, source.k)}, the predicted {target} is typically off by {format_number(error)} in"
+        f"{describe_units(source, source.k)}, the predicted {target} is typically off by {write_number(error)} in"
         f" {describe_rows(source)}"
     )
     if np.isfinite(explained) and explained > 0:
         result += f"; {100 * explained:.0f}% of its variation is explained"
-    mean = format_number(float(source.y[source.train].mean()))
-    more = [f"Always answering the mean of the training rows, {mean}, would be off by {format_number(constant)}."]
+    mean = write_number(float(source.y[source.train].mean()))
+    more = [f"Always answering the mean of the training rows, {mean}, would be off by {write_number(constant)}."]
     smaller = find_smaller(source)
     if smaller is not None:
-        other = format_number(scores[smaller]["RMSE"])
+        other = write_number(scores[smaller]["RMSE"])
         more.append(f"With {count_units(source, smaller)} it would be {other}.")
     worse = not error < constant or not explained > 0
     verdict = "No better than always answering the mean." if worse else ""

@@ -151,7 +151,7 @@ def take_source(fitted: FittedModel) -> Source:
         folds=_find_choice(model, set(ks)) if fitted.chose_k else None,
         criterion=fitted.settings.criterion,
         seed=fitted.settings.seed,
-        title=getattr(fitted.settings, "title", None),
+        title=fitted.settings.title,
         notes=fitted.notes,
         fit=fitted,
     )
@@ -161,7 +161,7 @@ def _choose_shown(fitted: FittedModel) -> list[int]:
     """The k whose models are shown, among them the chosen one."""
     if not fitted.chose_k:
         return [fitted.k]
-    tried = fitted.model.ks_.tolist()  # type: ignore[attr-defined]
+    tried = fitted.model.ks_.tolist()
     if len(tried) <= MOST_MODELS:
         return tried
     spread = np.linspace(0, len(tried) - 1, MOST_MODELS - 1).round().astype(int)

@@ -10,7 +10,7 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 from ..._types import AnyArray, Array, IntArray
 from .curves import Curves, find_wilson_interval, trace_curves
 from .feature_table import FeatureTable, tabulate_features
-from .numbers import NO_NUMBER, format_number, format_percent, format_with_error, round_numbers
+from .numbers import NO_NUMBER, write_number, write_percent, write_with_error, round_numbers
 from .source import Source, ignore_overflow, is_usable
 
 #: Classes with curves of their own, and in the table of confusions.
@@ -114,16 +114,16 @@ def make_cards(source: Source, k: int, scores: dict[str, float]) -> list[Card]:
     if source.task.has_classes:
         accuracy, baseline = scores["Accuracy"], scores["Baseline accuracy (majority class)"]
         low, high = find_wilson_interval(round(accuracy * rows), rows)
-        interval = f"95% interval {format_percent(low, rows)} to {format_percent(high, rows)}"
-        cards.append(Card(format_percent(accuracy, rows), f"predicted right in {where}", interval))
+        interval = f"95% interval {write_percent(low, rows)} to {write_percent(high, rows)}"
+        cards.append(Card(write_percent(accuracy, rows), f"predicted right in {where}", interval))
         cards.append(make_area_card(source, k, scores))
-        cards.append(Card(format_percent(baseline, rows), "right when always answering the most frequent class", ""))
+        cards.append(Card(write_percent(baseline, rows), "right when always answering the most frequent class", ""))
         return cards
     name, explained = next(iter(scores.items()))
     cards.append(Card(write_score(name, explained), f"{name} on {where}", "1 is perfect, 0 is no better than the mean"))
     typical = f"typical error of the predicted {'count' if source.task.name == 'poisson' else 'number'}"
-    cards.append(Card(format_number(scores["RMSE"]), typical, "root mean squared error"))
-    constant = format_number(find_constant_error(source))
+    cards.append(Card(write_number(scores["RMSE"]), typical, "root mean squared error"))
+    constant = write_number(find_constant_error(source))
     cards.append(Card(constant, "typical error when always answering the mean", "root mean squared error"))
     return cards
 
@@ -152,7 +152,7 @@ def write_score(name: str, value: float) -> str:
     if not np.isfinite(value):
         return NO_NUMBER
     in_units = "error" in name or name == "RMSE"
-    return format_number(value) if in_units else f"{value:.3f}".replace("-", "−")
+    return write_number(value) if in_units else f"{value:.3f}".replace("-", "−")
 
 
 def list_score_texts(source: Source, k: int, scores: dict[str, float]) -> list[str]:
@@ -161,7 +161,7 @@ def list_score_texts(source: Source, k: int, scores: dict[str, float]) -> list[s
     if source.folds is not None:
         mean, error = source.folds[k]
         # People read losses: what the choice maximizes is minus a loss.
-        chosen_by = list(format_with_error(-mean, error)) if source.criterion == "cv" else [format_number(mean, 5)]
+        chosen_by = list(write_with_error(-mean, error)) if source.criterion == "cv" else [write_number(mean, 5)]
     return [*chosen_by, *(write_score(name, scores[name]) for name in list_varying(scores))]
 
 

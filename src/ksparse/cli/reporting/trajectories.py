@@ -15,7 +15,7 @@ MOST_LINES, MOST_OUTPUTS = 40, 6
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceOfK:
     """What k was chosen by, for each k."""
 
     label: str
@@ -41,7 +41,7 @@ class Trajectories:
     hidden: int
 
 
-def describe_choice_of_k(source: Source) -> Choice | None:
+def describe_choice_of_k(source: Source) -> ChoiceOfK | None:
     """What k was chosen by; None if it was not chosen."""
     if source.folds is None:
         return None
@@ -50,13 +50,13 @@ def describe_choice_of_k(source: Source) -> Choice | None:
     if source.criterion != "cv":
         name = source.criterion.upper()
         caption = f"{name} in the training rows; smaller is better."
-        return Choice(name, caption, round_numbers(means, 6), [])
+        return ChoiceOfK(name, caption, round_numbers(means, 6), [])
     caption = (
         f"Average loss in {FOLDS}-fold cross-validation within the training rows, ± one standard error; smaller is"
         " better. The choice looks at this alone."
     )
     spread = [None if error is None else round_number(error, 2) for error in errors]
-    return Choice("average loss", caption, round_numbers((-mean for mean in means), 5), spread)
+    return ChoiceOfK("average loss", caption, round_numbers((-mean for mean in means), 5), spread)
 
 
 def trace_coefficients(source: Source) -> list[Trajectories]:

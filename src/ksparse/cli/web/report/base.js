@@ -1,7 +1,7 @@
 // The data of the page, the model that is looked at, and small helpers. Texts from the data reach the page by textContent,
 // or, in charts, by plain(), since Plotly takes some tags in texts for markup.
 const data = JSON.parse(document.getElementById('data').textContent);
-const view = { place: data.chosen, positive: Math.min(1, data.classes.length - 1), threshold: 50, group: 'standardized', printing: false };
+const view = { place: data.chosen, positive: Math.min(1, data.classes.length - 1), threshold: 50, group: 'standardized' };
 const current = () => data.states[view.place];
 const chosen = () => data.states[data.chosen];
 const find = (id) => document.getElementById(id);
@@ -32,7 +32,6 @@ function write(value, digits = 3) {
   return (value < 0 ? '−' : '') + text;
 }
 
-const narrow = () => !view.printing && window.innerWidth < 640;
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const classColour = (place) => colour(`c${place % 8}`);
 
@@ -64,8 +63,8 @@ function layout(extra) {
 }
 
 function draw(plot, traces, extra) {
-  const options = { displayModeBar: false, responsive: true, doubleClick: false, showTips: false };
-  return Plotly.react(plot, traces, { ...layout(extra), width: view.printing ? plot.dataset.printWidth || null : null }, options);
+  const options = { displayModeBar: false, doubleClick: false, showTips: false };
+  return Plotly.react(plot, traces, { ...layout(extra), width: plot.clientWidth, height: plot.clientHeight }, options);
 }
 
 // Cells of a CSV file; the texts have been made harmless to spreadsheets when the page was written.

@@ -16,6 +16,7 @@ function showControl() {
   find('k-value').textContent = String(k);
   find('back').hidden = isChosen;
   const scores = data.heldOut ? 'Its scores below are for information: to pick a model by them would make them too good.' : '';
+  find('k-note').classList.toggle('chosen-note', isChosen);
   find('k-note').textContent = isChosen ? 'This is the chosen model. Move the slider to look at the others.' : `The chosen model has k = ${chosen().k}. ${scores}`;
 }
 
@@ -67,9 +68,7 @@ function show() {
   showFeatures();
   showModels();
   showNotes();
-  for (const each of pathFigures) each.show();
-  (isNumber ? showNumberCharts : showClassCharts)();
-  showValues();
+  showCharts();
 }
 
 makeControl();
@@ -79,11 +78,31 @@ makePathCharts();
 makePredictionButton();
 show();
 
-window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show);
-function print(on) {
-  view.printing = on;
-  for (const plot of document.querySelectorAll('.plot')) Plotly.Plots.resize(plot);
-  show();
+function showCharts() {
+  for (const each of pathFigures) each.show();
+  (isNumber ? showNumberCharts : showClassCharts)();
+  showValues();
 }
+
+// On paper: light colours, charts as wide as the paper, and what is folded unfolded.
+let unfolded = [];
+function print(on) {
+  document.documentElement.classList.toggle('printing', on);
+  if (on) unfolded = [...document.querySelectorAll('details:not([open])')];
+  for (const details of unfolded) details.open = on;
+  showFeatures();
+  showCharts();
+}
+
+let width = window.innerWidth;
+let waiting = 0;
+window.addEventListener('resize', () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => {
+    if (window.innerWidth !== width) showCharts(); // phones resize the height while they scroll
+    width = window.innerWidth;
+  }, 120);
+});
+window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show);
 window.addEventListener('beforeprint', () => print(true));
 window.addEventListener('afterprint', () => print(false));
