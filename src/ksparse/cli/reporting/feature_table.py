@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .numbers import Label, write_number, make_label, round_number
+from .numbers import Label, make_label, round_number, write_number
 from .source import Source
 
 #: Features that a table shows; the model itself has all of them.

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...wording import cut_text
 from .curves import find_wilson_interval
-from .numbers import write_number, write_percent, make_label
+from .numbers import make_label, write_number, write_percent
 from .source import Source
 from .states import find_constant_error
 
@@ -42,8 +42,8 @@ def summarize(source: Source, scores: dict[int, dict[str, float]]) -> Summary:
     """
     target = name_in_sentence(source.target)
     count = len(source.rank_units(source.k))
-    of = f"{count} of {source.unit_count:,} {source.unit_name}" if count else f"no {source.unit_name[:-1]}"
-    title = source.title or f"{target[0].upper()}{target[1:]} predicted with {of}"
+    of = f"{count} of {source.unit_count:,} {source.unit_name}"
+    title = source.title or f"Predicting {target} with {of}"
     say = _summarize_classes if source.task.has_classes else _summarize_numbers
     result, more, verdict, hint = say(source, scores)
     if not len(source.held_out):
@@ -75,7 +75,9 @@ def name_units(source: Source, k: int) -> str:
 def describe_units(source: Source, k: int) -> str:
     """The features of a model, with their names."""
     count = len(source.rank_units(k))
-    return f"With {count_units(source, count)}" + (f" ({name_units(source, k)})" if count else "")
+    if not count:
+        return f"Without any {source.unit_name[:-1]}"
+    return f"With {count_units(source, count)} ({name_units(source, k)})"
 
 
 def describe_rows(source: Source) -> str:
@@ -114,6 +116,7 @@ def _summarize_classes(source: Source, scores: dict[int, dict[str, float]]) -> t
     if smaller is not None:
         share = write_percent(scores[smaller]["Accuracy"], rows)
         more.append(f"With {count_units(source, smaller)} it would be {share}.")
+    more += _describe_unanswered(source)
     verdict = hint = ""
     if accuracy <= baseline:
         verdict = f"No better than {constant}."
@@ -127,6 +130,17 @@ def _summarize_classes(source: Source, scores: dict[int, dict[str, float]]) -> t
     return result, more, verdict, hint
 
 
+def _describe_unanswered(source: Source) -> list[str]:
+    """Classes of some rows that are never predicted."""
+    true, counts = np.unique(source.y[source.rows], return_counts=True)
+    answers = set(source.predict(source.k).tolist())
+    missed = [(name, count) for name, count in zip(true.tolist(), counts.tolist(), strict=True) if name not in answers]
+    if not missed or len(missed) > MOST_NAMED:
+        return []
+    said = [f"“{name_in_sentence(name)}”, which is true of {count}" for name, count in missed]
+    return [f"It never answers {' nor '.join(said)} row{'s' * (missed[-1][1] != 1)}."]
+
+
 def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> tuple[str, list[str], str, str]:
     chosen, constant = scores[source.k], find_constant_error(source)
     name, explained = next(iter(chosen.items()))
@@ -136,7 +150,8 @@ def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> t
         f" {describe_rows(source)}"
     )
     if np.isfinite(explained) and explained > 0:
-        result += f"; {100 * explained:.0f}% of its variation is explained"
+        fraction = f"{100 * explained:.0f}%" if explained < 0.995 else "more than 99%"
+        result += f"; {fraction} of its variation is explained"
     mean = write_number(float(source.y[source.train].mean()))
     more = [f"Always answering the mean of the training rows, {mean}, would be off by {write_number(constant)}."]
     smaller = find_smaller(source)

@@ -10,7 +10,7 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 from ..._types import AnyArray, Array, IntArray
 from .curves import Curves, find_wilson_interval, trace_curves
 from .feature_table import FeatureTable, tabulate_features
-from .numbers import NO_NUMBER, write_number, write_percent, write_with_error, round_numbers
+from .numbers import NO_NUMBER, round_numbers, write_number, write_percent, write_with_error
 from .source import Source, ignore_overflow, is_usable
 
 #: Classes with curves of their own, and in the table of confusions.

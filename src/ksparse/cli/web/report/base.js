@@ -1,5 +1,5 @@
 // The data of the page, the model that is looked at, and small helpers. Texts from the data reach the page by textContent,
-// or, in charts, by plain(), since Plotly takes some tags in texts for markup.
+// or, in charts, by plain(), since Plotly takes some tags in texts for markup, and what is between dollar signs for a formula.
 const data = JSON.parse(document.getElementById('data').textContent);
 const view = { place: data.chosen, positive: Math.min(1, data.classes.length - 1), threshold: 50, group: 'standardized' };
 const current = () => data.states[view.place];
@@ -18,7 +18,7 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-const plain = (text) => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+const plain = (text) => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/\$/g, '&#36;');
 const shorten = (text, most) => (text.length <= most ? text : `${text.slice(0, most - 1)}…`);
 const percent = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(whole >= 50 && part > 0 && part < whole ? 1 : 0)}%` : '–');
 
@@ -49,7 +49,7 @@ function figure(heading, caption, description, height) {
 
 function layout(extra) {
   const axis = {
-    gridcolor: colour('grid'), linecolor: colour('strong-line'), zeroline: false, fixedrange: true, automargin: true, ticks: '',
+    gridcolor: colour('grid'), linecolor: colour('strong-line'), zeroline: false, fixedrange: true, ticks: '',
     tickfont: { color: colour('soft'), size: 12 }, title: { font: { color: colour('soft'), size: 12 }, standoff: 10 }, showline: false,
   };
   const { xaxis = {}, yaxis = {}, ...rest } = extra;
@@ -58,7 +58,7 @@ function layout(extra) {
     font: { family: 'Inter, system-ui, sans-serif', size: 12, color: colour('ink') }, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
     margin: { l: 48, r: 14, t: 12, b: 42 }, showlegend: false, dragmode: false, hovermode: 'closest', separators: '.,',
     hoverlabel: { bgcolor: colour('surface'), bordercolor: colour('strong-line'), font: { family: 'Inter, sans-serif', size: 12.5, color: colour('ink') }, align: 'left' },
-    xaxis: merge({ showgrid: false, ...xaxis }), yaxis: merge(yaxis), ...rest,
+    xaxis: merge({ showgrid: false, ...xaxis }), yaxis: merge({ automargin: 'left', ...yaxis }), ...rest,
   };
 }
 
