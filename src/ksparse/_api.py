@@ -10,6 +10,7 @@ from . import (
     designs,
     diagnostics,
     estimators,
+    inference,
     objectives,
     plots,
     selection,
@@ -25,6 +26,7 @@ from .estimators import (
     SparsePoissonRegression,
     SparsePrecision,
 )
+from .inference import summarize
 from .optimize import minimize
 from .persistence import load, save
 from .selection import (
@@ -87,6 +89,7 @@ __all__ = [
     "designs",
     "diagnostics",
     "estimators",
+    "inference",
     "information_criterion",
     "load",
     "minimize",
@@ -98,5 +101,6 @@ __all__ = [
     "selection",
     "solvers",
     "sparsity",
+    "summarize",
     "theory",
 ]

@@ -104,6 +104,7 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
     """
 
     more_attributes: ClassVar[tuple[str, ...]] = ("classes_",)
+    ratio_name: ClassVar[str] = "odds_ratio"
 
     alpha: float = 1e-3
     class_weight: Any = None

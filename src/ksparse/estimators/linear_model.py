@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import AnyArray, Array, Mask, Matrix
 from ..debias.ridges import apply_to_rows, minimize_for_ridges
+from ..inference.summarized import Summarized
 from ..objectives import LinearObjective, Loss, Objective
 from ..objectives.columns import LinearModel
 from ..objectives.linear import normalize_weights
@@ -66,7 +67,7 @@ class FeatureSelector(SelectorMixin):  # type: ignore[misc]
 
 
 @dataclass(eq=False, repr=False)
-class SparseLinearModel(FeatureSelector, SparseEstimator):
+class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
     """A linear model with k features, f = mean loss + (alpha/2)·‖w‖²: all that does not depend on the loss.
 
     A subclass implements `build_objective`. It may override `predict`, `fit_target` and `encode_target` (y as the loss
@@ -142,7 +143,8 @@ class SparseLinearModel(FeatureSelector, SparseEstimator):
         self._labels: AnyArray | None = None
         if self.feature_groups is not None:
             self._labels = label_features(self.feature_groups, self._get_feature_names(), self.n_features_in_)
-        return Samples(X, y, sample_weight)
+        self._samples = Samples(X, y, sample_weight)
+        return self._samples
 
     def prepare(self, samples: Samples) -> LinearObjective:
         X = samples.X

@@ -92,6 +92,8 @@ class SparsePoissonRegression(RegressorMixin, SparseLinearModel):  # type: ignor
     (array([4, 9]), array([ 0.5 , -0.51]))
     """
 
+    ratio_name: ClassVar[str] = "rate_ratio"
+
     def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
         return Poisson(X, target, **options)
 

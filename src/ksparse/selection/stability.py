@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from .._types import AnyArray, Array, IntArray, Mask
 from ..estimators.linear_model import ACCEPTED, FeatureSelector
+from ..inference.resampling import draw_halves
 from ..threads import one_thread
 from ..validation import check_positive_number, check_size
 from .cross_validation import CrossValidated
@@ -222,7 +223,7 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
             self._find_threshold(min(k, n_features))  # refuses before the first half what no threshold can guarantee
         generator = check_random_state(self.random_state)
         labels = y if is_classifier(self.estimator) else np.zeros(len(y))
-        halves = [half for _ in range(self.n_pairs) for half in _draw_halves(labels, generator)]
+        halves = [half for _ in range(self.n_pairs) for half in draw_halves(labels, generator)]
         with one_thread():
             tasks = (delayed(_select_features)(self.estimator_, data, y, half) for half in halves)
             masks = Parallel(n_jobs=self.n_jobs)(tasks)
@@ -255,14 +256,6 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         if self.max_false is None:
             return DEFAULT_THRESHOLD if self.threshold is None else self.threshold
         return find_smallest_threshold(self.max_false, n_selected, self.n_features_in_, self.n_pairs, self.assumption)
-
-
-def _draw_halves(labels: AnyArray, generator: np.random.RandomState) -> tuple[IntArray, IntArray]:
-    """Two random disjoint halves of the samples, each with half of the samples of each label."""
-    order = generator.permutation(len(labels))
-    # Sorted by label, every other sample goes to the other half.
-    order = order[np.argsort(labels[order], kind="stable")]
-    return np.sort(order[0::2]), np.sort(order[1::2])
 
 
 def _select_features(estimator: Any, X: Any, y: AnyArray, half: IntArray) -> Mask:

@@ -1,0 +1,214 @@
+"""Whether a model predicts better than a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._types import AnyArray, Array
+from ..validation import as_real_array
+from ..wording import quote
+from .score_intervals import (
+    SCORES,
+    Predictions,
+    ScoreInterval,
+    check_predictions,
+    compute_log_losses,
+    compute_poisson_deviances,
+    find_wilson_interval,
+)
+
+__all__ = ["BaselineComparison", "compare_with_baseline"]
+
+#: The scores that compare with a constant.
+COMPARED = ("accuracy", "balanced_accuracy", "log_loss", "roc_auc", "r2", "d2_poisson", "rmse")
+
+
+@dataclass(frozen=True)
+class BaselineComparison:
+    """A model's score beside that of a constant prediction: what `compare_with_baseline` returns.
+
+    Attributes
+    ----------
+    score : ScoreInterval
+        The model's score.
+    baseline : float
+        The score of the constant.
+    answer : object
+        The constant: the most frequent label or the mean of the training rows.
+    difference, low, high : float
+        By how much the model is better (negative: worse), with an interval.
+    is_better : bool
+        Whether the interval of the difference is above 0.
+
+    Examples
+    --------
+    >>> from ksparse.inference import compare_with_baseline
+    >>> y = ["sick"] * 6 + ["well"] * 14
+    >>> print(compare_with_baseline("accuracy", y, ["well"] * 19 + ["sick"], y_train=y))
+    no better than always answering 'well': accuracy 0.650 against 0.700, difference -0.0500
+    (95 % interval -0.187 to 0.0876)
+    """
+
+    score: ScoreInterval
+    baseline: float
+    answer: Any
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the interval of the difference is above 0."""
+        return bool(self.low > 0)
+
+    def __str__(self) -> str:
+        answer = quote(self.answer) if isinstance(self.answer, (str, np.str_)) else f"{self.answer:.4g}"
+        verdict = "better" if self.is_better else "no better"
+        level = f"{100 * self.score.level:g} %"
+        return (
+            f"{verdict} than always answering {answer}: {self.score.metric} {self.score.value:#.3g} against "
+            f"{self.baseline:#.3g}, difference {self.difference:#.3g} "
+            f"({level} interval {self.low:#.3g} to {self.high:#.3g})"
+        )
+
+
+def compare_with_baseline(
+    metric: str,
+    y: Any,
+    prediction: Any = None,
+    *,
+    y_train: Any,
+    probabilities: Any = None,
+    classes: Sequence[Any] | None = None,
+    level: float = 0.95,
+    resamples: int = 2000,
+    random_state: int = 0,
+) -> BaselineComparison:
+    """Compare predictions for held-out rows with the constant that is best on the training rows.
+
+    The constant is the most frequent label ("accuracy", "balanced_accuracy", "roc_auc"), the frequencies of the labels
+    ("log_loss"), or the mean ("r2", "d2_poisson", "rmse"). "r2" and "d2_poisson" are here 1 minus the model's mean loss
+    divided by that of the constant. Differences are positive if the model is better.
+
+    Intervals are of differences on the same rows: of Newcombe (1998, method 10) for accuracies, otherwise of the BCa
+    bootstrap over rows; those of the balanced accuracy and of the area are the model's: the constant has 1/K and ½.
+
+    Parameters
+    ----------
+    metric : {"accuracy", "balanced_accuracy", "log_loss", "roc_auc", "r2", "d2_poisson", "rmse"}
+        The score. With rare classes, a constant has a high accuracy: "balanced_accuracy" or "log_loss" say more.
+    y, prediction, probabilities, classes, level, resamples, random_state
+        As in `score_interval`.
+    y_train : array-like
+        The responses or labels of the training rows.
+
+    Returns
+    -------
+    BaselineComparison
+        Both scores, and the interval of their difference; ``print`` it for a sentence.
+
+    References
+    ----------
+    R. G. Newcombe, *Improved confidence intervals for the difference between binomial proportions based on paired
+    data*, Statistics in Medicine 17, 1998.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.inference import compare_with_baseline
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.standard_normal(50)
+    >>> compare_with_baseline("r2", y, y + 0.5 * rng.standard_normal(50), y_train=y).is_better
+    True
+    """
+    if metric not in COMPARED:
+        raise ValueError(f"metric must be one of {', '.join(map(repr, COMPARED))}; got {metric!r}")
+    y_train = np.asarray(y_train)
+    if classes is None and metric in ("accuracy", "balanced_accuracy", "log_loss", "roc_auc"):
+        classes = np.union1d(np.unique(y_train), np.unique(np.asarray(y))).tolist()
+    options = {"level": level, "resamples": resamples, "random_state": random_state}
+    data = check_predictions(metric, y, prediction, probabilities, classes, **options)
+    value, low, high, method = SCORES[metric](data)
+    score = ScoreInterval(metric, float(value), float(low), float(high), level, method, len(data.y))
+    if metric in ("r2", "d2_poisson", "rmse"):
+        return _compare_numbers(score, data, as_real_array(y_train, "y_train"))
+    labels, counts = np.unique(y_train, return_counts=True)
+    answer = labels[counts.argmax()]
+    if metric == "accuracy":
+        return _compare_accuracies(score, data, answer)
+    if metric == "log_loss":
+        return _compare_log_losses(score, data, answer, labels, counts)
+    baseline = 0.5 if metric == "roc_auc" else 1.0 / len(np.unique(data.y))
+    return BaselineComparison(score, baseline, answer, value - baseline, low - baseline, high - baseline)
+
+
+def _compare_accuracies(score: ScoreInterval, data: Predictions, answer: Any) -> BaselineComparison:
+    ours, theirs = data.get_prediction() == data.y, data.y == answer
+    n, level = len(data.y), score.level
+    first, second = float(ours.mean()), float(theirs.mean())
+    (low, high), (low_2, high_2) = (find_wilson_interval(each, n, level) for each in (first, second))
+    correlation = _correlate_hits(ours, theirs)
+    difference = first - second
+
+    def combine(one: float, other: float) -> float:
+        return float(np.sqrt(max(one**2 - 2.0 * correlation * one * other + other**2, 0.0)))
+
+    return BaselineComparison(
+        score,
+        second,
+        answer,
+        difference,
+        difference - combine(first - low, high_2 - second),
+        difference + combine(high - first, second - low_2),
+    )
+
+
+def _correlate_hits(ours: AnyArray, theirs: AnyArray) -> float:
+    """Newcombe's φ: the correlation of the hits, with a correction for continuity where it is positive."""
+    both, only, other, none = (
+        int(np.sum(a & b)) for a, b in ((ours, theirs), (ours, ~theirs), (~ours, theirs), (~ours, ~theirs))
+    )
+    margins = float(both + only) * (other + none) * (both + other) * (only + none)
+    if margins == 0:
+        return 0.0
+    covariance = float(both * none - only * other)
+    if covariance > 0:
+        covariance = max(covariance - len(ours) / 2.0, 0.0)
+    return float(covariance / np.sqrt(margins))
+
+
+def _compare_log_losses(
+    score: ScoreInterval, data: Predictions, answer: Any, labels: AnyArray, counts: AnyArray
+) -> BaselineComparison:
+    losses = compute_log_losses(data.get_probabilities(), data.y, data.classes)
+    frequencies = np.zeros(len(data.classes))
+    for label, count in zip(labels, counts, strict=True):
+        frequencies[data.classes == label] = count / counts.sum()
+    constant = compute_log_losses(np.tile(frequencies, (len(data.y), 1)), data.y, data.classes)
+    low, high = data.bootstrap((constant - losses)[:, None], lambda means: means[:, 0])
+    baseline = float(constant.mean())
+    return BaselineComparison(score, baseline, answer, baseline - score.value, low, high)
+
+
+def _compare_numbers(score: ScoreInterval, data: Predictions, y_train: Array) -> BaselineComparison:
+    y, prediction = data.get_numbers()
+    answer = float(y_train.mean())
+    constant = np.full_like(y, answer)
+    if score.metric == "d2_poisson":
+        rows = np.column_stack([compute_poisson_deviances(y, each) for each in (prediction, constant)])
+    else:
+        rows = np.column_stack([np.square(y - prediction), np.square(y - constant)])
+
+    def compare(means: Array) -> Array:
+        if score.metric == "rmse":
+            return np.sqrt(means[:, 1]) - np.sqrt(means[:, 0])
+        return 1.0 - means[:, 0] / np.where(means[:, 1] > 0, means[:, 1], np.nan)
+
+    low, high = data.bootstrap(rows, compare)
+    difference = float(compare(rows.mean(axis=0)[None])[0])
+    baseline = float(np.sqrt(rows[:, 1].mean())) if score.metric == "rmse" else score.value - difference
+    return BaselineComparison(score, baseline, answer, difference, low, high)

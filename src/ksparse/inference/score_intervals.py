@@ -1,0 +1,349 @@
+"""Scores of predictions for held-out rows, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from scipy.special import expit, logit, xlogy
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from .._types import AnyArray, Array
+from ..validation import as_real_array, check_iterations, check_positive_number, check_size
+from .row_bootstrap import bootstrap_means
+
+__all__ = [
+    "SCORES",
+    "Predictions",
+    "ScoreInterval",
+    "check_predictions",
+    "combine_proportions",
+    "compute_log_losses",
+    "compute_poisson_deviances",
+    "find_wilson_interval",
+    "score_interval",
+]
+
+#: Smallest probability in a logarithm.
+LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class ScoreInterval:
+    """A score with an interval: what `score_interval` returns.
+
+    Attributes
+    ----------
+    metric : str
+        The score, one of those of `score_interval`.
+    value, low, high : float
+        The score, and the ends of its interval; NaN where they are not defined.
+    level : float
+        The level of the interval.
+    method : str
+        How it was made.
+    n_rows : int
+        Number of rows.
+
+    Examples
+    --------
+    >>> from ksparse.inference import score_interval
+    >>> print(score_interval("accuracy", ["a", "b", "b", "a"], ["a", "b", "a", "a"]))
+    accuracy 0.750, 95 % interval 0.301 to 0.954 (4 rows, Wilson)
+    """
+
+    metric: str
+    value: float
+    low: float
+    high: float
+    level: float
+    method: str
+    n_rows: int
+
+    def __str__(self) -> str:
+        ends = "no interval" if np.isnan(self.low) else f"interval {self.low:#.3g} to {self.high:#.3g}"
+        rows = f"{self.n_rows} row{'s' * (self.n_rows != 1)}"
+        return f"{self.metric} {self.value:#.3g}, {100 * self.level:g} % {ends} ({rows}, {self.method})"
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Responses or labels of some rows with predictions of them, checked."""
+
+    y: AnyArray
+    prediction: AnyArray | None
+    #: A column for each of `classes`.
+    probabilities: Array | None
+    classes: AnyArray
+    level: float
+    resamples: int
+    random_state: int
+
+    def bootstrap(self, rows: Array, combine: Callable[[Array], Array]) -> tuple[float, float]:
+        """The BCa interval of a function of the means of columns."""
+        return bootstrap_means(
+            rows, combine, level=self.level, resamples=self.resamples, random_state=self.random_state
+        )
+
+    def get_prediction(self) -> AnyArray:
+        """The predicted labels or responses."""
+        if self.prediction is None:
+            raise ValueError("this score needs the predictions: pass what model.predict(X) gives as prediction")
+        return self.prediction
+
+    def get_probabilities(self) -> Array:
+        """The predicted probabilities."""
+        if self.probabilities is None:
+            raise ValueError("this score needs probabilities: pass what model.predict_proba(X) gives as probabilities")
+        return self.probabilities
+
+    def get_numbers(self) -> tuple[Array, Array]:
+        """Responses and predictions as numbers."""
+        return as_real_array(self.y, "y"), as_real_array(self.get_prediction(), "prediction")
+
+
+def score_interval(
+    metric: str,
+    y: Any,
+    prediction: Any = None,
+    *,
+    probabilities: Any = None,
+    classes: Sequence[Any] | None = None,
+    level: float = 0.95,
+    resamples: int = 2000,
+    random_state: int = 0,
+) -> ScoreInterval:
+    """A score of predictions for rows that were not used to fit, with an interval for it on all such rows.
+
+    The model is taken as it is: the interval says how much the score depends on which rows were held out, not on which
+    were used to fit. `repeat_cross_validation` says the latter.
+
+    Parameters
+    ----------
+    metric : str
+        - "accuracy": Wilson's interval (Wilson 1927);
+        - "balanced_accuracy", the mean of the accuracies in the classes: their Wilson intervals, combined by squares
+          (Zou and Donner 2008);
+        - "roc_auc", of two classes: DeLong's standard error of the logit (DeLong et al. 1988); where no pair is ordered
+          wrongly, or each is, exact limits for as many independent pairs as there are rows of the rarer class;
+        - "log_loss", "r2", "d2_poisson" (the fraction of the Poisson deviance explained), "rmse": the BCa bootstrap
+          over rows (Efron 1987);
+        - "median_absolute_error": order statistics, whose level is at least `level`.
+    y : array-like of shape (n,)
+        The responses or labels.
+    prediction : array-like of shape (n,), optional
+        The predicted ones; not needed for scores of probabilities.
+    probabilities : array-like of shape (n, n_classes), optional
+        For "log_loss" and "roc_auc"; for two classes also the probability of the second alone.
+    classes : sequence, optional
+        The labels in the order of the columns; by default those of y, sorted.
+    level : float, default=0.95
+        The level of the interval.
+    resamples, random_state : int
+        Number and seed of the bootstrap resamples.
+
+    Returns
+    -------
+    ScoreInterval
+        The score and the interval.
+
+    References
+    ----------
+    E. B. Wilson, JASA 22, 1927. E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson, Biometrics 44, 1988. B. Efron,
+    JASA 82, 1987. G. Y. Zou and A. Donner, Statistics in Medicine 27, 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.inference import score_interval
+    >>> y = np.repeat([0, 1], 9)
+    >>> print(score_interval("accuracy", y, y))
+    accuracy 1.00, 95 % interval 0.824 to 1.00 (18 rows, Wilson)
+    >>> print(score_interval("roc_auc", y, probabilities=np.where(y == 1, 0.9, 0.2)))
+    roc_auc 1.00, 95 % interval 0.664 to 1.00 (18 rows, exact for 9 pairs)
+    """
+    data = check_predictions(
+        metric,
+        y,
+        prediction,
+        probabilities,
+        classes,
+        level=level,
+        resamples=resamples,
+        random_state=random_state,
+    )
+    value, low, high, method = SCORES[metric](data)
+    return ScoreInterval(metric, float(value), float(low), float(high), level, method, len(data.y))
+
+
+def check_predictions(
+    metric: str, y: Any, prediction: Any, probabilities: Any, classes: Sequence[Any] | None, **options: Any
+) -> Predictions:
+    """What a score is computed from, checked."""
+    if metric not in SCORES:
+        raise ValueError(f"metric must be one of {', '.join(map(repr, SCORES))}; got {metric!r}")
+    if check_positive_number(options["level"], "level") >= 1.0:
+        raise ValueError(f"level must lie between 0 and 1, such as 0.95; got {options['level']!r}")
+    check_size(options["resamples"], "resamples")
+    check_iterations(options["random_state"], "random_state")
+    y = column_or_1d(y)
+    if not len(y):
+        raise ValueError("there are no rows to score")
+    prediction = None if prediction is None else column_or_1d(prediction)
+    labels: AnyArray = np.unique(y) if classes is None else np.asarray(classes)
+    if probabilities is not None:
+        probabilities = as_real_array(probabilities, "probabilities")
+        if probabilities.ndim == 1 and len(labels) == 2:
+            probabilities = np.column_stack([1.0 - probabilities, probabilities])
+        if probabilities.ndim != 2 or probabilities.shape[1] != len(labels):
+            raise ValueError(
+                f"probabilities has shape {probabilities.shape} for {len(labels)} classes; pass one column for each, "
+                "and classes, the labels in their order"
+            )
+        if not np.isin(y, labels).all():
+            raise ValueError("y has a label that is not among classes; pass the labels of all columns as classes")
+    check_consistent_length(y, prediction, probabilities)
+    return Predictions(y, prediction, probabilities, labels, **options)
+
+
+def find_wilson_interval(fraction: float, n: int, level: float) -> tuple[float, float]:
+    """Wilson's score interval of a proportion (JASA 22, 1927).
+
+    Examples
+    --------
+    >>> from ksparse.inference.score_intervals import find_wilson_interval
+    >>> low, high = find_wilson_interval(0.5, 10, 0.95)
+    >>> round(low, 4), round(high, 4)
+    (0.2366, 0.7634)
+    """
+    z = float(stats.norm.ppf(0.5 + 0.5 * level))
+    centre = (fraction + z * z / (2.0 * n)) / (1.0 + z * z / n)
+    width = z / (1.0 + z * z / n) * np.sqrt(fraction * (1.0 - fraction) / n + z * z / (4.0 * n * n))
+    return max(float(centre - width), 0.0), min(float(centre + width), 1.0)
+
+
+def combine_proportions(fractions: Array, lows: Array, highs: Array) -> tuple[float, float, float]:
+    """The mean of independent proportions, with the interval that follows from theirs by sums of squares."""
+    mean, count = float(fractions.mean()), len(fractions)
+    below = float(np.sqrt(np.square(fractions - lows).sum())) / count
+    above = float(np.sqrt(np.square(highs - fractions).sum())) / count
+    return mean, max(mean - below, 0.0), min(mean + above, 1.0)
+
+
+Scored = tuple[float, float, float, str]
+
+
+def _score_accuracy(data: Predictions) -> Scored:
+    fraction = float(np.mean(data.get_prediction() == data.y))
+    return fraction, *find_wilson_interval(fraction, len(data.y), data.level), "Wilson"
+
+
+def _score_balanced_accuracy(data: Predictions) -> Scored:
+    hits = data.get_prediction() == data.y
+    parts = [hits[data.y == label] for label in np.unique(data.y)]
+    fractions = np.array([part.mean() for part in parts])
+    ends = [find_wilson_interval(float(part.mean()), len(part), data.level) for part in parts]
+    lows, highs = np.array(ends).T
+    return *combine_proportions(fractions, lows, highs), "Wilson, combined over classes"
+
+
+def _score_roc_auc(data: Predictions) -> Scored:
+    if len(data.classes) != 2:
+        raise ValueError(f"roc_auc is for two classes; there are {len(data.classes)}")
+    margins = data.get_probabilities()[:, 1]
+    positive = data.y == data.classes[1]
+    first, second = margins[positive], margins[~positive]
+    if not first.size or not second.size:
+        return np.nan, np.nan, np.nan, "one class only"
+    together, within = stats.rankdata(margins), (stats.rankdata(first), stats.rankdata(second))
+    # The fraction of rows of the other class that each row is ordered correctly with.
+    of_first = (together[positive] - within[0]) / second.size
+    of_second = 1.0 - (together[~positive] - within[1]) / first.size
+    auc = float(of_first.mean())
+    fewest = min(first.size, second.size)
+    if auc in (0.0, 1.0) or fewest < 2:
+        # As many pairs as there are rows of the rarer class have no row in common: their orders are independent.
+        if auc not in (0.0, 1.0):
+            return auc, 0.0, 1.0, "one row of a class says nothing"
+        least = float((0.5 - 0.5 * data.level) ** (1.0 / fewest))
+        ends = (least, 1.0) if auc == 1.0 else (0.0, 1.0 - least)
+        return auc, *ends, f"exact for {fewest} pairs"
+    variance = of_first.var(ddof=1) / first.size + of_second.var(ddof=1) / second.size
+    error = np.sqrt(variance) / (auc * (1.0 - auc))
+    low, high = expit(logit(auc) + error * stats.norm.ppf([0.5 - 0.5 * data.level, 0.5 + 0.5 * data.level]))
+    return auc, low, high, "DeLong"
+
+
+def compute_log_losses(probabilities: Array, y: AnyArray, classes: AnyArray) -> Array:
+    """Minus the logarithm of the probability of each row's class."""
+    columns = (y[:, None] == classes[None, :]).argmax(axis=1)
+    likelihood = probabilities[np.arange(len(y)), columns] / probabilities.sum(axis=1)
+    return -np.log(np.clip(likelihood, LEAST_PROBABILITY, 1.0))
+
+
+def _score_log_loss(data: Predictions) -> Scored:
+    losses = compute_log_losses(data.get_probabilities(), data.y, data.classes)
+    return float(losses.mean()), *data.bootstrap(losses[:, None], lambda means: means[:, 0]), "bootstrap"
+
+
+def _score_r2(data: Predictions) -> Scored:
+    y, prediction = data.get_numbers()
+    centred = y - y.mean()
+    rows = np.column_stack([np.square(y - prediction), centred, np.square(centred)])
+    return _score_explained(data, rows, lambda means: means[:, 2] - np.square(means[:, 1]))
+
+
+def compute_poisson_deviances(y: Array, prediction: Array) -> Array:
+    """Half the Poisson deviance of each row."""
+    return xlogy(y, y) - xlogy(y, prediction) - y + prediction
+
+
+def _score_d2_poisson(data: Predictions) -> Scored:
+    y, prediction = data.get_numbers()
+    if (y < 0).any() or (prediction < 0).any():
+        raise ValueError("d2_poisson needs counts: y and prediction must not be negative")
+    rows = np.column_stack([compute_poisson_deviances(y, prediction), xlogy(y, y), y])
+    return _score_explained(data, rows, lambda means: means[:, 1] - xlogy(means[:, 2], means[:, 2]))
+
+
+def _score_explained(data: Predictions, rows: Array, find_total: Callable[[Array], Array]) -> Scored:
+    """1 − the mean of the first column, divided by what there was to explain."""
+
+    def explain(means: Array) -> Array:
+        total = find_total(means)
+        # A resample whose rows are all alike has nothing to explain.
+        return 1.0 - means[:, 0] / np.where(total > LEAST_PROBABILITY * np.abs(total).max(initial=0.0), total, np.nan)
+
+    return float(explain(rows.mean(axis=0)[None])[0]), *data.bootstrap(rows, explain), "bootstrap"
+
+
+def _score_rmse(data: Predictions) -> Scored:
+    y, prediction = data.get_numbers()
+    rows = np.square(y - prediction)[:, None]
+    return float(np.sqrt(rows.mean())), *data.bootstrap(rows, lambda means: np.sqrt(means[:, 0])), "bootstrap"
+
+
+def _score_median_absolute_error(data: Predictions) -> Scored:
+    y, prediction = data.get_numbers()
+    errors = np.sort(np.abs(y - prediction))
+    # The median lies below the r-th smallest error with the probability that fewer than r are below it.
+    position = int(stats.binom.ppf(0.5 - 0.5 * data.level, len(errors), 0.5))
+    if position == 0:
+        return float(np.median(errors)), np.nan, np.nan, "too few rows"
+    return float(np.median(errors)), errors[position - 1], errors[len(errors) - position], "order statistics"
+
+
+#: The scores by name: what computes the value, the ends of the interval, and how they were made.
+SCORES: dict[str, Callable[[Predictions], Scored]] = {
+    "accuracy": _score_accuracy,
+    "balanced_accuracy": _score_balanced_accuracy,
+    "roc_auc": _score_roc_auc,
+    "log_loss": _score_log_loss,
+    "r2": _score_r2,
+    "d2_poisson": _score_d2_poisson,
+    "rmse": _score_rmse,
+    "median_absolute_error": _score_median_absolute_error,
+}

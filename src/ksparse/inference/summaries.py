@@ -1,0 +1,241 @@
+"""What is known about a fitted model, as tables for programs and as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from io import StringIO
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .._types import Array
+from ..wording import cut_text
+
+__all__ = ["Summary"]
+
+#: Wider than any line: tables are not wrapped.
+WIDTH = 100_000
+#: Letters of a name in a table.
+LONGEST_NAME = 32
+INTERCEPT = "(intercept)"
+#: Headings of the columns for people; intervals and replacements have columns of their own.
+HEADINGS = {
+    "coefficient": "coefficient",
+    "standardized": "per std. dev.",
+    "odds_ratio": "odds ratio",
+    "odds_ratio_standardized": "odds ratio per std. dev.",
+    "rate_ratio": "rate ratio",
+    "rate_ratio_standardized": "rate ratio per std. dev.",
+    "p_value": "p-value",
+    "frequency": "selected",
+    "fraction": "loss without",
+}
+
+
+class TableRow(NamedTuple):
+    """A row of the table: a unit with its only feature, a unit of several features, or one of these."""
+
+    names: tuple[Any, Any]
+    feature: int | None
+    unit: int | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary:
+    """What is known about a fitted linear model: what `model.summary()` returns.
+
+    ``print`` it to read it; a notebook shows it as a table. A *unit* is what k counts: a feature, or a group of
+    features. Units are sorted by what the loss loses without them, the most important first. Columns that could not be
+    computed are left out, and `notes` says why.
+
+    Attributes
+    ----------
+    title : str
+        What the model is.
+    features : DataFrame
+        One row for each selected feature: ``unit``, ``coefficient``, ``standardized`` (per standard deviation of the
+        feature), ``odds_ratio`` (logistic regression of two classes) or ``rate_ratio`` (Poisson), which is
+        exp(coefficient), ``odds_ratio_standardized`` or ``rate_ratio_standardized``, which is exp(standardized), the
+        interval of the coefficient from ``low`` to ``high``, and ``p_value``. With several classes or responses the
+        columns have two levels: these names, and the class or response.
+    units : DataFrame
+        One row for each selected unit: ``n_features``; ``frequency``, the fraction of the resamples in which it is
+        selected; ``increase`` of f and ``loss_increase`` of the mean loss if it is left out, with the others refitted;
+        ``fraction``, the increase of f divided by `explained`; the unit outside the model that replaces it best,
+        ``replacement``, with ``replacement_fraction``, the increase of f after that swap divided by `explained`, and
+        ``replacement_correlation``.
+    replacements : DataFrame
+        One row for each unit and each unit outside the model that was tried in its place, the best first: ``unit``,
+        ``replacement``, ``increase``, ``fraction``, ``correlation``.
+    intercept : ndarray
+        The intercept, or those of all classes or responses.
+    value, mean_loss : float
+        f, with the ridge of the coefficients, and the mean loss of the samples.
+    explained : float
+        What the features explain: f with no unit, only the intercept, minus f of the model.
+    level : float
+        The level of the intervals.
+    intervals : str or None
+        How the intervals were made.
+    notes : tuple of str
+        What the columns mean, and what is missing.
+    """
+
+    title: str
+    features: pd.DataFrame
+    units: pd.DataFrame
+    replacements: pd.DataFrame
+    intercept: Array
+    value: float
+    mean_loss: float
+    explained: float
+    level: float
+    intervals: str | None
+    notes: tuple[str, ...]
+    #: Names of the classes or responses, where there are several.
+    outputs: tuple[Any, ...] = ()
+    #: Whether units are groups of features.
+    grouped: bool = False
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Features and units in one table.
+
+        Without groups it has one row for each feature. With groups, its index has two levels: a group of several
+        features has a row for itself, with "" as the feature, and then one for each of its features.
+        """
+        columns = [name for name in self.features.columns if name not in ("unit", ("unit", ""))]
+        unit_columns: list[Any] = [name for name in self.units.columns if name != "n_features"]
+        heads = [(name, "") for name in unit_columns] if self.outputs else unit_columns
+        values = []
+        for row in self._list_rows():
+            cells = dict.fromkeys([*columns, *heads], np.nan)
+            if row.feature is not None:
+                cells |= {name: self.features[name].iloc[row.feature] for name in columns}
+            if row.unit is not None:
+                cells |= {head: self.units[name].iloc[row.unit] for head, name in zip(heads, unit_columns, strict=True)}
+            values.append(cells)
+        frame = pd.DataFrame(values, columns=pd.Index([*columns, *heads]))
+        index = [row.names if self.grouped else row.names[1] for row in self._list_rows()]
+        if self.grouped:
+            return frame.set_axis(
+                pd.MultiIndex.from_tuples(index or [("", "")], names=["unit", "feature"])[: len(index)]
+            )
+        return frame.set_axis(pd.Index(index, name="feature", dtype=object))
+
+    def _list_rows(self) -> list[TableRow]:
+        """The rows of the table: units, each followed by its features unless there is only one."""
+        rows, start = list[TableRow](), 0
+        for unit, size in enumerate(self.units["n_features"].tolist()):
+            name = self.units.index[unit]
+            if size > 1:
+                rows.append(TableRow((name, ""), None, unit))
+            for feature in range(start, start + size):
+                rows.append(TableRow((name, self.features.index[feature]), feature, unit if size == 1 else None))
+            start += size
+        return rows
+
+    def tabulate(self) -> pd.DataFrame:
+        """The table for people: formatted cells, with names on one line and cut."""
+        frame, rows = self.frame, self._list_rows()
+        cells: dict[str, list[str]] = {}
+        for head in frame.columns:
+            name, output = head if self.outputs else (head, "")
+            if name == "replacement":
+                cells["closest replacement"] = self._describe_replacements(rows)
+            elif name == "low" and not self.outputs:
+                ends = zip(frame["low"], frame["high"], strict=True)
+                cells[f"{100 * self.level:g} % interval"] = [_format_interval(low, high) for low, high in ends]
+            elif name in HEADINGS and self._is_shown(name):
+                heading = f"{HEADINGS[name]} {cut_text(output, LONGEST_NAME)}" if output != "" else HEADINGS[name]
+                cells[heading] = [FORMATS.get(name, format_number)(value) for value in frame[head]]
+        labels = [self._label(row) for row in rows]
+        table = pd.DataFrame(cells, index=pd.Index(labels, name="group, feature" if self.grouped else "feature"))
+        return self._add_intercept(table)
+
+    def _is_shown(self, name: str) -> bool:
+        """Whether people see a column: with several outputs only the coefficients, and no logarithms beside ratios."""
+        if self.outputs:
+            return name not in ("standardized", "p_value")
+        return name != "standardized" or not any(head.endswith("_ratio") for head in self.features.columns)
+
+    def _label(self, row: TableRow) -> str:
+        unit, feature = (cut_text(part, LONGEST_NAME) for part in row.names)
+        if not self.grouped:
+            return feature
+        if row.feature is None:
+            return unit
+        return f"  {feature}" if row.unit is None or unit == feature else f"{unit}: {feature}"
+
+    def _describe_replacements(self, rows: list[TableRow]) -> list[str]:
+        found, described = self.units, []
+        for row in rows:
+            fraction = np.nan if row.unit is None else float(found["replacement_fraction"].iloc[row.unit])
+            if row.unit is None or np.isnan(fraction):
+                described.append("")
+                continue
+            name = cut_text(found["replacement"].iloc[row.unit], LONGEST_NAME)
+            described.append(f"{name} ({format_percent(fraction, '+')})")
+        return described
+
+    def _add_intercept(self, table: pd.DataFrame) -> pd.DataFrame:
+        heads = [heading for heading in table.columns if heading.startswith(HEADINGS["coefficient"])]
+        last = pd.DataFrame("", [INTERCEPT], table.columns).rename_axis(index=table.index.name)
+        for heading, value in zip(heads, np.atleast_1d(self.intercept).tolist(), strict=True):
+            last.loc[INTERCEPT, heading] = format_number(value)
+        return pd.concat([table, last])
+
+    def __str__(self) -> str:
+        table = self.tabulate()
+        shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+        shown.add_column(Text(str(table.index.name)), justify="left", no_wrap=True)
+        for heading in table.columns:
+            shown.add_column(Text(str(heading)), justify="right", no_wrap=True)
+        for label, *cells in table.itertuples(name=None):
+            shown.add_row(Text(label), *map(Text, cells))
+        console = Console(file=StringIO(), width=WIDTH, color_system=None, highlight=False)
+        with console.capture() as captured:
+            console.print(shown)
+        lines = [line.rstrip() for line in captured.get().splitlines()]
+        return "\n".join([self.title, "", *lines, "", *(f"- {note}" for note in self.notes)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        table = self.tabulate().rename_axis(index=None)
+        return f"<p>{escape(self.title)}</p>{table.to_html(escape=True, border=0)}<ul>{notes}</ul>"
+
+
+def format_number(value: float, sign: str = "") -> str:
+    """A number with four significant digits; empty for NaN."""
+    if np.isnan(value):
+        return ""
+    if value == 0:
+        return "0"
+    return f"{value:{sign}#.4g}".rstrip(".") if np.isfinite(value) else ("∞" if value > 0 else "−∞")
+
+
+def format_percent(value: float, sign: str = "") -> str:
+    """A fraction in percent; empty for NaN."""
+    return "" if np.isnan(value) else f"{100 * value:{sign}.3g} %"
+
+
+def _format_interval(low: float, high: float) -> str:
+    return "" if np.isnan(low) else f"{format_number(low)} to {format_number(high)}"
+
+
+#: How the columns are written that are not numbers with four digits.
+FORMATS: dict[str, Callable[[float], str]] = {
+    "frequency": format_percent,
+    "fraction": format_percent,
+    "p_value": lambda value: "" if np.isnan(value) else f"{value:.3g}",
+}

@@ -1,0 +1,79 @@
+"""Names of the features, units and outputs of a fitted model, and which units it has selected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._types import AnyArray, IntArray, Mask
+
+__all__ = ["ModelUnits", "describe_units"]
+
+
+@dataclass(frozen=True)
+class ModelUnits:
+    """The units of a model: features, or groups of features.
+
+    Attributes
+    ----------
+    features : ndarray
+        Names of the features.
+    names : ndarray
+        Names of the units.
+    number : ndarray of int, shape (n_features,)
+        The unit of each feature.
+    grouped : bool
+        Whether units are groups.
+    selected : ndarray of bool, shape (n_units,)
+        The selected units.
+    outputs : tuple
+        Names of the classes or responses that have coefficients of their own; none if there is one.
+    """
+
+    features: AnyArray
+    names: AnyArray
+    number: IntArray
+    grouped: bool
+    selected: Mask
+    outputs: tuple[Any, ...]
+
+    def find_features(self, unit: int) -> IntArray:
+        """The features of a unit."""
+        return np.flatnonzero(self.number == unit)
+
+    def find_units(self, features: Mask) -> Mask:
+        """For each set of features (rows), the units that have one of them."""
+        rows, columns = np.nonzero(features)
+        found = np.zeros((len(features), len(self.names)), dtype=bool)
+        found[rows, self.number[columns]] = True
+        return found
+
+    @property
+    def kind(self) -> str:
+        """What k counts, for people."""
+        return "groups" if self.grouped else "features"
+
+
+def describe_units(model: Any, feature_names: Any = None) -> ModelUnits:
+    """The units of a fitted linear model; features without names are x0, x1 and so on."""
+    count = model.n_features_in_
+    names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
+    if names is None:
+        names = [f"x{index}" for index in range(count)]
+    if len(names) != count:
+        raise ValueError(f"feature_names has {len(names)} names, but the model has {count} features; give one for each")
+    features = np.empty(count, dtype=object)
+    features[:] = list(names)
+    labels = getattr(model, "_labels", None)
+    unit_names, number = features, np.arange(count)
+    if labels is not None:
+        unit_names, number = np.unique(labels, return_inverse=True)
+    rows = len(np.atleast_2d(model.coef_))
+    outputs: tuple[Any, ...] = ()
+    if rows > 1:
+        outputs = tuple(getattr(model, "classes_", np.array([f"y{index}" for index in range(rows)])).tolist())
+    selected = np.zeros(len(unit_names), dtype=bool)
+    selected[number[model.support_]] = True
+    return ModelUnits(features, unit_names, number, labels is not None, selected, outputs)
