@@ -23,7 +23,7 @@ def save_model(folder: Path) -> tuple[Path, Path]:
 
 def make_quick_fit(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The arguments of a fit that takes little time: its report is one word."""
-    monkeypatch.setattr(report, "render_report", lambda fitted: "page")
+    monkeypatch.setattr(report, "render_report", lambda fitted, day: "page")
     return ["fit", "diabetes", "--k", "1", "--alpha", "0", "--test", "0"]
 
 

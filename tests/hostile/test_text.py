@@ -146,7 +146,7 @@ def test_long_names_are_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     write_table(tmp_path / "a.csv", "x" * 100_000, ("a" * 100_000, "b" * 100_000))
     out = accepted(capsys, "fit", tmp_path / "a.csv", "--target", "y", "--k", "1", "--out", tmp_path / "o")
     assert len(out) < 8000
-    assert len((tmp_path / "o" / "report.html").read_text()) < 10**6
+    assert len((tmp_path / "o" / "report.html").read_text()) < 1.5 * 10**6  # the library for charts has 1.2 MB
     assert set(load(tmp_path / "o" / "model.json").classes_) == {"a" * 100_000, "b" * 100_000}
     assert cut_text("a" * 59 + "b") == "a" * 59 + "b"
     assert len(cut_text("a" * 61)) == 60

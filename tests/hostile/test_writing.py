@@ -313,7 +313,7 @@ def kill(*arguments):
     return original(*arguments)
 
 setattr(os, name, kill)
-report.render_report = lambda fitted: "page"
+report.render_report = lambda fitted, day: "page"
 sys.argv[1:] = ["fit", "diabetes", "--k", "1", "--alpha", "0", "--out", sys.argv[4]]
 run()
 """

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from datetime import date
 from pathlib import Path
 
 from ..persistence import dumps
@@ -48,7 +49,7 @@ def _write(fitted: FittedModel, folder: Path, hold: Hold) -> list[str]:
 
     data = fitted.data
     with show_progress("Writing the report"):
-        page = render_report(fitted)
+        page = render_report(fitted, day=date.today())
         about: dict[str, object] = {
             "data": Path(data.source).name,
             "target": data.target.name,

@@ -116,6 +116,17 @@ class FittedModel:
         )
         return orient(found, self.sign)
 
+    def find_models(self, k: int) -> tuple[EncodedModel, EncodedModel]:
+        """The models with k features: as it was fitted to the training rows, and as it is fitted to all of them."""
+        if k == self.k:
+            return self.training, self.final
+        judged = EncodedModel(self.training.encoder, self.chosen.at(k))
+        if self.final is self.training:
+            return judged, judged
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return judged, judged.fit_to_all(self.data.X, self.y)
+
     def predict_rows(self, rows: IntArray) -> Predicted:
         """The predictions of the model that was fitted to the training rows."""
         return Predicted.of_model(self.training.estimator, self.training.encode(self.data.X, rows), self.y[rows])

@@ -199,7 +199,13 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     add("--seed", type=SEED, help=f"seed of the test split and the folds (default {Settings.seed})")
     add("--jobs", type=JOBS, metavar="N", help="number of folds to fit in parallel; -1 uses all cores")
     add("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
-    add("--out", type=FOLDER, metavar="DIR", help="write report.html and model.json to this folder")
+    add(
+        "--out",
+        type=FOLDER,
+        metavar="DIR",
+        help="write report.html, features.csv, predictions.csv and model.json to this folder",
+    )
+    add("--title", metavar="TEXT", help="title of the report (default: what is predicted, and with how many features)")
     add_reading_options(fit)
     return fit
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn import metrics
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -43,6 +45,8 @@ SCORERS = {
     "RMSE": ("neg_root_mean_squared_error", -1.0),
     "Median |error|": ("neg_median_absolute_error", -1.0),
 }
+#: The accuracy of the most frequent class.
+BASELINE = "Baseline accuracy (majority class)"
 #: With fewer test rows than this, their scores say little, and nested cross-validation is added.
 FEW_TEST_ROWS = 50
 #: Nested cross-validation needs this many rows of each class, so that the folds of its folds have some.
@@ -95,6 +99,33 @@ class Predicted:
             except ValueError:  # one class only, predictions that are not finite, counts that are all zero
                 found[name] = None
         return found
+
+    def compute_points(self, task: Task, y_train: AnyArray) -> dict[str, float]:
+        """Scores without intervals; for classes also that of the most frequent one of the training rows."""
+        if task.has_classes:
+            labels, counts = np.unique(y_train, return_counts=True)
+            recalls = [np.mean(self.prediction[self.y == label] == label) for label in np.unique(self.y)]
+            points = {
+                "Accuracy": metrics.accuracy_score(self.y, self.prediction),
+                BASELINE: np.mean(self.y == labels[np.argmax(counts)]),
+                "Balanced accuracy": np.mean(recalls),
+                "Log loss": metrics.log_loss(self.y, self.probabilities, labels=list(self.classes)),
+            }
+            if self.probabilities is not None and len(self.classes) == 2 and len(np.unique(self.y)) == 2:
+                points["ROC AUC"] = metrics.roc_auc_score(self.y == self.classes[1], self.probabilities[:, 1])
+            return {name: float(value) for name, value in points.items()}
+        name = "D² (deviance)" if task.name == "poisson" else "R²"
+        if not np.isfinite(self.prediction).all():
+            return {name: np.nan, "RMSE": np.nan}
+        points = {name: np.nan}
+        with suppress(ValueError):  # the deviance is not defined without counts above 0, or for a prediction of 0
+            if len(self.y) > 1 and self.y.any():  # one row has no deviations to explain
+                explain = metrics.d2_tweedie_score if task.name == "poisson" else metrics.r2_score
+                points[name] = explain(self.y, self.prediction, **({"power": 1} if task.name == "poisson" else {}))
+        points["RMSE"] = metrics.root_mean_squared_error(self.y, self.prediction)
+        if task.name == "huber":
+            points["Median |error|"] = metrics.median_absolute_error(self.y, self.prediction)
+        return {name: float(value) for name, value in points.items()}
 
     def compare(self, y_train: AnyArray) -> BaselineComparison | None:
         """The comparison with the constant that is best on the training rows; None where none is defined."""

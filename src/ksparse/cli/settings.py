@@ -38,6 +38,7 @@ class Settings:
     seed: int = 0
     jobs: int | None = None
     out: Path | None = None
+    title: str | None = None
     max_memory: int | None = None
     reading: ReadingOptions = field(default_factory=ReadingOptions)
 

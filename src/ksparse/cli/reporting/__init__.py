@@ -1,0 +1,94 @@
+"""What the page of ``ksparse fit --out`` shows, as plain data: from a fit to a dictionary that JSON can hold."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import date
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from ..._types import IntArray
+from ...wording import escape_control
+from ..fitting import FittedModel
+from .details import list_details, list_scores
+from .distributions import choose_drawn, draw_distributions
+from .numbers import make_label, round_numbers
+from .sentences import summarize
+from .source import Source, is_usable, take_source
+from .states import choose_predicted_rows, describe_state, list_score_heads
+from .trajectories import describe_choice_of_k, trace_coefficients
+
+__all__ = ["gather_report"]
+
+
+def gather_report(fitted: FittedModel, day: date | None = None) -> dict[str, Any]:
+    """All that the page shows; the same fit and day give the same dictionary.
+
+    Parameters
+    ----------
+    fitted : FittedModel
+        The fit.
+    day : date, optional
+        When it was made; by default the page has no date.
+
+    Returns
+    -------
+    dict
+        Strings, numbers, None, lists and dictionaries with keys of text. All texts are without control characters,
+        and are texts, not markup.
+    """
+    source = take_source(fitted)
+    shown, drawn = choose_predicted_rows(source), choose_drawn(source)
+    states = [describe_state(source, k, shown, drawn[k]) for k in source.models]
+    scores = {
+        state.k: {name: np.nan if value is None else value for name, value in state.scores.items()} for state in states
+    }
+    features = sorted({feature for part in drawn.values() for feature in part})
+    heads, rows = list_scores(source)
+    choice = describe_choice_of_k(source)
+    return {
+        "summary": asdict(summarize(source, scores)),
+        "source": escape_control(source.data),
+        "version": version("ksparse"),
+        "date": "" if day is None else f"{day.day} {day:%B %Y}",
+        "task": source.task.name,
+        "target": asdict(make_label(source.target)),
+        "classes": [asdict(make_label(name)) for name in source.classes],
+        "unit": source.unit_name,
+        "chosen": list(source.models).index(source.k),
+        "heldOut": bool(len(source.held_out)),
+        "rowCount": len(source.rows),
+        "notes": describe_notes(source),
+        "states": [asdict(state) for state in states],
+        "heads": list_score_heads(source, next(iter(scores.values()))),
+        "choice": None if choice is None else asdict(choice),
+        "paths": [asdict(part) for part in trace_coefficients(source)],
+        "distributions": {str(key): asdict(value) for key, value in draw_distributions(source, features).items()},
+        "predictions": list_truth(source, shown),
+        "scores": {"heads": heads, "rows": rows},
+        "details": [asdict(detail) for detail in list_details(source)],
+        "predictsFrom": "svm" if fitted.data.first_index is not None else "csv",
+    }
+
+
+def describe_notes(source: Source) -> list[str]:
+    """What a reader should know besides: no advice on options of the command."""
+    notes = [escape_control(note) for note in source.notes if " --" not in f" {note}"]
+    largest = max(source.models)
+    if source.chose_k and source.k == largest < source.unit_count:
+        notes.append(f"{source.k} is the largest number of {source.unit_name} that was tried; more may predict better")
+    return notes
+
+
+def list_truth(source: Source, shown: IntArray) -> dict[str, Any]:
+    """The rows whose predictions are in the page: their numbers in the data, from 1, and what was true."""
+    rows = source.rows[shown]
+    y = source.y[rows]
+    if source.task.has_classes:
+        classes = source.models[source.k].classes_
+        truth: list[Any] = np.searchsorted(classes, y).tolist() if len(y) else []
+    else:
+        truth = round_numbers(np.where(is_usable(y), y.astype(np.float64), np.nan), 6)
+    return {"rows": (rows + 1).tolist(), "truth": truth, "total": len(source.rows)}

@@ -1,0 +1,166 @@
+"""The fit in plain sentences, for people who know the data and not the method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...wording import cut_text
+from .curves import find_wilson_interval
+from .numbers import make_label, write_number, write_percent
+from .source import Source
+from .states import find_constant_error
+
+#: Features that a sentence names.
+MOST_NAMED = 4
+#: Letters of a name in a sentence.
+LONGEST_NAME = 40
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the page says first."""
+
+    title: str
+    result: str
+    more: list[str]
+    verdict: str  # that the model is no better than a constant; empty if it is
+    hint: str  # a milder warning; empty if there is none
+
+
+def summarize(source: Source, scores: dict[int, dict[str, float]]) -> Summary:
+    """The summary of the chosen model, from the scores of all.
+
+    Parameters
+    ----------
+    source : Source
+        The fit.
+    scores : dict of int to dict of str to float
+        Scores on ``source.rows`` by k and name.
+    """
+    target = name_in_sentence(source.target)
+    count = len(source.rank_units(source.k))
+    of = f"{count} of {source.unit_count:,} {source.unit_name}"
+    title = source.title or f"Predicting {target} with {of}"
+    say = _summarize_classes if source.task.has_classes else _summarize_numbers
+    result, more, verdict, hint = say(source, scores)
+    if not len(source.held_out):
+        hint = "No rows were held out: a model looks better on the rows it was fitted to than on new ones."
+    return Summary(title, result, more, verdict, hint)
+
+
+def name_in_sentence(name: Any) -> str:
+    """A name from the data within a sentence."""
+    return cut_text(name, LONGEST_NAME) or "the target"
+
+
+def count_units(source: Source, count: int) -> str:
+    """A number of features in words."""
+    noun = source.unit_name if count != 1 else source.unit_name[:-1]
+    return f"{count if count else 'no'} {noun}"
+
+
+def name_units(source: Source, k: int) -> str:
+    """The most important features of a model."""
+    names = [name_in_sentence(name) for name in source.rank_units(k)]
+    if source.fit.data.first_index is not None:
+        names = [f"number {name}" for name in names]
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED + 1 else []
+    listed = (names[:MOST_NAMED] if more else names) + more
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def describe_units(source: Source, k: int) -> str:
+    """The features of a model, with their names."""
+    count = len(source.rank_units(k))
+    if not count:
+        return f"Without any {source.unit_name[:-1]}"
+    return f"With {count_units(source, count)} ({name_units(source, k)})"
+
+
+def describe_rows(source: Source) -> str:
+    """The rows that scores are about."""
+    rows = len(source.rows)
+    return (
+        f"{rows:,} rows that the model has not seen" if len(source.held_out) else f"the {rows:,} rows it was fitted to"
+    )
+
+
+def find_smaller(source: Source) -> int | None:
+    """A model that was tried with at most half as many features."""
+    smaller = [k for k in source.models if 1 <= k <= source.k / 2]
+    return max(smaller, default=None)
+
+
+def find_answer(source: Source) -> Any:
+    """What a constant answers: the most frequent class of the training rows."""
+    labels, counts = np.unique(source.y[source.train], return_counts=True)
+    return labels.tolist()[int(np.argmax(counts))]
+
+
+def _summarize_classes(source: Source, scores: dict[int, dict[str, float]]) -> tuple[str, list[str], str, str]:
+    chosen, rows = scores[source.k], len(source.rows)
+    accuracy, baseline = chosen["Accuracy"], chosen["Baseline accuracy (majority class)"]
+    low, high = find_wilson_interval(round(accuracy * rows), rows)
+    right, limits = write_percent(accuracy, rows), f"{write_percent(low, rows)} to {write_percent(high, rows)}"
+    result = (
+        f"{describe_units(source, source.k)}, {name_in_sentence(source.target)} is predicted right in {right} of"
+        f" {describe_rows(source)} (95% interval: {limits})."
+    )
+    answer = make_label(find_answer(source)).text
+    constant = f"always answering “{cut_text(answer, LONGEST_NAME)}”"
+    more = [f"{constant[0].upper()}{constant[1:]} would be right in {write_percent(baseline, rows)}."]
+    smaller = find_smaller(source)
+    if smaller is not None:
+        share = write_percent(scores[smaller]["Accuracy"], rows)
+        more.append(f"With {count_units(source, smaller)} it would be {share}.")
+    more += _describe_unanswered(source)
+    verdict = hint = ""
+    if accuracy <= baseline:
+        verdict = f"No better than {constant}."
+        if chosen.get("ROC AUC", 0.5) >= 0.6:
+            hint = (
+                "Its probabilities still tell the classes apart to some degree (area under the ROC curve"
+                f" {chosen['ROC AUC']:.2f}): another threshold may serve better than one half."
+            )
+    elif low <= baseline:
+        hint = f"On so few rows, this is not clearly better than {constant}."
+    return result, more, verdict, hint
+
+
+def _describe_unanswered(source: Source) -> list[str]:
+    """Classes of some rows that are never predicted."""
+    true, counts = np.unique(source.y[source.rows], return_counts=True)
+    answers = set(source.predict(source.k).tolist())
+    missed = [(name, count) for name, count in zip(true.tolist(), counts.tolist(), strict=True) if name not in answers]
+    if not missed or len(missed) > MOST_NAMED:
+        return []
+    said = [f"“{name_in_sentence(name)}”, which is true of {count}" for name, count in missed]
+    return [f"It never answers {' nor '.join(said)} row{'s' * (missed[-1][1] != 1)}."]
+
+
+def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> tuple[str, list[str], str, str]:
+    chosen, constant = scores[source.k], find_constant_error(source)
+    name, explained = next(iter(chosen.items()))
+    error, target = chosen["RMSE"], name_in_sentence(source.target)
+    result = (
+        f"{describe_units(source, source.k)}, the predicted {target} is typically off by {write_number(error)} in"
+        f" {describe_rows(source)}"
+    )
+    if np.isfinite(explained) and explained > 0:
+        fraction = f"{100 * explained:.0f}%" if explained < 0.995 else "more than 99%"
+        result += f"; {fraction} of its variation is explained"
+    mean = write_number(float(source.y[source.train].mean()))
+    more = [f"Always answering the mean of the training rows, {mean}, would be off by {write_number(constant)}."]
+    smaller = find_smaller(source)
+    if smaller is not None:
+        other = write_number(scores[smaller]["RMSE"])
+        more.append(f"With {count_units(source, smaller)} it would be {other}.")
+    worse = not error < constant or not explained > 0
+    verdict = "No better than always answering the mean." if worse else ""
+    hint = ""
+    if not worse and 1 - (error / constant) ** 2 < 0.05:
+        hint = f"This is hardly better than always answering the mean ({name} {explained:.2f})."
+    return f"{result}.", more, verdict, hint

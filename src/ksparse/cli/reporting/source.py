@@ -1,0 +1,198 @@
+"""What a report takes from a fit; only this module knows `FittedModel`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..._types import AnyArray, Array, IntArray, Matrix
+from ...limits import LARGEST
+from ...selection import compute_standard_errors
+from ..encoding import EncodedModel
+from ..fitting import FittedModel
+from ..scoring import Predicted
+from ..settings import Task
+
+#: Number of k whose models a page holds; of more, the chosen one and others evenly spread over them.
+MOST_MODELS = 40
+
+
+@dataclass(frozen=True)
+class Source:
+    """A fit as its report sees it: one model for each k, and the rows that show how well each predicts."""
+
+    data: str
+    target: str
+    task: Task
+    X: Matrix  # features of all rows, as the shown models take them
+    y: AnyArray
+    names: Sequence[str]  # of the features
+    units: Sequence[str] | None  # what each feature belongs to, where k counts something else than features
+    train: IntArray
+    held_out: IntArray
+    k: int
+    chose_k: bool
+    models: dict[int, Any]  # those that are shown, by k
+    judged: dict[int, EncodedModel]  # those that have not seen the held-out rows
+    tried: int  # number of k
+    scale: Array
+    center: Array
+    folds: dict[int, tuple[float, float | None]] | None  # mean score and its standard error, by k
+    criterion: str
+    seed: int
+    title: str | None
+    notes: tuple[str, ...]
+    fit: FittedModel
+
+    @property
+    def rows(self) -> IntArray:
+        """The rows that scores and charts are about: those held out, or all if there are none."""
+        return self.held_out if len(self.held_out) else self.train
+
+    @property
+    def classes(self) -> list[Any]:
+        """The classes, or an empty list."""
+        return self.models[self.k].classes_.tolist() if self.task.has_classes else []
+
+    @property
+    def unit_name(self) -> str:
+        """What k counts, in the plural."""
+        return "features" if self.units is None else "columns"
+
+    @property
+    def unit_count(self) -> int:
+        """Number of features, or of columns if k counts those."""
+        return len(self.names) if self.units is None else len(set(self.units))
+
+    @property
+    def refitted(self) -> bool:
+        """Whether the model was fitted again to all rows after it had been judged on those held out."""
+        return self.fit.final is not self.fit.training
+
+    def coefficients(self, k: int, *, standardize: bool) -> Array:
+        """One row for each class, or a single row."""
+        return np.atleast_2d(self.models[k].coef_) * (self.scale if standardize else 1.0)
+
+    def intercepts(self, k: int, *, standardize: bool) -> Array:
+        """One intercept for each row of coefficients; the standardized one is for average features."""
+        shift = self.coefficients(k, standardize=False) @ self.center if standardize else 0.0
+        return np.atleast_1d(self.models[k].intercept_) + shift
+
+    def rank_features(self, k: int) -> list[int]:
+        """Selected features: units by their largest standardized coefficient, and so within each unit."""
+        sizes = np.abs(self.coefficients(k, standardize=True)).max(axis=0)
+        selected = np.flatnonzero(self.models[k].support_).tolist()
+        largest: dict[str, float] = {}
+        for feature in selected:
+            unit = self.find_unit(feature)
+            largest[unit] = max(largest.get(unit, 0.0), sizes[feature])
+        first = {unit: rank for rank, unit in enumerate(sorted(largest, key=lambda unit: -largest[unit]))}
+        return sorted(selected, key=lambda feature: (first[self.find_unit(feature)], -sizes[feature]))
+
+    def rank_units(self, k: int) -> list[str]:
+        """Names of the selected features, or of their columns if k counts those; the most important first."""
+        if self.units is None:
+            return [self.names[feature] for feature in self.rank_features(k)]
+        return list(dict.fromkeys(self.find_unit(feature) for feature in self.rank_features(k)))
+
+    def find_unit(self, feature: int) -> str:
+        """What a feature belongs to; a number where each feature is its own unit."""
+        return str(feature) if self.units is None else self.units[feature]
+
+    def predict(self, k: int) -> AnyArray:
+        """Predictions for `rows` of the model that has not seen those held out."""
+        return self._predicted[k].prediction
+
+    def predict_proba(self, k: int) -> Array:
+        """Probabilities of the classes for `rows`."""
+        probabilities = self._predicted[k].probabilities
+        assert probabilities is not None
+        return probabilities
+
+    def compute_scores(self, k: int) -> dict[str, float]:
+        """Scores on `rows`, by name."""
+        with ignore_overflow():
+            return self._predicted[k].compute_points(self.task, self.y[self.train])
+
+    @cached_property
+    def _predicted(self) -> dict[int, Predicted]:
+        """The predictions of `rows` by k, of the models that have not seen those held out."""
+        X, y = next(iter(self.judged.values())).encode(self.fit.data.X, self.rows), self.y[self.rows]
+        return {k: Predicted.of_model(model.estimator, X, y) for k, model in self.judged.items()}
+
+    def read_columns(self, features: Sequence[int], rows: IntArray) -> Array:
+        """Some features of some rows, not sparse."""
+        part = self.X[rows][:, list(features)]
+        return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
+
+
+def take_source(fitted: FittedModel) -> Source:
+    """What a report needs of a fit."""
+    chosen, ks = fitted.chosen, _choose_shown(fitted)
+    pairs = {k: fitted.find_models(k) for k in ks}
+    X = fitted.final.encode(fitted.data.X, np.arange(len(fitted.y)))
+    return Source(
+        data=Path(fitted.data.source).name,
+        target=fitted.data.target.name,
+        task=fitted.task,
+        X=X.tocsr() if sparse.issparse(X) else X.to_numpy(),
+        y=fitted.y,
+        names=fitted.names,
+        units=None if fitted.model._labels is None else [str(label) for label in fitted.final.columns],
+        train=fitted.train,
+        held_out=fitted.test,
+        k=fitted.k,
+        chose_k=fitted.chose_k,
+        models={k: final.estimator for k, (_, final) in pairs.items()},
+        judged={k: judged for k, (judged, _) in pairs.items()},
+        tried=len(getattr(chosen, "ks_", [fitted.k])),
+        scale=fitted.scaler.scale_,
+        center=fitted.scaler.mean_,
+        folds=_find_choice(chosen, set(ks)) if fitted.chose_k else None,
+        criterion=fitted.settings.criterion,
+        seed=fitted.settings.seed,
+        title=fitted.settings.title,
+        notes=fitted.notes,
+        fit=fitted,
+    )
+
+
+def _choose_shown(fitted: FittedModel) -> list[int]:
+    """The k whose models are shown, among them the chosen one."""
+    if not fitted.chose_k:
+        return [fitted.k]
+    tried = fitted.chosen.ks_.tolist()
+    if len(tried) <= MOST_MODELS:
+        return tried
+    spread = np.linspace(0, len(tried) - 1, MOST_MODELS - 1).round().astype(int)
+    return sorted({tried[place] for place in spread.tolist()} | {fitted.k})
+
+
+def _find_choice(model: Any, ks: set[int]) -> dict[int, tuple[float, float | None]]:
+    """What k was chosen by: mean scores on folds with their standard errors, or an information criterion."""
+    if hasattr(model, "scores_"):
+        means, errors = model.scores_.mean(axis=1).tolist(), compute_standard_errors(model.scores_).tolist()
+    else:
+        means, errors = model.criterion_.tolist(), [None] * len(model.ks_)
+    found = zip(model.ks_.tolist(), means, errors, strict=True)
+    return {k: (mean, error) for k, mean, error in found if k in ks}
+
+
+@contextmanager
+def ignore_overflow() -> Iterator[None]:
+    """Predictions of far rows may overflow; what is not finite is left out later."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+def is_usable(values: Any) -> Any:
+    """Where numbers are finite and small enough to be drawn."""
+    with np.errstate(invalid="ignore"):
+        return np.abs(np.asarray(values, dtype=np.float64)) <= LARGEST

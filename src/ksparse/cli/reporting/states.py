@@ -1,0 +1,178 @@
+"""What a page shows of the model of each k: its scores, and how its predictions agree with what was true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import confusion_matrix, roc_auc_score
+
+from ..._types import AnyArray, Array, IntArray
+from .curves import Curves, find_wilson_interval, trace_curves
+from .feature_table import FeatureTable, tabulate_features
+from .numbers import NO_NUMBER, round_numbers, write_number, write_percent, write_with_error
+from .source import Source, ignore_overflow, is_usable
+
+#: Classes with curves of their own, and in the table of confusions.
+MOST_CURVED_CLASSES, MOST_CONFUSED_CLASSES = 10, 30
+#: Curves and tables of confusions of all models of a page; beyond, only those of the chosen model are there.
+MOST_CURVES, MOST_CONFUSIONS = 240, 20_000
+#: Rows whose predictions are drawn and can be downloaded, and numbers of all models of a page.
+MOST_PREDICTED_ROWS, MOST_PREDICTIONS = 2000, 120_000
+
+
+@dataclass(frozen=True)
+class Card:
+    """A number that stands out, what it is, and how sure it is."""
+
+    value: str
+    label: str
+    note: str
+
+
+@dataclass(frozen=True)
+class State:
+    """What the page shows when the reader looks at the model of this k."""
+
+    k: int
+    cards: list[Card]
+    table: FeatureTable
+    scores: dict[str, float | None]
+    score_texts: list[str]  # a row of the table of all models
+    confusion: list[list[int]] | None
+    curves: list[Curves] | None  # one for each class
+    predictions: list[list[float | None]]  # for each class its probabilities, or once the predicted numbers
+    predicted: list[int]  # positions of the predicted classes
+    drawn: list[int]  # features whose values are drawn
+
+
+def choose_predicted_rows(source: Source) -> IntArray:
+    """Positions in `source.rows` of those whose predictions are in the page: all, or some at random."""
+    numbers = max(1, len(source.classes) if len(source.classes) > 2 else 1)
+    most = min(MOST_PREDICTED_ROWS, max(50, MOST_PREDICTIONS // (numbers * len(source.models))))
+    count = len(source.rows)
+    if numbers > MOST_CONFUSED_CLASSES:
+        return np.arange(0)
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(source.seed).permutation(count)[:most])
+
+
+def describe_state(source: Source, k: int, shown: IntArray, drawn: list[int]) -> State:
+    """All that a page shows of the model with k features.
+
+    Parameters
+    ----------
+    source : Source
+        The fit.
+    k : int
+        Which model.
+    shown : ndarray of int
+        Positions in ``source.rows`` of the rows whose predictions are given.
+    drawn : list of int
+        Features whose values are drawn.
+    """
+    scores = source.compute_scores(k)
+    table = tabulate_features(source, k)
+    texts = list_score_texts(source, k, scores)
+    rounded = {name: value if np.isfinite(value) else None for name, value in scores.items()}
+    cards = make_cards(source, k, scores)
+    y = source.y[source.rows]
+    if not source.task.has_classes:
+        values = [round_numbers(np.where(is_usable(part), part, np.nan), 5) for part in [source.predict(k)[shown]]]
+        return State(k, cards, table, rounded, texts, None, None, values, [], drawn)
+    classes, prediction, probabilities = source.models[k].classes_, source.predict(k), source.predict_proba(k)
+    columns = probabilities.T[1:] if len(classes) == 2 else probabilities.T
+    values = [round_numbers(column[shown]) for column in columns] if len(shown) else []
+    positions = np.searchsorted(classes, prediction[shown]).tolist() if len(shown) else []
+    confusion = curves = None
+    if is_detailed(source, k, len(classes) ** 2, MOST_CONFUSIONS) and len(classes) <= MOST_CONFUSED_CLASSES:
+        confusion = confusion_matrix(y, prediction, labels=classes).tolist()
+    if is_detailed(source, k, len(classes), MOST_CURVES):
+        curves = trace_all_curves(classes, y, probabilities)
+    return State(k, cards, table, rounded, texts, confusion, curves, values, positions, drawn)
+
+
+def is_detailed(source: Source, k: int, size: int, most: int) -> bool:
+    """Whether a part of the page that takes some room for each model is there for this one."""
+    return k == source.k or size * len(source.models) <= most
+
+
+def trace_all_curves(classes: AnyArray, y: AnyArray, probabilities: Array) -> list[Curves]:
+    """The curves of the first classes, each against all others."""
+    pairs = list(zip(classes.tolist(), probabilities.T, strict=True))[:MOST_CURVED_CLASSES]
+    return [trace_curves(y == label, probability) for label, probability in pairs]
+
+
+def make_cards(source: Source, k: int, scores: dict[str, float]) -> list[Card]:
+    """The numbers that stand out."""
+    rows, count = len(source.rows), len(source.rank_units(k))
+    where = f"{rows:,} held-out rows" if len(source.held_out) else f"the {rows:,} rows it was fitted to"
+    chosen = "the chosen model" if k == source.k else "not the chosen model"
+    chosen = chosen if source.chose_k else "as asked for"
+    cards = [Card(str(count), f"of {source.unit_count:,} {source.unit_name}", chosen)]
+    if source.task.has_classes:
+        accuracy, baseline = scores["Accuracy"], scores["Baseline accuracy (majority class)"]
+        low, high = find_wilson_interval(round(accuracy * rows), rows)
+        interval = f"95% interval {write_percent(low, rows)} to {write_percent(high, rows)}"
+        cards.append(Card(write_percent(accuracy, rows), f"predicted right in {where}", interval))
+        cards.append(make_area_card(source, k, scores))
+        cards.append(Card(write_percent(baseline, rows), "right when always answering the most frequent class", ""))
+        return cards
+    name, explained = next(iter(scores.items()))
+    cards.append(Card(write_score(name, explained), f"{name} on {where}", "1 is perfect, 0 is no better than the mean"))
+    typical = f"typical error of the predicted {'count' if source.task.name == 'poisson' else 'number'}"
+    cards.append(Card(write_number(scores["RMSE"]), typical, "root mean squared error"))
+    constant = write_number(find_constant_error(source))
+    cards.append(Card(constant, "typical error when always answering the mean", "root mean squared error"))
+    return cards
+
+
+def make_area_card(source: Source, k: int, scores: dict[str, float]) -> Card:
+    """The area under the ROC curve, of several classes the mean over them; the log loss if it is not defined."""
+    chance = "0.5 is chance, 1 is perfect"
+    if "ROC AUC" in scores:
+        return Card(f"{scores['ROC AUC']:.3f}", "area under the ROC curve", chance)
+    y = source.y[source.rows]
+    if 2 < len(source.classes) <= MOST_CURVED_CLASSES and len(np.unique(y)) == len(source.classes):
+        area = roc_auc_score(y, source.predict_proba(k), multi_class="ovr", labels=source.models[k].classes_)
+        return Card(f"{area:.3f}", "area under the ROC curve, mean over the classes", chance)
+    return Card(f"{scores['Log loss']:.3f}", "log loss", "0 is perfect; smaller is better")
+
+
+def find_constant_error(source: Source) -> float:
+    """Root mean squared error of the mean of the training rows."""
+    with ignore_overflow():
+        errors = source.y[source.rows] - source.y[source.train].mean()
+        return float(np.sqrt(np.mean(np.square(errors))))
+
+
+def write_score(name: str, value: float) -> str:
+    """A score: three decimals, or significant digits for errors in units of the target."""
+    if not np.isfinite(value):
+        return NO_NUMBER
+    in_units = "error" in name or name == "RMSE"
+    return write_number(value) if in_units else f"{value:.3f}".replace("-", "−")
+
+
+def list_score_texts(source: Source, k: int, scores: dict[str, float]) -> list[str]:
+    """A row of the table of all models, after k."""
+    chosen_by = []
+    if source.folds is not None:
+        mean, error = source.folds[k]
+        # People read losses: what the choice maximizes is minus a loss.
+        chosen_by = list(write_with_error(-mean, error)) if source.criterion == "cv" else [write_number(mean, 5)]
+    return [*chosen_by, *(write_score(name, scores[name]) for name in list_varying(scores))]
+
+
+def list_varying(scores: dict[str, float]) -> list[str]:
+    """Names of the scores that depend on the model."""
+    return [name for name in scores if not name.startswith("Baseline")]
+
+
+def list_score_heads(source: Source, scores: dict[str, float]) -> list[str]:
+    """Headings of the table of all models, after k."""
+    chosen_by = []
+    if source.folds is not None:
+        chosen_by = ["Average loss", "± std. error"] if source.criterion == "cv" else [source.criterion.upper()]
+    return [*chosen_by, *list_varying(scores)]

@@ -1,0 +1,23 @@
+// Numbers and counts: predicted against true, and what is left over.
+function makeNumberCharts() {
+  const target = find('quality');
+  quality.scatter = figure('Predicted and true', 'Each point is a row; on the line, the prediction is right.', 'Scatter chart of predicted and true values', 350);
+  quality.residuals = figure('Residuals', 'True minus predicted value: no pattern should be left.', 'Scatter chart of residuals', 350);
+  target.append(make('div', { class: 'charts' }, quality.scatter.element, quality.residuals.element));
+}
+
+function showNumberCharts() {
+  const [predicted] = current().predictions;
+  const truth = data.predictions.truth;
+  const kept = predicted.map((value, place) => place).filter((place) => predicted[place] !== null && truth[place] !== null);
+  const [x, y] = [kept.map((place) => predicted[place]), kept.map((place) => truth[place])];
+  const name = shorten(data.target.text, 30);
+  const text = kept.map((place) => `row ${data.predictions.rows[place]}<br>predicted ${write(predicted[place], 4)}, true ${write(truth[place], 4)}`);
+  const points = { type: 'scatter', mode: 'markers', x, text, hovertemplate: '%{text}<extra></extra>', marker: { size: 7, color: colour('accent'), opacity: 0.55 } };
+  const ends = kept.length ? [Math.min(...x, ...y), Math.max(...x, ...y)] : [0, 1];
+  const line = (x0, y0, x1, y1) => ({ type: 'line', x0, y0, x1, y1, line: { color: colour('strong-line'), width: 1.2, dash: 'dot' }, layer: 'below' });
+  draw(quality.scatter.plot, [{ ...points, y }], { xaxis: { title: `predicted ${plain(name)}` }, yaxis: { title: `true ${plain(name)}` }, shapes: [line(ends[0], ends[0], ends[1], ends[1])] });
+  const sides = kept.length ? [Math.min(...x), Math.max(...x)] : [0, 1];
+  draw(quality.residuals.plot, [{ ...points, y: y.map((value, place) => value - x[place]) }],
+    { xaxis: { title: `predicted ${plain(name)}` }, yaxis: { title: 'true − predicted' }, shapes: [line(sides[0], 0, sides[1], 0)] });
+}

@@ -1,0 +1,124 @@
+// Cards, the table of features, the table of all models, confusions; tables sort by a click on a heading.
+function showCards() {
+  const cards = current().cards.map((card) => make('div', { class: 'card' }, make('b', { text: card.value }), make('span', { text: card.label }),
+    ...(card.note ? [make('small', { text: card.note })] : [])));
+  find('cards').replaceChildren(...cards);
+}
+
+const order = {}; // by the id of a table: which column it is sorted by, and in which direction
+
+// A head whose buttons sort the rows by their `keys`; numbers start with the largest.
+function sortableHead(table, heads, show) {
+  const state = order[table.id];
+  const cells = heads.map((head, place) => {
+    const sorted = state && state.place === place;
+    const button = make('button', { type: 'button', text: head.text, title: head.hint || null, onclick: () => {
+      const again = order[table.id] && order[table.id].place === place;
+      order[table.id] = { place, down: again ? !order[table.id].down : place > 0 };
+      show();
+      table.querySelectorAll('thead button')[place].focus();
+    } });
+    return make('th', { scope: 'col', 'aria-sort': sorted ? (state.down ? 'descending' : 'ascending') : 'none' }, button);
+  });
+  return make('thead', {}, make('tr', {}, ...cells));
+}
+
+function sortRows(id, rows) {
+  const state = order[id];
+  if (!state) return rows;
+  const sign = state.down ? -1 : 1;
+  const compare = (first, second) => {
+    const [a, b] = [first.keys[state.place], second.keys[state.place]];
+    if (a === null || b === null) return (a === null) - (b === null); // what is missing comes last
+    return sign * (typeof a === 'string' ? a.localeCompare(b, 'en', { numeric: true }) : a - b);
+  };
+  return [...rows].sort(compare);
+}
+
+function bar(length) {
+  const width = Math.abs(length) * 50;
+  const inner = make('i', { class: length < 0 ? 'down' : null, style: { width: `${width}%`, left: `${length < 0 ? 50 - width : 50}%` } });
+  return make('div', { class: 'bar', 'aria-hidden': 'true' }, inner);
+}
+
+const tint = (value) => `rgba(${colour(value < 0 ? 'untint' : 'tint')}, ${(0.06 + 0.44 * Math.abs(value)).toFixed(3)})`;
+
+function showFeatures() {
+  const { table } = current();
+  const single = table.rows.every((row) => row.bars.length === 1) && data.classes.length < 3;
+  const shown = table.columns.map((column, place) => place).filter((place) => !table.columns[place].group || table.columns[place].group === view.group);
+  const target = find('features');
+  const rows = table.rows.map((row) => {
+    const grouped = row.unit && row.unit !== row.name.text ? [make('small', { text: `of ${row.unit}` })] : [];
+    const name = make('div', { class: 'named' }, make('span', { text: row.name.text }, ...grouped), ...(single ? [bar(row.bars[0])] : []));
+    const cells = shown.map((place, position) => {
+      const strength = single || view.group === 'raw' ? 0 : row.bars[position];
+      return make('td', { text: row.texts[place], class: strength ? 'tinted' : null, style: strength ? { background: tint(strength) } : {} });
+    });
+    return { keys: [row.name.text, ...shown.map((place) => row.values[place])], element: make('tr', {}, make('th', { scope: 'row' }, name), ...cells) };
+  });
+  const last = make('tr', { class: 'intercept' }, make('th', { scope: 'row', text: '(intercept)' }), ...shown.map((place) => make('td', { text: table.intercept[place] })));
+  const heads = [{ text: 'Feature' }, ...shown.map((place) => ({ text: table.columns[place].head.text, hint: table.columns[place].hint }))];
+  const body = make('tbody', {}, ...sortRows('features', rows).map((row) => row.element), last);
+  target.replaceChildren(sortableHead(target, heads, showFeatures), body);
+  legend(find('legend'), table.rows.length ? [[colour('down'), table.legend[0]], [colour('up'), table.legend[1]]] : []);
+  const notes = [];
+  if (!table.rows.length) notes.push('This model has no feature: it gives the same answer for every row.');
+  else notes.push(`Effect: ${table.columns[shown[0]].hint.replace(/^C/, 'c')}.`);
+  if (table.rows.length && (single || view.group === 'standardized')) notes.push('Effects per SD can be compared with each other.');
+  if (table.hidden) notes.push(`${table.hidden} features with smaller effects are not listed.`);
+  find('feature-note').textContent = notes.join(' ');
+}
+
+function makeFeatureButtons() {
+  const buttons = [];
+  if (data.classes.length > 2) {
+    const choices = [['standardized', 'Per standard deviation'], ['raw', 'Per unit']];
+    const toggles = choices.map(([group, text]) => make('button', { type: 'button', text, 'data-group': group, onclick: () => {
+      view.group = group;
+      delete order.features;
+      for (const button of toggles) button.setAttribute('aria-pressed', button.dataset.group === view.group);
+      showFeatures();
+    }, 'aria-pressed': String(group === view.group) }));
+    buttons.push(...toggles);
+  }
+  buttons.push(make('button', { type: 'button', id: 'download-features', text: 'Download as CSV', onclick: () => {
+    const { k, table } = current();
+    const group = (column) => (column.group ? ` (per ${column.group === 'raw' ? 'unit' : 'SD'})` : '');
+    const heads = ['feature', ...table.columns.map((column) => column.head.cell + group(column))];
+    download(`features_k${k}.csv`, [heads, ...table.rows.map((row) => [row.name.cell, ...row.values])]);
+  } }));
+  find('feature-buttons').replaceChildren(...buttons);
+}
+
+function showModels() {
+  const target = find('models');
+  if (!target) return;
+  const numbers = data.states.map((state) => [state.k, ...state.score_texts.map((text) => {
+    const value = Number(text.replace(/,/g, '').replace('−', '-'));
+    return Number.isFinite(value) ? value : null;
+  })]);
+  const rows = data.states.map((state, place) => {
+    const button = make('button', { type: 'button', text: String(state.k), 'aria-label': `Show the model with k = ${state.k}`, onclick: () => choose(place) });
+    const mark = place === data.chosen ? ' (chosen)' : '';
+    const cells = state.score_texts.map((text) => make('td', { text }));
+    return { keys: numbers[place], element: make('tr', { class: place === view.place ? 'current' : null }, make('th', { scope: 'row' }, button, mark), ...cells) };
+  });
+  const shared = data.heads.length - Object.keys(current().scores).filter((name) => !name.startsWith('Baseline')).length;
+  const where = data.heldOut ? 'held-out rows' : 'training rows';
+  const heads = [{ text: 'k' }, ...data.heads.map((text, place) => ({ text: place < shared ? text : `${text}, ${where}` }))];
+  target.replaceChildren(sortableHead(target, heads, showModels), make('tbody', {}, ...sortRows('models', rows).map((row) => row.element)));
+}
+
+// Counts by true class (rows) and predicted class (columns).
+function confusionTable(names, counts) {
+  const heads = names.map((name) => make('th', { scope: 'col', text: name }));
+  const rows = counts.map((row, place) => {
+    const sum = row.reduce((total, count) => total + count, 0) || 1;
+    const cells = row.map((count, column) => make('td', { text: String(count), title: `truly ${names[place]}, predicted ${names[column]}: ${percent(count, sum)}`,
+      style: { background: `rgba(${colour(place === column ? 'tint' : 'untint')}, ${(0.05 + 0.45 * (count / sum)).toFixed(3)})` } }));
+    return make('tr', {}, make('th', { scope: 'row', text: names[place] }), ...cells);
+  });
+  const head = make('thead', {}, make('tr', {}, make('th', { text: 'true ↓  predicted →' }), ...heads));
+  return make('div', { class: 'wide' }, make('table', { class: 'confusion' }, head, make('tbody', {}, ...rows)));
+}
