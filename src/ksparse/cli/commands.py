@@ -17,12 +17,9 @@ from .fitting import FittedModel, fit_model
 from .predicting import predict_rows
 from .printing import print_model, show_progress
 from .reading import ReadingOptions
-from .settings import Settings
+from .settings import FILES, Settings
 from .streams import complain, is_output_closed, require_output, write_output
 from .tables_out import write_features, write_predictions
-
-#: What ``fit --out`` writes.
-FILES = ("model.json", "features.csv", "predictions.csv", "report.html")
 
 
 def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:

@@ -20,7 +20,7 @@ from ..selection.criteria import CRITERIA
 from ..selection.rules import RULES
 from ..solvers import MAX_EFFORT
 from .files.options import ReadingOptions
-from .settings import FOLDS, TASKS, Settings
+from .settings import FILES, FOLDS, TASKS, Settings
 from .streams import write_error, write_output
 
 FIT = """Fit a model with k features; print them with their coefficients, and scores on
@@ -199,12 +199,7 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     add("--seed", type=SEED, help=f"seed of the test split and the folds (default {Settings.seed})")
     add("--jobs", type=JOBS, metavar="N", help="number of folds to fit in parallel; -1 uses all cores")
     add("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
-    add(
-        "--out",
-        type=FOLDER,
-        metavar="DIR",
-        help="write report.html, features.csv, predictions.csv and model.json to this folder",
-    )
+    add("--out", type=FOLDER, metavar="DIR", help=f"write {', '.join(FILES)} to this folder")
     add("--title", metavar="TEXT", help="title of the report (default: what is predicted, and with how many features)")
     add_reading_options(fit)
     return fit

@@ -11,6 +11,8 @@ from .. import estimators, selection
 from .files.options import ReadingOptions
 
 FOLDS = 5
+#: What ``fit --out`` writes.
+FILES = ("model.json", "features.csv", "predictions.csv", "report.html")
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def write_features(fitted: FittedModel) -> str:
     if found.outputs:
         frame.columns = [f"{name} {output}".strip() for name, output in frame.columns]
     names = [name for name in frame.columns if str(name).split(" ")[0] == "coefficient"]
-    table = frame.reset_index(names="feature")
+    table = frame.reset_index(names=["column", "feature"] if frame.index.nlevels == 2 else "feature")
     last = {"feature": "(intercept)", **dict(zip(names, np.atleast_1d(found.intercept).tolist(), strict=True))}
     return _write(pd.concat([table, pd.DataFrame([last])], ignore_index=True)[table.columns])
 
