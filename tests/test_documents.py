@@ -30,7 +30,11 @@ def test_ci_runs_the_command_of_the_readme() -> None:
         "README.md",
         "CONTRIBUTING.md",
         "SECURITY.md",
+        "docs/command.md",
+        "docs/comparison.md",
         "docs/guide.md",
+        "docs/inference.md",
+        "docs/tables.md",
         "docs/estimators.md",
         "docs/graphs.md",
         "docs/benchmarks.md",
@@ -67,7 +71,7 @@ PARTS = {
     "Step",
     "StockData",
 }
-PACKAGES = ("objectives", "sparsity", "debias", "solvers", "estimators", "selection", "plots", "datasets", "theory")
+PACKAGES = ("objectives", "sparsity", "debias", "solvers", "estimators", "selection", "plots", "datasets", "tables", "theory")
 
 
 def test_every_public_class_is_documented_with_an_example() -> None:

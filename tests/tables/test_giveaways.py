@@ -53,7 +53,7 @@ def test_lines_say_what_was_done() -> None:
     assert lines == [
         "Left out: id (it numbers the rows from 0 to 39)",
         "Text as categories: town (3 values, missing in 10 rows as one more), \\x1b[31mred (2 values)",
-        "Text as numbers: price (currency removed)",
+        "Text as numbers: price (thousands separated; currency removed)",
         "Dates in parts: when (month, day, weekday)",
         "Missing numbers replaced by the median: gaps (1 row)",
     ]

@@ -161,6 +161,12 @@ def _describe_numbers(text: pd.Series, numbers: Array, decimal: str) -> tuple[st
     remarks = []
     if decimal == ",":
         remarks.append("decimal commas")
+    if any(
+        GROUPED.match(match["number"])
+        for cell in text.iloc[:FEW_CELLS]
+        if (match := NUMBER.match(cell[:LONGEST_NUMBER]))
+    ):
+        remarks.append("thousands separated")
     for mark, meaning in (("%", "percent signs removed"), ("[$€£¥₹]|USD|EUR|GBP|CHF", "currency removed")):
         if text.str.contains(mark, regex=True).any():
             remarks.append(meaning)
