@@ -175,6 +175,8 @@ def _write_notes(
                 "increase of f as the same fraction"
             )
     notes += () if uncertainty is None else uncertainty.notes
+    if units.outputs:
+        notes.append("standardized coefficients and intervals of each column are in .frame")
     return [*notes, *_find_doubts(model, values)]
 
 
