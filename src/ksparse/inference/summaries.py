@@ -86,6 +86,19 @@ class Summary:
         How the intervals were made.
     notes : tuple of str
         What the columns mean, and what is missing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ksparse import SparseLinearRegression
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> summary = SparseLinearRegression(k=3).fit(X, y).summary(intervals=None)
+    >>> summary.units[["fraction", "replacement", "replacement_fraction"]].round(3)
+          fraction replacement  replacement_fraction
+    unit
+    bmi      0.215          s3                 0.149
+    s5       0.175          s3                 0.104
+    bp       0.043          s1                 0.021
     """
 
     title: str
