@@ -69,6 +69,7 @@ def test_without_samples_it_shows_what_is_known_and_says_what_is_missing() -> No
     summary = model.summary()
     assert summary.features.columns.tolist() == [
         "unit",
+        "deviation",
         "coefficient",
         "standardized",
         "odds_ratio",

@@ -60,11 +60,12 @@ class Summary:
     title : str
         What the model is.
     features : DataFrame
-        One row for each selected feature: ``unit``, ``coefficient``, ``standardized`` (per standard deviation of the
-        feature), ``odds_ratio`` (logistic regression of two classes) or ``rate_ratio`` (Poisson), which is
-        exp(coefficient), ``odds_ratio_standardized`` or ``rate_ratio_standardized``, which is exp(standardized), the
-        interval of the coefficient from ``low`` to ``high``, and ``p_value``. With several classes or responses the
-        columns have two levels: these names, and the class or response.
+        One row for each selected feature: ``unit``, ``deviation`` (its standard deviation), ``coefficient``,
+        ``standardized`` (the coefficient per standard deviation), ``odds_ratio`` (logistic regression of two classes)
+        or ``rate_ratio`` (Poisson), which is exp(coefficient), ``odds_ratio_standardized`` or
+        ``rate_ratio_standardized``, which is exp(standardized), the interval of the coefficient from ``low`` to
+        ``high``, and ``p_value``. With several classes or responses the columns have two levels: these names, and the
+        class or response.
     units : DataFrame
         One row for each selected unit: ``n_features``; ``frequency``, the fraction of the resamples in which it is
         selected; ``increase`` of f and ``loss_increase`` of the mean loss if it is left out, with the others refitted;
