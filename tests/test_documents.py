@@ -51,7 +51,15 @@ def test_links_lead_somewhere(name: str) -> None:
 
 #: What people meet only through other things: interfaces to implement, and parts that results are made of.
 INTERFACES = {"Objective", "Point", "LinearObjective", "Sparsity", "Units", "Solver", "StepRule"}
-INTERFACES |= {"GraphModel", "SparseEstimator", "SparseLinearModel", "Loss", "JointLoss", "TwiceDifferentiable"}
+INTERFACES |= {
+    "GraphModel",
+    "Summarized",
+    "SparseEstimator",
+    "SparseLinearModel",
+    "Loss",
+    "JointLoss",
+    "TwiceDifferentiable",
+}
 PARTS = {
     "Budget",
     "SolverState",
@@ -71,7 +79,19 @@ PARTS = {
     "Step",
     "StockData",
 }
-PACKAGES = ("objectives", "sparsity", "debias", "solvers", "estimators", "selection", "plots", "datasets", "tables", "theory")
+PACKAGES = (
+    "objectives",
+    "sparsity",
+    "debias",
+    "solvers",
+    "estimators",
+    "inference",
+    "selection",
+    "plots",
+    "datasets",
+    "tables",
+    "theory",
+)
 
 
 def test_every_public_class_is_documented_with_an_example() -> None:

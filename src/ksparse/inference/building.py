@@ -94,6 +94,8 @@ def _tabulate_features(
             columns["p_value"] = uncertainty.p_values[:, positions]
     table: dict[Any, AnyArray] = {}
     table[("unit", "") if units.outputs else "unit"] = units.names[units.number[features]]
+    if deviations is not None:
+        table[("deviation", "") if units.outputs else "deviation"] = deviations[positions]
     for name, rows in columns.items():
         heads: list[Any] = [(name, output) for output in units.outputs] or [name]
         table |= dict(zip(heads, rows, strict=True))
@@ -175,6 +177,8 @@ def _write_notes(
                 "increase of f as the same fraction"
             )
     notes += () if uncertainty is None else uncertainty.notes
+    if units.outputs:
+        notes.append("standardized coefficients and intervals of each column are in .frame")
     return [*notes, *_find_doubts(model, values)]
 
 

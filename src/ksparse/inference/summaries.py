@@ -60,11 +60,12 @@ class Summary:
     title : str
         What the model is.
     features : DataFrame
-        One row for each selected feature: ``unit``, ``coefficient``, ``standardized`` (per standard deviation of the
-        feature), ``odds_ratio`` (logistic regression of two classes) or ``rate_ratio`` (Poisson), which is
-        exp(coefficient), ``odds_ratio_standardized`` or ``rate_ratio_standardized``, which is exp(standardized), the
-        interval of the coefficient from ``low`` to ``high``, and ``p_value``. With several classes or responses the
-        columns have two levels: these names, and the class or response.
+        One row for each selected feature: ``unit``, ``deviation`` (its standard deviation), ``coefficient``,
+        ``standardized`` (the coefficient per standard deviation), ``odds_ratio`` (logistic regression of two classes)
+        or ``rate_ratio`` (Poisson), which is exp(coefficient), ``odds_ratio_standardized`` or
+        ``rate_ratio_standardized``, which is exp(standardized), the interval of the coefficient from ``low`` to
+        ``high``, and ``p_value``. With several classes or responses the columns have two levels: these names, and the
+        class or response.
     units : DataFrame
         One row for each selected unit: ``n_features``; ``frequency``, the fraction of the resamples in which it is
         selected; ``increase`` of f and ``loss_increase`` of the mean loss if it is left out, with the others refitted;
@@ -86,6 +87,19 @@ class Summary:
         How the intervals were made.
     notes : tuple of str
         What the columns mean, and what is missing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ksparse import SparseLinearRegression
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> summary = SparseLinearRegression(k=3).fit(X, y).summary(intervals=None)
+    >>> summary.units[["fraction", "replacement", "replacement_fraction"]].round(3)
+          fraction replacement  replacement_fraction
+    unit
+    bmi      0.215          s3                 0.149
+    s5       0.175          s3                 0.104
+    bp       0.043          s1                 0.021
     """
 
     title: str
