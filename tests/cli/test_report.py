@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
 
 from ksparse._types import Array
 from ksparse.cli.reporting import distributions, feature_table, gather_report, source, states
-from ksparse.cli.reporting.curves import calibrate, find_wilson_interval, trace_curves
+from ksparse.cli.reporting.curves import calibrate, trace_curves
+from ksparse.inference import score_interval
+from ksparse.inference.score_intervals import find_wilson_interval
 
 from .pages import find_state, fit, fit_cancer, fit_diabetes
 
@@ -44,16 +45,9 @@ def test_calibration_is_that_of_scikit_learn() -> None:
     assert [part.tolist() for part in same] == [[pytest.approx(0.3)], [TRUTH.mean()], [500]]
 
 
-def test_intervals_of_fractions_solve_their_equation() -> None:
-    low, high = find_wilson_interval(40, 50)
-    for end in (low, high):  # |p̂ − p| = z·√(p(1−p)/n)
-        assert abs(0.8 - end) == pytest.approx(1.959964 * np.sqrt(end * (1 - end) / 50), rel=1e-5)
-    assert binom.cdf(40, 50, low) > 0.95  # and it is on the right side
-
-
 @pytest.fixture(scope="module")
 def cancer() -> dict[str, Any]:
-    return gather_report(fit_cancer(), date(2026, 3, 9))
+    return gather_report(fit_cancer(), date(2026, 3, 9), resamples=0)
 
 
 def test_each_model_is_scored_on_the_held_out_rows(cancer: dict[str, Any]) -> None:
@@ -109,7 +103,7 @@ def test_the_summary_says_what_is_true(cancer: dict[str, Any]) -> None:
     summary = cancer["summary"]
     accuracy = fitted.scores["Accuracy"][1]
     assert accuracy is not None
-    low, high = find_wilson_interval(round(accuracy * len(fitted.test)), len(fitted.test))
+    low, high = find_wilson_interval(accuracy, len(fitted.test), 0.95)
     assert summary["title"] == "Predicting diagnosis with 4 of 30 features"
     assert f"is predicted right in {100 * accuracy:.1f}% of 143 rows that the model has not seen" in summary["result"]
     assert f"(95% interval: {100 * low:.1f}% to {100 * high:.1f}%)" in summary["result"]
@@ -119,7 +113,7 @@ def test_the_summary_says_what_is_true(cancer: dict[str, Any]) -> None:
 
 
 def test_a_number(tmp_path: Path) -> None:
-    fitted, data = fit_diabetes(), gather_report(fit_diabetes())
+    fitted, data = fit_diabetes(), gather_report(fit_diabetes(), resamples=0)
     y, train = fitted.y[fitted.test], fitted.y[fitted.train]
     state = data["states"][data["chosen"]]
     prediction = fitted.model.predict(fitted.data.X[fitted.test])
@@ -153,16 +147,16 @@ def test_no_skill_is_said_loudly(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     labels = np.where(rng.random(150) < 0.12, "yes", "no").tolist()
     path = write_table(tmp_path / "a.csv", labels, rng.standard_normal((150, 3)))
-    summary = gather_report(fit(data=str(path), target="y", k=2, alpha=1.0))["summary"]
+    summary = gather_report(fit(data=str(path), target="y", k=2, alpha=1.0), resamples=0)["summary"]
     assert summary["verdict"] == "No better than always answering “no”."
     assert any("It never answers “yes”" in line for line in summary["more"])
     path = write_table(tmp_path / "b.csv", rng.standard_normal(150).tolist(), rng.standard_normal((150, 3)))
-    summary = gather_report(fit(data=str(path), target="y", k=2, alpha=1.0))["summary"]
+    summary = gather_report(fit(data=str(path), target="y", k=2, alpha=1.0), resamples=0)["summary"]
     assert summary["verdict"] == "No better than always answering the mean."
 
 
 def test_without_held_out_rows_and_without_features() -> None:
-    data = gather_report(fit(data="diabetes", k=0, alpha=0.0, test=0.0))
+    data = gather_report(fit(data="diabetes", k=0, alpha=0.0, test=0.0), resamples=0)
     assert (data["heldOut"], data["rowCount"], len(data["states"]), data["choice"], data["paths"]) == (
         False, 442, 1, None, [],
     )  # fmt: skip
@@ -177,7 +171,7 @@ def test_other_models_and_criteria(options: dict[str, str], tmp_path: Path) -> N
     X = rng.standard_normal((90, 3))
     path = write_table(tmp_path / "a.csv", rng.poisson(np.exp(X[:, 0])).tolist(), X)
     ks = {} if "criterion" in options else {"ks": (0, 1)}
-    data = gather_report(fit(data=str(path), target="y", **({"task": "regression"} | options), **ks))
+    data = gather_report(fit(data=str(path), target="y", **({"task": "regression"} | options), **ks), resamples=0)
     heads = [column["head"]["text"] for column in find_state(data, 1)["table"]["columns"]]
     assert ("Rate ratio per SD" in heads) == (options.get("task") == "poisson")
     assert data["heads"][0] == ("BIC" if "criterion" in options else "Average loss")
@@ -189,7 +183,7 @@ def test_large_fits_are_cut_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(states, "MOST_CURVES", 1)
     monkeypatch.setattr(states, "MOST_PREDICTED_ROWS", 50)
     monkeypatch.setattr(source, "MOST_MODELS", 3)
-    data = gather_report(fit(data="breast-cancer", ks=(1, 2, 3, 4, 5, 12), alpha=0.01))
+    data = gather_report(fit(data="breast-cancer", ks=(1, 2, 3, 4, 5, 12), alpha=0.01), resamples=0)
     assert len(data["states"]) <= 3 + 1
     assert data["states"][data["chosen"]]["k"] == 12
     table = find_state(data, 12)["table"]
@@ -208,3 +202,36 @@ def test_units_of_several_features_are_counted_once() -> None:
     assert places == list(range(places[0], places[0] + len(places)))  # together in the table
     assert grouped.unit_count == len(set(grouped.units or []))
     assert feature_table.tabulate_features(grouped, 4).rows[places[0]].unit == "shape"
+
+
+def test_worth_and_intervals_are_those_of_inference() -> None:
+    fitted = fit(data="diabetes", k=3, alpha=0.0)
+    data = gather_report(fitted, resamples=10)
+    state = data["states"][0]
+    X, y = fitted.data.X[fitted.train], fitted.y[fitted.train]
+    selected = np.flatnonzero(fitted.model.support_).tolist()
+
+    def sum_squares(features: list[int]) -> float:
+        A = np.column_stack([X[:, features], np.ones(len(y))])
+        return float(np.square(y - A @ np.linalg.lstsq(A, y)[0]).sum())
+
+    explained = sum_squares([]) - sum_squares(selected)
+    names = fitted.data.names
+    for each in state["worth"]:
+        others = [feature for feature in selected if names[feature] != each["name"]["text"]]
+        lost = (sum_squares(others) - sum_squares(selected)) / explained
+        assert each["loss"] == pytest.approx(lost, rel=1e-3)
+        best = each["substitutes"][0]
+        cost = (sum_squares([*others, names.index(best["name"]["text"])]) - sum_squares(selected)) / explained
+        assert best["cost"] == pytest.approx(cost, rel=1e-3)
+    summary = fitted.model.summary(X, y, resamples=10)
+    for row in state["table"]["rows"]:
+        feature = names.index(row["name"]["text"])
+        low, high = summary.features.loc[f"x{feature}", ["low", "high"]] * fitted.scaler.scale_[feature]
+        largest = max(abs(other["values"][0] / other["bars"][0]) for other in state["table"]["rows"])
+        np.testing.assert_allclose(row["spread"], np.clip(np.array([low, high]) / largest, -1, 1), atol=2e-3)
+        assert row["values"][1] == pytest.approx(high - low, rel=1e-3)
+    interval = score_interval(
+        "r2", fitted.y[fitted.test], fitted.model.predict(fitted.data.X[fitted.test]), resamples=1000
+    )
+    assert state["cards"][1]["note"] == f"95% interval {interval.low:.3f} to {interval.high:.3f}"

@@ -48,7 +48,7 @@ class Elements(HTMLParser):
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:
     path = write_evil_table(tmp_path)
-    page = render_report(fit(data=str(path), target=f"t{EVIL}", ks=(1, 2), alpha=0.01, title=EVIL))
+    page = render_report(fit(data=str(path), target=f"t{EVIL}", ks=(1, 2), alpha=0.01, title=EVIL), resamples=0)
     elements = Elements(page)
     assert elements.tags.count("script") == 3
     assert not {"img", "iframe", "a", "form"} & set(elements.tags)
@@ -71,7 +71,7 @@ def test_data_cannot_end_its_element() -> None:
 
 
 def test_only_the_scripts_of_the_page_run() -> None:
-    page = render_report(fit_cancer())
+    page = render_report(fit_cancer(), resamples=0)
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
     assert policy is not None
     allowed = policy[1].replace("&#39;", "'").replace("&#x2B;", "+")
@@ -84,9 +84,9 @@ def test_only_the_scripts_of_the_page_run() -> None:
 
 def test_the_same_fit_gives_the_same_page() -> None:
     day = date(2026, 1, 2)
-    assert render_report(fit_diabetes(), day=day) == render_report(fit_diabetes(), day=day)
-    assert "2 January 2026" in render_report(fit_diabetes(), day=day)
-    assert "<time>" not in render_report(fit_diabetes())
+    assert render_report(fit_diabetes(), day=day, resamples=0) == render_report(fit_diabetes(), day=day, resamples=0)
+    assert "2 January 2026" in render_report(fit_diabetes(), day=day, resamples=0)
+    assert "<time>" not in render_report(fit_diabetes(), resamples=0)
 
 
 def test_title_and_no_words_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,7 +104,7 @@ def test_numbers_of_features_of_svmlight(tmp_path: Path) -> None:
     X = sparse.random_array((80, 50), density=0.2, rng=np.random.default_rng(0), format="csr")
     y = 3 * X[:, [6]].toarray().ravel() + 0.01 * np.random.default_rng(1).standard_normal(80)
     dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=False)
-    data = read_data(render_report(fit(data=str(tmp_path / "a.svm"), ks=(1, 2), alpha=0.0)))
+    data = read_data(render_report(fit(data=str(tmp_path / "a.svm"), ks=(1, 2), alpha=0.0), resamples=0))
     assert "(number 7" in data["summary"]["result"]
     assert data["predictsFrom"] == "svm"
 
@@ -115,7 +115,7 @@ def test_wide_data_give_a_small_page(tmp_path: Path) -> None:
     X = rng.standard_normal((60, 22_000)).astype(np.float32)
     dump_svmlight_file(np.round(X, 1), X[:, 5] + X[:, 77], str(tmp_path / "a.svm"), zero_based=False)
     options = {"criterion": "bic", "ks": (1, 2, 30), "alpha": 0.1}
-    page = render_report(fit(data=str(tmp_path / "a.svm"), **options))
+    page = render_report(fit(data=str(tmp_path / "a.svm"), **options), resamples=0)
     assert len(page.encode()) < LARGEST_PAGE
     assert "of 22,000 features" in page
 

@@ -14,8 +14,9 @@ from ...wording import escape_control
 from ..fitting import FittedModel
 from .details import list_details, list_scores
 from .distributions import choose_drawn, draw_distributions
+from .inferred import RESAMPLES, summarize_models
 from .numbers import make_label, round_numbers
-from .sentences import summarize
+from .sentences import conclude
 from .source import Source, is_usable, take_source
 from .states import choose_predicted_rows, describe_state, list_score_heads
 from .trajectories import describe_choice_of_k, trace_coefficients
@@ -23,7 +24,7 @@ from .trajectories import describe_choice_of_k, trace_coefficients
 __all__ = ["gather_report"]
 
 
-def gather_report(fitted: FittedModel, day: date | None = None) -> dict[str, Any]:
+def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: int = RESAMPLES) -> dict[str, Any]:
     """All that the page shows; the same fit and day give the same dictionary.
 
     Parameters
@@ -32,6 +33,8 @@ def gather_report(fitted: FittedModel, day: date | None = None) -> dict[str, Any
         The fit.
     day : date, optional
         When it was made; by default the page has no date.
+    resamples : int, optional
+        Bootstrap resamples for intervals of coefficients; none if 0.
 
     Returns
     -------
@@ -41,7 +44,8 @@ def gather_report(fitted: FittedModel, day: date | None = None) -> dict[str, Any
     """
     source = take_source(fitted)
     shown, drawn = choose_predicted_rows(source), choose_drawn(source)
-    states = [describe_state(source, k, shown, drawn[k]) for k in source.models]
+    summaries = summarize_models(source, resamples)
+    states = [describe_state(source, k, shown, drawn[k], summaries.get(k)) for k in source.models]
     scores = {
         state.k: {name: np.nan if value is None else value for name, value in state.scores.items()} for state in states
     }
@@ -49,7 +53,7 @@ def gather_report(fitted: FittedModel, day: date | None = None) -> dict[str, Any
     heads, rows = list_scores(source)
     choice = describe_choice_of_k(source)
     return {
-        "summary": asdict(summarize(source, scores)),
+        "summary": asdict(conclude(source, scores)),
         "source": escape_control(source.data),
         "version": version("ksparse"),
         "date": "" if day is None else f"{day.day} {day:%B %Y}",
@@ -63,6 +67,7 @@ def gather_report(fitted: FittedModel, day: date | None = None) -> dict[str, Any
         "notes": describe_notes(source),
         "states": [asdict(state) for state in states],
         "heads": list_score_heads(source, next(iter(scores.values()))),
+        "resamples": resamples,
         "choice": None if choice is None else asdict(choice),
         "paths": [asdict(part) for part in trace_coefficients(source)],
         "distributions": {str(key): asdict(value) for key, value in draw_distributions(source, features).items()},

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from ..._types import AnyArray, Array, IntArray
+from ...inference.score_intervals import find_wilson_interval
 from .numbers import round_number, round_numbers
 
+#: Level of all intervals.
+LEVEL = 0.95
 #: Points of a ROC curve; more cannot be seen.
 MOST_CORNERS = 150
 #: Thresholds at which decisions are counted.
@@ -59,7 +60,7 @@ def trace_curves(truth: AnyArray, probability: Array) -> Curves:
             kept = np.linspace(0, len(false_rate) - 1, MOST_CORNERS).round().astype(int)
             false_rate, true_rate = false_rate[kept], true_rate[kept]
     predicted, observed, counts = calibrate(truth, probability)
-    limits = [find_wilson_interval(round(f * n), n) for f, n in zip(observed.tolist(), counts.tolist(), strict=True)]
+    limits = [find_wilson_interval(f, n, LEVEL) for f, n in zip(observed.tolist(), counts.tolist(), strict=True)]
     called = probability[:, None] >= THRESHOLDS
     return Curves(
         positives,
@@ -86,17 +87,3 @@ def calibrate(truth: AnyArray, probability: Array) -> tuple[Array, Array, IntArr
     kept = counts > 0
     predicted, observed = (np.bincount(places, weights=part)[kept] / counts[kept] for part in (probability, truth))
     return predicted, observed, counts[kept]
-
-
-def find_wilson_interval(hits: int, rows: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a fraction (Wilson, JASA 1927, "Probable inference …").
-
-    Examples
-    --------
-    >>> from ksparse.cli.reporting.curves import find_wilson_interval
-    >>> low, high = find_wilson_interval(18, 18)
-    >>> round(low, 2), high
-    (0.82, 1.0)
-    """
-    interval: Any = binomtest(int(hits), int(rows)).proportion_ci(method="wilson")
-    return float(interval.low), float(interval.high)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from .numbers import Label, make_label, round_number, write_number
+from .inferred import Spread
+from .numbers import NO_NUMBER, Label, make_label, round_number, write_number
 from .source import Source
 
 #: Features that a table shows; the model itself has all of them.
@@ -17,6 +17,10 @@ MOST_FEATURES = 200
 MOST_COEFFICIENTS = 40_000
 #: An odds ratio beyond this, or below its inverse, is not written out.
 LARGEST_RATIO = 1e6
+#: An interval is drawn up to this multiple of the largest effect.
+WIDEST_INTERVAL = 1.6
+INTERVAL_HINT = "of the effect per SD over resamples of the rows, on each of which the features are selected again"
+FREQUENCY_HINT = "Fraction of the resamples in which the feature is selected"
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class Row:
     values: list[float | None]
     texts: list[str]
     bars: list[float]
+    spread: list[float] | None  # the ends of the interval of the bar
 
 
 @dataclass(frozen=True)
@@ -50,34 +55,40 @@ class FeatureTable:
     legend: list[str] = field(default_factory=list)  # what a bar to the left and to the right means
 
 
-def tabulate_features(source: Source, k: int) -> FeatureTable:
-    """The table of the model with k features."""
-    features = source.rank_features(k)
-    outputs = len(source.coefficients(k, standardize=True))
+def tabulate_features(source: Source, k: int, spreads: Mapping[int, Spread] | None = None) -> FeatureTable:
+    """The table of the model with k features, with intervals where they are given and there is one output."""
+    features, spreads = source.rank_features(k), spreads or {}
+    standardized, raw = source.coefficients(k, standardize=True), source.coefficients(k, standardize=False)
+    outputs = len(raw)
     most = max(10, min(MOST_FEATURES, MOST_COEFFICIENTS // (2 * outputs * len(source.models))))
-    shown = features[:most]
-    standardized = source.coefficients(k, standardize=True)
+    ends = [source.scale[feature] * end for feature, each in spreads.items() for end in (each.low, each.high)]
     largest = float(np.abs(standardized).max(initial=0.0)) or 1.0
-    raw, means = source.coefficients(k, standardize=False), source.intercepts(k, standardize=True)
-    starts = source.intercepts(k, standardize=False)
-    columns = list_columns(source, outputs)
+    # Intervals may be far wider than coefficients, which should remain visible.
+    largest = min(max([largest, *np.abs(ends)]), WIDEST_INTERVAL * largest)
+    columns = list_columns(source, outputs, bool(spreads))
     rows = []
-    for feature in shown:
-        values = _arrange(source, standardized[:, feature].tolist(), raw[:, feature].tolist())
-        rows.append(
-            Row(
-                make_label(source.names[feature]),
-                "" if source.units is None else make_label(source.find_unit(feature)).text,
-                [round_number(value) for value in values],
-                _write(source, values, outputs),
-                [round(value / largest, 3) for value in standardized[:, feature].tolist()],
+    for feature in features[:most]:
+        spread = spreads.get(feature)
+        cells = _list_cells(source, standardized[:, feature].tolist(), raw[:, feature].tolist())
+        if spreads:
+            cells = _add_spread(cells, spread, source.scale[feature])
+        bars = [round(value / largest, 3) for value in standardized[:, feature].tolist()]
+        sides = None
+        if spread is not None:
+            both = np.clip(
+                [spread.low * source.scale[feature] / largest, spread.high * source.scale[feature] / largest], -1, 1
             )
-        )
-    intercept = _arrange(source, means.tolist(), starts.tolist())
-    texts = _write(source, intercept, outputs)
-    if outputs == 1 and has_ratio(source):
-        texts[1] = ""
-    return FeatureTable(columns, rows, texts, len(features) - len(shown), describe_bars(source))
+            sides = both.round(3).tolist()
+        unit = "" if source.units is None else make_label(source.find_unit(feature)).text
+        values, texts = [round_number(value) for value, _ in cells], [text for _, text in cells]
+        rows.append(Row(make_label(source.names[feature]), unit, values, texts, bars, sides))
+    starts = source.intercepts(k, standardize=True).tolist(), source.intercepts(k, standardize=False).tolist()
+    intercept = [text for _, text in _list_cells(source, *starts)]
+    if has_ratio(source):
+        intercept[1] = ""
+    if spreads:
+        intercept = [intercept[0], "", *intercept[1:], ""]
+    return FeatureTable(columns, rows, intercept, max(0, len(features) - most), describe_bars(source))
 
 
 def has_ratio(source: Source) -> bool:
@@ -85,7 +96,7 @@ def has_ratio(source: Source) -> bool:
     return source.task.name == "poisson" or len(source.classes) == 2
 
 
-def list_columns(source: Source, outputs: int) -> list[Column]:
+def list_columns(source: Source, outputs: int, with_spread: bool) -> list[Column]:
     """The columns of numbers, in the order of the cells of a row."""
     per_deviation = "when the feature grows by one standard deviation (SD)"
     per_unit = "when the feature grows by one of its own units"
@@ -95,10 +106,13 @@ def list_columns(source: Source, outputs: int) -> list[Column]:
         standardized = [Column(head, f"{what} {per_deviation}", "standardized") for head in heads]
         return standardized + [Column(head, f"{what} {per_unit}", "raw") for head in heads]
     columns = [Column(make_label("Effect per SD"), f"{what} {per_deviation}")]
+    if with_spread:
+        columns.append(Column(make_label("95% interval"), INTERVAL_HINT))
     if has_ratio(source):
         name = "Rate ratio" if source.task.name == "poisson" else "Odds ratio"
         columns.append(Column(make_label(f"{name} per SD"), f"{name} {per_deviation}"))
-    return [*columns, Column(make_label("Effect per unit"), f"{what} {per_unit}")]
+    columns.append(Column(make_label("Effect per unit"), f"{what} {per_unit}"))
+    return [*columns, Column(make_label("Selected again"), FREQUENCY_HINT)] if with_spread else columns
 
 
 def describe_effect(source: Source) -> str:
@@ -124,19 +138,25 @@ def describe_bars(source: Source) -> list[str]:
     return [f"lower {target} as it grows", f"higher {target} as it grows"]
 
 
-def _arrange(source: Source, standardized: list[float], raw: list[float]) -> list[float]:
-    """Cells in the order of the columns."""
-    if len(standardized) > 1 or not has_ratio(source):
-        return [*standardized, *raw]
+def _list_cells(source: Source, standardized: list[float], raw: list[float]) -> list[tuple[float, str]]:
+    """Values and texts in the order of the columns, without intervals."""
+    cells = [(value, write_number(value, sign=True)) for value in [*standardized, *raw]]
+    if not has_ratio(source):
+        return cells
     with np.errstate(over="ignore"):
-        return [*standardized, float(np.exp(standardized[0])), *raw]
+        ratio = float(np.exp(standardized[0]))
+    return [cells[0], (ratio, _write_ratio(ratio)), *cells[1:]]
 
 
-def _write(source: Source, values: Sequence[Any], outputs: int) -> list[str]:
-    texts = [write_number(value, sign=True) for value in values]
-    if outputs == 1 and has_ratio(source):
-        texts[1] = _write_ratio(values[1])
-    return texts
+def _add_spread(cells: list[tuple[float, str]], spread: Spread | None, scale: float) -> list[tuple[float, str]]:
+    """The cells with an interval, sorted by its width, and a frequency."""
+    if spread is None:
+        return [cells[0], (np.nan, ""), *cells[1:], (np.nan, "")]
+    low, high = spread.low * scale, spread.high * scale
+    interval = (high - low, f"{write_number(low, 2, sign=True)} to {write_number(high, 2, sign=True)}")
+    known = np.isfinite(spread.frequency)
+    frequency = (spread.frequency, f"{100 * spread.frequency:.0f}%" if known else NO_NUMBER)
+    return [cells[0], interval, *cells[1:], frequency]
 
 
 def _write_ratio(ratio: float) -> str:

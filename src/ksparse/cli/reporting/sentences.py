@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...wording import cut_text
-from .curves import find_wilson_interval
+from .inferred import compare_with_constant
 from .numbers import make_label, write_number, write_percent
 from .source import Source
 from .states import find_constant_error
@@ -16,11 +16,11 @@ from .states import find_constant_error
 #: Features that a sentence names.
 MOST_NAMED = 4
 #: Letters of a name in a sentence.
-LONGEST_NAME = 40
+LONGEST_IN_SENTENCE = 40
 
 
 @dataclass(frozen=True)
-class Summary:
+class Conclusion:
     """What the page says first."""
 
     title: str
@@ -30,7 +30,7 @@ class Summary:
     hint: str  # a milder warning; empty if there is none
 
 
-def summarize(source: Source, scores: dict[int, dict[str, float]]) -> Summary:
+def conclude(source: Source, scores: dict[int, dict[str, float]]) -> Conclusion:
     """The summary of the chosen model, from the scores of all.
 
     Parameters
@@ -48,12 +48,12 @@ def summarize(source: Source, scores: dict[int, dict[str, float]]) -> Summary:
     result, more, verdict, hint = say(source, scores)
     if not len(source.held_out):
         hint = "No rows were held out: a model looks better on the rows it was fitted to than on new ones."
-    return Summary(title, result, more, verdict, hint)
+    return Conclusion(title, result, more, verdict, hint)
 
 
 def name_in_sentence(name: Any) -> str:
     """A name from the data within a sentence."""
-    return cut_text(name, LONGEST_NAME) or "the target"
+    return cut_text(name, LONGEST_IN_SENTENCE) or "the target"
 
 
 def count_units(source: Source, count: int) -> str:
@@ -72,7 +72,7 @@ def name_units(source: Source, k: int) -> str:
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
 
 
-def describe_units(source: Source, k: int) -> str:
+def name_features(source: Source, k: int) -> str:
     """The features of a model, with their names."""
     count = len(source.rank_units(k))
     if not count:
@@ -103,14 +103,19 @@ def find_answer(source: Source) -> Any:
 def _summarize_classes(source: Source, scores: dict[int, dict[str, float]]) -> tuple[str, list[str], str, str]:
     chosen, rows = scores[source.k], len(source.rows)
     accuracy, baseline = chosen["Accuracy"], chosen["Baseline accuracy (majority class)"]
-    low, high = find_wilson_interval(round(accuracy * rows), rows)
-    right, limits = write_percent(accuracy, rows), f"{write_percent(low, rows)} to {write_percent(high, rows)}"
+    comparison = compare_with_constant(source)
+    assert comparison is not None  # there is an accuracy in any case
+    score = comparison.score
+    right, limits = (
+        write_percent(accuracy, rows),
+        f"{write_percent(score.low, rows)} to {write_percent(score.high, rows)}",
+    )
     result = (
-        f"{describe_units(source, source.k)}, {name_in_sentence(source.target)} is predicted right in {right} of"
+        f"{name_features(source, source.k)}, {name_in_sentence(source.target)} is predicted right in {right} of"
         f" {describe_rows(source)} (95% interval: {limits})."
     )
     answer = make_label(find_answer(source)).text
-    constant = f"always answering “{cut_text(answer, LONGEST_NAME)}”"
+    constant = f"always answering “{cut_text(answer, LONGEST_IN_SENTENCE)}”"
     more = [f"{constant[0].upper()}{constant[1:]} would be right in {write_percent(baseline, rows)}."]
     smaller = find_smaller(source)
     if smaller is not None:
@@ -125,8 +130,8 @@ def _summarize_classes(source: Source, scores: dict[int, dict[str, float]]) -> t
                 "Its probabilities still tell the classes apart to some degree (area under the ROC curve"
                 f" {chosen['ROC AUC']:.2f}): another threshold may serve better than one half."
             )
-    elif low <= baseline:
-        hint = f"On so few rows, this is not clearly better than {constant}."
+    elif not comparison.is_better:
+        hint = f"On these rows, this is not clearly better than {constant}."
     return result, more, verdict, hint
 
 
@@ -143,10 +148,10 @@ def _describe_unanswered(source: Source) -> list[str]:
 
 def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> tuple[str, list[str], str, str]:
     chosen, constant = scores[source.k], find_constant_error(source)
-    name, explained = next(iter(chosen.items()))
+    explained = next(iter(chosen.values()))
     error, target = chosen["RMSE"], name_in_sentence(source.target)
     result = (
-        f"{describe_units(source, source.k)}, the predicted {target} is typically off by {write_number(error)} in"
+        f"{name_features(source, source.k)}, the predicted {target} is typically off by {write_number(error)} in"
         f" {describe_rows(source)}"
     )
     if np.isfinite(explained) and explained > 0:
@@ -160,7 +165,7 @@ def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> t
         more.append(f"With {count_units(source, smaller)} it would be {other}.")
     worse = not error < constant or not explained > 0
     verdict = "No better than always answering the mean." if worse else ""
-    hint = ""
-    if not worse and 1 - (error / constant) ** 2 < 0.05:
-        hint = f"This is hardly better than always answering the mean ({name} {explained:.2f})."
+    comparison = compare_with_constant(source)
+    unsure = not worse and comparison is not None and not comparison.is_better
+    hint = "On these rows, this is not clearly better than always answering the mean." if unsure else ""
     return f"{result}.", more, verdict, hint

@@ -8,8 +8,11 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from ..._types import AnyArray, Array, IntArray
-from .curves import Curves, find_wilson_interval, trace_curves
+from ...inference import Summary
+from ...inference.score_intervals import find_wilson_interval
+from .curves import LEVEL, Curves, trace_curves
 from .feature_table import FeatureTable, tabulate_features
+from .inferred import FeatureWorth, find_score_interval, find_spreads, list_worth
 from .numbers import NO_NUMBER, round_numbers, write_number, write_percent, write_with_error
 from .source import Source, ignore_overflow, is_usable
 
@@ -44,6 +47,7 @@ class State:
     predictions: list[list[float | None]]  # for each class its probabilities, or once the predicted numbers
     predicted: list[int]  # positions of the predicted classes
     drawn: list[int]  # features whose values are drawn
+    worth: list[FeatureWorth]  # of the selected features; empty if it is not known
 
 
 def choose_predicted_rows(source: Source) -> IntArray:
@@ -58,7 +62,7 @@ def choose_predicted_rows(source: Source) -> IntArray:
     return np.sort(np.random.default_rng(source.seed).permutation(count)[:most])
 
 
-def describe_state(source: Source, k: int, shown: IntArray, drawn: list[int]) -> State:
+def describe_state(source: Source, k: int, shown: IntArray, drawn: list[int], summary: Summary | None) -> State:
     """All that a page shows of the model with k features.
 
     Parameters
@@ -71,16 +75,18 @@ def describe_state(source: Source, k: int, shown: IntArray, drawn: list[int]) ->
         Positions in ``source.rows`` of the rows whose predictions are given.
     drawn : list of int
         Features whose values are drawn.
+    summary : Summary, optional
+        What is known about the model.
     """
     scores = source.compute_scores(k)
-    table = tabulate_features(source, k)
+    table, worth = tabulate_features(source, k, find_spreads(summary)), list_worth(source, summary)
     texts = list_score_texts(source, k, scores)
     rounded = {name: value if np.isfinite(value) else None for name, value in scores.items()}
     cards = make_cards(source, k, scores)
     y = source.y[source.rows]
     if not source.task.has_classes:
         values = [round_numbers(np.where(is_usable(part), part, np.nan), 5) for part in [source.predict(k)[shown]]]
-        return State(k, cards, table, rounded, texts, None, None, values, [], drawn)
+        return State(k, cards, table, rounded, texts, None, None, values, [], drawn, worth)
     classes, prediction, probabilities = source.models[k].classes_, source.predict(k), source.predict_proba(k)
     columns = probabilities.T[1:] if len(classes) == 2 else probabilities.T
     values = [round_numbers(column[shown]) for column in columns] if len(shown) else []
@@ -90,7 +96,7 @@ def describe_state(source: Source, k: int, shown: IntArray, drawn: list[int]) ->
         confusion = confusion_matrix(y, prediction, labels=classes).tolist()
     if is_detailed(source, k, len(classes), MOST_CURVES):
         curves = trace_all_curves(classes, y, probabilities)
-    return State(k, cards, table, rounded, texts, confusion, curves, values, positions, drawn)
+    return State(k, cards, table, rounded, texts, confusion, curves, values, positions, drawn, worth)
 
 
 def is_detailed(source: Source, k: int, size: int, most: int) -> bool:
@@ -113,18 +119,19 @@ def make_cards(source: Source, k: int, scores: dict[str, float]) -> list[Card]:
     cards = [Card(str(count), f"of {source.unit_count:,} {source.unit_name}", chosen)]
     if source.task.has_classes:
         accuracy, baseline = scores["Accuracy"], scores["Baseline accuracy (majority class)"]
-        low, high = find_wilson_interval(round(accuracy * rows), rows)
+        low, high = find_wilson_interval(accuracy, rows, LEVEL)
         interval = f"95% interval {write_percent(low, rows)} to {write_percent(high, rows)}"
         cards.append(Card(write_percent(accuracy, rows), f"predicted right in {where}", interval))
         cards.append(make_area_card(source, k, scores))
         cards.append(Card(write_percent(baseline, rows), "right when always answering the most frequent class", ""))
         return cards
     name, explained = next(iter(scores.items()))
-    cards.append(Card(write_score(name, explained), f"{name} on {where}", "1 is perfect, 0 is no better than the mean"))
-    typical = f"typical error of the predicted {'count' if source.task.name == 'poisson' else 'number'}"
-    cards.append(Card(write_number(scores["RMSE"]), typical, "root mean squared error"))
+    interval = describe_interval(source, k, name, scores) or "1 is perfect, 0 is no better than the mean"
+    cards.append(Card(write_score(name, explained), f"{name} on {where}", interval))
+    typical = "typical error (root mean square)"
+    cards.append(Card(write_number(scores["RMSE"]), typical, describe_interval(source, k, "RMSE", scores)))
     constant = write_number(find_constant_error(source))
-    cards.append(Card(constant, "typical error when always answering the mean", "root mean squared error"))
+    cards.append(Card(constant, "typical error when always answering the mean", ""))
     return cards
 
 
@@ -132,12 +139,19 @@ def make_area_card(source: Source, k: int, scores: dict[str, float]) -> Card:
     """The area under the ROC curve, of several classes the mean over them; the log loss if it is not defined."""
     chance = "0.5 is chance, 1 is perfect"
     if "ROC AUC" in scores:
-        return Card(f"{scores['ROC AUC']:.3f}", "area under the ROC curve", chance)
+        note = describe_interval(source, k, "ROC AUC", scores) or chance
+        return Card(f"{scores['ROC AUC']:.3f}", "area under the ROC curve", note)
     y = source.y[source.rows]
     if 2 < len(source.classes) <= MOST_CURVED_CLASSES and len(np.unique(y)) == len(source.classes):
         area = roc_auc_score(y, source.predict_proba(k), multi_class="ovr", labels=source.models[k].classes_)
         return Card(f"{area:.3f}", "area under the ROC curve, mean over the classes", chance)
     return Card(f"{scores['Log loss']:.3f}", "log loss", "0 is perfect; smaller is better")
+
+
+def describe_interval(source: Source, k: int, name: str, scores: dict[str, float]) -> str:
+    """The 95% interval of a score; empty if it is not known."""
+    found = find_score_interval(source, k, name, scores[name])
+    return f"95% interval {write_score(name, found.low)} to {write_score(name, found.high)}" if found else ""
 
 
 def find_constant_error(source: Source) -> float:

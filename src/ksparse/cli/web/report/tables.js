@@ -35,10 +35,11 @@ function sortRows(id, rows) {
   return [...rows].sort(compare);
 }
 
-function bar(length) {
+function bar(length, spread) {
   const width = Math.abs(length) * 50;
   const inner = make('i', { class: length < 0 ? 'down' : null, style: { width: `${width}%`, left: `${length < 0 ? 50 - width : 50}%` } });
-  return make('div', { class: 'bar', 'aria-hidden': 'true' }, inner);
+  const whisker = spread && make('b', { style: { left: `${50 + 50 * spread[0]}%`, width: `${50 * (spread[1] - spread[0])}%` } });
+  return make('div', { class: 'bar', 'aria-hidden': 'true' }, inner, ...(whisker ? [whisker] : []));
 }
 
 const tint = (value) => `rgba(${colour(value < 0 ? 'untint' : 'tint')}, ${(0.06 + 0.44 * Math.abs(value)).toFixed(3)})`;
@@ -50,7 +51,7 @@ function showFeatures() {
   const target = find('features');
   const rows = table.rows.map((row) => {
     const grouped = row.unit && row.unit !== row.name.text ? [make('small', { text: `of ${row.unit}` })] : [];
-    const name = make('div', { class: 'named' }, make('span', { text: row.name.text }, ...grouped), ...(single ? [bar(row.bars[0])] : []));
+    const name = make('div', { class: 'named' }, make('span', { text: row.name.text }, ...grouped), ...(single ? [bar(row.bars[0], row.spread)] : []));
     const cells = shown.map((place, position) => {
       const strength = single || view.group === 'raw' ? 0 : row.bars[position];
       return make('td', { text: row.texts[place], class: strength ? 'tinted' : null, style: strength ? { background: tint(strength) } : {} });
@@ -66,8 +67,32 @@ function showFeatures() {
   if (!table.rows.length) notes.push('This model has no feature: it gives the same answer for every row.');
   else notes.push(`Effect: ${table.columns[shown[0]].hint.replace(/^C/, 'c')}.`);
   if (table.rows.length && (single || view.group === 'standardized')) notes.push('Effects per SD can be compared with each other.');
+  if (table.rows.some((row) => row.spread)) {
+    notes.push(`Intervals (thin lines) and “selected again”: from ${data.resamples} resamples of the rows, with the features selected anew on each; a feature that is not selected has no effect.`);
+  } else if (view.place !== data.chosen && chosen().table.rows.some((row) => row.spread)) notes.push('Intervals are known for the chosen model only.');
   if (table.hidden) notes.push(`${table.hidden} features with smaller effects are not listed.`);
   find('feature-note').textContent = notes.join(' ');
+  showWorth();
+}
+
+function showWorth() {
+  const { worth } = current();
+  find('worth-block').hidden = !worth.length;
+  if (!worth.length) return;
+  const most = Math.max(...worth.map((each) => each.substitutes.length));
+  const ranks = ['Best replacement', 'Second', 'Third'].slice(0, most);
+  const rows = worth.map((each) => {
+    const others = ranks.map((rank, place) => {
+      const found = each.substitutes[place];
+      return make('td', {}, ...(found ? [make('span', { text: found.name.text }), make('small', { text: found.text })] : []));
+    });
+    const keys = [each.name.text, each.loss, ...ranks.map((rank, place) => (each.substitutes[place] ? each.substitutes[place].cost : null))];
+    return { keys, element: make('tr', {}, make('th', { scope: 'row', text: each.name.text }), make('td', { text: each.text }), ...others) };
+  });
+  find('worth-note').hidden = worth.length === current().cards[0].value * 1;
+  find('worth-note').textContent = `The ${worth.length} with the largest worth are listed.`;
+  const heads = ['Feature', 'Worth', ...ranks].map((text) => ({ text }));
+  find('worth').replaceChildren(sortableHead(find('worth'), heads, showWorth), make('tbody', {}, ...sortRows('worth', rows).map((row) => row.element)));
 }
 
 function makeFeatureButtons() {

@@ -1,0 +1,151 @@
+"""What `ksparse.inference` knows of the models: worth and replacements of features, and intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._types import Array
+from ...inference import BaselineComparison, ScoreInterval, Summary, compare_with_baseline, score_interval
+from .numbers import NO_NUMBER, Label, make_label, round_number
+from .source import Source, ignore_overflow, is_usable
+
+#: Numbers in X up to which the worth of features is computed for all models, and the chosen one is fitted to resamples.
+MOST_NUMBERS = 2_000_000
+#: Bootstrap resamples for the intervals of coefficients.
+RESAMPLES = 100
+#: Features whose worth is listed.
+MOST_VALUED = 30
+#: Held-out rows up to which scores get intervals by bootstrap, and those up to which all models get them.
+MOST_RESAMPLED_ROWS, MOST_ROWS_FOR_ALL = 10_000, 1000
+#: Bootstrap resamples for the intervals of scores.
+SCORE_RESAMPLES = 1000
+#: The name of each score in `ksparse.inference`.
+METRICS = {"ROC AUC": "roc_auc", "R²": "r2", "D² (deviance)": "d2_poisson", "RMSE": "rmse", "Accuracy": "accuracy"}
+
+
+@dataclass(frozen=True)
+class Substitute:
+    """A feature outside the model that could take the place of a selected one, and what that costs."""
+
+    name: Label
+    cost: float | None
+    text: str
+
+
+@dataclass(frozen=True)
+class FeatureWorth:
+    """What is lost without a feature, as a fraction of what the model explains, and what could take its place."""
+
+    name: Label
+    loss: float | None
+    text: str
+    substitutes: list[Substitute]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The interval of a coefficient, and in which fraction of the resamples its unit is selected."""
+
+    low: float
+    high: float
+    frequency: float
+
+
+def summarize_models(source: Source, resamples: int) -> dict[int, Summary]:
+    """Summaries of the chosen model, with intervals, and of the others, if that does not take long."""
+    rows = np.sort(np.concatenate([source.train, source.held_out])) if source.refitted else source.train
+    # The table of several classes has a column for each of them, and no room for intervals.
+    single = len(np.atleast_2d(source.models[source.k].coef_)) == 1
+    small = len(rows) * len(source.names) <= MOST_NUMBERS
+    options: dict[str, Any] = {"feature_names": list(range(len(source.names))), "random_state": source.seed}
+    X, y = source.X[rows], source.y[rows]
+    summaries = {}
+    for k in source.models if small else [source.k]:
+        intervals = "bootstrap" if k == source.k and small and single and resamples else None
+        summaries[k] = source.models[k].summary(X, y, intervals=intervals, resamples=max(1, resamples), **options)
+    return summaries
+
+
+def list_worth(source: Source, summary: Summary | None) -> list[FeatureWorth]:
+    """The selected units with the largest worth."""
+    if summary is None or "fraction" not in summary.units:
+        return []
+    found: dict[Any, list[Substitute]] = {}
+    for each in summary.replacements.itertuples():
+        text = f"{write_cost(each.fraction)}, r = {each.correlation:.2f}".replace("-", "−")
+        substitute = Substitute(label_unit(source, each.replacement), round_number(each.fraction), text)
+        found.setdefault(each.unit, []).append(substitute)
+    losses = list(summary.units["fraction"].items())[:MOST_VALUED]
+    return [
+        FeatureWorth(label_unit(source, unit), round_number(loss), write_fraction(loss), found.get(unit, []))
+        for unit, loss in losses
+    ]
+
+
+def label_unit(source: Source, unit: Any) -> Label:
+    """The label of a unit as summaries name it: by the number of its feature, or by its own name."""
+    return make_label(source.names[int(unit)] if source.units is None else unit)
+
+
+def write_fraction(fraction: float) -> str:
+    """A fraction of what is explained, with two digits."""
+    if not np.isfinite(fraction):
+        return NO_NUMBER
+    percent = 100 * fraction
+    return f"{percent:.0f}%" if abs(percent) >= 10 else f"{percent:.1f}%" if abs(percent) >= 0.95 else f"{percent:.2f}%"
+
+
+def write_cost(fraction: float) -> str:
+    """What a swap costs; one that costs nothing may even help a little."""
+    return f"costs {write_fraction(fraction)}" if fraction >= 0.00005 else "costs nothing"
+
+
+def find_spreads(summary: Summary | None) -> dict[int, Spread]:
+    """Intervals and frequencies of the selected features of a model with one output."""
+    if summary is None or summary.outputs or "low" not in summary.features:
+        return {}
+    frequencies = summary.units.get("frequency")
+    spreads = {}
+    for feature, row in summary.features.iterrows():
+        frequency = np.nan if frequencies is None else float(frequencies[row["unit"]])
+        spreads[int(feature)] = Spread(float(row["low"]), float(row["high"]), frequency)
+    return spreads
+
+
+def find_score_interval(source: Source, k: int, name: str, score: float) -> ScoreInterval | None:
+    """The interval of a score of the held-out rows; None if it would take too long, or is not defined."""
+    rows = len(source.rows)
+    if rows > MOST_RESAMPLED_ROWS or (k != source.k and rows > MOST_ROWS_FOR_ALL) or not np.isfinite(score):
+        return None
+    prediction, probabilities, classes = predict_for_scores(source, k)
+    y = source.y[source.rows]
+    if not (source.task.has_classes or is_usable(prediction).all()):
+        return None
+    with ignore_overflow():
+        found = score_interval(
+            METRICS[name], y, prediction, probabilities=probabilities, classes=classes,
+            resamples=SCORE_RESAMPLES, random_state=source.seed,
+        )  # fmt: skip
+    return found if np.isfinite(found.low) and np.isfinite(found.high) else None
+
+
+def compare_with_constant(source: Source) -> BaselineComparison | None:
+    """The chosen model and a constant on the same rows; None if they cannot be compared."""
+    prediction, _, classes = predict_for_scores(source, source.k)
+    if not source.task.has_classes and (len(source.rows) > MOST_RESAMPLED_ROWS or not is_usable(prediction).all()):
+        return None
+    metric = "accuracy" if source.task.has_classes else "rmse"
+    return compare_with_baseline(
+        metric, source.y[source.rows], prediction, y_train=source.y[source.train], classes=classes,
+        resamples=SCORE_RESAMPLES, random_state=source.seed,
+    )  # fmt: skip
+
+
+def predict_for_scores(source: Source, k: int) -> tuple[Any, Array | None, Any]:
+    """Predictions for the held-out rows, and for classes their probabilities and names."""
+    if not source.task.has_classes:
+        return source.predict(k), None, None
+    return source.predict(k), source.predict_proba(k), source.models[k].classes_
