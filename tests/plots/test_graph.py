@@ -20,8 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from ksparse._types import Array
 from ksparse.plots import GraphDisplay
 from ksparse.plots._artists import GraphFrame
+from ksparse.plots._palette import GROUP_COLOURS
 from ksparse.plots._style import NEGATIVE, POSITIVE
-from ksparse.plots.graph import GROUP_COLOURS
 from tests.plots import fakes
 from tests.plots.test_layout import SIZES, assert_nothing_is_cut_off
 
@@ -166,7 +166,7 @@ def test_communities_have_colours() -> None:
     expected = [GROUP_COLOURS[code if code < 3 else -1] for code in display.communities.tolist()]
     assert colours == expected  # the pair has none of its own
     assert display.group_legend_ is None
-    assert display.ax_.get_xlabel() == "colours: 4 communities"
+    assert display.ax_.get_xlabel() == "colours: the 3 largest of 4 communities"
     again = GraphDisplay.from_precision(precision).communities
     np.testing.assert_array_equal(again, display.communities)
     plain = GraphDisplay.from_precision(precision, groups=None)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from .._types import Array, IntArray
 
-__all__ = ["SMALLEST_COMMUNITY", "choose_colours", "find_communities"]
-
-#: Smaller communities have no colour of their own: a pair of nodes is seen to be one.
-SMALLEST_COMMUNITY = 3
+__all__ = ["find_communities"]
 
 
 def find_communities(edges: IntArray, strengths: Array, n_nodes: int, *, seed: int = 0) -> IntArray:
@@ -49,11 +44,3 @@ def find_communities(edges: IntArray, strengths: Array, n_nodes: int, *, seed: i
     for number, nodes in enumerate(sorted((sorted(nodes) for nodes in found), key=lambda nodes: (-len(nodes), nodes))):
         communities[nodes] = number
     return communities
-
-
-def choose_colours(communities: IntArray, palette: Sequence[str]) -> list[str]:
-    """A colour for each node: those of the palette for the largest communities, and its last one for all others."""
-    sizes = np.bincount(communities[communities >= 0], minlength=1)
-    last = len(palette) - 1
-    own = min(int((sizes >= SMALLEST_COMMUNITY).sum()), last)
-    return [palette[number if 0 <= number < own else last] for number in communities.tolist()]

@@ -11,9 +11,10 @@ import numpy as np
 from .._types import AnyArray, Array, IntArray
 from ..validation import check_flag, check_iterations, check_vector
 from . import _style as style
-from ._communities import choose_colours, find_communities
+from ._communities import find_communities
 from ._inputs import PrecisionDisplay, check_nodes, document_display, encode_groups, partial_correlations
 from ._layout import place_nodes
+from ._palette import choose_colours, choose_group_colours, count_coloured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,11 +29,6 @@ __all__ = ["GraphDisplay"]
 MAX_NAMED_NODES, NAMED_HUBS = 60, 25
 #: Smallest widths of edges and of lines in the legend, in points: the colour of thinner ones is not visible.
 MIN_EDGE_WIDTH, MIN_LEGEND_WIDTH = 0.25, 0.8
-#: Colours of up to ten groups, distinct for all kinds of colour vision: Paul Tol's muted scheme, and grey.
-GROUP_COLOURS = (
-    *("#cc6677", "#332288", "#ddcc77", "#117733", "#88ccee"),
-    *("#882255", "#44aa99", "#999933", "#aa4499", "#777777"),
-)
 
 
 @document_display
@@ -160,7 +156,9 @@ class GraphDisplay(PrecisionDisplay):
         n_hidden = len(self.names) - len(shown)
         notes = [f"{n_hidden} node{'s' * (n_hidden > 1)} without edges not shown"] if n_hidden else []
         if self.communities is not None and (count := int(self.communities.max(initial=-1)) + 1) > 1:
-            notes.insert(0, f"colours: {count} communities")
+            coloured = count_coloured(self.communities)
+            which = f"{count}" if coloured == count else f"the {coloured} largest of {count}"
+            notes.insert(0, f"colours: {which} communities")
         self.ax_.set(xticks=[], yticks=[], xlabel="; ".join(notes) if len(edges) else "no edges")
         self.ax_.xaxis.label.set(fontsize=style.choose_font_size(self.ax_) - 0.5, color=style.INK)
         self._place_nodes(layout, seed, shown, edges)
@@ -236,7 +234,6 @@ class GraphDisplay(PrecisionDisplay):
 
     def _colour_groups(self, shown: IntArray) -> AnyArray | None:
         """Colours of the nodes, and a legend of them, if there are groups."""
-        from matplotlib import colormaps
         from matplotlib.colors import to_rgba_array
         from matplotlib.lines import Line2D
 
@@ -244,10 +241,9 @@ class GraphDisplay(PrecisionDisplay):
         if self.groups is None:
             if self.communities is None or self.communities.max(initial=-1) < 1:
                 return None
-            return to_rgba_array(choose_colours(self.communities[shown], GROUP_COLOURS))
+            return to_rgba_array(choose_colours(self.communities))[shown]
         names, codes = encode_groups(self.groups)
-        many = len(names) > len(GROUP_COLOURS)
-        palette = colormaps["turbo"](np.linspace(0.03, 0.97, len(names))) if many else to_rgba_array(GROUP_COLOURS)
+        palette = to_rgba_array(choose_group_colours(len(names)))
         dot: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 5.5}
         present = np.unique(codes[shown]).tolist()
         names = [style.shorten(names[group], style.MAX_GROUP_LENGTH) for group in present]
