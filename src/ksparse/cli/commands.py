@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from ..persistence import dumps
 from ..writing import Hold, check_output_file, check_output_folder, replace_files, write_text
 from .data import load_training_data
-from .errors import InputError, escape_control, quote_path
+from .errors import InputError, escape_control, explain_write_errors, quote_path
 from .fitting import FittedModel, fit_model
 from .predicting import predict_rows
 from .printing import print_model, show_progress
@@ -55,7 +54,7 @@ def _write(fitted: FittedModel, folder: Path, hold: Hold) -> list[str]:
         else:
             about["first_index"] = data.first_index
         model, report = _find_files(folder)
-        with _explain_write_errors(f"to {quote_path(folder)}"):
+        with explain_write_errors(f"to {quote_path(folder)}"):
             # The model first: not even a kill between both leaves a new report beside an old model.
             replace_files({model: dumps(fitted.model, about=about), report: page}, hold=hold)
     return [f"Wrote {escape_control(folder / name)}" for name in reversed(FILES)]
@@ -63,19 +62,8 @@ def _write(fitted: FittedModel, folder: Path, hold: Hold) -> list[str]:
 
 def _find_files(folder: Path) -> list[str]:
     """Where the model and the report go; raises for a folder that they cannot be written to."""
-    with _explain_write_errors(f"to --out {quote_path(folder)}"):
+    with explain_write_errors(f"to --out {quote_path(folder)}"):
         return check_output_folder(folder, FILES)
-
-
-@contextmanager
-def _explain_write_errors(where: str) -> Iterator[None]:
-    """Turn what can go wrong while an output is written into an `InputError`; a broken pipe remains one."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise InputError(f"cannot write {where}: {error.strerror or error}") from error
 
 
 def run_predict(
@@ -92,7 +80,7 @@ def run_predict(
     if file is None:
         write_output(text)
     else:
-        with _explain_write_errors(quote_path(file)):
+        with explain_write_errors(quote_path(file)):
             write_text(file, text, hold=hold)
     if unlimited := int((~np.isfinite(frame.select_dtypes("number"))).any(axis=1).sum()):
         complain(
@@ -104,7 +92,7 @@ def _find_output(out: str, model: Path, data: str) -> str | None:
     """The file that predictions go to, or None for standard output; raises if it cannot be written."""
     if out == "-":
         return None
-    with _explain_write_errors(quote_path(out)):
+    with explain_write_errors(quote_path(out)):
         output = check_output_file(out)
     if output.descriptor == 1:
         return None

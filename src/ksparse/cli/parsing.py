@@ -6,17 +6,17 @@ import argparse
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from .._api import __version__
-from ..limits import MAX_BYTES, MEMORY_VARIABLE, SIZE_FACTOR, describe_size, parse_size
 from ..selection.criteria import CRITERIA
 from ..selection.rules import RULES
 from ..solvers import MAX_EFFORT
+from .argument_types import EFFORT, FOLDER, JOBS, MAX_MEMORY, MEMORY, SEED, make_type
+from .graph_parsing import add_graph, find_graph_command
 from .settings import FOLDS, TASKS, Settings
 from .streams import write_error, write_output
 
@@ -51,9 +51,6 @@ PREDICT = """Predict new rows with a model that 'ksparse fit --out DIR' or kspar
 columns of the selected features are needed. Text labels that a spreadsheet would take for a formula begin with an
 apostrophe."""
 
-MAX_MEMORY = f"""refuse files whose content would take more memory than this, such as 8GB (default {MEMORY_VARIABLE}, or
-{describe_size(MAX_BYTES)}, or {SIZE_FACTOR} times the size of the data if that is more)"""
-
 
 class Parser(argparse.ArgumentParser):
     """A parser whose output may fail: that of argparse hides errors, or goes to another stream."""
@@ -73,12 +70,15 @@ def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
     predict.add_argument("data", metavar="DATA", help="new rows: a file as for 'ksparse fit'")
     predict.add_argument("--out", metavar="FILE", help="write the predictions to this file; - is standard output")
     predict.add_argument("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
+    graph = add_graph(commands)
     options, unknown = parser.parse_known_args(arguments)
     given = vars(options)
     command = given.pop("command")
     if unknown:
         # The usage of the command says more than that of all commands.
         commands.choices[command].error(f"unrecognized arguments: {' '.join(unknown)}")
+    if command == "graph":
+        return find_graph_command(graph, given)
     if given.get("k") is not None and ("criterion" in given or "rule" in given):
         fit.error("--criterion and --rule are for choosing k; use them with --k auto or --ks")
     if given.get("k") is not None and "ks" in given:
@@ -154,37 +154,19 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     return fit
 
 
-def _make_type(read: Callable[[str], Any], accepts: Callable[[Any], bool], expected: str) -> Callable[[str], Any]:
-    """A type of arguments for argparse, whose error says what was expected."""
-
-    def convert(text: str) -> Any:
-        with suppress(ValueError):
-            value = read(text)
-            if accepts(value):
-                return value
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
-
-    return convert
-
-
-K = _make_type(
+K = make_type(
     lambda text: None if text == "auto" else int(text),
     lambda k: k is None or k >= 0,
     "a number of features (an integer ≥ 0), or auto",
 )
-SEED = _make_type(int, lambda seed: 0 <= seed < 2**32, "an integer ≥ 0 and below 2³²")
-EFFORT = _make_type(int, lambda effort: 0 <= effort <= MAX_EFFORT, f"an integer from 0 to {MAX_EFFORT}")
-JOBS = _make_type(int, lambda jobs: jobs == -1 or jobs >= 1, "an integer ≥ 1, or -1")
-FRACTION = _make_type(float, lambda value: 0 <= value < 1, "a fraction from 0 (no test rows) to below 1")
-PENALTY = _make_type(
+FRACTION = make_type(float, lambda value: 0 <= value < 1, "a fraction from 0 (no test rows) to below 1")
+PENALTY = make_type(
     lambda text: None if text == "auto" else float(text),
     lambda value: value is None or 0 <= value < float("inf"),
     "a finite number ≥ 0, or auto",
 )
-KS = _make_type(
+KS = make_type(
     lambda text: [int(part) for part in text.split(",")],
     lambda ks: min(ks) >= 0,
     "numbers of features (integers ≥ 0) with commas between them, such as 1,2,5,10",
 )
-MEMORY = _make_type(parse_size, bool, "a size such as 500MB or 8GB")
-FOLDER = _make_type(lambda text: Path(text) if text else None, bool, "the name of a folder (. is the current one)")
