@@ -149,13 +149,14 @@ def _warn_of_choice(model: SparsePrecision) -> list[str]:
 
 def build_path(fitted: FittedGraph) -> dict[int, Array]:
     """Partial correlations of graphs with increasing numbers of edges, with the fitted one among them."""
-    model = fitted.model
-    k = len(fitted.edges)
+    model, k = fitted.model, len(fitted.edges)
+    if k == 0:
+        return {0: fitted.partial}
     if isinstance(model, SparsePrecisionCV) and fitted.chose_k:
-        tried = [place for place, tried_k in enumerate(model.ks_.tolist()) if 0 < tried_k <= BEYOND_CHOICE * max(k, 1)]
+        tried = [place for place, tried_k in enumerate(model.ks_.tolist()) if 0 < tried_k <= BEYOND_CHOICE * k]
         matrices = {int(model.ks_[place]): model.path_.precision[place] for place in tried}
     else:
-        ks = sorted({round(step) for step in np.geomspace(1, max(k, 1), MOST_STEPS).tolist()})
+        ks = sorted({round(step) for step in np.geomspace(1, k, MOST_STEPS).tolist()})
         path = _solve_path(fix_choice(model), fitted.data.frame, ks)
         matrices = dict(zip(path.ks.tolist(), path.precision, strict=True))
     graphs = {step: compute_partial_correlations(_to_dense(matrix)) for step, matrix in matrices.items()}

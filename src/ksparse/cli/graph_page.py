@@ -116,10 +116,28 @@ def _place(fitted: FittedGraph, graphs: dict[int, Array]) -> Array:
         more = sort_edges(partial)
         edges = np.concatenate([edges, more[isolated[more].any(axis=1)]])
         isolated &= ~np.isin(np.arange(count), more)
-    unique: IntArray = np.unique(edges, axis=0)
-    order = np.arange(count)
+    connected = np.flatnonzero(~isolated)
+    positions = np.zeros((count, 2))
+    if len(connected):
+        positions[connected] = _place_connected(np.searchsorted(connected, np.unique(edges, axis=0)), fitted)
+    positions[isolated] = _place_below(positions[connected], int(isolated.sum()))
+    return positions
+
+
+def _place_connected(edges: IntArray, fitted: FittedGraph) -> Array:
+    order = np.arange(int(edges.max()) + 1)
     try:
-        return place_nodes("spring", unique, order, seed=fitted.settings.seed, aspect=ASPECT)
+        return place_nodes("spring", edges, order, seed=fitted.settings.seed, aspect=ASPECT)
     except ImportError:  # networkx
-        radius = max(count, 8) / (2 * np.pi)
-        return radius * place_nodes("circle", unique, order, seed=0, aspect=1.0)
+        radius = max(len(order), 8) / (2 * np.pi)
+        return radius * place_nodes("circle", edges, order, seed=0, aspect=1.0)
+
+
+def _place_below(others: Array, count: int) -> Array:
+    """Positions of nodes without edges, in rows below the others."""
+    if not len(others):
+        others = np.array([[0.0, 0.0], [ASPECT * np.sqrt(count), 0.0]])
+    left, width = others[:, 0].min(), max(float(np.ptp(others[:, 0])), 4.0)
+    columns = int(width) + 1
+    places = np.arange(count)
+    return np.column_stack([left + places % columns, others[:, 1].min() - 2.0 - places // columns])

@@ -18,9 +18,7 @@ def describe_graph(fitted: FittedGraph) -> str:
     """Edges, variables and rows in a sentence."""
     k, variables = len(fitted.edges), len(fitted.data.names)
     connected = int((fitted.degrees > 0).sum())
-    without = variables - connected
-    said = f"{k} edge{'s' * (k != 1)} between {connected} of {variables} variables"
-    return said + (f"; {without} variable{'s' * (without != 1)} without edges" if without and k else "")
+    return f"{k} edge{'s' * (k != 1)} between {connected} of {variables} variables"
 
 
 def describe_data(fitted: FittedGraph) -> str:
@@ -49,11 +47,14 @@ def describe_stability(fitted: FittedGraph) -> str:
     """What the frequencies are, and how many edges are stable."""
     halves = fitted.stability
     assert halves is not None
-    stable = len(halves.edges_)
-    return (
+    stable, false = len(halves.edges_), halves.max_false_
+    said = (
         f"Stability: {stable} edge{'s' * (stable != 1)} in at least {halves.threshold_:.0%} of {2 * halves.n_pairs}"
-        f" random halves of the rows; at most {halves.max_false_:.2g} of them are expected to be by chance"
+        " random halves of the rows; "
     )
+    if false >= stable:  # true, and useless
+        return f"{said}for so many edges there is no useful bound on how many of them are there by chance"
+    return f"{said}at most {false:.2g} of them are expected to be there by chance"
 
 
 def tabulate_edges(fitted: FittedGraph, most: int | None = None) -> pd.DataFrame:

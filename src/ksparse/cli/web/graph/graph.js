@@ -3,7 +3,7 @@
 const data = JSON.parse(document.getElementById('data').textContent);
 const find = (id) => document.getElementById(id);
 const view = { step: data.chosen, sort: null, selected: null, everyRow: false };
-const FIRST_ROWS = 200, HUBS = 18, SMALL = 40, NEIGHBOURS = 6;
+const FIRST_ROWS = 30, SMALL = 40, NEIGHBOURS = 6;
 
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -35,6 +35,9 @@ function current() {
   return { step, neighbours, degrees: neighbours.map((list) => list.length) };
 }
 let shown = current();
+// A narrow window has room for fewer names, and shows a wide graph upright.
+const hubCount = () => Math.min(Math.max(Math.round(window.innerWidth / 60), 6), 18);
+const upright = window.innerHeight > window.innerWidth;
 
 // --- the picture --------------------------------------------------------------------------------------------------
 const largest = Math.max(...data.steps.flatMap((step) => step.strengths.map(Math.abs)), 1e-9);
@@ -47,13 +50,14 @@ function style() {
       color: colour('ink'), 'font-size': 12, 'font-family': 'system-ui, sans-serif', 'text-outline-width': 2.5, 'text-outline-color': colour('surface'),
       'text-valign': 'top', 'text-margin-y': -2, 'min-zoomed-font-size': 6, 'text-max-width': 180, 'text-wrap': 'ellipsis' } },
     { selector: 'node.named', style: { label: 'data(name)', 'z-index': 5 } },
-    { selector: 'node.hub', style: { 'font-size': 15, 'font-weight': 600 } },
+    { selector: 'node.steady', style: { 'font-size': 'data(font)', 'text-max-width': (node) => 14 * node.data('font'), 'font-weight': 600 } },
     { selector: 'edge', style: {
       width: 'data(width)', 'line-color': (edge) => colour(edge.data('strength') < 0 ? 'down' : 'up'), opacity: 0.65, 'curve-style': 'haystack', 'haystack-radius': 0 } },
     { selector: 'edge.unstable', style: { 'line-style': 'dashed', opacity: 0.45 } },
+    { selector: 'node.near', style: { label: 'data(name)' } },
     { selector: '.away', style: { display: 'none' } },
     { selector: '.faded', style: { opacity: 0.12, 'text-opacity': 0.25 } },
-    { selector: 'node.found', style: { 'border-width': 3, 'border-color': colour('accent'), label: 'data(name)', 'font-size': 16, 'font-weight': 700, 'z-index': 9 } },
+    { selector: 'node.found', style: { 'border-width': 3, 'border-color': colour('accent'), label: 'data(name)', 'font-weight': 700, 'z-index': 9 } },
   ];
 }
 
@@ -61,8 +65,8 @@ const cy = cytoscape({
   container: find('graph'),
   elements: {
     nodes: data.nodes.map((node, place) => ({
-      data: { id: `n${place}`, place, name: node.name, colour: groupOf(place) ? groupOf(place).colour : '#777777', size: 14 },
-      position: { x: node.x, y: node.y } })),
+      data: { id: `n${place}`, place, name: node.name, colour: groupOf(place) ? groupOf(place).colour : '#777777', size: 14, font: 12 },
+      position: upright ? { x: node.y, y: node.x } : { x: node.x, y: node.y } })),
     edges: data.edges.map(([one, other], place) => ({ data: { id: `e${place}`, place, source: `n${one}`, target: `n${other}`, width: 1, strength: 0 } })),
   },
   style: style(), layout: { name: 'preset' }, minZoom: 0.05, maxZoom: 6, boxSelectionEnabled: false, selectionType: 'single',
@@ -76,7 +80,7 @@ function draw() {
   const connected = degrees.filter((degree) => degree > 0).length;
   const everyName = find('labels').checked || connected <= SMALL;
   const hubs = new Set(degrees.map((degree, node) => [degree, node]).filter(([degree]) => degree > 1)
-    .sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, HUBS).map(([, node]) => node));
+    .sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, hubCount()).map(([, node]) => node));
   cy.batch(() => {
     edges.forEach((edge, place) => {
       const strength = strengths.get(place);
@@ -87,27 +91,41 @@ function draw() {
     });
     nodes.forEach((node, place) => {
       node.toggleClass('away', degrees[place] === 0 && !find('isolated').checked);
-      node.toggleClass('hub', hubs.has(place) && connected > SMALL);
+      node.toggleClass('steady', hubs.has(place) || connected <= SMALL);
       node.toggleClass('named', everyName || hubs.has(place));
       node.data('size', 11 + 17 * Math.sqrt(degrees[place] / busiest));
     });
   });
+  keepNames();
   find('k-value').textContent = step.edges.length;
   find('k').setAttribute('aria-valuetext', `${step.edges.length} edges`);
   find('back').hidden = view.step === data.chosen;
   find('isolated-count').textContent = ` (${data.nodes.length - connected})`;
 }
 
+// Names of hubs keep their size on the screen.
+function keepNames() {
+  const font = 13 / cy.zoom();
+  cy.batch(() => cy.nodes('.steady').data('font', Math.min(Math.max(font, 3), 60)));
+}
+let waiting = false;
+cy.on('zoom', () => {
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => { waiting = false; keepNames(); });
+});
+
 const fit = () => cy.fit(cy.elements(':visible'), 28);
 
 function select(node, { centre = false } = {}) {
   view.selected = node;
-  cy.elements().removeClass('faded found');
+  cy.elements().removeClass('faded found near');
   if (node === null) return hideAbout();
   const element = nodes[node];
   element.removeClass('away').addClass('found');
   const near = element.closedNeighborhood(':visible').union(element);
   cy.elements().not(near).addClass('faded');
+  near.nodes().addClass('near');
   if (centre) cy.animate({ center: { eles: element }, zoom: Math.max(cy.zoom(), 1) }, { duration: 250 });
   return showAbout(node);
 }
@@ -156,9 +174,11 @@ function listColumns() {
     { head: 'Variable', key: name(0) }, { head: 'Variable', key: name(1) },
     { head: 'Partial correlation', number: true, key: (row) => row.strength, text: (row) => write(row.strength), order: (row) => Math.abs(row.strength) },
     ...(data.frequencies ? [{ head: 'Frequency', number: true, key: (row) => row.frequency, text: (row) => percent(row.frequency) }] : []),
-    ...(data.groups.length ? [{ head, key: group(0) }, { head, key: group(1) }] : []),
+    ...(data.groups.length ? [{ head, key: group(0), detail: true }, { head, key: group(1), detail: true }] : []),
   ];
 }
+
+const kindOf = (column) => (column.number ? 'number' : column.detail ? 'detail' : null);
 
 function listRows() {
   const rows = shown.step.edges.map((edge, place) => ({
@@ -178,11 +198,11 @@ function tabulate() {
       find('edges').querySelectorAll('thead button')[place].focus();
     } });
     const order = sorted ? (view.sort.down ? 'descending' : 'ascending') : 'none';
-    return make('th', { scope: 'col', class: column.number ? 'number' : null, 'aria-sort': order }, button);
+    return make('th', { scope: 'col', class: kindOf(column), 'aria-sort': order }, button);
   });
   find('edges').querySelector('thead').replaceChildren(make('tr', {}, ...heads));
   find('edges').querySelector('tbody').replaceChildren(...rows.slice(0, count).map((row) => make('tr', { onclick: () => select(row.ends[0], { centre: true }) },
-    ...columns.map((column) => make('td', { class: column.number ? 'number' : null, text: column.text ? column.text(row) : column.key(row) })))));
+    ...columns.map((column) => make('td', { class: kindOf(column), text: column.text ? column.text(row) : column.key(row) })))));
   find('edges-note').textContent = `${rows.length} edge${rows.length === 1 ? '' : 's'}`;
   find('more-rows').hidden = count === rows.length;
 }
