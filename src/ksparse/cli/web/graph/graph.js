@@ -115,7 +115,7 @@ cy.on('zoom', () => {
   requestAnimationFrame(() => { waiting = false; keepNames(); });
 });
 
-const fit = () => cy.fit(cy.elements(':visible'), 28);
+const fit = () => cy.stop().fit(cy.elements(':visible'), 28);
 
 function select(node, { centre = false } = {}) {
   view.selected = node;
@@ -271,7 +271,7 @@ find('back').addEventListener('click', () => goTo(data.chosen));
 find('labels').addEventListener('change', draw);
 find('isolated').addEventListener('change', () => { draw(); fit(); });
 find('fit').addEventListener('click', fit);
-const zoom = (factor) => cy.zoom({ level: cy.zoom() * factor, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } });
+const zoom = (factor) => cy.stop().zoom({ level: cy.zoom() * factor, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } });
 find('zoom-in').addEventListener('click', () => zoom(1.35));
 find('zoom-out').addEventListener('click', () => zoom(1 / 1.35));
 find('search').addEventListener('input', (event) => search(event.target.value, true));
