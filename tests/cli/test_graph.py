@@ -35,7 +35,7 @@ def pairs_of(edges: Any) -> set[frozenset[str]]:
 
 def test_the_files_of_a_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_csv(tmp_path / "chain.csv", make_frame())
-    said = accepted(capsys, "graph", path, "--k", 5, "--out", tmp_path / "out")
+    said = accepted(capsys, "graph", path, "--k", "5", "--out", tmp_path / "out")
     assert "chain.csv, 60 rows, 6 variables" in said
     assert "Graph with 5 edges between 6 of 6 variables" in said
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == sorted(GRAPH_FILES)
@@ -54,7 +54,7 @@ def test_the_files_of_a_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert graph.edges[one, other]["weight"] == abs(strength)
     assert {graph.nodes[node]["group"] for node in graph} == set(edges["source_group"]) | set(edges["target_group"])
     first = [(tmp_path / "out" / name).read_bytes() for name in GRAPH_FILES[1:]]  # models have times
-    accepted(capsys, "graph", path, "--k", 5, "--out", tmp_path / "out")
+    accepted(capsys, "graph", path, "--k", "5", "--out", tmp_path / "out")
     assert first == [(tmp_path / "out" / name).read_bytes() for name in GRAPH_FILES[1:]]
 
 
@@ -80,7 +80,7 @@ def test_columns_that_are_no_variables_are_left_out(tmp_path: Path, capsys: pyte
         huge=[*[1.0] * 59, 1e200],
     )
     path = write_csv(tmp_path / "all.csv", frame)
-    said = accepted(capsys, "graph", path, "--k", 3, "--drop", "f", "--out", tmp_path / "out")
+    said = accepted(capsys, "graph", path, "--k", "3", "--drop", "f", "--out", tmp_path / "out")
     assert "Left out (numbers of rows or identifiers): 'row', 'patient_id'" in said
     assert "Left out (text or dates): 'city', 'day'" in said
     assert "Left out (constant): 'flat'" in said
@@ -100,7 +100,7 @@ def test_gaps(rows: Any, says: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     frame = make_frame()
     frame.loc[list(rows), "b"] = np.nan
     frame.loc[rows[0], "c"] = np.nan
-    said = accepted(capsys, "graph", write_csv(tmp_path / "gaps.csv", frame), "--k", 4, "--out", tmp_path / "out")
+    said = accepted(capsys, "graph", write_csv(tmp_path / "gaps.csv", frame), "--k", "4", "--out", tmp_path / "out")
     assert says in said
     whole = frame.dropna() if len(rows) == 2 else frame.fillna(frame.median())
     expected = SparsePrecision(k=4, shrink_by="amount").fit(whole)
@@ -111,10 +111,10 @@ def test_normal_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     frame = np.exp(3 * make_frame(200))
     frame.loc[7, ["a", "f"]] = 1e9
     path = write_csv(tmp_path / "heavy.csv", frame)
-    said = accepted(capsys, "graph", path, "--k", 5, "--transform", "rank", "--out", tmp_path / "out")
+    said = accepted(capsys, "graph", path, "--k", "5", "--transform", "rank", "--out", tmp_path / "out")
     assert "200 rows, 6 variables, as normal scores of their ranks" in said
     assert pairs_of(read_edges(tmp_path / "out")) == CHAIN
-    accepted(capsys, "graph", path, "--k", 5, "--transform", "none", "--out", tmp_path / "out")
+    accepted(capsys, "graph", path, "--k", "5", "--transform", "none", "--out", tmp_path / "out")
     assert pairs_of(read_edges(tmp_path / "out")) != CHAIN
 
 
@@ -125,10 +125,10 @@ def test_k_and_shrinkage_are_chosen(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert model.ks_.tolist() == [3, 5, 9]
     assert f"k = {model.k_} of 15 edges, chosen among 3 k from 3 to 9" in said
     assert "by 5-fold cross-validation, by the likelihood of held-out rows" in said
-    said = accepted(capsys, "graph", path, "--k", 4, "--shrinkage", "auto")
+    said = accepted(capsys, "graph", path, "--k", "4", "--shrinkage", "auto")
     assert "k = 4; shrinkage 0" in said
     assert "chosen by 5-fold" in said
-    assert "k = 4; shrinkage 0.2" in accepted(capsys, "graph", path, "--k", 4, "--shrinkage", 0.2)
+    assert "k = 4; shrinkage 0.2" in accepted(capsys, "graph", path, "--k", "4", "--shrinkage", "0.2")
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_a_choice_of_nearly_all_pairs_is_questioned(tmp_path: Path, capsys: pyte
 
 def test_stability(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_csv(tmp_path / "chain.csv", make_frame())
-    said = accepted(capsys, "graph", path, "--k", 5, "--stability", 4, "--seed", 3, "--out", tmp_path / "out")
+    said = accepted(capsys, "graph", path, "--k", "5", "--stability", "4", "--seed", "3", "--out", tmp_path / "out")
     halves = StabilitySelection(SparsePrecision(k=5, shrink_by="amount"), n_pairs=4, random_state=3).fit(make_frame())
     edges = read_edges(tmp_path / "out")
     for one, other, frequency in zip(edges["source"], edges["target"], edges["frequency"], strict=True):
@@ -154,7 +154,7 @@ def test_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_csv(tmp_path / "chain.csv", make_frame())
     groups = pd.DataFrame({"name": ["a", "b", "c", "d", "e", "z"], "sector": ["x", "x", "x", "y", "y", "y"]})
     said = accepted(
-        capsys, "graph", path, "--k", 5, "--groups", write_csv(tmp_path / "g.csv", groups), "--out", tmp_path / "out"
+        capsys, "graph", path, "--k", "5", "--groups", write_csv(tmp_path / "g.csv", groups), "--out", tmp_path / "out"
     )
     assert "3 of 4 edges are within a group (75%)" in said
     assert "No group for 1 variable: 'f'" in said
@@ -165,7 +165,7 @@ def test_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_networkx(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_csv(tmp_path / "chain.csv", make_frame())
     monkeypatch.setitem(sys.modules, "networkx", None)
-    said = accepted(capsys, "graph", path, "--k", 5, "--out", tmp_path / "out")
+    said = accepted(capsys, "graph", path, "--k", "5", "--out", tmp_path / "out")
     assert "No communities, since networkx is not installed" in said
     assert "Did not write graph.graphml, since networkx is not installed" in said
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["edges.csv", "graph.html", "model.json"]
@@ -231,7 +231,7 @@ def test_too_few_rows_to_choose(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_all_files_or_none(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_csv(tmp_path / "chain.csv", make_frame())
-    accepted(capsys, "graph", path, "--k", 5, "--out", tmp_path / "out")
+    accepted(capsys, "graph", path, "--k", "5", "--out", tmp_path / "out")
     before = {name: (tmp_path / "out" / name).read_bytes() for name in GRAPH_FILES}
 
     def fail(*_: object) -> str:
@@ -250,7 +250,7 @@ def test_all_files_or_none(tmp_path: Path, capsys: pytest.CaptureFixture[str], m
 def test_hostile_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     groups = write_csv(tmp_path / "g.csv", pd.DataFrame({"name": [HOSTILE, "c"], "group": ["=1+1", HOSTILE]}))
     path = write_hostile_csv(tmp_path / "evil.csv")
-    said = accepted(capsys, "graph", path, "--k", 5, "--groups", groups, "--out", tmp_path / "out")
+    said = accepted(capsys, "graph", path, "--k", "5", "--groups", groups, "--out", tmp_path / "out")
     assert all(line.isprintable() for line in said.split("\n"))
     text = (tmp_path / "out" / "edges.csv").read_text()
     cells = pd.read_csv(io.StringIO(text))

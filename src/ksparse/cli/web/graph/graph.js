@@ -115,7 +115,11 @@ cy.on('zoom', () => {
   requestAnimationFrame(() => { waiting = false; keepNames(); });
 });
 
-const fit = () => cy.stop().fit(cy.elements(':visible'), 28);
+// A graph of a few nodes is not enlarged to balloons.
+const fit = () => {
+  cy.stop().fit(cy.elements(':visible'), 28);
+  if (cy.zoom() > 1.3) cy.zoom({ level: 1.3, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } });
+};
 
 function select(node, { centre = false } = {}) {
   view.selected = node;
