@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import signal
+import subprocess
 import sys
 from importlib import import_module
 from itertools import pairwise
@@ -14,7 +16,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from ksparse import SparsePrecision, StabilitySelection, load
-from ksparse.cli import main
+from ksparse.cli import graph_command, main
 from ksparse.cli.graph_command import GRAPH_FILES
 
 from .graph_files import HOSTILE, VARIABLES, make_frame, write_csv, write_hostile_csv
@@ -222,6 +224,31 @@ def test_bad_options(arguments: list[str], says: str, capsys: pytest.CaptureFixt
         main(["graph", "x.csv", *arguments])
     assert stop.value.code == 2
     assert says in capsys.readouterr().err
+
+
+def test_features_without_names_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.svm.gz").write_text("1 1:2\n")
+    assert "has no names of columns" in refused(capsys, "graph", tmp_path / "x.svm.gz")
+
+
+@pytest.mark.parametrize("where", ["load_graph_data", "fit_graph", "_write_graph", "print_graph"])
+def test_signals_end_it(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_csv(tmp_path / "chain.csv", make_frame())
+    monkeypatch.setattr(graph_command, where, lambda *_: signal.raise_signal(signal.SIGTERM))
+    assert main(["graph", str(path), "--out", str(tmp_path / "out")]) == 143
+    assert capsys.readouterr().err == "ksparse: terminated\n"
+    assert (tmp_path / "out").exists() == (where == "print_graph")
+
+
+def test_a_closed_output_is_one_line(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "chain.csv", make_frame())
+    command = [sys.executable, "-m", "ksparse", "graph", str(path)]
+    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "standard output: it is closed; give --out DIR" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_too_few_rows_to_choose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from ..limits import LARGEST, PAIR_COST
 from .data import split_names
 from .errors import InputError, check_memory, choose_limit, quote, quote_list, quote_path
 from .graph_settings import GraphSettings
-from .reading import open_table, parse_numbers
+from .reading import SVMLIGHT, open_table, parse_numbers
 
 #: Names of columns that number or name the rows.
 IDENTIFIER = re.compile(
@@ -78,6 +78,8 @@ def load_graph_data(settings: GraphSettings) -> GraphData:
 
 def _read_frame(name: str, max_memory: int | None) -> pd.DataFrame:
     """All columns of a table with their names."""
+    if name.lower().removesuffix(".gz").removesuffix(".bz2").endswith(SVMLIGHT):
+        raise InputError(f"{quote_path(name)} has no names of columns, which a graph needs; give a CSV or Parquet file")
     table = open_table(name, max_memory)
     frame = table.read(None)
     return frame.set_axis(pd.Index(table.names, dtype=object), axis=1)
