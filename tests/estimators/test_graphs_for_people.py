@@ -186,7 +186,7 @@ def test_a_covariance_for_samples_is_noticed(model: Any) -> None:
 def test_samples_are_not_taken_for_a_covariance() -> None:
     square = chain(6)
     SparsePrecision(k=2).fit(square)  # warnings are errors
-    SparsePrecision(k=2).fit(square + square.T)  # symmetric, but with larger entries than variances allow
+    SparsePrecision(k=2).fit(5.0 - 4.0 * np.eye(6))  # symmetric, but with larger entries than variances allow
     distances = np.abs(np.subtract.outer(np.arange(6.0) ** 2, np.arange(6.0) ** 2))
     SparsePrecision(k=2).fit(distances)
     SparsePrecision(k=2, covariance="precomputed").fit(np.cov(scale(chain()).T))
