@@ -23,13 +23,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
 import ksparse
 from ksparse._types import AnyArray, Array, Mask
 from ksparse.datasets import StockData, load_stocks
+from ksparse.estimators.normal_scores import compute_normal_scores
 from ksparse.objectives import LogDet
 from ksparse.solvers import GLasso, Solver
 
@@ -40,7 +39,7 @@ def correlations(returns: Array) -> Array:
 
 def normal_scores(returns: Array) -> Array:
     """Quantiles of the normal distribution in place of the ranks of each stock's returns."""
-    return np.asarray(ndtri(rankdata(returns, axis=0) / (len(returns) + 1)))
+    return compute_normal_scores(returns, np.sort(returns, axis=0))
 
 
 def fit(covariance: Array, edges: int, solver: Solver | None = None) -> tuple[Array, float]:

@@ -36,6 +36,9 @@ SVMLIGHT_COST = 8
 FEATURE_COST = 4500
 #: Memory of each row of a fit: labels, weights, folds and predictions. Measured: 450 on a table with one feature.
 ROW_COST = 400
+#: Memory of each pair of variables of a graph, in some matrices of the size of its covariance: measured with 1500
+#: variables: 320.
+PAIR_COST = 350
 #: The largest number in data: the squares of larger ones overflow.
 LARGEST = 1e100
 #: Memory of each cell of a table of predictions, with its text.

@@ -284,3 +284,12 @@ def test_scores_of_graphs_count_edges() -> None:
     display = ScorePathDisplay.from_estimator(ksparse.SparsePrecisionCV(ks=[0, 2, 4], cv=3).fit(X))
     assert display.ax_.get_xlabel() == "number of edges k"
     assert display.ax_.get_ylabel() == "held-out log-likelihood"
+
+
+def test_frequencies_of_edges() -> None:
+    frequencies = np.array([[0.0, 0.9, 0.2], [0.9, 0.0, 0.0], [0.2, 0.0, 0.0]])
+    model = fakes.Fitted().fit(frequencies_=frequencies, threshold_=0.6, support_=frequencies >= 0.6)
+    display = SelectionFrequencyDisplay.from_estimator(model, feature_names=["a", "b", "c"])
+    assert display.feature_names == ["a – b", "a – c"]
+    assert [bar.get_width() for bar in display.bars_] == [0.9, 0.2]
+    assert display.support.tolist() == [True, False]

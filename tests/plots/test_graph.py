@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from ksparse._types import Array
 from ksparse.plots import GraphDisplay
 from ksparse.plots._artists import GraphFrame
+from ksparse.plots._palette import GROUP_COLOURS
 from ksparse.plots._style import NEGATIVE, POSITIVE
 from tests.plots import fakes
 from tests.plots.test_layout import SIZES, assert_nothing_is_cut_off
@@ -100,7 +101,7 @@ def test_the_legend_shows_signs_and_the_scale_of_widths() -> None:
 @pytest.mark.parametrize("n_groups", [3, 25])
 def test_groups_have_colours_and_a_legend(n_groups: int) -> None:
     labels = np.arange(50) % n_groups
-    display = GraphDisplay.from_precision(fakes.precision(50, 60), groups=labels)
+    display = GraphDisplay.from_precision(fakes.precision(50, 60), groups=labels, isolated=True)
     assert texts_of(display.group_legend_) == [str(label) for label in range(n_groups)]
     colours = [to_hex(colour) for colour in np.asarray(display.nodes_.get_facecolor())]
     assert display.group_legend_ is not None
@@ -114,15 +115,15 @@ def test_isolated_nodes_are_hidden_and_counted() -> None:
     precision = np.eye(6)
     precision[[1, 4], [4, 1]] = 0.5
     labels = ["a", "b", "c", "d", "b", "a"]
-    display = GraphDisplay.from_precision(precision, groups=labels, isolated=False)
+    display = GraphDisplay.from_precision(precision, groups=labels)
     assert np.flatnonzero(~np.isnan(display.positions_[:, 0])).tolist() == [1, 4]
     assert np.shape(display.nodes_.get_offsets()) == (2, 2)
     assert display.ax_.get_xlabel() == "4 nodes without edges not shown"
     assert list(display.labels_) == [1, 4]
     assert texts_of(display.group_legend_) == ["b"]
-    assert GraphDisplay.from_precision(precision).ax_.get_xlabel() == ""
+    assert GraphDisplay.from_precision(precision, isolated=True).ax_.get_xlabel() == ""
     precision[0, 2] = precision[2, 0] = precision[3, 1] = precision[1, 3] = 0.1
-    one = GraphDisplay.from_precision(precision, isolated=False)
+    one = GraphDisplay.from_precision(precision, groups=None)
     assert one.ax_.get_xlabel() == "1 node without edges not shown"
 
 
@@ -140,7 +141,10 @@ def test_without_edges_all_nodes_are_drawn(isolated: bool, n_nodes: int) -> None
 def test_names_are_those_of_the_nodes_with_most_edges() -> None:
     star = np.eye(80)
     star[7, [1, 2, 3]] = star[[1, 2, 3], 7] = star[2, 3] = star[3, 2] = 0.1
-    assert GraphDisplay.from_precision(star).labels_ == {}
+    assert list(GraphDisplay.from_precision(star).labels_) == [7, 2, 3, 1]
+    hubs = GraphDisplay.from_precision(star, isolated=True).labels_
+    assert len(hubs) == 25
+    assert next(iter(hubs)) == 7
     display = GraphDisplay.from_precision(star, names=[f"n{node}$^" for node in range(80)], n_labels=3)
     assert [(node, label.get_text()) for node, label in display.labels_.items()] == [
         (7, "n7$^"),
@@ -148,7 +152,31 @@ def test_names_are_those_of_the_nodes_with_most_edges() -> None:
         (3, "n3$^"),
     ]
     display.figure_.draw_without_rendering()
-    assert len(GraphDisplay.from_precision(star, isolated=False).labels_) == 4
+
+
+def test_communities_have_colours() -> None:
+    precision, labels = fakes.clusters([8, 6, 4, 2])
+    precision[17, 18] = precision[18, 17] = 0.0
+    display = GraphDisplay.from_precision(precision)
+    assert display.communities is not None
+    codes = {label: set(display.communities[np.array(labels) == label].tolist()) for label in sorted(set(labels))}
+    assert all(len(found) == 1 for found in codes.values())
+    assert [*map(min, codes.values())] == [0, 1, 2, 3]
+    colours = [to_hex(colour) for colour in np.asarray(display.nodes_.get_facecolor())]
+    expected = [GROUP_COLOURS[code if code < 3 else -1] for code in display.communities.tolist()]
+    assert colours == expected  # the pair has none of its own
+    assert display.group_legend_ is None
+    assert display.ax_.get_xlabel() == "colours: the 3 largest of 4 communities"
+    again = GraphDisplay.from_precision(precision).communities
+    np.testing.assert_array_equal(again, display.communities)
+    plain = GraphDisplay.from_precision(precision, groups=None)
+    assert plain.communities is None
+    assert len({to_hex(colour) for colour in np.asarray(plain.nodes_.get_facecolor())}) == 1
+
+
+def test_without_networkx_there_are_no_communities(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    assert GraphDisplay.from_precision(SMALL, layout="circle").communities is None
 
 
 def test_keywords_of_artists() -> None:
@@ -242,7 +270,7 @@ def test_components_do_not_overlap_and_stay_together() -> None:
     precision = np.kron(np.eye(9), fakes.clusters([8])[0])
     precision = np.pad(precision, (0, 40))
     np.fill_diagonal(precision, 2.0)
-    positions = GraphDisplay.from_precision(precision).positions_
+    positions = GraphDisplay.from_precision(precision, isolated=True).positions_
     boxes = [positions[8 * part : 8 * part + 8] for part in range(9)] + [positions[[node]] for node in range(72, 112)]
     for one, other in combinations(boxes, 2):
         distances = np.hypot(*(one[:, None] - other).transpose(2, 0, 1))
@@ -306,7 +334,7 @@ def test_legends_cover_no_nodes(size: str) -> None:
 
 
 def test_short_names_of_a_small_graph_are_all_shown() -> None:
-    display = GraphDisplay.from_precision(fakes.precision(30, 35))
+    display = GraphDisplay.from_precision(fakes.precision(30, 35), isolated=True)
     display.figure_.draw_without_rendering()
     assert all(label.get_visible() for label in display.labels_.values())
     assert len(display.labels_) == 30

@@ -14,7 +14,7 @@ import ksparse
 from ksparse import SparseDiscriminantAnalysis, SparseDiscriminantAnalysisCV, SparsePrecision, SparsePrecisionCV
 from ksparse._types import Array
 from ksparse.datasets import make_precision
-from ksparse.estimators.precision import AMOUNTS
+from ksparse.estimators.graph_model import AMOUNTS
 from ksparse.objectives.shrinkage import shrink_covariance
 from ksparse.selection.rules import choose, compute_standard_errors
 from tests.estimators.test_discriminant import classes
@@ -244,7 +244,7 @@ def test_auto_leaves_out_what_is_impossible() -> None:
 
 @pytest.mark.slow
 def test_auto_drops_amounts_that_fail_on_a_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ksparse.estimators import precision
+    from ksparse.estimators import graph_model
     from ksparse.objectives.shrinkage import ShrinkageError
 
     X = draw(40)
@@ -255,7 +255,7 @@ def test_auto_drops_amounts_that_fail_on_a_fold(monkeypatch: pytest.MonkeyPatch)
             raise ShrinkageError("too small")
         return shrink_covariance(covariance, shrinkage, by)
 
-    monkeypatch.setattr(precision, "shrink_covariance", refuse)
+    monkeypatch.setattr(graph_model, "shrink_covariance", refuse)
     model = SparsePrecisionCV(ks=KS, cv=3).fit(X)
     assert_allclose(model.shrinkages_, [0.0, *(amount for amount in np.array(AMOUNTS) / np.sqrt(40) if amount >= 0.1)])
     with pytest.raises(ShrinkageError):

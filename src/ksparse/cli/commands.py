@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
 
 from ..persistence import dumps
 from ..writing import Hold, check_output_file, check_output_folder, replace_files, write_text
 from .data import load_training_data
-from .errors import InputError, escape_control, quote_path
+from .errors import InputError, escape_control, explain_write_errors, quote_path
 from .fitting import FittedModel, fit_model
 from .predicting import predict_rows
 from .printing import print_model, show_progress
@@ -61,26 +61,15 @@ def _write(fitted: FittedModel, folder: Path, hold: Hold) -> list[str]:
             write_predictions(fitted),
             page,
         )
-        with _explain_write_errors(f"to {quote_path(folder)}"):
+        with explain_write_errors(f"to {quote_path(folder)}"):
             replace_files(dict(zip(_find_files(folder), contents, strict=True)), hold=hold)
     return [f"Wrote {escape_control(folder / name)}" for name in reversed(FILES)]
 
 
 def _find_files(folder: Path) -> list[str]:
     """Where the model and the report go; raises for a folder that they cannot be written to."""
-    with _explain_write_errors(f"to --out {quote_path(folder)}"):
+    with explain_write_errors(f"to --out {quote_path(folder)}"):
         return check_output_folder(folder, FILES)
-
-
-@contextmanager
-def _explain_write_errors(where: str) -> Iterator[None]:
-    """Turn what can go wrong while an output is written into an `InputError`; a broken pipe remains one."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise InputError(f"cannot write {where}: {error.strerror or error}") from error
 
 
 def run_predict(
@@ -103,7 +92,7 @@ def run_predict(
     if file is None:
         write_output(text)
     else:
-        with _explain_write_errors(quote_path(file)):
+        with explain_write_errors(quote_path(file)):
             write_text(file, text, hold=hold)
     for note in found.notes:
         complain(note)
@@ -113,7 +102,7 @@ def _find_output(out: str, model: Path, data: str) -> str | None:
     """The file that predictions go to, or None for standard output; raises if it cannot be written."""
     if out == "-":
         return None
-    with _explain_write_errors(quote_path(out)):
+    with explain_write_errors(quote_path(out)):
         output = check_output_file(out)
     if output.descriptor == 1:
         return None

@@ -20,6 +20,7 @@ __all__ = [
     "choose_limit",
     "escape_control",
     "explain_read_errors",
+    "explain_write_errors",
     "quote",
     "quote_list",
     "quote_path",
@@ -68,3 +69,14 @@ def explain_read_errors(path: Path | str) -> Iterator[None]:
         raise InputError(problem) from error
     except csv.Error as error:
         raise InputError(f"cannot read {name} as a table: {error}; check its quotes and separators") from error
+
+
+@contextmanager
+def explain_write_errors(where: str) -> Iterator[None]:
+    """Turn what can go wrong while an output is written into an `InputError`; a broken pipe remains one."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"cannot write {where}: {error.strerror or error}") from error

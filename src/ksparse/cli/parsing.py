@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import codecs
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import fields
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from .._api import __version__
-from ..limits import MAX_BYTES, MEMORY_VARIABLE, SIZE_FACTOR, describe_size, parse_size
 from ..selection.criteria import CRITERIA
 from ..selection.rules import RULES
 from ..solvers import MAX_EFFORT
-from .files.options import ReadingOptions
+from .argument_types import EFFORT, FOLDER, JOBS, MAX_MEMORY, MEMORY, SEED, make_type
+from .graph_parsing import add_graph, find_graph_command
+from .reading_options import add_reading_options, take_reading_options
 from .settings import FILES, FOLDS, TASKS, Settings
 from .streams import write_error, write_output
 
@@ -57,15 +55,6 @@ PREDICT = """Predict new rows with a model that 'ksparse fit --out DIR' or kspar
 columns of the selected features are needed. Text labels that a spreadsheet would take for a formula begin with an
 apostrophe."""
 
-MAX_MEMORY = f"""refuse files whose content would take more memory than this, such as 8GB (default {MEMORY_VARIABLE}, or
-{describe_size(MAX_BYTES)}, or {SIZE_FACTOR} times the size of the data if that is more)"""
-
-
-#: Separators by their names, as a shell would not pass them on easily.
-SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
-#: Lines that can be skipped.
-MOST_SKIPPED = 1_000_000
-
 
 class Parser(argparse.ArgumentParser):
     """A parser whose output may fail: that of argparse hides errors, or goes to another stream."""
@@ -94,19 +83,22 @@ def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
     )
     predict.add_argument("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
     add_reading_options(predict, labels=False)
+    graph = add_graph(commands)
     options, unknown = parser.parse_known_args(arguments)
     given = vars(options)
     command = given.pop("command")
     if unknown:
         # The usage of the command says more than that of all commands.
         commands.choices[command].error(f"unrecognized arguments: {' '.join(unknown)}")
+    given["reading"] = take_reading_options(given)
+    if command == "graph":
+        return find_graph_command(graph, given)
     if given.get("k") is not None and ("criterion" in given or "rule" in given):
         fit.error("--criterion and --rule are for choosing k; use them with --k auto or --ks")
     if given.get("k") is not None and "ks" in given:
         fit.error("--k is the number of features, and --ks are numbers to choose from; give one of them")
     if "rule" in given and given.get("criterion", "cv") != "cv":
         fit.error(f"--rule is for cross-validation; leave it out with --criterion {given['criterion']}")
-    given["reading"] = take_reading_options(given)
     from .commands import run_fit, run_predict
 
     if command == "predict":
@@ -205,99 +197,20 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     return fit
 
 
-def add_reading_options(parser: argparse.ArgumentParser, *, labels: bool = True) -> None:
-    """Add the options that say how a file is read; `take_reading_options` collects them.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The parser of a command that reads a table.
-    labels : bool
-        Whether the command needs labels, so that they may be in a second file.
-    """
-    group = parser.add_argument_group("how the file is read, where it is not found out rightly")
-    add = partial(group.add_argument, default=argparse.SUPPRESS)
-    add(
-        "--sep",
-        type=SEPARATOR,
-        metavar="SEP",
-        help="separator of cells: one character, tab, or space for runs of spaces",
-    )
-    add("--decimal", choices=[".", ","], help="decimal mark of numbers")
-    add("--skip", type=LINES, metavar="N", help="lines to skip before the names of the columns")
-    add(
-        "--na",
-        type=NA_VALUES,
-        metavar="VALUE,…",
-        help="cells that mean a missing value besides the usual ones, as in --na=-999",
-    )
-    add("--encoding", type=ENCODING, metavar="NAME", help="encoding of the text, such as cp1250 or utf-16-le")
-    add("--transpose", action="store_true", help="features are in rows, samples in columns")
-    if labels:
-        add(
-            "--labels",
-            metavar="FILE",
-            help="a second table with the target of each sample, found by the names of samples, or in their order",
-        )
-
-
-def take_reading_options(given: dict[str, Any]) -> ReadingOptions:
-    """What the options of `add_reading_options` say; they are removed from the others."""
-    return ReadingOptions(
-        **{field.name: given.pop(field.name) for field in fields(ReadingOptions) if field.name in given}
-    )
-
-
-def _make_type(read: Callable[[str], Any], accepts: Callable[[Any], bool], expected: str) -> Callable[[str], Any]:
-    """A type of arguments for argparse, whose error says what was expected."""
-
-    def convert(text: str) -> Any:
-        with suppress(ValueError):
-            value = read(text)
-            if accepts(value):
-                return value
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
-
-    return convert
-
-
-def _is_text_encoding(name: str) -> bool:
-    """Whether there is an encoding of text with this name that can be read piece by piece."""
-    try:
-        return codecs.getincrementaldecoder(name)().decode(b"", True) == ""
-    except (LookupError, ValueError):
-        return False
-
-
-K = _make_type(
+K = make_type(
     lambda text: None if text == "auto" else int(text),
     lambda k: k is None or k >= 0,
     "a number of features (an integer ≥ 0), or auto",
 )
-RESAMPLES = _make_type(int, lambda count: 0 <= count <= 10_000, "an integer from 0 to 10000")
-SEED = _make_type(int, lambda seed: 0 <= seed < 2**32, "an integer ≥ 0 and below 2³²")
-EFFORT = _make_type(int, lambda effort: 0 <= effort <= MAX_EFFORT, f"an integer from 0 to {MAX_EFFORT}")
-JOBS = _make_type(int, lambda jobs: jobs == -1 or jobs >= 1, "an integer ≥ 1, or -1")
-FRACTION = _make_type(float, lambda value: 0 <= value < 1, "a fraction from 0 (no test rows) to below 1")
-PENALTY = _make_type(
+RESAMPLES = make_type(int, lambda count: 0 <= count <= 10_000, "an integer from 0 to 10000")
+FRACTION = make_type(float, lambda value: 0 <= value < 1, "a fraction from 0 (no test rows) to below 1")
+PENALTY = make_type(
     lambda text: None if text == "auto" else float(text),
     lambda value: value is None or 0 <= value < float("inf"),
     "a finite number ≥ 0, or auto",
 )
-KS = _make_type(
+KS = make_type(
     lambda text: [int(part) for part in text.split(",")],
     lambda ks: min(ks) >= 0,
     "numbers of features (integers ≥ 0) with commas between them, such as 1,2,5,10",
 )
-SEPARATOR = _make_type(
-    lambda text: SEPARATOR_NAMES.get(text.lower(), text),
-    lambda mark: len(mark) == 1 and mark not in '"\r\n\0',
-    "one character, or tab, space, comma, semicolon or pipe",
-)
-LINES = _make_type(int, lambda count: 0 <= count <= MOST_SKIPPED, f"a number of lines from 0 to {MOST_SKIPPED}")
-NA_VALUES = _make_type(
-    lambda text: tuple(part.strip() for part in text.split(",") if part.strip()), bool, "values such as -999,unknown"
-)
-ENCODING = _make_type(str, _is_text_encoding, "the name of an encoding, such as cp1250 or utf-16-le")
-MEMORY = _make_type(parse_size, bool, "a size such as 500MB or 8GB")
-FOLDER = _make_type(lambda text: Path(text) if text else None, bool, "the name of a folder (. is the current one)")

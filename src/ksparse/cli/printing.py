@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import pandas as pd
@@ -52,40 +52,47 @@ def show_progress(what: str) -> Iterator[None]:
 
 def print_model(fitted: FittedModel, written: Sequence[str] = ()) -> None:
     """Print the data, the model, its scores and how the solver ended."""
+    print_parts(lambda console: _print_parts(console, fitted, written))
+
+
+def print_parts(show: Callable[[Console], None]) -> None:
+    """Print what a function writes to a console."""
     terminal = sys.stdout.isatty()
     console = Console(highlight=False) if terminal else Console(highlight=False, color_system=None, width=ENDLESS)
     with explain_output_errors(), console.capture() as captured:
-        _print_parts(console, fitted, written)
+        show(console)
     # Tables pad their lines; piped text should have no spaces at the end of a line.
     lines = captured.get().splitlines()
     write_output("".join(f"{line if terminal else line.rstrip()}\n" for line in lines))
 
 
-def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) -> None:
-    def say(text: str, style: str | None = None) -> None:
-        console.print(text, style=style, markup=False, soft_wrap=not console.is_terminal)
+def say(console: Console, text: str, style: str | None = None) -> None:
+    """Print a text that is not markup; wrapped on a terminal only."""
+    console.print(text, style=style, markup=False, soft_wrap=not console.is_terminal)
 
-    say("\n".join(summary.describe_data(fitted)))
+
+def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) -> None:
+    say(console, "\n".join(summary.describe_data(fitted)))
     if fitted.chose_k:
-        say(f"\n{summary.describe_choice(fitted)}\n")
+        say(console, f"\n{summary.describe_choice(fitted)}\n")
         path = summary.tabulate_path(fitted)
-        _print_table(console, path.assign(**{"": ["<- chosen" if k == str(fitted.k) else "" for k in path.index]}))
-    say(f"\n{summary.describe_model(fitted)}\n", style="bold")
+        print_table(console, path.assign(**{"": ["<- chosen" if k == str(fitted.k) else "" for k in path.index]}))
+    say(console, f"\n{summary.describe_model(fitted)}\n", style="bold")
     table = fitted.summary.tabulate().rename_axis(columns="Feature")
     hidden = len(table) - 1 - MOST_ROWS  # the last row is the intercept
     if console.is_terminal and hidden > 0:
         more = pd.DataFrame("", [f"… and {hidden} rows with less important ones"], table.columns)
         table = pd.concat([table[:MOST_ROWS], more, table[-1:]])
-    _print_table(console, table)
-    say("\n" + "\n".join([f"{summary.describe_coefficients(fitted)}", *summary.list_meanings(fitted)]) + "\n")
-    _print_table(console, summary.tabulate_scores(fitted))
-    say(f"\n{summary.describe_skill(fitted)}".rstrip(), style=None if fitted.is_skilled else "bold red")
+    print_table(console, table)
+    say(console, "\n" + "\n".join([f"{summary.describe_coefficients(fitted)}", *summary.list_meanings(fitted)]) + "\n")
+    print_table(console, summary.tabulate_scores(fitted))
+    say(console, f"\n{summary.describe_skill(fitted)}".rstrip(), style=None if fitted.is_skilled else "bold red")
     result = fitted.model.result_
     solver = f"Solver: {result.message}; {result.n_iter} iteration{'s' * (result.n_iter != 1)}, {fitted.seconds:.2f} s"
-    say("\n" + "\n".join([*fitted.notes, solver, *written]))
+    say(console, "\n" + "\n".join([*fitted.notes, solver, *written]))
 
 
-def _print_table(console: Console, table: pd.DataFrame) -> None:
+def print_table(console: Console, table: pd.DataFrame) -> None:
     """Print a table: as many columns as fit into the width, then the others below."""
     names, title = table.index.tolist(), str(table.columns.name)
     room = console.width - min(max(map(len, [title, *names])) + 3, console.width // 2)

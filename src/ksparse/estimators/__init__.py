@@ -3,9 +3,10 @@
 from .base import Samples, SparseEstimator, merge_results
 from .classification import SparseLogisticRegression
 from .discriminant import SparseDiscriminantAnalysis
+from .graph_model import GraphModel
 from .linear_model import SparseLinearModel
 from .paths import PrecisionPath, SparsityPath
-from .precision import GraphModel, SparsePrecision
+from .precision import SparsePrecision
 from .regression import SparseHuberRegression, SparseLinearRegression, SparsePoissonRegression
 
 __all__ = [

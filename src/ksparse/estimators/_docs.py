@@ -52,6 +52,10 @@ covariance : {None, "precomputed"}
     With "precomputed", `fit` takes a covariance matrix instead of samples.
 assume_centered : bool
     Whether the mean of the samples is known to be zero.
+transformation : {None, "rank"}
+    "rank" takes normal scores in place of the samples: Φ⁻¹(r/(n + 1)) for the r-th smallest of n values of a variable,
+    fitted to the training samples of each fold, where there are folds. `precision_`, `covariance_` and `location_` are
+    then those of the scores.
 gamma : float
     γ of the extended BIC, from 0, which is BIC, to 1.
 n_samples : int
@@ -213,14 +217,17 @@ precision_ : ndarray of shape (n_features, n_features)
 covariance_ : ndarray of shape (n_features, n_features)
     Ω⁻¹, the covariance of the model.
 edges_ : structured array with the fields ``i``, ``j`` and ``partial_correlation``
-    The edges, i < j, the strongest first; ``pandas.DataFrame(model.edges_)`` makes a table of it, and
-    `ksparse.plots.GraphDisplay` a picture. The partial correlation is −Ω_ij/√(Ω_ii·Ω_jj).
+    The edges, the strongest first: i and j are names of variables if X has names, otherwise indices, i < j.
+    ``pandas.DataFrame(model.edges_)`` makes a table of it, and `ksparse.plots.GraphDisplay` a picture.
+partial_correlation_ : ndarray of shape (n_features, n_features)
+    The partial correlations −Ω_ij/√(Ω_ii·Ω_jj), with ones on the diagonal.
 bounds_ : EigenvalueBounds
     The bounds α and β that were used.
 """)
 
+GRAPH_ATTRIBUTES = ["precision_", "covariance_", "partial_correlation_", "edges_", "bounds_"]
 #: The fitted attributes of all estimators of a kind, and those that a parameter adds.
-FITTED = {"features": ["coef_", "intercept_", "support_"], "edges": ["precision_", "covariance_", "edges_", "bounds_"]}
+FITTED = {"features": ["coef_", "intercept_", "support_"], "edges": GRAPH_ATTRIBUTES}
 ADDED = {
     "ks": ["ks_", "k_", "path_", "coef_path_", "intercept_path_"],
     "cv": ["scores_", "grid_scores_", "cv_results_", "compared_scores_", "choice_"],

@@ -15,7 +15,8 @@ from ..validation import as_real_array
 from ._docs import document
 from .base import Samples
 from .classification import MarginClassifier
-from .precision import GraphModel, center, compute_covariance_around
+from .graph_model import GraphModel, center, compute_covariance_around
+from .variables import check_variables
 
 __all__ = ["SparseDiscriminantAnalysis"]
 
@@ -49,7 +50,7 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
     priors: Any = None
 
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X, y = check_variables(self, X, y)
         return Samples(check_squares(X, "X"), y)
 
     def fit_covariance(self, samples: Samples) -> Array:

@@ -1,192 +1,26 @@
-"""Precision matrices with k edges: what all models of graphs have in common, and `SparsePrecision`."""
+"""`SparsePrecision`: a precision matrix with k edges."""
 
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.covariance import EmpiricalCovariance
-from sklearn.utils.extmath import fast_logdet
+from sklearn.covariance import EmpiricalCovariance, empirical_covariance, log_likelihood
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._types import AnyArray, Array, Mask
-from ..objectives import EigenvalueBounds, LogDet, Objective
-from ..objectives.definite import check_bounds, is_regular
-from ..objectives.shrinkage import ShrunkenLogDet, shrink_covariance
+from .._types import Array, Mask
+from ..objectives import LogDet
 from ..objectives.targets import check_squares
-from ..solvers import FBS, Backtracking, GLasso, GraHTP, GraSP, Result, Solver, SwapGraHTP
-from ..sparsity import Pairs
-from ..sparsity.pairs import pair_mask
 from ..validation import check_flag
 from ._docs import document
-from .base import Samples, SolverChoices, SparseEstimator
-from .feature_sets import find_columns
-from .paths import PrecisionPath
+from .base import Samples
+from .graph_model import GraphModel, center, compute_covariance_around, find_constant
+from .normal_scores import compute_normal_scores
+from .variables import check_variables, looks_like_covariance
 
-__all__ = ["GraphModel", "SparsePrecision", "compute_covariance_around"]
-
-#: A standard deviation below this fraction of a variable's largest value is rounding: the variable is constant.
-CONSTANT_SPREAD = 1e-13
-#: Shrinkages that cross-validation tries: factors, and amounts as multiples of 1/√n. On the paper's simulations with
-#: n = 100 and p = 30 to 200, amounts of 0.4/√n to 1.3/√n are best (benchmarks/graph_shrinkage.py); with steps of 1.5,
-#: the largest amount would decide for p = 200.
-FACTORS = (0.05, 0.15, 0.3, 0.5)
-AMOUNTS = (0.3, 0.4, 0.5, 0.65, 0.85, 1.1, 1.4, 1.8)
-#: The fields of `edges_`.
-#: Without standardizing, variances must not be larger, nor smaller than the inverse.
-LARGEST_VARIANCE = 1e30
-EDGE_FIELDS = np.dtype([("i", np.intp), ("j", np.intp), ("partial_correlation", np.float64)])
-#: The Lipschitz constant of a log-determinant is so large that a step of its inverse would not change the support.
-GRAPH_SOLVERS: SolverChoices = {
-    "auto": SwapGraHTP,
-    "grahtp": lambda: GraHTP(step=Backtracking(scaled=True)),
-    "grasp": GraSP,
-    "fbs": FBS,
-    "glasso": GLasso,
-}
-
-G = TypeVar("G", bound="GraphModel")
-
-
-@dataclass(eq=False, repr=False)
-class GraphModel(SparseEstimator):
-    """An estimator of a precision matrix Ω with k edges.
-
-    A subclass implements `check_samples`, `fit_covariance` and `center_held_out`.
-    """
-
-    unit_name: ClassVar[str] = "edges"
-    penalty_names: ClassVar[tuple[str, ...]] = ("shrinkage",)
-    solver_choices: ClassVar[SolverChoices] = GRAPH_SOLVERS
-
-    k: int = 10
-    _: KW_ONLY
-    shrinkage: float = 0.0
-    shrink_by: str = "factor"
-    bounds: Any = "auto"
-    xi: float = 1e-2
-    standardize: bool = True
-    known_edges: Any = None
-    forbidden_edges: Any = None
-    solver: str | Solver = "auto"
-    effort: int = 0
-
-    def fit(self: G, X: Any, y: Any = None) -> G:
-        """Fit the precision matrix; for a classifier, that of the samples around the means of their classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; a covariance matrix, with ``covariance="precomputed"``.
-        y : array-like of shape (n_samples,)
-            The labels, for a classifier; otherwise ignored.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self.fit_samples(self.check_samples(X, y))
-
-    @abstractmethod
-    def fit_covariance(self, samples: Samples) -> Array:
-        """The covariance of the samples; sets the means around which it is taken."""
-
-    @abstractmethod
-    def center_held_out(self, held_out: Samples) -> Array:
-        """Other samples less the means of the training samples."""
-
-    def prepare(self, samples: Samples) -> ShrunkenLogDet:
-        self._n_samples = len(samples)
-        shrinkage = 0.0 if self.shrinkage is None else self.shrinkage  # where it is yet to be chosen
-        objective = self.build_objective(self.fit_scaled_covariance(samples), shrinkage)
-        self.bounds_ = objective.bounds
-        return objective
-
-    def fit_scaled_covariance(self, samples: Samples) -> Array:
-        """The covariance that is shrunken: the correlations, with `standardize`; sets the means and scales."""
-        covariance = self.fit_covariance(samples)
-        self._scale = np.ones(len(covariance))
-        if not self.standardize:
-            check_variances(covariance.diagonal())
-        if check_flag(self.standardize, "standardize"):
-            spreads = np.sqrt(covariance.diagonal())
-            self._scale = np.where(spreads > 0, spreads, 1.0)
-            covariance = covariance / np.multiply.outer(self._scale, self._scale)
-            np.fill_diagonal(covariance, np.where(spreads > 0, 1.0, 0.0))
-        return covariance
-
-    def build_objective(self, covariance: Array, shrinkage: float) -> ShrunkenLogDet:
-        """f with a shrinkage, from what `fit_scaled_covariance` returns."""
-        shrunken = shrink_covariance(covariance, shrinkage, self.shrink_by)
-        return ShrunkenLogDet.of_covariances(covariance, shrunken, check_bounds(self.bounds, shrunken, self.xi))
-
-    def with_penalty(self, objective: Objective, value: float) -> ShrunkenLogDet:
-        assert isinstance(objective, ShrunkenLogDet)
-        return self.build_objective(objective.unshrunken, value)
-
-    def suggest_penalties(self, objective: Objective) -> tuple[list[float], list[float]]:
-        """Factors, or multiples of 1/√n, which is about the standard error of a correlation of n samples.
-
-        0 is among them only where the covariance is regular.
-        """
-        assert isinstance(objective, ShrunkenLogDet)
-        amounts = [float(multiple / np.sqrt(self._n_samples)) for multiple in AMOUNTS]
-        values = list(FACTORS) if self.shrink_by == "factor" else [value for value in amounts if value < 1]
-        return [0.0, *values] if is_regular(objective.unshrunken) else values, []
-
-    def build_sparsity(self, objective: Objective, k: int) -> Pairs:
-        size, names = objective.shape[0], self._get_feature_names()
-        known = pair_mask(_find_pairs(self.known_edges, names, "known_edges"), size, "known_edges")
-        forbidden = pair_mask(_find_pairs(self.forbidden_edges, names, "forbidden_edges"), size, "forbidden_edges")
-        count = int(np.triu(known, 1).sum())
-        if count > k:
-            raise ValueError(f"known_edges has {count} edges, but k = {k}; they count in k, so raise k or name fewer")
-        both = np.argwhere(np.triu(known & forbidden, 1))
-        if both.size:
-            edge = tuple(both[0].tolist())
-            raise ValueError(f"the edge {edge} is in both known_edges and forbidden_edges; name it once")
-        return Pairs(k, always=known, never=forbidden)
-
-    def store_result(self: G, result: Result) -> G:
-        self.result_ = result
-        self.n_iter_ = result.n_iter
-        self.precision_ = self.extract_precision(result)
-        without_bounds = LogDet.of_valid(np.zeros_like(result.x), EigenvalueBounds(0.0, np.inf))
-        inverse = without_bounds.evaluate(result.x).state.matrix
-        self.covariance_ = inverse * np.multiply.outer(self._scale, self._scale)
-        self.edges_ = list_edges(self.precision_)
-        return self
-
-    def extract_precision(self, result: Result) -> Array:
-        """Ω of a solution, in the units of the data."""
-        return result.x / np.multiply.outer(self._scale, self._scale)
-
-    def build_path(self, results: Mapping[int, Result], passes: int) -> PrecisionPath:
-        return PrecisionPath.of_results(results, self.extract_precision, self._get_feature_names())
-
-    def score_held_out(self, objective: Objective, result: Result, held_out: Samples) -> float:
-        """Mean log-likelihood of a held-out sample."""
-        return float(self.score_held_out_samples(objective, result, held_out).mean())
-
-    def score_held_out_samples(self, objective: Objective, result: Result, held_out: Samples) -> Array:
-        """Log-likelihood of each held-out sample."""
-        precision, deviations = self.extract_precision(result), self.center_held_out(held_out)
-        distances: Array = np.sum((deviations @ precision) * deviations, axis=1)
-        return 0.5 * (fast_logdet(precision) - distances - len(precision) * np.log(2.0 * np.pi))
-
-    def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
-        """Minus twice the log-likelihood of the samples, whose covariance is not shrunken."""
-        assert isinstance(objective, ShrunkenLogDet)
-        return n_samples * objective.unshrunken_value(result.x, result.value)
-
-    def limit_auto_k(self, n_samples: float) -> int:
-        """One edge for every four numbers in the data."""
-        return max(int(n_samples * self.n_features_in_ / 4), 1)
+__all__ = ["SparsePrecision"]
 
 
 @document
@@ -201,6 +35,10 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
     ``shrink_by="amount"`` it is the covariance of the graphical lasso with the penalty s, argmax log det W over the
     matrices with |W_ij − Σ_ij| ≤ s and W_ii = Σ_ii: all pairs together give the graphical lasso, and k edges the
     graph that is nearest to it by the Kullback–Leibler divergence.
+
+    With ``transformation="rank"`` the model is that of normal scores: the r-th smallest of n values becomes
+    Φ⁻¹(r/(n + 1)). This is a Gaussian copula, the nonparanormal of Liu, Lafferty and Wasserman (JMLR 10, 2009): its
+    graph does not depend on the distributions of the variables, and heavy tails and outliers do it no harm.
 
     $fields
 
@@ -223,14 +61,24 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
 
     covariance: str | None = None
     assume_centered: bool = False
+    transformation: str | None = None
 
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
-        precomputed = self._is_precomputed()
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=1 if precomputed else 2)
+        precomputed, ranks = self._is_precomputed(), self._uses_ranks()
+        X = check_variables(self, X, ensure_min_samples=1 if precomputed else 2)
         if precomputed:
+            if ranks:
+                raise ValueError('transformation="rank" needs samples; leave it out with covariance="precomputed"')
             return Samples(LogDet(X, bounds=None).covariance, y)
-        check_squares(X, "X")
-        constant = np.flatnonzero(find_constant(X, self._fit_location(X)))
+        if looks_like_covariance(X):
+            warnings.warn(
+                "X is square and symmetric, as covariance matrices are, and was taken for samples; if it is a"
+                ' covariance, pass it to SparsePrecision or SparsePrecisionIC with covariance="precomputed"',
+                UserWarning,
+                stacklevel=3,
+            )
+        # Ranks of large numbers have no squares that overflow.
+        constant = np.flatnonzero(np.ptp(X, axis=0) == 0 if ranks else self._find_constant_variables(X))
         if constant.size:
             names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))[constant[:5]].tolist()
             warnings.warn(
@@ -250,12 +98,30 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
             )
         return True
 
+    def _uses_ranks(self) -> bool:
+        if self.transformation is None:
+            return False
+        if not isinstance(self.transformation, str) or self.transformation != "rank":
+            raise ValueError(f'transformation must be None or "rank", got {self.transformation!r}')
+        return True
+
+    def _find_constant_variables(self, X: Array) -> Mask:
+        check_squares(X, "X")
+        return find_constant(X, self._fit_location(X))
+
     def fit_covariance(self, samples: Samples) -> Array:
         if self._is_precomputed():
             self.location_ = np.zeros(len(samples))
             return samples.X
-        self.location_ = self._fit_location(samples.X)
-        return compute_covariance_around(samples.X, self.location_)
+        if self._uses_ranks():
+            self._ordered = np.sort(samples.X, axis=0)
+        X = self._transform_samples(samples.X)
+        self.location_ = self._fit_location(X)
+        return compute_covariance_around(X, self.location_)
+
+    def _transform_samples(self, X: Array) -> Array:
+        """Samples as the model describes them: their normal scores, with ``transformation="rank"``."""
+        return compute_normal_scores(X, self._ordered) if self._uses_ranks() else X
 
     def _fit_location(self, X: Array) -> Array:
         """The means of the variables, or zeros."""
@@ -264,12 +130,25 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
         return X.mean(axis=0, dtype=np.float64)
 
     def center_held_out(self, held_out: Samples) -> Array:
-        return center(held_out.X, self.location_)
+        return center(self._transform_samples(held_out.X), self.location_)
 
     def score(self, X_test: Any, y: Any = None) -> float:
-        """Mean log-likelihood of samples under the fitted model."""
+        """Mean log-likelihood of samples under the fitted model; or of their scores (`transformation`)."""
+        deviations = self._find_deviations(X_test)
+        return float(log_likelihood(empirical_covariance(deviations, assume_centered=True), self.precision_))
+
+    def mahalanobis(self, X: Any) -> Array:
+        """Squared Mahalanobis distances (x − μ)ᵀΩ(x − μ) of samples, or of their scores."""
+        deviations = self._find_deviations(X)
+        distances: Array = np.sum((deviations @ self.precision_) * deviations, axis=1)
+        return distances
+
+    def _find_deviations(self, X: Any) -> Array:
+        """Other samples, validated, less the location."""
         check_is_fitted(self)
-        return float(super().score(X_test))
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        deviations: Array = self._transform_samples(X) - self.location_
+        return deviations
 
     def get_precision(self) -> Array:
         """The precision matrix."""
@@ -289,69 +168,13 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
             raise ImportError(
                 "to_networkx needs networkx, which is not installed; install it with: pip install 'ksparse[graphs]'"
             ) from error
-        nodes = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
         graph = networkx.Graph()
-        graph.add_nodes_from(nodes)
+        graph.add_nodes_from(getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist())
         for i, j, strength in self.edges_.tolist():
-            graph.add_edge(nodes[i], nodes[j], partial_correlation=strength, weight=abs(strength))
+            graph.add_edge(i, j, partial_correlation=strength, weight=abs(strength))
         return graph
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.covariance, str) and self.covariance == "precomputed"
         return tags
-
-
-def find_constant(X: Array, centres: Array) -> Mask:
-    """Which variables differ from their centres by rounding only; centres as in `center`."""
-    spreads = np.sqrt(np.mean(np.square(X - centres), axis=0))
-    constant: Mask = spreads <= CONSTANT_SPREAD * np.abs(X).max(axis=0).astype(np.float64)
-    return constant
-
-
-def center(X: Array, centres: Array) -> Array:
-    """The samples less their centres, in double precision; constant variables are exactly zero.
-
-    `centres` is one point for all samples, or one for each.
-    """
-    centred: Array = X.astype(np.float64) - centres
-    centred[:, find_constant(X, centres)] = 0.0
-    return centred
-
-
-def compute_covariance_around(X: Array, centres: Array) -> Array:
-    """Mean of (x − c)(x − c)ᵀ over the samples; centres as in `center`."""
-    centred = center(X, centres)
-    covariance = centred.T @ centred / len(X)
-    return 0.5 * (covariance + covariance.T)
-
-
-def check_variances(variances: Array) -> None:
-    """Refuse variances that are so far from 1 that a precision matrix without standardizing has no digits left."""
-    for size in (float(variances.max(initial=0.0)), float(variances[variances > 0].min(initial=np.inf))):
-        if np.isfinite(size) and not 1.0 / LARGEST_VARIANCE <= size <= LARGEST_VARIANCE and size > 0:
-            raise ValueError(
-                f"a variable has the variance {size:.1g}; use standardize=True, or divide the variables by constants"
-            )
-
-
-def list_edges(precision: Array) -> AnyArray:
-    """The edges of a precision matrix with their partial correlations −Ω_ij/√(Ω_ii·Ω_jj), the strongest first."""
-    rows, columns = np.nonzero(np.triu(precision, 1))
-    spread = np.sqrt(precision.diagonal())
-    edges = np.empty(rows.size, dtype=EDGE_FIELDS)
-    edges["i"], edges["j"] = rows, columns
-    edges["partial_correlation"] = -precision[rows, columns] / (spread[rows] * spread[columns])
-    return edges[np.argsort(-np.abs(edges["partial_correlation"]), kind="stable")]
-
-
-def _find_pairs(edges: Any, names: AnyArray | None, parameter: str) -> Any:
-    """Pairs of names as pairs of indices; indices and masks unchanged."""
-    if edges is None:
-        return ()
-    given = np.asarray(edges)
-    if given.dtype.kind not in "OUS":
-        return given
-    if given.ndim != 2 or given.shape[1] != 2:
-        raise ValueError(f'{parameter} must hold pairs such as [("a", "b")], got {edges!r}')
-    return find_columns(given.ravel(), names, parameter).reshape(given.shape)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._docstrings import fill_docstrings
 from .._types import AnyArray, Array, IntArray
+from ..estimators.edges import compute_partial_correlations
 from ..validation import check_vector
 
 if TYPE_CHECKING:
@@ -158,7 +159,4 @@ def partial_correlations(precision: Any) -> Array:
     diagonal = np.diagonal(matrix)
     if diagonal.min() <= 0 or (matrix**2 > (1 + MAX_MATRIX_ERROR) * np.outer(diagonal, diagonal)).any():
         raise ValueError("precision must be positive definite; pass the inverse of a covariance matrix")
-    scale = 1 / np.sqrt(diagonal)
-    partial = 0.0 - matrix * np.outer(scale, scale)  # not −0 where there is no edge
-    np.fill_diagonal(partial, 1.0)
-    return partial
+    return compute_partial_correlations(matrix)

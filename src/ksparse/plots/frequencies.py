@@ -29,7 +29,7 @@ MAX_BAR_HEIGHT = 22.0
 @document_display
 @dataclass(eq=False, repr=False)
 class SelectionFrequencyDisplay:
-    """Bars of the most frequently selected features of a stability selection, and its threshold.
+    """Bars of the features or edges that a stability selection selects most frequently, and its threshold.
 
     Use `from_estimator` to create one; the parameters are stored as attributes.
 
@@ -83,7 +83,12 @@ class SelectionFrequencyDisplay:
         """
         model = get_fitted_model(estimator, "a StabilitySelection", "frequencies_")
         names = check_names(feature_names, len(model.frequencies_), "feature", get_feature_names(estimator))
-        return cls(model.frequencies_, model.support_, names, threshold=float(model.threshold_)).plot(**options)
+        frequencies, support = model.frequencies_, model.support_
+        if frequencies.ndim == 2:  # of edges
+            rows, columns = pairs = np.nonzero(np.triu(frequencies, 1))
+            names = [f"{names[i]} – {names[j]}" for i, j in zip(rows, columns, strict=True)]
+            frequencies, support = frequencies[pairs], support[pairs]
+        return cls(frequencies, support, names, threshold=float(model.threshold_)).plot(**options)
 
     def plot(self, ax: Axes | None = None, *, top: int | None = None, bar_kw: dict[str, Any] | None = None) -> Self:
         """Draw the frequencies.

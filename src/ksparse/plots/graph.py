@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,10 @@ import numpy as np
 from .._types import AnyArray, Array, IntArray
 from ..validation import check_flag, check_iterations, check_vector
 from . import _style as style
+from ._communities import find_communities
 from ._inputs import PrecisionDisplay, check_nodes, document_display, encode_groups, partial_correlations
 from ._layout import place_nodes
+from ._palette import choose_colours, choose_group_colours, count_coloured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,15 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphDisplay"]
 
-#: Graphs with more nodes have no names by default.
-MAX_NAMED_NODES = 60
+#: In graphs with more nodes, so many of those with most edges (hubs) have names by default.
+MAX_NAMED_NODES, NAMED_HUBS = 60, 25
 #: Smallest widths of edges and of lines in the legend, in points: the colour of thinner ones is not visible.
 MIN_EDGE_WIDTH, MIN_LEGEND_WIDTH = 0.25, 0.8
-#: Colours of up to ten groups, distinct for all kinds of colour vision: Paul Tol's muted scheme, and grey.
-GROUP_COLOURS = (
-    *("#cc6677", "#332288", "#ddcc77", "#117733", "#88ccee"),
-    *("#882255", "#44aa99", "#999933", "#aa4499", "#777777"),
-)
 
 
 @document_display
@@ -52,6 +50,8 @@ class GraphDisplay(PrecisionDisplay):
         Names of the nodes.
     groups : list, optional
         Label of the group of each node.
+    communities : ndarray of shape (n_nodes,), optional
+        Number of the community of each node, 0 the largest and −1 for none: the colour of nodes without groups.
 
     Attributes
     ----------
@@ -86,9 +86,10 @@ class GraphDisplay(PrecisionDisplay):
     names: list[str]
     _: KW_ONLY
     groups: list[Any] | None = None
+    communities: IntArray | None = None
 
     @classmethod
-    def from_precision(cls, precision: Any, *, names: Any = None, groups: Any = None, **options: Any) -> Self:
+    def from_precision(cls, precision: Any, *, names: Any = None, groups: Any = "communities", **options: Any) -> Self:
         """Draw the graph of a precision matrix.
 
         Parameters
@@ -97,13 +98,20 @@ class GraphDisplay(PrecisionDisplay):
             A symmetric matrix with a positive diagonal.
         names : sequence of str, optional
             Names of the nodes; x0, x1, … by default.
-        groups : sequence, optional
-            Label of the group of each node; nodes have the colour of their group.
+        groups : sequence, "communities" or None, default="communities"
+            Label of the group of each node; nodes have the colour of their group. "communities" finds groups of nodes
+            that are closely connected, by the method of Louvain, if networkx is installed. None has one colour.
         $options
         """
         partial = partial_correlations(precision)
+        communities = None
+        if isinstance(groups, str) and groups == "communities":
+            groups = None
+            edges = np.argwhere(np.triu(partial, 1))
+            with suppress(ImportError):
+                communities = find_communities(edges, partial[tuple(edges.T)], len(partial))
         names, groups = check_nodes(names, groups, len(partial))
-        return cls(partial, names, groups=groups).plot(**options)
+        return cls(partial, names, groups=groups, communities=communities).plot(**options)
 
     def plot(
         self,
@@ -111,7 +119,7 @@ class GraphDisplay(PrecisionDisplay):
         *,
         layout: Any = "spring",
         seed: int = 0,
-        isolated: bool = True,
+        isolated: bool = False,
         n_labels: int | None = None,
         node_kw: dict[str, Any] | None = None,
         edge_kw: dict[str, Any] | None = None,
@@ -126,11 +134,11 @@ class GraphDisplay(PrecisionDisplay):
             groups, or at given positions.
         seed : int, default=0
             Seed of the spring layout; the same seed gives the same picture.
-        isolated : bool, default=True
+        isolated : bool, default=False
             Whether to show nodes without edges. If not, the picture says how many there are.
         n_labels : int, optional
             Maximum number of nodes to name, those with most edges first; by default all if there are at most 60,
-            otherwise none.
+            otherwise 25.
         node_kw : dict, optional
             Keywords of the nodes, as in `matplotlib.axes.Axes.scatter`.
         edge_kw : dict, optional
@@ -141,13 +149,17 @@ class GraphDisplay(PrecisionDisplay):
         show_all = check_flag(isolated, "isolated") or not len(edges)
         shown = np.flatnonzero((degrees > 0) | show_all)
         if n_labels is None:
-            n_labels = len(shown) if len(shown) <= MAX_NAMED_NODES else 0
+            n_labels = len(shown) if len(shown) <= MAX_NAMED_NODES else NAMED_HUBS
         by_degree = shown[np.argsort(-degrees[shown], kind="stable")]
         self.ax_, self.figure_ = style.open_axes(ax, (7.0, 5.4))
         self.ax_.spines[:].set_visible(False)
         n_hidden = len(self.names) - len(shown)
-        hidden = f"{n_hidden} node{'s' * (n_hidden > 1)} without edges not shown" if n_hidden else ""
-        self.ax_.set(xticks=[], yticks=[], xlabel=hidden if len(edges) else "no edges")
+        notes = [f"{n_hidden} node{'s' * (n_hidden > 1)} without edges not shown"] if n_hidden else []
+        if self.communities is not None and (count := int(self.communities.max(initial=-1)) + 1) > 1:
+            coloured = count_coloured(self.communities)
+            which = f"{count}" if coloured == count else f"the {coloured} largest of {count}"
+            notes.insert(0, f"colours: {which} communities")
+        self.ax_.set(xticks=[], yticks=[], xlabel="; ".join(notes) if len(edges) else "no edges")
         self.ax_.xaxis.label.set(fontsize=style.choose_font_size(self.ax_) - 0.5, color=style.INK)
         self._place_nodes(layout, seed, shown, edges)
         self._draw_edges(edges, edge_kw)
@@ -222,16 +234,16 @@ class GraphDisplay(PrecisionDisplay):
 
     def _colour_groups(self, shown: IntArray) -> AnyArray | None:
         """Colours of the nodes, and a legend of them, if there are groups."""
-        from matplotlib import colormaps
         from matplotlib.colors import to_rgba_array
         from matplotlib.lines import Line2D
 
         self.group_legend_: Legend | None = None
         if self.groups is None:
-            return None
+            if self.communities is None or self.communities.max(initial=-1) < 1:
+                return None
+            return to_rgba_array(choose_colours(self.communities))[shown]
         names, codes = encode_groups(self.groups)
-        many = len(names) > len(GROUP_COLOURS)
-        palette = colormaps["turbo"](np.linspace(0.03, 0.97, len(names))) if many else to_rgba_array(GROUP_COLOURS)
+        palette = to_rgba_array(choose_group_colours(len(names)))
         dot: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 5.5}
         present = np.unique(codes[shown]).tolist()
         names = [style.shorten(names[group], style.MAX_GROUP_LENGTH) for group in present]

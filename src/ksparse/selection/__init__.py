@@ -6,6 +6,7 @@
 from ..estimators import PrecisionPath, SparsityPath
 from .criteria import InformationCriterion, graph_criterion, information_criterion
 from .cross_validation import CrossValidated, CrossValidatedLinearModel
+from .false_selections import expected_false_selections, find_smallest_threshold
 from .models import (
     SparseDiscriminantAnalysisCV,
     SparseHuberRegressionCV,
@@ -24,7 +25,7 @@ from .pathwise import PathSolver
 from .penalties import PenaltyGrid
 from .rules import compute_standard_errors
 from .schedule import KSchedule, find_first_best
-from .stability import StabilitySelection, expected_false_selections, find_smallest_threshold
+from .stability import StabilitySelection
 
 __all__ = [
     "CrossValidated",
