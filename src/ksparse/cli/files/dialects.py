@@ -11,6 +11,7 @@ from itertools import chain, islice
 from typing import TextIO
 
 from ..errors import InputError, quote_path
+from .base import describe_unnamed
 from .cells import find_decimal, is_number
 from .options import ReadingOptions
 
@@ -106,7 +107,10 @@ def find_dialect(file: TextIO, name: str, options: ReadingOptions) -> Dialect:
         doubt,
         note,
     )
-    return Dialect(separator, before, columns, decimal, tuple(filter(None, notes)))
+    # A separator at the end of each row makes a column of nothing.
+    ended = not columns[-1] and not any(any(map(str.strip, cells[len(columns) - 1 :])) for cells in rows)
+    unnamed = () if note else describe_unnamed(columns[:-1] if ended else columns)
+    return Dialect(separator, before, columns, decimal, (*filter(None, notes), *unnamed))
 
 
 def _describe_comments(count: int) -> str:
@@ -170,16 +174,21 @@ def _find_separator(lines: list[str], *, whole: bool) -> str:
             problems.append(error)
     if problems and all(len(cells) == 1 for rows in samples.values() for cells in rows):
         raise problems[-1]
-    spaced = samples.pop(SPACES, [])
-    # A quote inside a cell is more probably one of a text that was cut at the wrong mark.
-    quotes = {mark: sum('"' in cell for cells in rows[:2] for cell in cells) for mark, rows in samples.items()}
-    alike = [mark for mark, rows in samples.items() if _are_alike(rows, MOST_ALIKE)]
-    if not alike and len(spaced) > 1 and _are_alike(spaced, 1.0):
-        return SPACES
-    if not alike and (regular := [mark for mark, rows in samples.items() if _are_alike(rows[1:], MOST_ALIKE)]):
-        alike = regular  # the first line is a title
-    widths = {mark: len(rows[0]) if rows else 0 for mark, rows in samples.items()}
-    return max(alike or samples, key=lambda mark: (-quotes[mark], widths[mark], mark != ","))
+    spaced = samples.get(SPACES, [])
+    alike = [mark for mark in samples if mark != SPACES and _are_alike(samples[mark], MOST_ALIKE)]
+    if len(spaced) > 1 and _are_alike(spaced, 1.0):  # text has spaces, too
+        alike.append(SPACES)
+    alike = [mark for mark in alike if len(samples[mark][0]) > 1] or alike
+    if not alike:  # the first line may be a title
+        alike = [mark for mark, rows in samples.items() if mark != SPACES and _are_alike(rows[1:], MOST_ALIKE)]
+
+    def rank(mark: str) -> tuple[int, bool, int, bool]:
+        rows = samples[mark]
+        # A quote inside a cell is more probably one of a text that was cut at the wrong mark.
+        quotes = sum('"' in cell for cells in rows[:2] for cell in cells)
+        return -quotes, mark != SPACES, len(rows[0]) if rows else 0, mark != ","
+
+    return max(alike or SEPARATORS, key=rank)
 
 
 def _are_alike(rows: list[list[str]], least: float) -> bool:
