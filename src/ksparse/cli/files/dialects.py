@@ -11,7 +11,7 @@ from itertools import chain, islice
 from typing import TextIO
 
 from ..errors import InputError, quote_path
-from .base import describe_unnamed
+from .base import count_titles, describe_titles, describe_unnamed
 from .cells import find_decimal, is_number
 from .options import ReadingOptions
 
@@ -92,8 +92,10 @@ def find_dialect(file: TextIO, name: str, options: ReadingOptions) -> Dialect:
         lines, rows = map(list, zip(*islice(split_rows(chain(sample, file), separator), 2), strict=True))
     if not rows:
         raise _explain_empty(name)
+    titles = count_titles(rows)
+    rows, lines = rows[titles:], lines[titles:]
     before += lines[0] - 1
-    if comments and (header := _find_commented_header(comments[-1], rows, separator)):
+    if comments and not titles and (header := _find_commented_header(comments[-1], rows, separator)):
         rows, before = [header, *rows], before - lines[0]
         comments.pop()
     decimal, doubt = find_decimal((cell.strip() for cells in rows[1:] for cell in cells), semicolons=separator == ";")
@@ -103,6 +105,7 @@ def find_dialect(file: TextIO, name: str, options: ReadingOptions) -> Dialect:
     spaced = separator == SPACES and not options.sep
     notes = (
         _describe_comments(len(comments)),
+        describe_titles(titles),
         "Cells are separated by spaces (--sep sets another separator)" if spaced else "",
         doubt,
         note,

@@ -42,6 +42,8 @@ def join_labels(table: Table, labels: Table) -> Table:
     identifiers = table.identifiers
     if pair is None:
         rows = places = np.arange(len(frame))
+        if others.shape[1] > 1 and not pd.api.types.is_numeric_dtype(others.iloc[:, 0]) and others.iloc[:, 0].is_unique:
+            others = others.iloc[:, 1:]  # names that the other file does not have
         notes = [
             f"No names of samples are in both files, so rows of {quote_path(labels.source)} were taken in their order"
         ]
@@ -152,7 +154,7 @@ def _explain_no_match(table: Table, labels: Table) -> str:
     for part in (table, labels):
         key = _list_keys(part)[0]
         examples.append(
-            f"{quote_path(part.source)} has {len(key.cells)} rows ({quote_list(list(key.cells.dropna()), 3)}…)"
+            f"{quote_path(part.source)} has {len(key.cells)} rows ({quote_list(list(key.cells.dropna()), 3)})"
         )
     return (
         f"no sample of {quote_path(table.source)} is named in {quote_path(labels.source)}, and they have different"
