@@ -44,7 +44,7 @@ _DECIMAL_POINT = re.compile(
     r"[+-]?(?:\d*\.(?:\d{1,2}|\d{4,})|0\.\d+|\d{4,}\.\d+|\d{1,3}(?:,\d{3})+\.\d*|\d*\.\d+[eE][+-]?\d+)", flags=re.A
 )
 #: A number that is in doubt: a group of three digits after a comma.
-_DOUBTFUL = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+", flags=re.A)
+_DOUBTFUL = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", flags=re.A)
 #: What may be around a number.
 AROUND = "$€£% "
 #: A list of codes, not a number.

@@ -178,12 +178,12 @@ def _find_separator(lines: list[str], *, whole: bool) -> str:
     if problems and all(len(cells) == 1 for rows in samples.values() for cells in rows):
         raise problems[-1]
     spaced = samples.get(SPACES, [])
-    alike = [mark for mark in samples if mark != SPACES and _are_alike(samples[mark], MOST_ALIKE)]
-    if len(spaced) > 1 and _are_alike(spaced, 1.0):  # text has spaces, too
+    alike = [mark for mark in samples if mark != SPACES and _are_alike(samples[mark])]
+    if len(spaced) > 1 and _are_alike(spaced):  # only if no other is: text has spaces, too
         alike.append(SPACES)
     alike = [mark for mark in alike if len(samples[mark][0]) > 1] or alike
     if not alike:  # the first line may be a title
-        alike = [mark for mark, rows in samples.items() if mark != SPACES and _are_alike(rows[1:], MOST_ALIKE)]
+        alike = [mark for mark, rows in samples.items() if mark != SPACES and _are_alike(rows[1:])]
 
     def rank(mark: str) -> tuple[int, bool, int, bool]:
         rows = samples[mark]
@@ -194,13 +194,13 @@ def _find_separator(lines: list[str], *, whole: bool) -> str:
     return max(alike or SEPARATORS, key=rank)
 
 
-def _are_alike(rows: list[list[str]], least: float) -> bool:
+def _are_alike(rows: list[list[str]]) -> bool:
     """Whether rows have several cells, and most have as many as the first, or all have one more."""
     widths = [len(cells) for cells in rows]
     if not widths:
         return False
     others = widths[1:] or widths
-    same = widths[0] > 1 and sum(width == widths[0] for width in others) >= least * len(others)
+    same = widths[0] > 1 and sum(width == widths[0] for width in others) >= MOST_ALIKE * len(others)
     return same or (len(widths) > 1 and all(width == widths[0] + 1 > 1 for width in others))
 
 
