@@ -9,14 +9,14 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
-from ...limits import BYTE_COST, CELL_COST, CHUNK, COLUMN_COST, EXCEL_COST, MAX_SHEET_ROWS
+from ...limits import BYTE_COST, CELL_COST, CELL_ELEMENT_COST, CHUNK, COLUMN_COST, ELEMENT_COST, MAX_SHEET_ROWS
 from ..errors import InputError, check_memory, explain_read_errors, quote, quote_path
 from .base import Table, count_titles, describe_titles, make_table
 from .options import ReadingOptions
 from .sources import METHODS, Source
 
-#: Where the parts are that are read as a stream; others are read whole.
-STREAMED = "xl/worksheets/"
+#: Where cells and their texts are.
+CELLS = ("xl/worksheets/", "xl/sharedStrings")
 #: Rows in which titles are looked for.
 SAMPLE_ROWS = 100
 #: What may define entities, which grow when they are read; no Excel file has one.
@@ -115,22 +115,18 @@ def _check_parts(file: BinaryIO, name: str, limit: int) -> None:
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         what = f"the content of {name}"
-        check_memory(sum(_find_cost(member) * member.file_size for member in members), limit, what)
+        check_memory(BYTE_COST * sum(member.file_size for member in members), limit, what)
         needed = 0
         for member in members:
             if member.compress_type not in METHODS:
                 raise InputError(f"{name} is compressed in an unusual way; save it again")
+            cost = CELL_ELEMENT_COST if member.filename.startswith(CELLS) else ELEMENT_COST
+            end = b""
             with archive.open(member) as part:
-                end = b""
                 while chunk := part.read(CHUNK):
-                    needed += _find_cost(member) * len(chunk)
+                    text = chunk.replace(b"\0", b"")  # of UTF-16
+                    needed += BYTE_COST * len(chunk) + cost * (text.count(b"<") - text.count(b"</"))
                     check_memory(needed, limit, what)
-                    text = (end + chunk).replace(b"\0", b"")  # of UTF-16
-                    if any(mark in text for mark in DEFINITIONS):
+                    if any(mark in end + text for mark in DEFINITIONS):
                         raise InputError(f"{name} defines entities, as no Excel file does; make or download it again")
-                    end = chunk[-32:]
-
-
-def _find_cost(member: zipfile.ZipInfo) -> int:
-    """Memory that each byte of a part takes."""
-    return BYTE_COST if member.filename.startswith(STREAMED) else EXCEL_COST
+                    end = text[-len(DEFINITIONS[0]) :]
