@@ -23,8 +23,9 @@ CHUNK = 2**16
 MAX_LINE = 64 * 2**20
 #: Memory of the decoder of an xz file: xz -9 needs 65 MB of it.
 XZ_MEMORY = 256 * 2**20
-#: Memory of each byte of the parts of an Excel file that are read whole (styles, texts), at most.
-EXCEL_COST = 100
+#: Memory of each element of the XML of an Excel file, in sheets and texts, and in other parts. Measured: up to 320 for
+#: the cells of one row, and up to 730 for references.
+CELL_ELEMENT_COST, ELEMENT_COST = 320, 800
 #: Rows that a sheet of Excel may have.
 MAX_SHEET_ROWS = 2**20
 #: Measured memory of each byte of a text file, of each of its cells and of each of its columns while pandas reads them.

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
+import lzma
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,14 @@ def with_cell(line: int, column: int, text: str) -> str:
     return "\n".join(",".join(row) for row in lines)
 
 
+def make_zip(members: dict[str, str], method: int = zipfile.ZIP_STORED) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", method) as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return content.getvalue()
+
+
 FILES: dict[str, tuple[str, bytes, list[str], list[str]]] = {
     "text": ("a.csv", with_cell(17, 3, "tall").encode(), [], ["'height'", "'tall'", "line 17", "--drop height"]),
     "texts": (
@@ -33,7 +44,7 @@ FILES: dict[str, tuple[str, bytes, list[str], list[str]]] = {
     "shell": ("a.csv", b"my id,x,outcome\np,1,2\n", [], ["--drop 'my id'"]),
     "decimal comma": (
         "a.csv",
-        b"a;outcome\n1,5;2\n1,5;3\n",
+        b'a,z,outcome\n"1,5",1.5,2\n"1,5",2.5,3\n',
         [],
         ["decimal commas in 2 rows", "'1,5'", "line 2", "point"],
     ),
@@ -50,7 +61,19 @@ FILES: dict[str, tuple[str, bytes, list[str], list[str]]] = {
     "negative counts": ("a.csv", GOOD.encode(), ["--task", "poisson"], ["counts"]),
     "short row": ("a.csv", "\n".join([*LINES[:20], "1,2,3", *LINES[20:]]).encode(), [], ["line 21", "3 cells", "6"]),
     "long row": ("a.csv", "\n".join([*LINES[:20], LINES[20] + ",7"]).encode(), [], ["line 21", "7 cells", "6"]),
-    "row names": ("a.csv", b"x,outcome\nr1,1,2\nr2,2,3\n", [], ["line 2", "names of rows"]),
+    "short rows": (
+        "a.csv",
+        b"x,outcome\n1,2\n3\n4\n5,6,7\n" + b"8,9\n" * 9,
+        [],
+        ["3 of 13 rows", "2 have 1 (first on line 3), 1 has 3 (first on line 5)", "check the separators"],
+    ),
+    "titles": ("a.csv", b"x\n\nmy,trial\nx,outcome,z\n1,2,3\n3,4,5\n", [], ["no column 'outcome'"]),
+    "all problems": (
+        "a.csv",
+        b"x,x,y,y,outcome\n1,2,3,4,5\n1,2\n1,2,3,4,5\n",
+        [],
+        ["2 names that several columns have ('x', 'y')", "also, line 3 of", "has 2 cells"],
+    ),
     "quotes": ("a.csv", b'x,outcome\n1,"2\n2,3\n', [], ["quotes"]),
     "no header": ("a.csv", b"1,2,3\n4,5,6\n", [], ["all numbers", "names"]),
     "twice": ("a.csv", b"x,x,outcome\n1,2,3\n", [], ["two columns called 'x'"]),
@@ -60,9 +83,14 @@ FILES: dict[str, tuple[str, bytes, list[str], list[str]]] = {
     "only target": ("a.csv", b"outcome\n1\n2\n", [], ["no column besides the target"]),
     "no target": ("a.csv", b"x,outcom\n1,2\n", [], ["no column 'outcome'", "did you mean 'outcom'"]),
     "binary": ("a.csv", bytes(range(256)) * 20, [], ["not UTF-8", "the right file"]),
-    "latin-1": ("a.csv", "größe,outcome\n1,2\n".encode("latin-1"), [], ["UTF-8"]),
-    "late latin-1": ("a.csv", GOOD.encode() + b"\xe9" * 10_000, [], ["UTF-8"]),
-    "utf-16 without a mark": ("a.csv", GOOD.encode("utf-16-le"), [], ["NUL characters", "save it as UTF-8"]),
+    "neither UTF-8 nor Windows": ("a.csv", b"x,outcome\n\x81\x8d,2\n", [], ["not UTF-8", "--encoding"]),
+    "late bytes of other text": ("a.csv", GOOD.encode() + b"\xe9\x81" * 10_000, [], ["not UTF-8", "the right file"]),
+    "utf-16 without a mark": (
+        "a.csv",
+        GOOD.encode("utf-16-le"),
+        [],
+        ["NUL characters (62 lines, first on line 1)", "save it as UTF-8", "--encoding"],
+    ),
     "cut utf-16": ("a.csv", GOOD.encode("utf-16")[:-1], [], ["not UTF-16 text", "save it as UTF-8"]),
     "cut utf-32": ("a.csv", GOOD.encode("utf-32")[:-1], [], ["not UTF-32 text", "save it as UTF-8"]),
     "not gzip": ("a.csv.gz", GOOD.encode(), [], ["damaged or not compressed"]),
@@ -70,7 +98,25 @@ FILES: dict[str, tuple[str, bytes, list[str], list[str]]] = {
     "broken gzip": ("a.csv.gz", gzip.compress(GOOD.encode())[:200] + b"\xff" * 900, [], ["damaged or not compressed"]),
     "not bz2": ("a.csv.bz2", GOOD.encode(), [], ["damaged or not compressed"]),
     "cut bz2": ("a.csv.bz2", bz2.compress(GOOD.encode())[:-40], [], ["damaged or not compressed"]),
-    "ending": ("a.xlsx", b"PK", [], ["format", "unknown", ".csv"]),
+    "ending": ("a.doc", b"PK", [], ["format", "unknown", ".csv"]),
+    "stata": ("a.dta", b"PK", [], ["does not read", "export delimited"]),
+    "not xz": ("a.csv.xz", GOOD.encode(), [], ["damaged or not compressed"]),
+    "cut xz": ("a.csv.xz", lzma.compress(GOOD.encode())[:-40], [], ["damaged or not compressed"]),
+    "not zip": ("a.zip", GOOD.encode(), [], ["damaged or not compressed"]),
+    "not excel": ("a.xlsx", b"PK", [], ["not an Excel file or is damaged"]),
+    "zip as excel": ("a.xlsx", make_zip({"a.csv": GOOD}), [], ["not an Excel file or is damaged"]),
+    "two in a zip": ("a.zip", make_zip({"a.csv": GOOD, "b.csv": GOOD}), [], ["2 files: 'a.csv', 'b.csv'", "extract"]),
+    "none in a zip": ("a.zip", make_zip({"__MACOSX/a.csv": GOOD}), [], ["has no file"]),
+    "unknown in a zip": ("a.zip", make_zip({"a.doc": GOOD}), [], ["format", "unknown"]),
+    "escapes in a zip": ("a.zip", make_zip({"\x1b[31m.csv": GOOD, "b.csv": ""}), [], ["'\\x1b[31m.csv'"]),
+    "unusual zip": ("a.zip", make_zip({"a.csv": GOOD}, zipfile.ZIP_LZMA), [], ["in an unusual way"]),
+    "cut zip": ("a.zip", make_zip({"a.csv": GOOD})[:-40], [], ["damaged or not compressed"]),
+    "broken zip": (
+        "a.zip",
+        make_zip({"a.csv": GOOD}).replace(b"age,dose", b"ape,dose"),
+        [],
+        ["damaged or not compressed"],
+    ),
     "one class": ("a.csv", b"x,outcome\n" + b"1,ill\n2,ill\n" * 9, [], ["only one class", "'ill'"]),
     "lone row": ("a.csv", (class_table() + "1,2,odd,3,4,5\n").encode(), [], ["'odd'", "only one row", "--test 0"]),
     "identifiers": ("a.csv", table(numbers(), [f"p{row}" for row in range(60)]).encode(), [], ["60 classes"]),
@@ -169,6 +215,18 @@ def test_parquet_without_pyarrow(
     assert 'pip install "ksparse[parquet]"' in refused(capsys, "fit", tmp_path / "a.parquet", "--target", "y")
 
 
+def test_excel_without_openpyxl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
+    (tmp_path / "a.xlsx").write_bytes(make_zip({"a": ""}))
+    assert 'pip install "ksparse[excel]"' in refused(capsys, "fit", tmp_path / "a.xlsx", "--target", "y")
+
+
+def test_an_address_is_not_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "is an address; download the file" in refused(capsys, "fit", "https://example.org/a.csv")
+
+
 def test_no_file_and_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("none.csv", "none.parquet", "iris"):
         assert f"there is no file '{tmp_path / name}'; check" in refused(capsys, "fit", tmp_path / name)
@@ -177,7 +235,7 @@ def test_no_file_and_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     for name in ("d.csv", "d.svm", "d.parquet"):
         (tmp_path / name).mkdir()
         assert "Is a directory; check the path" in refused(capsys, "fit", tmp_path / name)
-    assert "expected a name that ends with .csv" in refused(capsys, "fit", tmp_path)
+    assert "Is a directory; check the path" in refused(capsys, "fit", tmp_path)
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
     assert "--target COL is needed" in refused(capsys, "fit", tmp_path / "a.csv")
 
@@ -202,6 +260,14 @@ def test_no_file_and_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         ["fit", "--ks", "1,two"],
         ["fit", "--ks", "1,-2"],
         ["fit", "--ks", ""],
+        ["fit", "--sep", "ab"],
+        ["fit", "--sep", ""],
+        ["fit", "--skip", "-1"],
+        ["fit", "--na", ","],
+        ["fit", "--encoding", "zip"],
+        ["fit", "--encoding", "none"],
+        ["fit", "--decimal", ";"],
+        ["predict", "model.json", "a.csv", "--labels", "b.csv"],
         ["fit", "--k", "auto", "--criterion", "bic", "--rule", "1se"],
         ["predict", "model.json"],
     ],

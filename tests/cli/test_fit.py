@@ -138,7 +138,7 @@ TASKS: dict[str, tuple[Any, str]] = {
     "two": (lambda y: np.where(y > 1.4, 1.5, 2.5), "classification (since the target has 2 distinct values"),
     "few": (lambda y: np.digitize(y, [0, 2]), "classification (since the target has only 3 distinct integers"),
     "three fractions": (lambda y: np.digitize(y, [0, 2]) / 2, "regression"),
-    "true": (lambda y: y > 1.4, "classification (since the target is text"),
+    "true": (lambda y: y > 1.4, "classification (since the target is true or false"),
     "numbers": (lambda y: y, "regression (since the target has many distinct numbers"),
 }
 

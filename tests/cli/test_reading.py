@@ -91,13 +91,18 @@ def test_types_of_parquet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     np.testing.assert_array_equal(read_target(table, table.read(), 4).astype(float), np.arange(rows) ** 2)
     assert "Task: regression" in accepted(capsys, "fit", path, "--target", "y", "--k", "1")
     good.set_index(pd.Index(range(rows), name="patient")).to_parquet(path)
-    assert open_table(str(path)).names[0] == "patient"
+    table = open_table(str(path))
+    assert table.names[0] == "price"
+    assert table.identifiers is not None
+    assert list(table.identifiers) == ["patient"]
     bad = good.assign(day=datetime.date(2020, 1, 1), time=pd.Timestamp("2020-01-01"), kind=pd.Categorical(["u"] * rows))
     bad.to_parquet(path)
     line = refused(capsys, "fit", path, "--target", "y")
     for column in ("day", "time", "kind"):
         assert f"'{column}' has text in 30 rows" in line
-    assert "only one class, '2020-01-01'" in refused(capsys, "fit", path, "--target", "day", "--drop", "time,kind")
+    assert "only one class, '2020-01-01 00:00:00'" in refused(
+        capsys, "fit", path, "--target", "day", "--drop", "time,kind"
+    )
 
 
 def test_predictions_of_other_saved_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -13,10 +11,10 @@ import pytest
 from ksparse.limits import MAX_BYTES
 from ksparse.persistence import load, loads
 
+from .bombs import DATA, MEGABYTE
 from .limits import run_limited
 from .models import make_labels, make_model
 
-MEGABYTE = 2**20
 #: What a process may allocate.
 MEMORY = 2500 * MEGABYTE
 
@@ -178,136 +176,6 @@ def test_a_lack_of_memory_is_a_value_error(tmp_path: Path) -> None:
 
 
 # --- data -----------------------------------------------------------------------------------------------------------
-
-
-def write_compressed(path: Path, head: bytes, block: bytes, count: int) -> None:
-    with gzip.open(path, "wb", compresslevel=1) if path.suffix == ".gz" else bz2.open(path, "wb") as file:
-        file.write(head)
-        for _ in range(count):
-            file.write(block)
-
-
-def write_long_labels(path: Path) -> None:
-    rows = [f"{i % 7}.5,{'ab'[i % 2]}" for i in range(4000)]
-    rows += [f"1.5,{letter * 120_000}" for letter in "yyzz"]
-    path.write_text("x,y\n" + "\n".join(rows))
-
-
-def write_parquet(path: Path, columns: dict[str, Any], **options: Any) -> None:
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(arrow.table(columns), path, compression="zstd", **options)
-
-
-def write_repeated_text(path: Path) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    texts = arrow.DictionaryArray.from_arrays(arrow.array([0, 1] * 3000, arrow.int32()), ["a" * 10**6, "b" * 10**6])
-    write_parquet(path, {"x": list(range(6000)), "y": texts})
-
-
-def write_many_rows(path: Path) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    zeros = arrow.array(memoryview(bytes(20 * 10**6)).cast("b"))
-    write_parquet(path, {"x": zeros, "y": zeros}, row_group_size=10**6)
-
-
-#: How a file is written, options, the exit code, and what the error or the output says.
-DATA: dict[str, tuple[Any, list[str], int, str]] = {
-    "long-labels.csv": (write_long_labels, ["--target", "y", "--k", "1", "--test", "0"], 0, "zzzz…zzzz"),
-    "endless-line.csv.gz": (
-        lambda path: write_compressed(path, b"x,y\n", b"a" * MEGABYTE, 90),
-        ["--target", "y"],
-        2,
-        "a line of more than 64 MB",
-    ),
-    "endless-line.csv.bz2": (
-        lambda path: write_compressed(path, b"x,y\n", b"a" * MEGABYTE, 90),
-        ["--target", "y"],
-        2,
-        "a line of more than 64 MB",
-    ),
-    "endless-header.csv.gz": (
-        lambda path: write_compressed(path, b"", b"a," * (MEGABYTE // 2), 90),
-        ["--target", "y"],
-        2,
-        "a line of more than 64 MB",
-    ),
-    "endless-quote.csv.gz": (
-        lambda path: write_compressed(path, b'x,"', b"a\n" * (MEGABYTE // 2), 90),
-        ["--target", "y"],
-        2,
-        "field larger than field limit",
-    ),
-    "many-rows.csv.gz": (
-        lambda path: write_compressed(path, b"x,y\n", b"1,2\n" * (MEGABYTE // 4), 90),
-        ["--target", "y"],
-        2,
-        "memory, more than 2 GB; if you trust the file, allow more with --max-memory",
-    ),
-    "blank-lines.csv.gz": (
-        lambda path: write_compressed(path, b"x,y\n1,2\n", b"\n" * MEGABYTE, 90),
-        ["--target", "y"],
-        2,
-        "memory, more than 2 GB",
-    ),
-    "blank-start.csv.gz": (
-        lambda path: write_compressed(path, b"", b"\n" * MEGABYTE, 90),
-        ["--target", "y"],
-        2,
-        "is empty",
-    ),
-    "short-rows.csv": (
-        lambda path: path.write_text(
-            ",".join(f"c{i}" for i in range(20_000)) + ",y\n" + "1," * 20_000 + "1\n" + "1\n" * 100_000
-        ),
-        ["--target", "y"],
-        2,
-        "line 3 of",
-    ),
-    "commas.csv": (
-        lambda path: path.write_text("y" + "," * 2 * MEGABYTE + "\n" + "1" + "," * 2 * MEGABYTE + "\n"),
-        ["--target", "y"],
-        2,
-        "no column besides the target",
-    ),
-    "columns.csv": (
-        lambda path: path.write_text("y," + "a,b" * 10),
-        ["--target", "z", "--max-memory", "1KB"],
-        2,
-        "two columns called",
-    ),
-    "many-short-rows.csv.gz": (
-        lambda path: write_compressed(path, b"y,a\n", b"0,1\n1,0\n" * (MEGABYTE // 8), 12),
-        ["--target", "y", "--k", "1", "--max-memory", "1GB"],
-        2,
-        "rows and 1 features",
-    ),
-    "index.svm": (
-        lambda path: path.write_text("1 1:1\n0 60000000:1\n" * 10),
-        ["--k", "1"],
-        2,
-        "(their largest number is 60000000) would take about 251 GB of memory, more than 2 GB",
-    ),
-    "last-index.svm": (
-        lambda path: path.write_text("1 1:1\n0 2147483646:1\n" * 10),
-        ["--k", "1"],
-        2,
-        "(their largest number is 2147483646)",
-    ),
-    "endless-line.svm.gz": (
-        lambda path: write_compressed(path, b"1 1:1\n1 ", b"2" * MEGABYTE, 90),
-        ["--k", "1"],
-        2,
-        "a line of more than 64 MB",
-    ),
-    "many-rows.svm.gz": (
-        lambda path: write_compressed(path, b"1 1:1\n", b"1 1:1 \n" * (MEGABYTE // 7), 90),
-        ["--k", "1", "--max-memory", "100MB"],
-        2,
-        "memory, more than",
-    ),
-    "rows.parquet": (write_many_rows, ["--target", "y"], 2, "memory, more than 2 GB"),
-    "texts.parquet": (write_repeated_text, ["--target", "y", "--k", "1"], 2, "memory, more than 2 GB"),
-}
 
 #: Runs commands in one process; prints what each returned and wrote, and how much memory it took beyond that before.
 COMMANDS = """

@@ -119,6 +119,24 @@ def describe_header(source: str, names: Sequence[str], axis: str = "columns", *,
     return problems
 
 
+def count_titles(rows: Sequence[Sequence[str]]) -> int:
+    """How many rows at the start are titles: one cell of text, where most rows have more, and names follow."""
+    filled = [sum(bool(cell.strip()) for cell in cells) for cells in rows]
+    count = next((place for place, cells in enumerate(filled) if cells != 1), len(rows))
+    later = sorted(filled[count:])
+    if not count or len(later) < 2 or later[len(later) // 2] < 2:
+        return 0
+    names_follow = not any(map(is_number, rows[count]))
+    return count if names_follow and all(cells[0].strip() for cells in rows[:count]) else 0
+
+
+def describe_titles(count: int) -> str:
+    """A note on titles."""
+    if count > 1:
+        return f"{count} lines of titles above the names of the columns were skipped"
+    return "A title above the names of the columns was skipped" if count else ""
+
+
 def describe_unnamed(names: Sequence[str]) -> tuple[str, ...]:
     """A note on columns without a name, which are left out."""
     numbers = [place + 1 for place, name in enumerate(names) if not name]

@@ -44,7 +44,9 @@ _DECIMAL_POINT = re.compile(
     r"[+-]?(?:\d*\.(?:\d{1,2}|\d{4,})|0\.\d+|\d{4,}\.\d+|\d{1,3}(?:,\d{3})+\.\d*|\d*\.\d+[eE][+-]?\d+)", flags=re.A
 )
 #: A number that is in doubt: a group of three digits after a comma.
-_DOUBTFUL = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+", flags=re.A)
+_DOUBTFUL = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", flags=re.A)
+#: What may be around a number.
+AROUND = "$€£% "
 #: A list of codes, not a number.
 _LIST = re.compile(r"\d{1,2}(?:,\d{1,2}){2,}", flags=re.A)
 
@@ -65,7 +67,8 @@ def find_decimal(cells: Iterable[str], *, semicolons: bool) -> tuple[str, str]:
         Whether cells are separated by semicolons, as where decimals have a comma.
     """
     commas = points = doubtful = lists = False
-    for cell in cells:
+    for text in cells:
+        cell = text.strip(AROUND)
         commas = commas or ("," in cell and _DECIMAL_COMMA.fullmatch(cell) is not None)
         points = points or ("." in cell and _DECIMAL_POINT.fullmatch(cell) is not None)
         doubtful = doubtful or ("," in cell and _DOUBTFUL.fullmatch(cell) is not None)
@@ -126,7 +129,7 @@ def _convert_marks(column: pd.Series, decimal: str) -> pd.Series:
         return _to_floats(column, plain)
     text = column.astype(object)
     text[cells.index] = plain
-    return text
+    return text.astype(column.dtype)
 
 
 def _write_number(match: re.Match[str], decimal: str) -> str:
@@ -144,7 +147,7 @@ def convert_values(column: pd.Series) -> pd.Series:
         return column
     missing = column.isna()
     kinds = set(map(type, column[~missing]))
-    if kinds and all(issubclass(each, (Real, Decimal)) and each is not bool for each in kinds):
+    if kinds and bool not in kinds and all(issubclass(each, (Real, Decimal)) for each in kinds):
         # By way of text, since some integers are too large for a float.
         return _to_floats(column, column[~missing].astype(str))
     if kinds and all(issubclass(each, datetime.date) for each in kinds):

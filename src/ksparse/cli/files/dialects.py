@@ -11,6 +11,7 @@ from itertools import chain, islice
 from typing import TextIO
 
 from ..errors import InputError, quote_path
+from .base import count_titles, describe_titles, describe_unnamed
 from .cells import find_decimal, is_number
 from .options import ReadingOptions
 
@@ -91,8 +92,10 @@ def find_dialect(file: TextIO, name: str, options: ReadingOptions) -> Dialect:
         lines, rows = map(list, zip(*islice(split_rows(chain(sample, file), separator), 2), strict=True))
     if not rows:
         raise _explain_empty(name)
+    titles = count_titles(rows)
+    rows, lines = rows[titles:], lines[titles:]
     before += lines[0] - 1
-    if comments and (header := _find_commented_header(comments[-1], rows, separator)):
+    if comments and not titles and (header := _find_commented_header(comments[-1], rows, separator)):
         rows, before = [header, *rows], before - lines[0]
         comments.pop()
     decimal, doubt = find_decimal((cell.strip() for cells in rows[1:] for cell in cells), semicolons=separator == ";")
@@ -102,11 +105,15 @@ def find_dialect(file: TextIO, name: str, options: ReadingOptions) -> Dialect:
     spaced = separator == SPACES and not options.sep
     notes = (
         _describe_comments(len(comments)),
+        describe_titles(titles),
         "Cells are separated by spaces (--sep sets another separator)" if spaced else "",
         doubt,
         note,
     )
-    return Dialect(separator, before, columns, decimal, tuple(filter(None, notes)))
+    # A separator at the end of each row makes a column of nothing.
+    ended = not columns[-1] and not any(any(map(str.strip, cells[len(columns) - 1 :])) for cells in rows)
+    unnamed = () if note else describe_unnamed(columns[:-1] if ended else columns)
+    return Dialect(separator, before, columns, decimal, (*filter(None, notes), *unnamed))
 
 
 def _describe_comments(count: int) -> str:
@@ -170,25 +177,30 @@ def _find_separator(lines: list[str], *, whole: bool) -> str:
             problems.append(error)
     if problems and all(len(cells) == 1 for rows in samples.values() for cells in rows):
         raise problems[-1]
-    spaced = samples.pop(SPACES, [])
-    # A quote inside a cell is more probably one of a text that was cut at the wrong mark.
-    quotes = {mark: sum('"' in cell for cells in rows[:2] for cell in cells) for mark, rows in samples.items()}
-    alike = [mark for mark, rows in samples.items() if _are_alike(rows, MOST_ALIKE)]
-    if not alike and len(spaced) > 1 and _are_alike(spaced, 1.0):
-        return SPACES
-    if not alike and (regular := [mark for mark, rows in samples.items() if _are_alike(rows[1:], MOST_ALIKE)]):
-        alike = regular  # the first line is a title
-    widths = {mark: len(rows[0]) if rows else 0 for mark, rows in samples.items()}
-    return max(alike or samples, key=lambda mark: (-quotes[mark], widths[mark], mark != ","))
+    spaced = samples.get(SPACES, [])
+    alike = [mark for mark in samples if mark != SPACES and _are_alike(samples[mark])]
+    if len(spaced) > 1 and _are_alike(spaced):  # only if no other is: text has spaces, too
+        alike.append(SPACES)
+    alike = [mark for mark in alike if len(samples[mark][0]) > 1] or alike
+    if not alike:  # the first line may be a title
+        alike = [mark for mark, rows in samples.items() if mark != SPACES and _are_alike(rows[1:])]
+
+    def rank(mark: str) -> tuple[int, bool, int, bool]:
+        rows = samples[mark]
+        # A quote inside a cell is more probably one of a text that was cut at the wrong mark.
+        quotes = sum('"' in cell for cells in rows[:2] for cell in cells)
+        return -quotes, mark != SPACES, len(rows[0]) if rows else 0, mark != ","
+
+    return max(alike or SEPARATORS, key=rank)
 
 
-def _are_alike(rows: list[list[str]], least: float) -> bool:
+def _are_alike(rows: list[list[str]]) -> bool:
     """Whether rows have several cells, and most have as many as the first, or all have one more."""
     widths = [len(cells) for cells in rows]
     if not widths:
         return False
     others = widths[1:] or widths
-    same = widths[0] > 1 and sum(width == widths[0] for width in others) >= least * len(others)
+    same = widths[0] > 1 and sum(width == widths[0] for width in others) >= MOST_ALIKE * len(others)
     return same or (len(widths) > 1 and all(width == widths[0] + 1 > 1 for width in others))
 
 

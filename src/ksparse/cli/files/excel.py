@@ -9,14 +9,16 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
-from ...limits import BYTE_COST, CELL_COST, CHUNK, COLUMN_COST, EXCEL_COST, MAX_SHEET_ROWS
+from ...limits import BYTE_COST, CELL_COST, CELL_ELEMENT_COST, CHUNK, COLUMN_COST, ELEMENT_COST, MAX_SHEET_ROWS
 from ..errors import InputError, check_memory, explain_read_errors, quote, quote_path
-from .base import Table, make_table
+from .base import Table, count_titles, describe_titles, make_table
 from .options import ReadingOptions
 from .sources import METHODS, Source
 
-#: Where the parts are that are read as a stream; others are read whole.
-STREAMED = "xl/worksheets/"
+#: Where cells and their texts are.
+CELLS = ("xl/worksheets/", "xl/sharedStrings")
+#: Rows in which titles are looked for.
+SAMPLE_ROWS = 100
 #: What may define entities, which grow when they are read; no Excel file has one.
 DEFINITIONS = (b"<!DOCTYPE", b"<!ENTITY")
 
@@ -46,14 +48,15 @@ def read_excel(source: Source, options: ReadingOptions, limit: int) -> Table:
             raise InputError(f"{name} is not an Excel file or is damaged; make or download it again") from error
     if not rows:
         raise InputError(f"{name} is empty; expected a row of column names, then rows of cells")
-    header, *cells = rows
+    titles = count_titles([[_write_cell(value) for value in row] for row in rows[:SAMPLE_ROWS]])
+    header, *cells = rows[titles:]
     width = max(map(len, rows))
     check_memory(CELL_COST * width * len(rows) + COLUMN_COST * width, limit, f"the table in {name}")
-    columns = ["" if value is None else str(value).strip() for value in header] + [""] * (width - len(header))
+    columns = [_write_cell(value) for value in header] + [""] * (width - len(header))
     if sum(map(bool, columns)) * 2 < width:
         raise InputError(
-            f"row {lines[0]} of {name} has names for {sum(map(bool, columns))} of {width} columns; if the names are on"
-            " a later row, skip those before it with --skip N"
+            f"row {lines[titles]} of {name} has names for {sum(map(bool, columns))} of {width} columns; if the names"
+            " are on a later row, skip those before it with --skip N"
         )
     frame = pd.DataFrame(
         {
@@ -61,8 +64,15 @@ def read_excel(source: Source, options: ReadingOptions, limit: int) -> Table:
             for place in range(width)
         }
     )
-    notes = (f"Read the sheet {quote(title)}; {others} more were left out",) if others else ()
-    return make_table(source.name, columns, frame, options, notes=notes, locate=lambda row: f"row {lines[row + 1]}")
+    left = f"Read the sheet {quote(title)}; sheets that were left out: {others}" if others else ""
+    notes = tuple(filter(None, (left, describe_titles(titles))))
+    return make_table(
+        source.name, columns, frame, options, notes=notes, locate=lambda row: f"row {lines[titles + row + 1]}"
+    )
+
+
+def _write_cell(value: Any) -> str:
+    return "" if value is None else str(value).strip()
 
 
 def _read_sheet(file: BinaryIO, name: str, skip: int, limit: int) -> tuple[str, int, list[list[Any]], list[int]]:
@@ -105,22 +115,18 @@ def _check_parts(file: BinaryIO, name: str, limit: int) -> None:
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         what = f"the content of {name}"
-        check_memory(sum(_find_cost(member) * member.file_size for member in members), limit, what)
+        check_memory(BYTE_COST * sum(member.file_size for member in members), limit, what)
         needed = 0
         for member in members:
             if member.compress_type not in METHODS:
                 raise InputError(f"{name} is compressed in an unusual way; save it again")
+            cost = CELL_ELEMENT_COST if member.filename.startswith(CELLS) else ELEMENT_COST
+            end = b""
             with archive.open(member) as part:
-                end = b""
                 while chunk := part.read(CHUNK):
-                    needed += _find_cost(member) * len(chunk)
+                    text = chunk.replace(b"\0", b"")  # of UTF-16
+                    needed += BYTE_COST * len(chunk) + cost * (text.count(b"<") - text.count(b"</"))
                     check_memory(needed, limit, what)
-                    text = (end + chunk).replace(b"\0", b"")  # of UTF-16
-                    if any(mark in text for mark in DEFINITIONS):
+                    if any(mark in end + text for mark in DEFINITIONS):
                         raise InputError(f"{name} defines entities, as no Excel file does; make or download it again")
-                    end = chunk[-32:]
-
-
-def _find_cost(member: zipfile.ZipInfo) -> int:
-    """Memory that each byte of a part takes."""
-    return BYTE_COST if member.filename.startswith(STREAMED) else EXCEL_COST
+                    end = text[-len(DEFINITIONS[0]) :]

@@ -14,11 +14,12 @@ from .base import Table
 
 @dataclass(frozen=True)
 class Key:
-    """A column that may name the samples; text, and whether it is among the identifiers of its table."""
+    """A column that may name the samples, as text; whether it is an identifier of its table, and was of numbers."""
 
     name: str
     cells: pd.Series
     is_identifier: bool
+    is_numeric: bool
 
 
 def join_labels(table: Table, labels: Table) -> Table:
@@ -41,6 +42,8 @@ def join_labels(table: Table, labels: Table) -> Table:
     identifiers = table.identifiers
     if pair is None:
         rows = places = np.arange(len(frame))
+        if others.shape[1] > 1 and not pd.api.types.is_numeric_dtype(others.iloc[:, 0]) and others.iloc[:, 0].is_unique:
+            others = others.iloc[:, 1:]  # names that the other file does not have
         notes = [
             f"No names of samples are in both files, so rows of {quote_path(labels.source)} were taken in their order"
         ]
@@ -86,7 +89,9 @@ def _list_keys(table: Table) -> list[Key]:
     found = []
     for frame, is_identifier in ((table.identifiers, True), (table.read(), False)):
         if frame is not None:
-            found += [Key(name, _write_names(frame[name]), is_identifier) for name in frame.columns]
+            for name in frame.columns:
+                is_numeric = pd.api.types.is_numeric_dtype(frame[name])
+                found.append(Key(name, _write_names(frame[name]), is_identifier, is_numeric))
     return found
 
 
@@ -102,19 +107,19 @@ def _write_names(cells: pd.Series) -> pd.Series:
 
 def _find_keys(table: Table, labels: Table) -> tuple[Key, Key] | None:
     """The columns of both tables that name the same samples; None if no name is in both."""
-    shared = set(labels.names)
+    shared = set(labels.names) & set(table.names)
     keys = [key for key in _list_keys(table) if key.is_identifier or key.name in shared]
-    if not keys:  # the first column, if it could name samples
+    found = _list_keys(labels)
+    others = [key for key in found if key is found[0] or key.name in shared or not key.is_numeric]
+    least = 1
+    if not keys:  # the first column may name samples; numbers there may be measurements, unless they name all
         keys = [key for key in _list_keys(table)[:1] if key.cells.is_unique]
-    others = [key for key in _list_keys(labels) if key.cells.dropna().size]
-    best, most = None, 0
-    for key in keys:
-        for other in others:
-            count = int(key.cells.dropna().isin(set(other.cells.dropna())).sum())
-            if count > most:
-                best, most = (key, other), count
-    if best is None:
+        least = len(keys[0].cells) if keys and keys[0].is_numeric else 1
+    pairs = [(key, other) for key in keys for other in others]
+    counts = [int(key.cells.dropna().isin(set(other.cells.dropna())).sum()) for key, other in pairs]
+    if max(counts, default=0) < least:
         return None
+    best = pairs[int(np.argmax(counts))]
     named = best[1].cells.dropna()
     twice = named[named.duplicated()].unique()
     if len(twice):
@@ -131,13 +136,16 @@ def _describe_join(table: Table, labels: Table, pair: tuple[Key, Key], rows: Any
     source, second = quote_path(table.source), quote_path(labels.source)
     lost = key.cells[~np.isin(np.arange(len(key.cells)), rows)]
     spare = other.cells[~np.isin(np.arange(len(other.cells)), places)]
-    notes = [f"{len(rows)} samples were found in {second} by {quote(other.name)}"]
+    notes = [f"Labels of {len(rows)} of {len(key.cells)} samples are in {second}, by {quote(other.name)}"]
     if len(lost):
-        names = quote_list(list(lost.dropna()), 3) or "without a name"
-        notes.append(f"{len(lost)} samples of {source} have no label and were left out: {names}")
+        notes.append(f"Samples of {source} without a label were left out ({len(lost)}): {_list_names(lost)}")
     if len(spare):
-        notes.append(f"{len(spare)} labels belong to no sample of {source}: {quote_list(list(spare.dropna()), 3)}")
+        notes.append(f"Labels of no sample of {source} ({len(spare)}): {_list_names(spare)}")
     return notes
+
+
+def _list_names(cells: pd.Series) -> str:
+    return quote_list(list(cells.dropna()), 3) or "they have no name"
 
 
 def _explain_no_match(table: Table, labels: Table) -> str:
@@ -146,7 +154,7 @@ def _explain_no_match(table: Table, labels: Table) -> str:
     for part in (table, labels):
         key = _list_keys(part)[0]
         examples.append(
-            f"{quote_path(part.source)} has {len(key.cells)} rows ({quote_list(list(key.cells.dropna()), 3)}…)"
+            f"{quote_path(part.source)} has {len(key.cells)} rows ({quote_list(list(key.cells.dropna()), 3)})"
         )
     return (
         f"no sample of {quote_path(table.source)} is named in {quote_path(labels.source)}, and they have different"

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ...limits import BYTE_COST, CELL_COST, COLUMN_COST
 from ..errors import InputError, check_memory, explain_read_errors, quote_path
-from .base import Table, describe_header, describe_unnamed, find_identifiers
+from .base import Table, describe_header, find_identifiers
 from .cells import MINUS, MISSING, PLUS, convert_text
 from .dialects import SPACES, find_dialect, split_rows
 from .limited_files import open_text
@@ -51,7 +51,7 @@ class TextFile(Table):
             columns = self._dialect.columns
             if problems := describe_header(source.name, columns, numbers=options.transpose):
                 raise InputError("; also, ".join([*problems, *self._describe_rows()]))
-        notes = (*self._survey.notes, *self._dialect.notes, *describe_unnamed(columns))
+        notes = (*self._survey.notes, *self._dialect.notes)
         super().__init__(source.name, [name for name in columns if name], notes=notes)
 
     @property
@@ -181,19 +181,20 @@ class TextFile(Table):
         name, wrong = quote_path(self._source.name), found.total()
         advice = "check the separators and quotes there"
         if wrong > rows / 2:
+            ((most, _),) = found.most_common(1)
             advice = (
-                "if the names of the columns are on a later line, skip the lines before them with --skip N; if cells"
-                " have another separator, name it with --sep"
+                f"if the names of the columns are on line {first[most]}, skip what is before with --skip"
+                f" {first[most] - 1}; if cells have another separator, name it with --sep"
             )
         if wrong == 1:
-            ((cells, line),) = first.items()
-            return [f"line {line} of {name} has {cells} cell{'s' * (cells != 1)}, but the header has {width}; {advice}"]
+            ((count, line),) = first.items()
+            return [f"line {line} of {name} has {count} cell{'s' * (count != 1)}, but the header has {width}; {advice}"]
         listed = [
             f"{count} {'have' if count > 1 else 'has'} {cells} (first on line {first[cells]})"
             for cells, count in found.most_common(MOST_WIDTHS)
         ]
         more = ", and so on" if len(found) > MOST_WIDTHS else ""
         return [
-            f"{wrong} of {rows} rows of {name} have another number of cells than the header, which has {width}:"
+            f"{wrong} of {rows} rows of {name} do not have as many cells as the header, which has {width}:"
             f" {', '.join(listed)}{more}; {advice}"
         ]
