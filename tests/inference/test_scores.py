@@ -205,6 +205,12 @@ def test_a_model_that_is_better_than_a_constant() -> None:
     assert rmse.is_better
 
 
+@pytest.mark.parametrize(("answer", "shown"), [(True, "'True'"), (3, "3"), ("\x1b[31m", r"'\x1b[31m'")])
+def test_constants_are_shown_harmlessly(answer: Any, shown: str) -> None:
+    y = np.array([answer] * 5)
+    assert f"always answering {shown}:" in str(compare_with_baseline("accuracy", y, y, y_train=y))
+
+
 def test_rare_classes_need_another_score_than_accuracy() -> None:
     y = np.repeat([0, 1], [95, 5])
     called = np.where(np.arange(100) < 10, 1, y)

@@ -6,9 +6,10 @@ import copy
 import io
 import pickle
 import re
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import joblib
 import numpy as np
@@ -19,8 +20,10 @@ from sklearn.preprocessing import StandardScaler
 
 import ksparse
 from ksparse import SparseLinearRegression, SparseLinearRegressionIC, SparseLogisticRegression, summarize
+from ksparse.estimators import SparseLinearModel
 from ksparse.inference import Summary
 from tests.estimators.models import FOUR, MODELS, NAMES, N, P, X, fitted, response
+from tests.objectives.cox import Cox
 
 pd: Any = import_module("pandas")
 
@@ -230,6 +233,32 @@ def test_names_are_harmless() -> None:
         tags = set(re.findall(r"<\s*/?([a-z!]+)", page.lower()))
         assert tags <= {"p", "table", "thead", "tbody", "tr", "th", "td", "ul", "li"}
         assert "markup[/bold]" in text or summary.grouped
+
+
+@dataclass(eq=False, repr=False)
+class SparseCox(SparseLinearModel):
+    """A model of somebody else: a loss of all samples together, and a ratio with a name of its own."""
+
+    ratio_name: ClassVar[str] = "hazard_ratio"
+
+    fit_intercept: bool = False
+
+    def encode_target(self, y: Any) -> Any:
+        return np.column_stack([np.abs(y), y > 0])  # negative times are censored
+
+    def build_objective(self, X: Any, target: Any, **options: Any) -> Cox:
+        return Cox(X, target, **options)
+
+
+def test_other_models_have_a_summary_too() -> None:
+    times = np.random.default_rng(0).exponential(np.exp(-X[:, 1] + X[:, 1].mean()))
+    model = SparseCox(k=2).fit(X, np.where(np.arange(N) % 4 > 0, times, -times))
+    summary = model.summary(resamples=4)
+    np.testing.assert_allclose(summary.features["hazard_ratio"], np.exp(summary.features["coefficient"]))
+    assert "hazard ratio per std. dev." in str(summary)
+    assert "(intercept)" not in str(summary)
+    with pytest.raises(ValueError, match='use intervals="bootstrap"'):
+        model.summary(intervals="naive")
 
 
 def test_long_tables_keep_their_columns_in_line() -> None:

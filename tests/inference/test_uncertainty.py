@@ -173,6 +173,9 @@ def test_choices_are_repeated_if_asked_for() -> None:
     assert "with the choice of k and ridges" in str(repeated)
     assert "with the choice of k and ridges" not in str(fixed)
     assert fixed.units["frequency"].sum() <= model.k_
+    listed = [(np.arange(0, N, 2), np.arange(1, N, 2))]
+    with pytest.raises(ValueError, match="not a list of splits"):
+        SparseLinearRegressionCV(ks=[1], cv=listed).fit(X, response("linear")).summary(repeat_choice=True)
 
 
 def test_one_split_selects_on_one_half_and_estimates_on_the_other() -> None:

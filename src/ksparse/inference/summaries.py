@@ -29,10 +29,6 @@ INTERCEPT = "(intercept)"
 HEADINGS = {
     "coefficient": "coefficient",
     "standardized": "per std. dev.",
-    "odds_ratio": "odds ratio",
-    "odds_ratio_standardized": "odds ratio per std. dev.",
-    "rate_ratio": "rate ratio",
-    "rate_ratio_standardized": "rate ratio per std. dev.",
     "p_value": "p-value",
     "frequency": "selected",
     "fraction": "loss without",
@@ -167,16 +163,18 @@ class Summary:
             elif name == "low" and not self.outputs:
                 ends = zip(frame["low"], frame["high"], strict=True)
                 cells[f"{100 * self.level:g} % interval"] = [_format_interval(low, high) for low, high in ends]
-            elif name in HEADINGS and self._is_shown(name):
-                heading = f"{HEADINGS[name]} {cut_text(output, LONGEST_NAME)}" if output != "" else HEADINGS[name]
+            elif heading := self._find_heading(name):
+                heading += f" {cut_text(output, LONGEST_NAME)}" if output != "" else ""
                 cells[heading] = [FORMATS.get(name, format_number)(value) for value in frame[head]]
         labels = [self._label(row) for row in rows]
         table = pd.DataFrame(cells, index=pd.Index(labels, name="group, feature" if self.grouped else "feature"))
         return self._add_intercept(table)
 
-    def _is_shown(self, name: str) -> bool:
-        """Whether people see a column: of several outputs only the coefficients, and ratios in one unit only."""
-        return name not in ("standardized", "p_value") if self.outputs else not name.endswith("_ratio_standardized")
+    def _find_heading(self, name: str) -> str:
+        """The heading of a column that people see; empty where they see none: ratios are shown in one unit only."""
+        if name.endswith("_ratio_standardized") or (self.outputs and name in ("standardized", "p_value")):
+            return ""
+        return name.replace("_", " ") if name.endswith("_ratio") else HEADINGS.get(name, "")
 
     def _label(self, row: TableRow) -> str:
         unit, feature = (cut_text(part, LONGEST_NAME) for part in row.names)
@@ -198,6 +196,8 @@ class Summary:
         return described
 
     def _add_intercept(self, table: pd.DataFrame) -> pd.DataFrame:
+        if not self.intercept.any():  # a model without one
+            return table
         heads = [heading for heading in table.columns if heading.startswith(HEADINGS["coefficient"])]
         last = pd.DataFrame("", pd.Index([INTERCEPT], name=table.index.name), table.columns)
         for heading, value in zip(heads, np.atleast_1d(self.intercept).tolist(), strict=True):
