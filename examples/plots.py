@@ -2,8 +2,8 @@
 
     python examples/plots.py [--out DIR]
 
-Writes coefficients.png, scores.png, frequencies.png and convergence.png, and choosing_k.png with the first two side by
-side.
+Writes coefficients.png, scores.png, frequencies.png, intervals.png and convergence.png, and choosing_k.png with the
+first two side by side.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ksparse
-from ksparse.plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay, SelectionFrequencyDisplay
+from ksparse.plots import (
+    CoefficientIntervalDisplay,
+    CoefficientPathDisplay,
+    ConvergenceDisplay,
+    ScorePathDisplay,
+    SelectionFrequencyDisplay,
+)
 
 
 def new_axes(name: str, title: str) -> Axes:
@@ -52,6 +58,13 @@ def draw_breast_cancer() -> None:
     SelectionFrequencyDisplay.from_estimator(model, ax=ax)
 
 
+def draw_intervals() -> None:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    model = ksparse.SparseLogisticRegression(k=8, standardize=True).fit(X, y)
+    ax = plt.subplots(num="intervals", figsize=(7.0, 3.4), layout="constrained")[1]
+    CoefficientIntervalDisplay.from_estimator(model, ax=ax)
+
+
 def draw_digits() -> None:
     X, y = load_digits(return_X_y=True)
     model = ksparse.SparseLogisticRegression(k=10, alpha=1e-3).fit(X / 16, y)
@@ -65,6 +78,7 @@ def main(arguments: list[str] | None = None) -> None:
     folder = parser.parse_args(arguments).out
     folder.mkdir(parents=True, exist_ok=True)
     draw_breast_cancer()
+    draw_intervals()
     draw_digits()
     for name in plt.get_figlabels():
         plt.figure(name).savefig(folder / f"{name}.png", dpi=150)

@@ -33,6 +33,7 @@ def test_ci_runs_the_command_of_the_readme() -> None:
         "docs/guide.md",
         "docs/estimators.md",
         "docs/graphs.md",
+        "docs/inference.md",
         "docs/benchmarks.md",
         "docs/prediction.md",
     ],
@@ -47,7 +48,15 @@ def test_links_lead_somewhere(name: str) -> None:
 
 #: What people meet only through other things: interfaces to implement, and parts that results are made of.
 INTERFACES = {"Objective", "Point", "LinearObjective", "Sparsity", "Units", "Solver", "StepRule"}
-INTERFACES |= {"GraphModel", "SparseEstimator", "SparseLinearModel", "Loss", "JointLoss", "TwiceDifferentiable"}
+INTERFACES |= {
+    "GraphModel",
+    "Summarized",
+    "SparseEstimator",
+    "SparseLinearModel",
+    "Loss",
+    "JointLoss",
+    "TwiceDifferentiable",
+}
 PARTS = {
     "Budget",
     "SolverState",
@@ -67,7 +76,18 @@ PARTS = {
     "Step",
     "StockData",
 }
-PACKAGES = ("objectives", "sparsity", "debias", "solvers", "estimators", "selection", "plots", "datasets", "theory")
+PACKAGES = (
+    "objectives",
+    "sparsity",
+    "debias",
+    "solvers",
+    "estimators",
+    "inference",
+    "selection",
+    "plots",
+    "datasets",
+    "theory",
+)
 
 
 def test_every_public_class_is_documented_with_an_example() -> None:

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import ksparse
 from ksparse.plots import (
+    CoefficientIntervalDisplay,
     CoefficientPathDisplay,
     ConvergenceDisplay,
     GraphDisplay,
@@ -24,7 +25,11 @@ from ksparse.plots import (
 )
 from tests.plots import fakes
 
+ENDS = np.array([0.5, -np.inf]), np.array([1.5, 0.0])
 DISPLAYS: dict[str, Any] = {
+    "intervals": CoefficientIntervalDisplay(
+        np.array([1.0, -0.4]), *ENDS, ["a", "b"], frequencies=np.ones(2), label="x"
+    ),
     "coefficients": CoefficientPathDisplay(np.array([1, 2]), np.eye(2), ["a", "b"], k=1),
     "scores": ScorePathDisplay(np.array([1, 2]), np.eye(2), k=1),
     "convergence": ConvergenceDisplay(fakes.history(3)),
@@ -33,6 +38,7 @@ DISPLAYS: dict[str, Any] = {
     "support": SupportDisplay(np.array([[1.0, 0.5], [0.5, 1.0]]), ["a", "b"], groups=[0, 1]),
 }
 CLASSES = [
+    CoefficientIntervalDisplay,
     CoefficientPathDisplay,
     ScorePathDisplay,
     ConvergenceDisplay,
@@ -51,7 +57,7 @@ def test_without_axes_there_is_a_new_figure(name: str) -> None:
     assert display.figure_.get_layout_engine() is not None
 
 
-@pytest.mark.parametrize("name", ["coefficients", "scores", "frequencies", "graph", "support"])
+@pytest.mark.parametrize("name", ["intervals", "coefficients", "scores", "frequencies", "graph", "support"])
 def test_given_axes_are_drawn_in(name: str) -> None:
     figure, (left, right) = plt.subplots(1, 2)
     display = DISPLAYS[name].plot(right)

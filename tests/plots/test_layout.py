@@ -11,13 +11,20 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from ksparse.plots import CoefficientPathDisplay, ConvergenceDisplay, ScorePathDisplay, SelectionFrequencyDisplay
+from ksparse.plots import (
+    CoefficientIntervalDisplay,
+    CoefficientPathDisplay,
+    ConvergenceDisplay,
+    ScorePathDisplay,
+    SelectionFrequencyDisplay,
+)
 from ksparse.plots._artists import EndLabels, spread
 from tests.plots import fakes
 
 WIDE = [1, 2, 3, 5, 8, 12, 18, 27, 40, 60, 90, 135, 200]
 SIZES = {"normal": (7.0, 4.2), "small": (3.2, 2.4), "tall": (3.0, 6.0), "flat": (8.0, 1.8)}
 NAMES = fakes.long_names(60)
+EVEN = np.linspace(0.0, 1.0, 60)
 
 PATHS: dict[str, Callable[[Any], CoefficientPathDisplay]] = {
     "two features": lambda ax: CoefficientPathDisplay.from_path(fakes.path([1, 2], 2), k=1, ax=ax),
@@ -39,6 +46,10 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "60 frequencies": lambda ax: SelectionFrequencyDisplay.from_estimator(
         fakes.stability(np.linspace(0.01, 1.0, 60), feature_names_in_=NAMES), ax=ax
     ),
+    "60 intervals": lambda ax: CoefficientIntervalDisplay(
+        EVEN, EVEN - 1.0, EVEN + 1.0, list(NAMES), frequencies=EVEN, label="95 % interval"
+    ).plot(ax),
+    "2 intervals": lambda ax: CoefficientIntervalDisplay(np.zeros(2), -np.ones(2), np.ones(2), ["a", "b"]).plot(ax),
     "2 frequencies": lambda ax: SelectionFrequencyDisplay.from_estimator(fakes.stability([0.2, 0.9]), ax=ax),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,8 @@ class BaselineComparison:
         return bool(self.low > 0)
 
     def __str__(self) -> str:
-        answer = quote(self.answer) if isinstance(self.answer, (str, np.str_)) else f"{self.answer:.4g}"
+        is_number = isinstance(self.answer, Real) and not isinstance(self.answer, bool)
+        answer = f"{self.answer:.4g}" if is_number else quote(self.answer)
         verdict = "better" if self.is_better else "no better"
         level = f"{100 * self.score.level:g} %"
         return (

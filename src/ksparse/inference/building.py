@@ -94,6 +94,8 @@ def _tabulate_features(
             columns["p_value"] = uncertainty.p_values[:, positions]
     table: dict[Any, AnyArray] = {}
     table[("unit", "") if units.outputs else "unit"] = units.names[units.number[features]]
+    if deviations is not None:
+        table[("deviation", "") if units.outputs else "deviation"] = deviations[positions]
     for name, rows in columns.items():
         heads: list[Any] = [(name, output) for output in units.outputs] or [name]
         table |= dict(zip(heads, rows, strict=True))
@@ -175,6 +177,8 @@ def _write_notes(
                 "increase of f as the same fraction"
             )
     notes += () if uncertainty is None else uncertainty.notes
+    if units.outputs:
+        notes.append("standardized coefficients and intervals of each column are in .frame")
     return [*notes, *_find_doubts(model, values)]
 
 
@@ -208,6 +212,8 @@ def _describe_coefficients(model: Any) -> str:
         if len(classes) == 2:
             return f"coefficients are for the log-odds of {quote(classes[1])} versus {quote(classes[0])}"
         return "a larger coefficient makes its class more probable as the feature grows"
-    if model.ratio_name:
+    if model.ratio_name == "rate_ratio":
         return "coefficients are for the logarithm of the expected count"
+    if model.ratio_name:
+        return f"exp(coefficient) is the {model.ratio_name.replace('_', ' ')} for one unit of the feature"
     return "coefficients are in units of the response per unit of the feature"

@@ -28,7 +28,7 @@ def correlate_blocks(first: Array, second: Array, weights: Array) -> float:
         From −1 to 1 for two columns, otherwise from 0 to 1; NaN if one of them is constant.
     """
     roots = np.sqrt(weights)[:, None]
-    bases = [_find_basis(roots * (block - weights @ block)) for block in (first, second)]
+    bases = [_find_basis(roots * block, roots * (weights @ block)) for block in (first, second)]
     if not all(basis.shape[1] for basis in bases):
         return np.nan
     product = bases[0].T @ bases[1]
@@ -37,10 +37,12 @@ def correlate_blocks(first: Array, second: Array, weights: Array) -> float:
     return min(float(np.linalg.norm(product, 2)), 1.0)
 
 
-def _find_basis(columns: Array) -> Array:
-    """An orthonormal basis of what the columns span; a single one is only divided by its length."""
+def _find_basis(columns: Array, means: Array) -> Array:
+    """An orthonormal basis of what the columns about their means span; a single one is only divided by its length."""
+    sizes, columns = np.linalg.norm(columns, axis=0), columns - means
     lengths = np.linalg.norm(columns, axis=0)
-    columns = columns[:, lengths > 0] / lengths[lengths > 0]
+    varying = lengths > RANK_TOLERANCE * sizes
+    columns = columns[:, varying] / lengths[varying]
     if columns.shape[1] < 2:
         return columns
     left, values, _ = np.linalg.svd(columns, full_matrices=False)

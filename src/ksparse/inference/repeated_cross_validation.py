@@ -33,6 +33,18 @@ class CrossValidatedScores:
         The scores on each fold, a column for each score.
     level : float
         The level of the intervals.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ksparse import SparseLinearRegression
+    >>> from ksparse.inference import repeat_cross_validation
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> found = repeat_cross_validation(SparseLinearRegression(k=4), X, y, repeats=1)
+    >>> found.table.loc["r2", ["score", "baseline"]].astype(float).round(2).to_dict()
+    {'score': 0.46, 'baseline': -0.0}
+    >>> found.scores.shape
+    (5, 2)
     """
 
     table: pd.DataFrame

@@ -29,10 +29,6 @@ INTERCEPT = "(intercept)"
 HEADINGS = {
     "coefficient": "coefficient",
     "standardized": "per std. dev.",
-    "odds_ratio": "odds ratio",
-    "odds_ratio_standardized": "odds ratio per std. dev.",
-    "rate_ratio": "rate ratio",
-    "rate_ratio_standardized": "rate ratio per std. dev.",
     "p_value": "p-value",
     "frequency": "selected",
     "fraction": "loss without",
@@ -60,11 +56,12 @@ class Summary:
     title : str
         What the model is.
     features : DataFrame
-        One row for each selected feature: ``unit``, ``coefficient``, ``standardized`` (per standard deviation of the
-        feature), ``odds_ratio`` (logistic regression of two classes) or ``rate_ratio`` (Poisson), which is
-        exp(coefficient), ``odds_ratio_standardized`` or ``rate_ratio_standardized``, which is exp(standardized), the
-        interval of the coefficient from ``low`` to ``high``, and ``p_value``. With several classes or responses the
-        columns have two levels: these names, and the class or response.
+        One row for each selected feature: ``unit``, ``deviation`` (its standard deviation), ``coefficient``,
+        ``standardized`` (the coefficient per standard deviation), ``odds_ratio`` (logistic regression of two classes)
+        or ``rate_ratio`` (Poisson), which is exp(coefficient), ``odds_ratio_standardized`` or
+        ``rate_ratio_standardized``, which is exp(standardized), the interval of the coefficient from ``low`` to
+        ``high``, and ``p_value``. With several classes or responses the columns have two levels: these names, and the
+        class or response.
     units : DataFrame
         One row for each selected unit: ``n_features``; ``frequency``, the fraction of the resamples in which it is
         selected; ``increase`` of f and ``loss_increase`` of the mean loss if it is left out, with the others refitted;
@@ -86,6 +83,19 @@ class Summary:
         How the intervals were made.
     notes : tuple of str
         What the columns mean, and what is missing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ksparse import SparseLinearRegression
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> summary = SparseLinearRegression(k=3).fit(X, y).summary(intervals=None)
+    >>> summary.units[["fraction", "replacement", "replacement_fraction"]].round(3)
+          fraction replacement  replacement_fraction
+    unit
+    bmi      0.215          s3                 0.149
+    s5       0.175          s3                 0.104
+    bp       0.043          s1                 0.021
     """
 
     title: str
@@ -153,18 +163,21 @@ class Summary:
             elif name == "low" and not self.outputs:
                 ends = zip(frame["low"], frame["high"], strict=True)
                 cells[f"{100 * self.level:g} % interval"] = [_format_interval(low, high) for low, high in ends]
-            elif name in HEADINGS and self._is_shown(name):
-                heading = f"{HEADINGS[name]} {cut_text(output, LONGEST_NAME)}" if output != "" else HEADINGS[name]
+            elif heading := self._find_heading(name):
+                heading += f" {cut_text(output, LONGEST_NAME)}" if output != "" else ""
                 cells[heading] = [FORMATS.get(name, format_number)(value) for value in frame[head]]
         labels = [self._label(row) for row in rows]
         table = pd.DataFrame(cells, index=pd.Index(labels, name="group, feature" if self.grouped else "feature"))
         return self._add_intercept(table)
 
-    def _is_shown(self, name: str) -> bool:
-        """Whether people see a column: with several outputs only the coefficients, and no logarithms beside ratios."""
-        if self.outputs:
-            return name not in ("standardized", "p_value")
-        return name != "standardized" or not any(head.endswith("_ratio") for head in self.features.columns)
+    def _find_heading(self, name: str) -> str:
+        """The heading of a column that people see: with several outputs the coefficients, and ratios not logarithms."""
+        ratio = name.removesuffix("_standardized")
+        if ratio.endswith("_ratio"):
+            return ratio.replace("_", " ") + (" per std. dev." if ratio != name else "")
+        if name == "standardized" and any(str(head).endswith("_ratio") for head in self.features.columns):
+            return ""
+        return "" if self.outputs and name in ("standardized", "p_value") else HEADINGS.get(name, "")
 
     def _label(self, row: TableRow) -> str:
         unit, feature = (cut_text(part, LONGEST_NAME) for part in row.names)
@@ -186,6 +199,8 @@ class Summary:
         return described
 
     def _add_intercept(self, table: pd.DataFrame) -> pd.DataFrame:
+        if not self.intercept.any():  # a model without one
+            return table
         heads = [heading for heading in table.columns if heading.startswith(HEADINGS["coefficient"])]
         last = pd.DataFrame("", [INTERCEPT], table.columns).rename_axis(index=table.index.name)
         for heading, value in zip(heads, np.atleast_1d(self.intercept).tolist(), strict=True):

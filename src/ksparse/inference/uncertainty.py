@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,11 @@ def estimate_uncertainty(model: Any, fixed: Any, samples: Any, reported: IntArra
     if request.intervals == "naive":
         return _make_naive_intervals(fixed, samples, reported, request)
     repeated = model if request.repeat_choice else fixed
+    cv = getattr(repeated, "cv", None)
+    if not (cv is None or isinstance(cv, Integral) or hasattr(cv, "split")):
+        raise ValueError(
+            "repeat_choice needs a model whose cv is a number of folds or a splitter, not a list of splits"
+        )
     labels = samples.y if is_classifier(model) else np.zeros(len(samples), dtype=np.intp)
     if request.intervals == "bootstrap":
         return _bootstrap(repeated, samples, labels, reported, request)

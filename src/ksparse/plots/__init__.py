@@ -3,10 +3,12 @@
 from .convergence import ConvergenceDisplay
 from .frequencies import SelectionFrequencyDisplay
 from .graph import GraphDisplay
+from .intervals import CoefficientIntervalDisplay
 from .path_displays import CoefficientPathDisplay, ScorePathDisplay
 from .support import SupportDisplay
 
 __all__ = [
+    "CoefficientIntervalDisplay",
     "CoefficientPathDisplay",
     "ConvergenceDisplay",
     "GraphDisplay",
