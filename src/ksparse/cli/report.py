@@ -11,14 +11,13 @@ from ..wording import escape_control
 from .fitting import FittedModel
 from .pages import embed_json, encode_asset, read_asset, write_policy
 from .reporting import gather_report
-from .reporting.inferred import RESAMPLES
 
 #: Scripts of the page, in the order in which they are joined.
 SCRIPTS = ("base.js", "tables.js", "path_charts.js", "class_charts.js", "number_charts.js", "values.js", "main.js")
 STYLES = ("page.css", "parts.css", "print.css")
 
 
-def render_report(fitted: FittedModel, *, day: date | None = None, resamples: int = RESAMPLES) -> str:
+def render_report(fitted: FittedModel, *, day: date | None = None, resamples: int | None = None) -> str:
     """The report of a fit; the same fit and day give the same page.
 
     Jinja2 escapes all texts, control characters are shown as escapes, and what the scripts show is in the page as data.
@@ -30,7 +29,7 @@ def render_report(fitted: FittedModel, *, day: date | None = None, resamples: in
     day : date, optional
         The date of the page; without it, the page has none.
     resamples : int, optional
-        Bootstrap resamples for intervals of coefficients; none if 0.
+        Bootstrap resamples for intervals of coefficients, by default 100; none if 0.
     """
     data = gather_report(fitted, day, resamples=resamples)
     environment = Environment(

@@ -12,9 +12,9 @@ import numpy as np
 from ..._types import IntArray
 from ...wording import escape_control
 from ..fitting import FittedModel
+from . import inferred
 from .details import list_details, list_scores
 from .distributions import choose_drawn, draw_distributions
-from .inferred import RESAMPLES, summarize_models
 from .numbers import make_label, round_numbers
 from .sentences import conclude
 from .source import Source, is_usable, take_source
@@ -24,7 +24,7 @@ from .trajectories import describe_choice_of_k, trace_coefficients
 __all__ = ["gather_report"]
 
 
-def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: int = RESAMPLES) -> dict[str, Any]:
+def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: int | None = None) -> dict[str, Any]:
     """All that the page shows; the same fit and day give the same dictionary.
 
     Parameters
@@ -34,7 +34,7 @@ def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: in
     day : date, optional
         When it was made; by default the page has no date.
     resamples : int, optional
-        Bootstrap resamples for intervals of coefficients; none if 0.
+        Bootstrap resamples for intervals of coefficients, by default `inferred.RESAMPLES`; none if 0.
 
     Returns
     -------
@@ -42,9 +42,10 @@ def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: in
         Strings, numbers, None, lists and dictionaries with keys of text. All texts are without control characters,
         and are texts, not markup.
     """
+    resamples = inferred.RESAMPLES if resamples is None else resamples
     source = take_source(fitted)
     shown, drawn = choose_predicted_rows(source), choose_drawn(source)
-    summaries = summarize_models(source, resamples)
+    summaries = inferred.summarize_models(source, resamples)
     states = [describe_state(source, k, shown, drawn[k], summaries.get(k)) for k in source.models]
     scores = {
         state.k: {name: np.nan if value is None else value for name, value in state.scores.items()} for state in states
