@@ -40,7 +40,12 @@ def describe_choice_of_edges(fitted: FittedGraph) -> str:
     shrinkage = f"shrinkage {model.shrinkage_:.3g}"
     if not fitted.chose_k:
         return f"k = {model.k_}; {shrinkage}, chosen by {by}"
-    return f"{model.choice_}; {shrinkage}; by {by}"
+    tried = model.ks_.tolist()
+    among = f"{len(tried)} numbers of edges from {tried[0]} to {tried[-1]}"
+    said = f"k = {model.k_}, chosen among {among} by {by}; {shrinkage}"
+    if model.k_ == tried[-1] < len(model.precision_) * (len(model.precision_) - 1) // 2:
+        said += ". More edges than were tried may describe other rows better: --ks sets what is tried"
+    return said
 
 
 def describe_stability(fitted: FittedGraph) -> str:
