@@ -21,7 +21,7 @@ def describe_graph(fitted: FittedGraph) -> str:
     return f"{k} edge{'s' * (k != 1)} between {connected} of {variables} variables"
 
 
-def describe_data(fitted: FittedGraph) -> str:
+def describe_size_of_data(fitted: FittedGraph) -> str:
     """What the graph was fitted to."""
     scores = ", as normal scores of their ranks" if fitted.settings.transform == "rank" else ""
     return f"{len(fitted.data.frame)} rows, {len(fitted.data.names)} variables{scores}"
