@@ -24,7 +24,7 @@ ASPECT = 1.5
 #: would otherwise have to be enlarged, nodes and all.
 NODE_SPACING, ROOMY = 48, 60
 #: Digits of partial correlations and positions on the page; edges.csv has all of them.
-DIGITS = 5
+PAGE_DIGITS = 5
 
 
 def render_graph(fitted: FittedGraph) -> str:
@@ -58,7 +58,7 @@ def _describe_page(fitted: FittedGraph) -> dict[str, Any]:
     for k, partial in graphs.items():
         edges = sort_edges(partial)
         members = [numbers.setdefault((i, j), len(numbers)) for i, j in edges.tolist()]
-        strengths = np.round(partial[tuple(edges.T)], DIGITS).tolist()
+        strengths = np.round(partial[tuple(edges.T)], PAGE_DIGITS).tolist()
         steps.append({"k": k, "edges": members, "strengths": strengths})
     frequencies = None
     if fitted.stability is not None:
