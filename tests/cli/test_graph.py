@@ -120,13 +120,14 @@ def test_normal_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert pairs_of(read_edges(tmp_path / "out")) != CHAIN
 
 
+@pytest.mark.slow
 def test_k_and_shrinkage_are_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_csv(tmp_path / "chain.csv", make_frame())
     said = accepted(capsys, "graph", path, "--ks", "3,5,9", "--out", tmp_path / "out")
     model = load(tmp_path / "out" / "model.json")
     assert model.ks_.tolist() == [3, 5, 9]
-    assert f"k = {model.k_} of 15 edges, chosen among 3 k from 3 to 9" in said
-    assert "by 5-fold cross-validation, by the likelihood of held-out rows" in said
+    assert f"k = {model.k_}, chosen among 3 numbers of edges from 3 to 9 by 5-fold cross-validation" in said
+    assert "More edges" in accepted(capsys, "graph", path, "--ks", "2,3")
     said = accepted(capsys, "graph", path, "--k", "4", "--shrinkage", "auto")
     assert "k = 4; shrinkage 0" in said
     assert "chosen by 5-fold" in said
@@ -183,6 +184,7 @@ def test_without_networkx(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
         (lambda frame: frame.astype(str) + "x", "has 0 variables, and a graph needs two at least: Left out (text"),
         (lambda frame: frame[:3], "leaves 3 rows and 6 variables for a graph"),
         (lambda frame: frame * 0, "leaves 60 rows and 0 variables"),
+        (lambda frame: frame.corr().reset_index(), "is square and symmetric, as tables of covariances or correlations"),
     ],
 )
 def test_tables_without_a_graph(change: Any, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -242,6 +244,7 @@ def test_signals_end_it(
     assert (tmp_path / "out").exists() == (where == "print_graph")
 
 
+@pytest.mark.slow
 def test_a_closed_output_is_one_line(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "chain.csv", make_frame())
     command = [sys.executable, "-m", "ksparse", "graph", str(path)]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._types import Array
+from ..estimators.variables import looks_like_covariance
 from ..limits import LARGEST, PAIR_COST
 from ..tables import KindOfColumn
 from ..tables.kinds import infer_kind, read_values
@@ -65,6 +66,11 @@ def load_graph_data(settings: GraphSettings) -> GraphData:
         raise InputError(
             f"{source} leaves {_count(rows, 'row')} and {_count(variables, 'variable')} for a graph; expected at least"
             f" {FEWEST_ROWS} rows and 2 variables that are not constant"
+        )
+    if looks_like_covariance(kept.to_numpy()):
+        raise InputError(
+            f"{source} is square and symmetric, as tables of covariances or correlations are; give the measurements"
+            ' that it was computed from, or use ksparse.SparsePrecision(covariance="precomputed") in Python'
         )
     limit = choose_limit(Path(settings.data), settings.max_memory)
     check_memory(PAIR_COST * variables**2, limit, f"a graph of the {variables} variables of {source}")

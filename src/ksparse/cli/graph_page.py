@@ -22,9 +22,9 @@ from .predicting import protect_label
 ASPECT = 1.5
 #: Distance of neighbouring nodes in the units of the page; it is larger in graphs of fewer nodes than `ROOMY`, which
 #: would otherwise have to be enlarged, nodes and all.
-SPACING, ROOMY = 48, 60
+NODE_SPACING, ROOMY = 48, 60
 #: Digits of partial correlations and positions on the page; edges.csv has all of them.
-DIGITS = 5
+PAGE_DIGITS = 5
 
 
 def render_graph(fitted: FittedGraph) -> str:
@@ -58,13 +58,13 @@ def _describe_page(fitted: FittedGraph) -> dict[str, Any]:
     for k, partial in graphs.items():
         edges = sort_edges(partial)
         members = [numbers.setdefault((i, j), len(numbers)) for i, j in edges.tolist()]
-        strengths = np.round(partial[tuple(edges.T)], DIGITS).tolist()
+        strengths = np.round(partial[tuple(edges.T)], PAGE_DIGITS).tolist()
         steps.append({"k": k, "edges": members, "strengths": strengths})
     frequencies = None
     if fitted.stability is not None:
         frequencies = [round(float(fitted.stability.frequencies_[pair]), 4) for pair in numbers]
     codes, groups = _list_groups(fitted)
-    spacing = SPACING * np.sqrt(max(ROOMY / max(int((fitted.degrees > 0).sum()), 2), 1.0))
+    spacing = NODE_SPACING * np.sqrt(max(ROOMY / max(int((fitted.degrees > 0).sum()), 2), 1.0))
     positions = (_place(fitted, graphs) * spacing).round(1).tolist()
     names = fitted.data.names
     return {

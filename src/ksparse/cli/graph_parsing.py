@@ -53,7 +53,7 @@ def add_graph(commands: argparse._SubParsersAction[Any]) -> argparse.ArgumentPar
     )
     add = graph.add_argument
     add("data", metavar="FILE", help="a table with a header, as for 'ksparse fit'")
-    add("-k", "--k", type=EDGES, metavar="K|auto", help="number of edges (default: as many as variables)")
+    add("-k", "--k", type=NUMBER_OF_EDGES, metavar="K|auto", help="number of edges (default: as many as variables)")
     add("--ks", type=LIST_OF_EDGES, metavar="K,K,…", help="numbers of edges to choose from, such as 10,20,40")
     add(
         "--groups",
@@ -110,7 +110,7 @@ def _read_number_or_auto(kind: Callable[[str], Any]) -> Callable[[str], Any]:
     return lambda text: "auto" if text == "auto" else kind(text)
 
 
-EDGES = make_type(
+NUMBER_OF_EDGES = make_type(
     _read_number_or_auto(int), lambda k: k == "auto" or k >= 0, "a number of edges (an integer ≥ 0), or auto"
 )
 LIST_OF_EDGES = make_type(

@@ -18,7 +18,7 @@ def print_graph(fitted: FittedGraph, written: Sequence[str] = ()) -> None:
 
 
 def _print_parts(console: Console, fitted: FittedGraph, written: Sequence[str]) -> None:
-    say(console, f"Data: {escape_control(fitted.data.source)}, {tables.describe_data(fitted)}")
+    say(console, f"Data: {escape_control(fitted.data.source)}, {tables.describe_size_of_data(fitted)}")
     for note in fitted.notes:
         say(console, escape_control(note))
     say(console, f"How many edges: {tables.describe_choice_of_edges(fitted)}")

@@ -21,7 +21,7 @@ def describe_graph(fitted: FittedGraph) -> str:
     return f"{k} edge{'s' * (k != 1)} between {connected} of {variables} variables"
 
 
-def describe_data(fitted: FittedGraph) -> str:
+def describe_size_of_data(fitted: FittedGraph) -> str:
     """What the graph was fitted to."""
     scores = ", as normal scores of their ranks" if fitted.settings.transform == "rank" else ""
     return f"{len(fitted.data.frame)} rows, {len(fitted.data.names)} variables{scores}"
@@ -40,7 +40,12 @@ def describe_choice_of_edges(fitted: FittedGraph) -> str:
     shrinkage = f"shrinkage {model.shrinkage_:.3g}"
     if not fitted.chose_k:
         return f"k = {model.k_}; {shrinkage}, chosen by {by}"
-    return f"{model.choice_}; {shrinkage}; by {by}"
+    tried = model.ks_.tolist()
+    among = f"{len(tried)} numbers of edges from {tried[0]} to {tried[-1]}"
+    said = f"k = {model.k_}, chosen among {among} by {by}; {shrinkage}"
+    if model.k_ == tried[-1] < len(model.precision_) * (len(model.precision_) - 1) // 2:
+        said += ". More edges than were tried may describe other rows better: --ks sets what is tried"
+    return said
 
 
 def describe_stability(fitted: FittedGraph) -> str:
