@@ -6,6 +6,9 @@ import bz2
 import gzip
 import io
 import json
+import lzma
+import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -78,7 +81,7 @@ VALUES: tuple[Any, ...] = (
         {"dict": [[1, 2]]},
     ),
 )
-FORMATS = ("csv", "svm", "json", "parquet", "csv.gz", "csv.bz2", "svm.gz")
+FORMATS = ("csv", "svm", "json", "parquet", "csv.gz", "csv.bz2", "csv.xz", "csv.zip", "svm.gz", "xlsx")
 MOST_MUTATIONS = 4
 
 
@@ -101,8 +104,8 @@ def draw_file(choose: Choose) -> File:
     for _ in range(choose(range(MOST_MUTATIONS + 1))):
         mutate = _mutate_json if plain == "json" and rng.random() < 0.7 else _mutate_bytes
         content = mutate(rng, content)
-    if packing:
-        content = gzip.compress(content, mtime=0) if packing == "gz" else bz2.compress(content)
+    if packing or plain == "xlsx":
+        content = PACK[packing or plain](content)
         content = _mutate_bytes(rng, content) if rng.random() < 0.3 else content
     return File(kind, content)
 
@@ -120,6 +123,8 @@ def list_seeds(kind: str) -> tuple[bytes, ...]:
         return tuple(
             _write_parquet(table) for table in (*(frame.set_axis(n, axis=1) for n in names), labelled, indexed)
         )
+    if kind == "xlsx":
+        return (_list_parts()[SHEET],)
     if kind == "svm":
         lines = [f"{row[2]} 1:{row[0]} 3:{row[1]}" for row in X]
         return tuple(
@@ -133,6 +138,37 @@ def list_seeds(kind: str) -> tuple[bytes, ...]:
     dates = "a\tb\ty\n2020-01-01\t1,5\t2\n\t\t\n2020-01-02\t2,5\t3\n"
     plain = (text, quoted, labels, dates, "\ufeff" + text, text.replace("\n", "\r\n"), "y\n1\n2\n", "a,y\n")
     return tuple(each.encode() for each in plain)
+
+
+@cache
+def _list_parts() -> dict[str, bytes]:
+    """The parts of a workbook, but for those with the time at which it was made."""
+    book = io.BytesIO()
+    rows = [["size", "rooms", "y"], [1.5, "a", 2], ["NA", True, 3], [4, "=1+1", 0.5], [2, "b & c", 1]]
+    pd.DataFrame(rows).to_excel(book, index=False, header=False)
+    with zipfile.ZipFile(book) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if not name.startswith("docProps")}
+
+
+def _pack_parts(parts: dict[str, bytes]) -> bytes:
+    """An archive that depends on its parts only, not on the time."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(zipfile.ZipInfo(name), part, zipfile.ZIP_DEFLATED)
+    return content.getvalue()
+
+
+#: The part of a workbook with its cells, which is mutated.
+SHEET = "xl/worksheets/sheet1.xml"
+#: How content is packed.
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "gz": lambda content: gzip.compress(content, mtime=0),
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zip": lambda content: _pack_parts({"a.csv": content}),
+    "xlsx": lambda content: _pack_parts(_list_parts() | {SHEET: content}),
+}
 
 
 def _write_parquet(frame: pd.DataFrame) -> bytes:

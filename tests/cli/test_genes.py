@@ -121,6 +121,10 @@ def test_labels_by_position(tmp_path: Path) -> None:
         assert (table.target, table.read()["group"].tolist()) == ("group", LABELS.tolist())
         assert table.read()["count"].tolist() == list(range(SAMPLES))
         assert "were taken in their order" in table.notes[-1]
+    ages = pd.DataFrame({"age": range(5, 5 + SAMPLES), "group": LABELS.to_numpy()})
+    table = read(tmp_path, data, ages)
+    assert table.names == ["count", "gene 1", "age", "group"]
+    assert table.read()["age"].tolist() == list(range(5, 5 + SAMPLES))
 
 
 BAD = {

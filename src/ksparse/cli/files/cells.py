@@ -98,10 +98,11 @@ def convert_text(column: pd.Series, decimal: str = ".") -> pd.Series:
     if not kinds <= {str}:
         column = column.where(column.isna(), column.astype(str))
     text = column.str.strip()
-    text = text.mask(text.isin(MISSING))
-    cells = text.dropna()
-    if cells.empty:
+    missing = text.isna() | text.isin(MISSING)
+    if missing.all():
         return pd.Series(np.nan, index=column.index, name=column.name)
+    text = text.mask(missing)
+    cells = text[~missing]
     if all(map(is_number, cells.head(20))) and all(map(is_number, cells)):
         return _to_floats(text, text.dropna())
     return _convert_marks(text, decimal)
