@@ -17,7 +17,7 @@ from ..limits import FEATURE_COST, ROW_COST
 from .errors import InputError, check_memory, choose_limit, quote, quote_list, quote_path
 from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix, open_table
 from .svmlight import EXAMPLE, FeatureNumbers, load_svmlight
-from .targets import Target
+from .target import Target
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from ..estimators import SparseLinearModel
 from ..inference import Summary, orient
 from ..wording import escape_control
 from .data import Data, split_names
-from .encoding import EncodedModel, encode_training
+from .encoded_model import EncodedModel, encode_training
 from .errors import InputError, quote, quote_path
-from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_scores, validate
+from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_score_names, validate
 from .settings import FOLDS, Settings, Task
-from .targets import choose_task
+from .target import choose_task
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
             final = training.fit_to_all(data.X, y) if settings.refit_all and len(test) else training
     except (ValueError, TypeError) as error:
         raise InputError(f"cannot fit {quote_path(data.source)}: {escape_control(error)}") from error
-    names = list_scores(task, y)
+    names = list_score_names(task, y)
     on_train = Predicted.of_model(training.estimator, training.encode(data.X, train), y[train])
     on_test = Predicted.of_model(training.estimator, training.encode(data.X, test), y[test]) if len(test) else None
     wanted = len(test) < FEW_TEST_ROWS if settings.nested is None else settings.nested

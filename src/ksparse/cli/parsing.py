@@ -167,7 +167,7 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     )
     add(
         "--resamples",
-        type=RESAMPLES,
+        type=RESAMPLE_COUNT,
         metavar="N",
         help="bootstrap resamples of the rows, on which the features are selected again, for intervals and frequencies"
         f" (default {Settings.resamples}; 0: none)",
@@ -202,7 +202,7 @@ K = make_type(
     lambda k: k is None or k >= 0,
     "a number of features (an integer ≥ 0), or auto",
 )
-RESAMPLES = make_type(int, lambda count: 0 <= count <= 10_000, "an integer from 0 to 10000")
+RESAMPLE_COUNT = make_type(int, lambda count: 0 <= count <= 10_000, "an integer from 0 to 10000")
 FRACTION = make_type(float, lambda value: 0 <= value < 1, "a fraction from 0 (no test rows) to below 1")
 PENALTY = make_type(
     lambda text: None if text == "auto" else float(text),

@@ -46,7 +46,7 @@ class PredictedRows:
 
 
 @dataclass(frozen=True)
-class Rows:
+class NewRows:
     """New rows for a model: those that can be predicted, and why the others cannot."""
 
     X: Any  # what the model takes, for the rows that can be predicted
@@ -112,7 +112,7 @@ def _load_rows(
     first_index: int | None,
     max_memory: int | None,
     reading: ReadingOptions | None,
-) -> Rows:
+) -> NewRows:
     """The rows of a file as the model takes them."""
     if find_suffix(Path(source)) in SVMLIGHT:
         return _load_numbered_rows(model, source, keep, first_index, max_memory)
@@ -130,17 +130,17 @@ def _load_rows(
     if encoder is not None:
         unreadable = encoder.find_unreadable(frame)
         usable = ~np.any(list(unreadable.values()), axis=0) if unreadable else np.ones(len(frame), dtype=bool)
-        return Rows(frame[usable], usable, _describe_unreadable(unreadable, usable), kept)
+        return NewRows(frame[usable], usable, _describe_unreadable(unreadable, usable), kept)
     X = read_number_columns(frame.iloc[:, list(needed)] if wanted is None else frame[wanted])
     unreadable = {str(frame.columns[j] if wanted is None else wanted[j]): gaps for j, gaps in _find_gaps(X, model)}
     usable = ~np.any(list(unreadable.values()), axis=0) if unreadable else np.ones(len(frame), dtype=bool)
     X = _widen(X[usable], needed, model.n_features_in_)
-    return Rows(X, usable, _describe_unreadable(unreadable, usable), kept)
+    return NewRows(X, usable, _describe_unreadable(unreadable, usable), kept)
 
 
 def _load_numbered_rows(
     model: Any, source: str, keep: Sequence[str] | None, first_index: int | None, max_memory: int | None
-) -> Rows:
+) -> NewRows:
     """The rows of an svmlight file."""
     if getattr(model, "feature_names_in_", None) is not None:
         raise InputError(
@@ -150,7 +150,7 @@ def _load_numbered_rows(
         raise InputError("--keep is for tables: the columns of svmlight files have no names")
     needed = _find_needed(model)
     X = load_numbered_features(source, needed, first_index or 0, max_memory)
-    return Rows(_widen(X, needed, model.n_features_in_), np.ones(X.shape[0], dtype=bool))
+    return NewRows(_widen(X, needed, model.n_features_in_), np.ones(X.shape[0], dtype=bool))
 
 
 def _widen(X: Matrix, needed: Sequence[int], n_features: int) -> Matrix:
@@ -287,7 +287,7 @@ def _name_probabilities(model: Any) -> list[str]:
     return [f"probability_{label}" for label in model.classes_.tolist()]
 
 
-def _tabulate(parts: Mapping[str, AnyArray], rows: Rows, *, terminal: bool) -> pd.DataFrame:
+def _tabulate(parts: Mapping[str, AnyArray], rows: NewRows, *, terminal: bool) -> pd.DataFrame:
     """A table with a row for each row of the file, whose cells are empty where there is no prediction."""
     columns: dict[str, list[Any]] = {}
     if rows.kept is not None:

@@ -13,7 +13,7 @@ from .files.excel import read_excel
 from .files.joining import join_labels
 from .files.options import ReadingOptions
 from .files.parquet import read_parquet
-from .files.sources import DASH, Source, find_source, find_suffix
+from .files.sources import DASH, FileSource, find_source, find_suffix
 from .files.text_files import TextFile
 from .files.transposing import transpose
 
@@ -80,7 +80,7 @@ def _explain_missing(name: str) -> str:
     return f"there is no file {quote_path(name)}; check the path, or try one of {', '.join(BUILT_IN)}"
 
 
-def _open_file(source: Source, options: ReadingOptions, max_memory: int | None) -> Table:
+def _open_file(source: FileSource, options: ReadingOptions, max_memory: int | None) -> Table:
     """The table in a file, by the format that its name says."""
     limit = choose_limit(source.path, max_memory)
     with explain_read_errors(source.name):

@@ -21,11 +21,11 @@ from ..inference import (
     repeat_cross_validation,
     score_interval,
 )
-from .encoding import STEPS, EncodedModel, RefittedEncoder
+from .encoded_model import STEPS, EncodedModel, RefittedEncoder
 from .settings import FOLDS, Task
 
 #: Names of scores for people, and those of `ksparse.inference.score_interval`.
-SCORES = {
+METRICS = {
     "Accuracy": "accuracy",
     "Balanced accuracy": "balanced_accuracy",
     "ROC AUC": "roc_auc",
@@ -90,7 +90,7 @@ class Predicted:
         for name in names:
             try:
                 found[name] = score_interval(
-                    SCORES[name],
+                    METRICS[name],
                     self.y,
                     self.prediction,
                     probabilities=self.probabilities,
@@ -175,7 +175,7 @@ class Scores:
         return sign * row["score"], ends[0], ends[1]
 
 
-def list_scores(task: Task, y: AnyArray) -> list[str]:
+def list_score_names(task: Task, y: AnyArray) -> list[str]:
     """The names of the scores of a task."""
     if task.has_classes:
         names = ["Accuracy", "Balanced accuracy", "Log loss"]
@@ -192,7 +192,7 @@ def validate(model: EncodedModel, X: Any, y: AnyArray, task: Task, jobs: int | N
     estimator = clone(model.estimator)
     if model.encoder is not None:
         estimator = Pipeline(list(zip(STEPS, (RefittedEncoder.of(model.encoder), estimator), strict=True)))
-    scorers = [SCORERS[name][0] for name in list_scores(task, y) if name in SCORERS]
+    scorers = [SCORERS[name][0] for name in list_score_names(task, y) if name in SCORERS]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of scores that a fold does not define
         return repeat_cross_validation(estimator, X, y, cv=FOLDS, repeats=1, scoring=scorers, n_jobs=jobs)

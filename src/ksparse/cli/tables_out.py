@@ -11,7 +11,7 @@ from .fitting import FittedModel
 from .predicting import protect_label
 
 #: Digits of the numbers.
-DIGITS = 8
+TABLE_DIGITS = 8
 
 
 def write_features(fitted: FittedModel) -> str:
@@ -52,5 +52,5 @@ def _write(table: pd.DataFrame) -> str:
 
 def _write_cell(value: Any) -> Any:
     if isinstance(value, float):
-        return None if np.isnan(value) else f"{value:.{DIGITS}g}"
+        return None if np.isnan(value) else f"{value:.{TABLE_DIGITS}g}"
     return protect_label(value)

@@ -29,7 +29,7 @@ from ..solvers import (
     check_no_effort,
 )
 from ..sparsity import Sparsity
-from ..tables import Encoding
+from ..tables.encoding import Encoding
 from ..validation import check_number_of_units
 from .paths import PrecisionPath, SparsityPath
 

@@ -26,7 +26,7 @@ from ..objectives.protocols import WorkingForm, working_form
 from ..optimize import minimize
 from ..solvers import FixedSupport, Result, Solver
 from ..sparsity import Entries, Groups, Rows, Sparsity
-from ..tables import TableEncoder, find_columns_of, find_encoding
+from ..tables.encoding import RowEncoder, find_columns_of, find_encoding
 from ..validation import check_flag, check_nonnegative_number, check_vector
 from .base import Samples, SparseEstimator
 from .feature_sets import explain_text_columns, find_features, find_groups, label_features, require_columns
@@ -160,7 +160,7 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
             fold.adopt_encoding(training.encoding.encoder)
         return fold
 
-    def adopt_encoding(self, encoder: TableEncoder) -> None:
+    def adopt_encoding(self, encoder: RowEncoder) -> None:
         """Take the features of an encoder in place of those that `check_samples` saw."""
         self.n_features_in_ = encoder.n_features_out_
         self.feature_names_in_ = encoder.get_feature_names_out()

@@ -11,7 +11,7 @@ from .kinds import KindOfColumn
 __all__ = ["describe_encoding"]
 
 #: Columns that a line names.
-MOST_COLUMNS = 12
+MOST_DESCRIBED = 12
 
 
 def describe_encoding(encoder: TableEncoder, table: pd.DataFrame) -> list[str]:
@@ -70,8 +70,8 @@ def _group(title: str, columns: list[tuple[str, str]]) -> list[str]:
     if not columns:
         return []
     by_reason: dict[str, list[str]] = {}
-    for name, reason in columns[:MOST_COLUMNS]:
+    for name, reason in columns[:MOST_DESCRIBED]:
         by_reason.setdefault(reason, []).append(cut_text(name))
     said = ", ".join(f"{', '.join(names)} ({cut_text(reason, 120)})" for reason, names in by_reason.items())
-    more = f", … and {len(columns) - MOST_COLUMNS:,} more" if len(columns) > MOST_COLUMNS else ""
+    more = f", … and {len(columns) - MOST_DESCRIBED:,} more" if len(columns) > MOST_DESCRIBED else ""
     return [f"{title}: {said}{more}"]

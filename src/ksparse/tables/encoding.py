@@ -5,20 +5,31 @@ from __future__ import annotations
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
 from .._types import AnyArray, Array
 
-if TYPE_CHECKING:
-    from .encoder import TableEncoder
-
 __all__ = ["ATTRIBUTE", "EncodedColumns", "Encoding", "find_columns_of", "find_encoding", "require_selected_columns"]
 
 #: The key in `DataFrame.attrs`.
 ATTRIBUTE = "ksparse_columns"
+
+
+class RowEncoder(Protocol):
+    """What an encoding needs of an encoder."""
+
+    features_: dict[str, Any]
+
+    @property
+    def n_features_out_(self) -> int: ...
+    @property
+    def feature_columns_(self) -> AnyArray: ...
+    def refit(self, X: Any, y: Any = None) -> RowEncoder: ...
+    def transform(self, X: Any) -> pd.DataFrame: ...
+    def get_feature_names_out(self, input_features: Any = None) -> AnyArray: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +40,12 @@ class Encoding:
     ----------
     table : DataFrame
         The columns of the table, one row for each sample.
-    encoder : TableEncoder
+    encoder : RowEncoder
         The encoder, fitted to the whole table.
     """
 
     table: pd.DataFrame
-    encoder: TableEncoder
+    encoder: RowEncoder
 
     @property
     def depends_on_rows(self) -> bool:

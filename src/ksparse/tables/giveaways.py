@@ -21,10 +21,10 @@ __all__ = ["Giveaway", "find_giveaways"]
 #: they would not be.
 LARGE_FRACTION = {"classes": 0.85, "numbers": 0.95}
 #: With fewer rows, or fewer of a class, a column may be as good by chance.
-LEAST_ROWS, LEAST_OF_A_CLASS = 40, 10
+LEAST_TESTED_ROWS, LEAST_OF_A_CLASS = 40, 10
 #: Columns that are examined: those most correlated with the target.
-MOST_COLUMNS = 20
-FOLDS = 5
+MOST_EXAMINED = 20
+COLUMN_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def find_giveaways(features: pd.DataFrame, columns: AnyArray, y: AnyArray, *, ha
     >>> [found.column for found in find_giveaways(X, X.columns.to_numpy(), admitted, has_classes=True)]
     ['days in hospital']
     """
-    if len(y) < LEAST_ROWS or (has_classes and np.unique(y, return_counts=True)[1].min() < LEAST_OF_A_CLASS):
+    if len(y) < LEAST_TESTED_ROWS or (has_classes and np.unique(y, return_counts=True)[1].min() < LEAST_OF_A_CLASS):
         return []
     values = features.to_numpy()
     correlated = _find_correlated(values, columns, y, has_classes)
@@ -81,15 +81,15 @@ def _find_correlated(values: Array, columns: AnyArray, y: AnyArray, has_classes:
         warnings.simplefilter("ignore")  # of constant features
         statistics, _ = (f_classif if has_classes else f_regression)(values, y)
     order = np.argsort(-np.nan_to_num(statistics, nan=-1.0, posinf=np.inf), kind="stable")
-    return list(dict.fromkeys(columns[order].tolist()))[:MOST_COLUMNS]
+    return list(dict.fromkeys(columns[order].tolist()))[:MOST_EXAMINED]
 
 
 def _score(values: Array, y: AnyArray, has_classes: bool) -> float:
     if has_classes:
         tree = DecisionTreeClassifier(max_leaf_nodes=2 * len(np.unique(y)), random_state=0)
-        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+        folds = StratifiedKFold(COLUMN_FOLDS, shuffle=True, random_state=0)
         return float(accuracy_score(y, cross_val_predict(tree, values, y, cv=folds)))
     line = float(np.corrcoef(values[:, 0], y)[0, 1] ** 2) if values.shape[1] == 1 and np.ptp(values) > 0 else 0.0
     tree = DecisionTreeRegressor(min_samples_leaf=5, random_state=0)
-    folds = KFold(FOLDS, shuffle=True, random_state=0)
+    folds = KFold(COLUMN_FOLDS, shuffle=True, random_state=0)
     return max(line, float(r2_score(y, cross_val_predict(tree, values, y, cv=folds))))

@@ -35,7 +35,7 @@ TRUE_OR_FALSE = {"true": 1.0, "false": 0.0}
 #: A column of text holds numbers or dates if at least this fraction of its cells are such; the others count as missing.
 ENOUGH_CELLS = 0.95
 #: A number with a sign, a currency or a unit of percent around it.
-NUMBER = re.compile(
+NUMBER_IN_TEXT = re.compile(
     r"^(?P<sign>[+-]?)\s*(?:[$€£¥₹]|USD|EUR|GBP|CHF)?\s*"
     r"(?P<number>[+-]?[\d.,'\u00a0\u202f ]*\d[\d.,]*(?:[eE][+-]?\d+)?)"
     r"\s*(?:%|[$€£¥₹]|USD|EUR|GBP|CHF)?$"
@@ -49,7 +49,7 @@ DECIMAL_COMMA = re.compile(r"^[^,]*,(?:\d{1,2}|\d{4,})(?:[eE][+-]?\d+)?$|[.'\u00
 #: Dates that have points between their numbers have the day first.
 DATE_WITH_POINTS = re.compile(r"^\d{1,2}\.\d{1,2}\.\d{4}$")
 #: Whole numbers are not dates, even if they could be years.
-DIGITS = re.compile(r"^[+-]?\d+(?:\.\d*)?$")
+WHOLE_NUMBER = re.compile(r"^[+-]?\d+(?:\.\d*)?$")
 #: Cells of a column that are looked at before all of them are parsed as dates.
 FEW_CELLS = 50
 
@@ -125,7 +125,9 @@ def clean_text(cells: pd.Series) -> pd.Series:
 def _find_decimal(distinct: pd.Series) -> str:
     """The decimal mark: a comma, if one of some number can be nothing else."""
     commas = distinct[distinct.str.contains(",", regex=False)]
-    bodies = [match["number"] for text in commas if len(text) <= LONGEST_NUMBER and (match := NUMBER.match(text))]
+    bodies = [
+        match["number"] for text in commas if len(text) <= LONGEST_NUMBER and (match := NUMBER_IN_TEXT.match(text))
+    ]
     return "," if any(DECIMAL_COMMA.search(body) for body in bodies) else "."
 
 
@@ -141,7 +143,7 @@ def _parse_numbers(text: pd.Series, decimal: str) -> Array:
 
 
 def _parse_number(text: str, decimal: str) -> float:
-    match = NUMBER.match(text) if len(text) <= LONGEST_NUMBER else None
+    match = NUMBER_IN_TEXT.match(text) if len(text) <= LONGEST_NUMBER else None
     if match is None:
         return np.nan
     body = match["number"]
@@ -164,7 +166,7 @@ def _describe_numbers(text: pd.Series, numbers: Array, decimal: str) -> tuple[st
     if any(
         GROUPED.match(match["number"])
         for cell in text.iloc[:FEW_CELLS]
-        if (match := NUMBER.match(cell[:LONGEST_NUMBER]))
+        if (match := NUMBER_IN_TEXT.match(cell[:LONGEST_NUMBER]))
     ):
         remarks.append("thousands separated")
     for mark, meaning in (("%", "percent signs removed"), ("[$€£¥₹]|USD|EUR|GBP|CHF", "currency removed")):
@@ -179,7 +181,7 @@ def _describe_numbers(text: pd.Series, numbers: Array, decimal: str) -> tuple[st
 def _find_date_format(text: pd.Series) -> str:
     """The format of dates, or empty text if they are none; skrub guesses it."""
     few = text.iloc[:FEW_CELLS]
-    if few.map(lambda cell: bool(DIGITS.match(cell)) or not any(map(str.isdigit, cell))).any():
+    if few.map(lambda cell: bool(WHOLE_NUMBER.match(cell)) or not any(map(str.isdigit, cell))).any():
         return ""
     if few.map(lambda cell: bool(DATE_WITH_POINTS.match(cell))).all():
         guess = "%d.%m.%Y"

@@ -13,7 +13,7 @@ from ...limits import BYTE_COST, CELL_COST, CELL_ELEMENT_COST, CHUNK, COLUMN_COS
 from ..errors import InputError, check_memory, explain_read_errors, quote, quote_path
 from .base import Table, count_titles, describe_titles, make_table
 from .options import ReadingOptions
-from .sources import METHODS, Source
+from .sources import METHODS, FileSource
 
 #: Where cells and their texts are.
 CELLS = ("xl/worksheets/", "xl/sharedStrings")
@@ -23,12 +23,12 @@ SAMPLE_ROWS = 100
 DEFINITIONS = (b"<!DOCTYPE", b"<!ENTITY")
 
 
-def read_excel(source: Source, options: ReadingOptions, limit: int) -> Table:
+def read_excel(source: FileSource, options: ReadingOptions, limit: int) -> Table:
     """The first sheet of an Excel file that has cells.
 
     Parameters
     ----------
-    source : Source
+    source : FileSource
         The file.
     options : ReadingOptions
         What the user says about it.

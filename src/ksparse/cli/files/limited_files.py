@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from ...limits import BYTE_COST, CHUNK, MAX_LINE, describe_size
 from ..errors import InputError, check_memory, quote_path
-from .sources import Source
+from .sources import FileSource
 
 
 class LimitedStream(io.RawIOBase):
@@ -16,7 +16,7 @@ class LimitedStream(io.RawIOBase):
 
     Parameters
     ----------
-    source : Source
+    source : FileSource
         The file.
     limit : int
         Memory in bytes that the content may take.
@@ -29,7 +29,7 @@ class LimitedStream(io.RawIOBase):
         Where the content takes more than the limit, or a line is longer than `MAX_LINE`.
     """
 
-    def __init__(self, source: Source, limit: int, cost: int = BYTE_COST) -> None:
+    def __init__(self, source: FileSource, limit: int, cost: int = BYTE_COST) -> None:
         self._name, self._limit, self._cost = source.name, limit, cost
         self._file = source.open()
         self._size = self._line = 0
@@ -71,7 +71,7 @@ class TextStream(LimitedStream):
 
     Parameters
     ----------
-    source : Source
+    source : FileSource
         The file.
     limit : int
         Memory in bytes that the content may take.
@@ -79,7 +79,7 @@ class TextStream(LimitedStream):
         The encoding of the file; a byte-order mark is left out by ``utf-8-sig``, ``utf-16`` and ``utf-32``.
     """
 
-    def __init__(self, source: Source, limit: int, encoding: str) -> None:
+    def __init__(self, source: FileSource, limit: int, encoding: str) -> None:
         super().__init__(source, limit)
         self._decoder = codecs.getincrementaldecoder(encoding)()
 
@@ -93,16 +93,16 @@ class TextStream(LimitedStream):
         return text.encode()
 
 
-def open_bytes(source: Source, limit: int, cost: int = BYTE_COST) -> io.BufferedReader:
+def open_bytes(source: FileSource, limit: int, cost: int = BYTE_COST) -> io.BufferedReader:
     """The bytes of a file, up to a limit on the memory that they take."""
     return io.BufferedReader(LimitedStream(source, limit, cost), CHUNK)
 
 
-def open_text_bytes(source: Source, limit: int, encoding: str) -> io.BufferedReader:
+def open_text_bytes(source: FileSource, limit: int, encoding: str) -> io.BufferedReader:
     """The text of a file as bytes of UTF-8, up to a limit."""
     return io.BufferedReader(TextStream(source, limit, encoding), CHUNK)
 
 
-def open_text(source: Source, limit: int, encoding: str) -> TextIO:
+def open_text(source: FileSource, limit: int, encoding: str) -> TextIO:
     """The text of a file with its own line ends, up to a limit."""
     return io.TextIOWrapper(open_text_bytes(source, limit, encoding), encoding="utf-8", newline="")

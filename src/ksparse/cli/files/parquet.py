@@ -13,7 +13,7 @@ from ..errors import InputError, check_memory, explain_read_errors, quote_list, 
 from .base import Table, make_table
 from .cells import convert_values
 from .options import ReadingOptions
-from .sources import Source
+from .sources import FileSource
 
 #: How pandas calls an index without a name, in files that say nothing else about it.
 INDEX_NAME = re.compile(r"__index_level_\d+__")
@@ -22,12 +22,12 @@ INDEX_NAME = re.compile(r"__index_level_\d+__")
 TEXT_TYPES = {"string", "large_string", "binary", "large_binary"}
 
 
-def read_parquet(source: Source, options: ReadingOptions, limit: int) -> Table:
+def read_parquet(source: FileSource, options: ReadingOptions, limit: int) -> Table:
     """The columns of a Parquet file; those of pandas' index are identifiers, not features.
 
     Parameters
     ----------
-    source : Source
+    source : FileSource
         The file.
     options : ReadingOptions
         What the user says about it.

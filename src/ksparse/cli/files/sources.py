@@ -40,7 +40,7 @@ def find_suffix(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Source:
+class FileSource:
     """A file, possibly compressed, or the content of standard input.
 
     Parameters
@@ -144,14 +144,14 @@ def read_limited(file: BinaryIO, limit: int, name: str, cost: int = 1) -> bytes:
     return b"".join(parts)
 
 
-def find_source(name: str, max_memory: int | None) -> Source:
+def find_source(name: str, max_memory: int | None) -> FileSource:
     """What the user names: a file, or ``-`` for standard input, which is read here, since it can be read only once."""
     path = Path(name)
     if name != DASH:
-        return Source(str(path), path)
+        return FileSource(str(path), path)
     if sys.stdin is None or not hasattr(sys.stdin, "buffer"):
         raise InputError("cannot read standard input: it is closed; give the name of a file")
     with explain_read_errors(STANDARD_INPUT):
         limit = choose_limit(Path(STANDARD_INPUT), max_memory)
         content = read_limited(sys.stdin.buffer, limit, STANDARD_INPUT, BYTE_COST)
-    return Source(STANDARD_INPUT, Path(STANDARD_INPUT), content)
+    return FileSource(STANDARD_INPUT, Path(STANDARD_INPUT), content)

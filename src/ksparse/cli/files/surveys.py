@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ...limits import CHUNK
 from ..errors import InputError, quote_path
 from .limited_files import open_bytes, open_text_bytes
-from .sources import Source
+from .sources import FileSource
 
 #: How text begins that says its encoding; UTF-32 first, since its mark begins with that of UTF-16.
 MARKS = {
@@ -48,12 +48,12 @@ class Survey:
     notes: tuple[str, ...] = ()
 
 
-def survey_text(source: Source, limit: int, encoding: str | None) -> Survey:
+def survey_text(source: FileSource, limit: int, encoding: str | None) -> Survey:
     """Look at a text file once, from its start to its end; raises `InputError` if it is not text.
 
     Parameters
     ----------
-    source : Source
+    source : FileSource
         The file.
     limit : int
         Memory in bytes that the content may take.
@@ -66,14 +66,14 @@ def survey_text(source: Source, limit: int, encoding: str | None) -> Survey:
     return _survey_unknown(source, limit) if encoding is None else _survey_known(source, limit, encoding)
 
 
-def _survey_known(source: Source, limit: int, encoding: str) -> Survey:
+def _survey_known(source: FileSource, limit: int, encoding: str) -> Survey:
     survey = Survey(encoding)
     with open_text_bytes(source, limit, encoding) as file:
         _check_nul(source, _count_chunks(iter(lambda: file.read(CHUNK), b""), survey))
     return survey
 
 
-def _survey_unknown(source: Source, limit: int) -> Survey:
+def _survey_unknown(source: FileSource, limit: int) -> Survey:
     """The survey of a file that does not say its encoding: UTF-8 if it can be, or that of Windows."""
     survey, decoder = Survey(UTF_8), codecs.getincrementaldecoder(UTF_8)()
     is_utf_8 = is_windows = True
@@ -120,7 +120,7 @@ def _count_chunks(chunks: Iterator[bytes], survey: Survey) -> list[int]:
     return sorted(set(found))
 
 
-def _check_nul(source: Source, lines: list[int]) -> None:
+def _check_nul(source: FileSource, lines: list[int]) -> None:
     """Raise if there are NUL characters: pandas would end a cell there, and so make one label of two."""
     if lines:
         where = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} lines, first on line {lines[0]}"

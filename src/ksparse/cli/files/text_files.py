@@ -18,7 +18,7 @@ from .cells import MINUS, MISSING, PLUS, convert_text
 from .dialects import SPACES, find_dialect, split_rows
 from .limited_files import open_text
 from .options import ReadingOptions
-from .sources import Source
+from .sources import FileSource
 from .surveys import survey_text
 
 #: Before version 3.1, pandas rounds the last digit unless asked not to; since then, this option is deprecated.
@@ -34,7 +34,7 @@ class TextFile(Table):
 
     Parameters
     ----------
-    source : Source
+    source : FileSource
         The file.
     options : ReadingOptions
         What the user says about it.
@@ -42,7 +42,7 @@ class TextFile(Table):
         Memory in bytes that the table may take.
     """
 
-    def __init__(self, source: Source, options: ReadingOptions, limit: int) -> None:
+    def __init__(self, source: FileSource, options: ReadingOptions, limit: int) -> None:
         self._source, self._options, self._limit = source, options, limit
         with explain_read_errors(source.name):
             self._survey = survey_text(source, limit, options.encoding)

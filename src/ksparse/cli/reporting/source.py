@@ -15,7 +15,7 @@ from scipy import sparse
 from ..._types import AnyArray, Array, IntArray, Matrix
 from ...limits import LARGEST
 from ...selection import compute_standard_errors
-from ..encoding import EncodedModel
+from ..encoded_model import EncodedModel
 from ..fitting import FittedModel
 from ..scoring import Predicted
 from ..settings import Task
