@@ -21,7 +21,7 @@ from ksparse import (
 from ksparse._types import Array
 from ksparse.persistence import dumps, loads
 from ksparse.selection import expected_false_selections
-from ksparse.selection.stability import _draw_halves
+from ksparse.selection.stability import draw_halves
 
 pd: Any = import_module("pandas")
 P, NAMES = 6, list("abcdef")
@@ -38,7 +38,7 @@ def test_frequencies_are_those_of_a_loop() -> None:
     X = chain()
     model = StabilitySelection(SparsePrecision(k=5), n_pairs=3, random_state=7, threshold=0.8).fit(X)
     generator = np.random.RandomState(7)
-    halves = [half for _ in range(3) for half in _draw_halves(np.zeros(len(X)), generator)]
+    halves = [half for _ in range(3) for half in draw_halves(np.zeros(len(X)), generator)]
     masks = [SparsePrecision(k=5).fit(X[half]).precision_ != 0 for half in halves]
     expected = np.mean(masks, axis=0)
     np.fill_diagonal(expected, 0.0)

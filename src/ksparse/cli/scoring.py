@@ -25,7 +25,7 @@ from .encoded_model import STEPS, EncodedModel, RefittedEncoder
 from .settings import FOLDS, Task
 
 #: Names of scores for people, and those of `ksparse.inference.score_interval`.
-METRICS = {
+SCORE_METRICS = {
     "Accuracy": "accuracy",
     "Balanced accuracy": "balanced_accuracy",
     "ROC AUC": "roc_auc",
@@ -90,7 +90,7 @@ class Predicted:
         for name in names:
             try:
                 found[name] = score_interval(
-                    METRICS[name],
+                    SCORE_METRICS[name],
                     self.y,
                     self.prediction,
                     probabilities=self.probabilities,

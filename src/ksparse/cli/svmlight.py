@@ -13,7 +13,7 @@ from .._types import AnyArray, Matrix
 from ..limits import LARGEST, SVMLIGHT_COST
 from .errors import InputError, choose_limit, explain_read_errors, quote_path
 from .files.limited_files import open_bytes
-from .files.sources import Source
+from .files.sources import FileSource
 
 #: What a line looks like.
 EXAMPLE = "expected lines such as '1 3:0.5 7:2'"
@@ -60,7 +60,7 @@ def load_svmlight(path: Path, max_memory: int | None = None) -> tuple[Matrix, An
     with explain_read_errors(path):
         limit = choose_limit(path, max_memory)
         try:
-            with open_bytes(Source(str(path), path), limit, SVMLIGHT_COST) as file:
+            with open_bytes(FileSource(str(path), path), limit, SVMLIGHT_COST) as file:
                 X, y = load_svmlight_file(file, zero_based=True)
         except (ValueError, OverflowError) as error:
             raise InputError(f"cannot read {quote_path(path)} as svmlight: {str(error)[:200]}; {EXAMPLE}") from error

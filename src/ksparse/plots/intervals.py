@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["CoefficientIntervalDisplay"]
 
 #: Number of features that are shown by default.
-MOST_DRAWN = 25
+MOST_INTERVALS = 25
 #: Largest number of points of an interval's line, and the size of a dot.
 LINE_WIDTH, DOT_SIZE = 2.2, 30.0
 
@@ -140,7 +140,7 @@ class CoefficientIntervalDisplay:
         """
         from matplotlib.collections import LineCollection
 
-        count = min(len(self.coefficients), MOST_DRAWN if top is None else check_iterations(top, "top"))
+        count = min(len(self.coefficients), MOST_INTERVALS if top is None else check_iterations(top, "top"))
         self.ax_, self.figure_ = style.open_axes(ax, (6.4, 1.3 + 0.24 * max(count, 4)))
         width, height = style.measure_axes(self.ax_)
         size = style.choose_font_size(self.ax_)
