@@ -1,6 +1,7 @@
 """What ``import ksparse`` offers. The package imports this module when one of its names is used for the first time."""
 
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -19,6 +20,7 @@ from . import (
     tables,
     theory,
 )
+from ._lazy import import_when_used
 from .estimators import (
     SparseDiscriminantAnalysis,
     SparseHuberRegression,
@@ -27,7 +29,6 @@ from .estimators import (
     SparsePoissonRegression,
     SparsePrecision,
 )
-from .inference import summarize
 from .optimize import minimize
 from .persistence import load, save
 from .selection import (
@@ -50,9 +51,13 @@ from .selection import (
     precision_path,
 )
 from .solvers import FBS, HTP, IHT, FGraHTP, FixedSupport, GraHTP, GraSP, Result, Status, SwapGraHTP
-from .tables import TableEncoder
+
+if TYPE_CHECKING:
+    from .inference import summarize
+    from .tables import TableEncoder
 
 __version__ = version("ksparse")
+__getattr__ = import_when_used(__package__, {"TableEncoder": ".tables", "summarize": ".inference"})
 
 __all__ = [
     "FBS",

@@ -8,7 +8,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from .._types import AnyArray, IntArray
 from ..wording import quote_list
@@ -135,7 +134,7 @@ def explain_text_columns(X: Any) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        names = _find_columns_without_numbers(X) if isinstance(X, pd.DataFrame) else []
+        names = _find_columns_without_numbers(X) if hasattr(X, "dtypes") and hasattr(X, "iloc") else []
         if not names:
             raise
         raise ValueError(
@@ -145,8 +144,10 @@ def explain_text_columns(X: Any) -> Iterator[None]:
         ) from error
 
 
-def _find_columns_without_numbers(frame: pd.DataFrame) -> list[str]:
-    """The columns whose values NumPy cannot take for numbers."""
+def _find_columns_without_numbers(frame: Any) -> list[str]:
+    """The columns of a data frame whose values NumPy cannot take for numbers."""
+    import pandas as pd  # not needed for arrays, and takes a second to import
+
     names = []
     for position, name in enumerate(frame.columns):
         if pd.api.types.is_numeric_dtype(frame.dtypes.iloc[position]):

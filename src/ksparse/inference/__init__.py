@@ -1,11 +1,16 @@
 """What is known about a fitted model: its summary, intervals, near-equivalent features, and scores with intervals."""
 
-from .baselines import BaselineComparison, compare_with_baseline
-from .repeated_cross_validation import CrossValidatedScores, repeat_cross_validation
-from .score_intervals import ScoreInterval, score_interval
-from .summaries import Summary, orient
-from .summarized import Summarized
-from .summarizing import summarize
+from typing import TYPE_CHECKING
+
+from .._lazy import import_when_used
+
+if TYPE_CHECKING:
+    from .baselines import BaselineComparison, compare_with_baseline
+    from .repeated_cross_validation import CrossValidatedScores, repeat_cross_validation
+    from .score_intervals import ScoreInterval, score_interval
+    from .summaries import Summary, orient
+    from .summarized import Summarized
+    from .summarizing import summarize
 
 __all__ = [
     "BaselineComparison",
@@ -19,3 +24,19 @@ __all__ = [
     "score_interval",
     "summarize",
 ]
+
+__getattr__ = import_when_used(
+    __name__,
+    {
+        "BaselineComparison": ".baselines",
+        "CrossValidatedScores": ".repeated_cross_validation",
+        "ScoreInterval": ".score_intervals",
+        "Summarized": ".summarized",
+        "Summary": ".summaries",
+        "compare_with_baseline": ".baselines",
+        "orient": ".summaries",
+        "repeat_cross_validation": ".repeated_cross_validation",
+        "score_interval": ".score_intervals",
+        "summarize": ".summarizing",
+    },
+)

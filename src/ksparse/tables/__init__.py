@@ -1,12 +1,17 @@
 """Tables as people have them: text, gaps and dates in, features that are finite numbers out."""
 
-from .describing import describe_encoding
-from .encoder import TableEncoder
-from .encoding import EncodedColumns, Encoding, find_columns_of, find_encoding, require_selected_columns
-from .features import ColumnFeatures
-from .giveaways import Giveaway, find_giveaways
-from .kinds import ColumnKind, KindOfColumn
-from .unused import UnusedColumn
+from typing import TYPE_CHECKING
+
+from .._lazy import import_when_used
+
+if TYPE_CHECKING:
+    from .describing import describe_encoding
+    from .encoder import TableEncoder
+    from .encoding import EncodedColumns, Encoding, find_columns_of, find_encoding, require_selected_columns
+    from .features import ColumnFeatures
+    from .giveaways import Giveaway, find_giveaways
+    from .kinds import ColumnKind, KindOfColumn
+    from .unused import UnusedColumn
 
 __all__ = [
     "ColumnFeatures",
@@ -23,3 +28,22 @@ __all__ = [
     "find_giveaways",
     "require_selected_columns",
 ]
+
+__getattr__ = import_when_used(
+    __name__,
+    {
+        "ColumnFeatures": ".features",
+        "ColumnKind": ".kinds",
+        "EncodedColumns": ".encoding",
+        "Encoding": ".encoding",
+        "Giveaway": ".giveaways",
+        "KindOfColumn": ".kinds",
+        "TableEncoder": ".encoder",
+        "UnusedColumn": ".unused",
+        "describe_encoding": ".describing",
+        "find_columns_of": ".encoding",
+        "find_encoding": ".encoding",
+        "find_giveaways": ".giveaways",
+        "require_selected_columns": ".encoding",
+    },
+)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import pandas as pd
 
 from .._types import AnyArray, Array
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["ATTRIBUTE", "EncodedColumns", "Encoding", "find_columns_of", "find_encoding", "require_selected_columns"]
 
