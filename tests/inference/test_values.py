@@ -49,6 +49,7 @@ def find_all(
     return without, swapped, minimum([]) - value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", MODELS)
 def test_losses_and_replacements_are_those_of_all_refits(name: str, weighted: bool) -> None:
