@@ -105,16 +105,18 @@ def test_indicators_are_added_where_they_predict() -> None:
     assert found == expected | {"never": False}
 
 
-def test_gaps_in_new_rows_are_filled_only_where_some_were_before() -> None:
+def test_gaps_in_new_rows_are_filled_and_told() -> None:
     table = make_table()
     encoder = TableEncoder().fit(table)
     new = table.iloc[:3].copy()
     new.loc[1, "plain"] = np.nan
     new.loc[[0, 2], "gaps"] = np.nan
-    with pytest.raises(ValueError, match="missing that no fitted row lacked: 'plain' in 1 row;"):
-        encoder.transform(new)
-    assert list(encoder.find_unreadable(new)) == ["plain"]
-    assert encoder.transform(new.iloc[[0, 2]])["gaps"].tolist() == [table["gaps"].median()] * 2
+    filled = encoder.transform(new)
+    assert filled["plain"].tolist() == [table["plain"][0], table["plain"].median(), table["plain"][2]]
+    assert filled["gaps"].tolist()[::2] == [table["gaps"].median()] * 2
+    assert {name: rows.tolist() for name, rows in encoder.find_unreadable(new).items()} == {
+        "plain": [False, True, False]
+    }
 
 
 def test_numbers_that_are_too_large_are_counted_by_column() -> None:

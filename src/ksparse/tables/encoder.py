@@ -66,6 +66,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         How columns are encoded that do not simply hold numbers without gaps.
     unused_ : list of UnusedColumn
         The columns that are left out, with the reasons.
+    medians_ : ndarray
+        The medians of the columns that are not in `features_`: they had no gaps, but new rows may have some.
     feature_columns_ : ndarray of str, shape (n_features_out,)
         The column of the table for each feature.
     needed_columns_ : list of str
@@ -148,9 +150,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.features_ = {
             name: self._fit_column(table[name], kind, y) for name, kind in kinds.items() if name not in plain
         }
-        for name, features in former.items():  # where some rows have gaps, others may have them too
-            if features.has_missing:
-                self.features_[name] = replace(self.features_[name], has_missing=True)
+        self.medians_: Array = np.median(read_number_columns(table[[name for name in kinds if name in plain]]), axis=0)
         self.feature_columns_: AnyArray = np.array(
             [name for name, features in self._list_features() for _ in features], dtype=object
         )
@@ -183,22 +183,26 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         DataFrame of shape (n_samples, n_features_out)
             Finite numbers. A category that `fit` has not seen is "(other)" if there is such, otherwise none of the
-            known ones; missing numbers are the median.
+            known ones; missing numbers are the median, also where no fitted row lacked one (`find_unreadable` tells).
         """
         check_is_fitted(self)
         table = self._check_table(X, reset=False)
         values = np.zeros((len(table), len(self.feature_columns_)), order="F")
-        present, start, plain = set(table.columns), 0, {}
+        present, start, plain = set(table.columns), 0, dict[str, int]()
         for name, made in self._list_features():
             part = slice(start, start + len(made))
             start = part.stop
             if name in self.features_:
                 features = self.features_[name]
                 values[:, part] = encode_column(table[name], features) if name in present else features.typical_values
-            elif name in present:
+            else:
                 plain[name] = part.start
-        if plain:
-            values[:, list(plain.values())] = read_number_columns(table[list(plain)])
+        values[:, list(plain.values())] = self.medians_
+        known = [name for name in plain if name in present]
+        if known:
+            numbers = read_number_columns(table[known])
+            places = [plain[name] for name in known]
+            values[:, places] = np.where(np.isnan(numbers), values[:, places], numbers)
         _check_size(values, self.feature_columns_)
         names = self.get_feature_names_out()
         frame = pd.DataFrame(values, index=table.index, columns=names, copy=False)
@@ -338,16 +342,13 @@ def _find_complete_numbers(table: pd.DataFrame) -> list[str]:
 
 
 def _check_size(values: Array, columns: AnyArray) -> None:
-    """Raise if a feature is not a finite number, or too large a one."""
+    """Raise if a feature is infinite, or too large a number."""
     if not values.size or max(values.max(), -values.min()) <= LARGEST:
         return
-    missing = np.isnan(values)
-    problems = []
-    if missing.any():
-        problems.append(f"values are missing that no fitted row lacked: {_count_rows(missing, columns)}")
-    if (large := np.abs(values) > LARGEST).any():
-        problems.append(f"values are infinite or beyond {LARGEST:g}: {_count_rows(large, columns)}")
-    raise ValueError(f"{'; '.join(problems)}; correct them, or leave out these rows or columns")
+    raise ValueError(
+        f"values are infinite or beyond {LARGEST:g}: {_count_rows(np.abs(values) > LARGEST, columns)}; correct them, or "
+        "leave out these rows or columns"
+    )
 
 
 def _count_rows(wrong: AnyArray, columns: AnyArray) -> str:

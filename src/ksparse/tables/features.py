@@ -176,9 +176,7 @@ def encode_column(cells: pd.Series, features: ColumnFeatures) -> Array:
             read_values(cells, kind)[:, None] if kind.kind is not KindOfColumn.DATE else _read_parts(cells, features)
         )
         missing = np.asarray(np.isnan(numbers).any(axis=1))
-        # Without gaps in the fitted rows, there is no telling what a gap means: it remains NaN.
-        filled = np.where(missing[:, None], features.medians, numbers) if features.has_missing else numbers
-        values[:, : numbers.shape[1]] = filled
+        values[:, : numbers.shape[1]] = np.where(missing[:, None], features.medians, numbers)
     if features.indicator:
         values[:, -1] = missing
     return values
