@@ -124,7 +124,7 @@ def test_coefficients_are_those_of_the_model(name: str) -> None:
 
 
 def test_outputs_have_columns_of_their_own() -> None:
-    summary = fitted("multinomial", FRAME).summary(resamples=4)
+    summary = fitted("multinomial", FRAME).summary(resamples=2)
     classes = np.unique(response("multinomial")).tolist()
     assert summary.outputs == tuple(classes)
     frame = summary.frame
@@ -165,6 +165,7 @@ def test_models_without_features_and_with_all() -> None:
     assert grouped.frame.empty
 
 
+@pytest.mark.slow
 def test_the_same_call_gives_the_same_numbers() -> None:
     model = fitted("linear", k=2)
     first, second, parallel = (model.summary(resamples=6, n_jobs=jobs).frame for jobs in (None, 1, 2))

@@ -124,15 +124,16 @@ def test_what_the_samples_do_not_determine_has_no_finite_interval() -> None:
     assert "−∞ to ∞" in str(summary)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_the_bootstrap_is_a_loop_over_repeated_rows(name: str) -> None:
     """With rows repeated instead of weighted, and each fit made by the estimator itself."""
     model = fitted(name, alpha=0.05, **({"delta": 1.0} if name == "huber" else {}))
-    summary = model.summary(resamples=12, replacements=0)
+    summary = model.summary(resamples=5, replacements=0)
     y, selected = response(name), np.flatnonzero(model.support_)
     labels = y if hasattr(model, "classes_") else np.zeros(N)
     coefficients, masks = [], []
-    for seed in np.random.SeedSequence(0).spawn(12):
+    for seed in np.random.SeedSequence(0).spawn(5):
         counts = draw_bootstrap(labels, None, np.random.default_rng(seed)).astype(int)
         assert counts.sum() == N
         rows = np.repeat(np.arange(N), counts)
@@ -167,9 +168,10 @@ def test_counts_are_resampled_as_the_samples_they_stand_for() -> None:
     np.testing.assert_allclose(drawn.var(axis=0), [7 / 8, 12 / 8, 15 / 8], rtol=0.08)
 
 
+@pytest.mark.slow
 def test_choices_are_repeated_if_asked_for() -> None:
-    model = SparseLinearRegressionCV(ks=[1, 2, 3, 4], cv=3).fit(X, response("linear"))
-    fixed, repeated = (model.summary(resamples=8, repeat_choice=choice) for choice in (False, True))
+    model = SparseLinearRegressionCV(ks=[1, 2, 3], cv=2).fit(X, response("linear"))
+    fixed, repeated = (model.summary(resamples=4, repeat_choice=choice) for choice in (False, True))
     assert "with the choice of k and ridges" in str(repeated)
     assert "with the choice of k and ridges" not in str(fixed)
     assert fixed.units["frequency"].sum() <= model.k_

@@ -49,6 +49,7 @@ def find_all(
     return without, swapped, minimum([]) - value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", MODELS)
 def test_losses_and_replacements_are_those_of_all_refits(name: str, weighted: bool) -> None:
@@ -155,16 +156,20 @@ def test_candidates_of_many_coordinates_are_narrowed_down(monkeypatch: pytest.Mo
     assert len(set(narrow.replacements["replacement"])) == 4
 
 
-def test_always_selected_features_and_bounds() -> None:
+@pytest.mark.parametrize("name", ["linear", "responses"])
+def test_always_selected_features_and_bounds(name: str) -> None:
     """What is always selected has a worth too; with bounds, replacements respect them."""
-    model = fitted("linear", positive=True, always_select=[0])
+    model = fitted(name, positive=True, always_select=[0])
     summary = model.summary(intervals=None, replacements=P)
     assert "x0" in summary.units.index
-    kept = [int(name[1:]) for name in summary.units.index]
+    kept = [int(unit[1:]) for unit in summary.units.index]
     for row in summary.replacements.itertuples():
         features = [j for j in kept if f"x{j}" != row.unit] + [int(row.replacement[1:])]
-        refit = SparseLinearRegression(k=3, positive=True).fit(X[:, features], response("linear"))
+        refit = SparseLinearRegression(k=3, positive=True).fit(X[:, features], response(name))
         assert row.increase == pytest.approx(refit.result_.value - summary.value, abs=1e-10)
+    best = summary.replacements.groupby("unit")["increase"].min()
+    first = model.summary(intervals=None, replacements=1).replacements.set_index("unit")["increase"]
+    np.testing.assert_allclose(first, best[first.index], atol=1e-12)
 
 
 def test_sparse_features_give_the_same() -> None:

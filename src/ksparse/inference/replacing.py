@@ -12,6 +12,7 @@ copy of i.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -156,28 +157,36 @@ def _predict_for_blocks(refits: Refits, current: Iterate, inside: IntArray, outs
     coordinates = units.to_mask(chosen)
     restricted = point.restrict(coordinates)
     hessian = compute_hessian(restricted.objective, restricted)
-    number, x = units.number[coordinates], point.x[coordinates]
-    gradient = units.project_gradient(point.gradient)[coordinates]
+    number = units.number[coordinates]
     support = np.isin(number, inside) | (number < 0)
     inverse = invert(hessian[np.ix_(support, support)], MODEL_TUNING).matrix
     solved = inverse @ hessian[np.ix_(support, ~support)]
     schur = hessian[np.ix_(~support, ~support)] - hessian[np.ix_(~support, support)] @ solved
-    in_number, out_number = number[support], number[~support]
-    blocks = [np.flatnonzero(out_number == unit) for unit in outside.tolist()]
-    slopes, diagonal = gradient[~support], hessian.diagonal()[~support]
+    blocks = [np.flatnonzero(number[~support] == unit) for unit in outside.tolist()]
+    slopes, scales = point.gradient[coordinates][~support], hessian.diagonal()[~support]
+    blocked = _find_blocked(refits, coordinates, ~support)
     changes = np.empty((inside.size, outside.size))
     for row, unit in enumerate(inside.tolist()):
-        leaving = np.flatnonzero(in_number == unit)
-        coefficients = x[support][leaving]
+        leaving = np.flatnonzero(number[support] == unit)
+        coefficients, cross = point.x[coordinates][support][leaving], solved[leaving]
         weighted = np.linalg.pinv(inverse[np.ix_(leaving, leaving)], hermitian=True)
-        cost = 0.5 * float(coefficients @ weighted @ coefficients)
-        cross = solved[leaving]
         moved = slopes - cross.T @ (weighted @ coefficients)
+        moved[blocked(moved)] = 0.0
         for column, block in enumerate(blocks):
             part = cross[:, block]
             curvature = schur[np.ix_(block, block)] + part.T @ weighted @ part
-            changes[row, column] = cost - _compute_block_gain(moved[block], curvature, diagonal[block].max())
+            changes[row, column] = -_compute_block_gain(moved[block], curvature, scales[block].max())
+        changes[row] += 0.5 * float(coefficients @ weighted @ coefficients)
     return changes
+
+
+def _find_blocked(refits: Refits, coordinates: Mask, outside: Mask) -> Callable[[Array], Mask]:
+    """Which slopes of coordinates at zero lead out of their bounds."""
+    lower, upper = refits.units.lower, refits.units.upper
+    if lower is None or upper is None:
+        return lambda slopes: np.zeros(slopes.shape, dtype=bool)
+    low, high = lower[coordinates][outside], upper[coordinates][outside]
+    return lambda slopes: ((slopes > 0) & (low == 0)) | ((slopes < 0) & (high == 0))
 
 
 def _compute_block_gain(slope: Array, curvature: Array, scale: float) -> float:
