@@ -1,6 +1,6 @@
-"""A picture of the report: ``python examples/report.py --out FOLDER`` writes report.html and report.png of the built-in data.
+"""A picture of the report: ``python examples/report.py --out FOLDER`` writes report.html and report.png.
 
-It needs Chromium and ``pip install "ksparse[browser]"``.
+It shows the built-in data. It needs Chromium and ``pip install "ksparse[browser]"``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ksparse.cli.report import render_report
 from ksparse.cli.settings import Settings
 
 #: Width and height of the picture in units of the page; it has twice as many pixels.
-SIZE = {"width": 1180, "height": 1180}
+WIDTH, HEIGHT = 1180, 1234
 #: The picture is the same on each day.
 DAY = date(2026, 11, 18)
 
@@ -40,7 +40,7 @@ def take_picture(page: Path, picture: Path) -> None:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--headless=new", "--no-sandbox"])
-        tab = browser.new_page(viewport=SIZE, device_scale_factor=2)
+        tab = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=2)
         tab.goto(page.resolve().as_uri())
         tab.wait_for_selector(".plot svg")
         tab.screenshot(path=picture)

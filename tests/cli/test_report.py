@@ -178,7 +178,7 @@ def test_other_models_and_criteria(options: dict[str, str], tmp_path: Path) -> N
 
 
 def test_large_fits_are_cut_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feature_table, "MOST_FEATURES", 10)
+    monkeypatch.setattr(feature_table, "MOST_LISTED", 10)
     monkeypatch.setattr(feature_table, "MOST_COEFFICIENTS", 10)
     monkeypatch.setattr(states, "MOST_CURVES", 1)
     monkeypatch.setattr(states, "MOST_PREDICTED_ROWS", 50)

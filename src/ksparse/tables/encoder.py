@@ -346,8 +346,8 @@ def _check_size(values: Array, columns: AnyArray) -> None:
     if not values.size or max(values.max(), -values.min()) <= LARGEST:
         return
     raise ValueError(
-        f"values are infinite or beyond {LARGEST:g}: {_count_rows(np.abs(values) > LARGEST, columns)}; correct them, or "
-        "leave out these rows or columns"
+        f"values are infinite or beyond {LARGEST:g}: {_count_rows(np.abs(values) > LARGEST, columns)}; correct them, "
+        "or leave out these rows or columns"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from datetime import date
 from importlib.metadata import version
@@ -22,6 +23,9 @@ from .states import choose_predicted_rows, describe_state, list_score_heads
 from .trajectories import describe_choice_of_k, trace_coefficients
 
 __all__ = ["gather_report"]
+
+#: Words in brackets that name an option of the command.
+ADVICE_ON_OPTIONS = re.compile(r"\s*\([^()]*--[^()]*\)")
 
 
 def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: int | None = None) -> dict[str, Any]:
@@ -65,6 +69,7 @@ def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: in
         "chosen": list(source.models).index(source.k),
         "heldOut": bool(len(source.held_out)),
         "rowCount": len(source.rows),
+        "hints": describe_limits(source),
         "notes": describe_notes(source),
         "states": [asdict(state) for state in states],
         "heads": list_score_heads(source, next(iter(scores.values()))),
@@ -79,13 +84,18 @@ def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: in
     }
 
 
-def describe_notes(source: Source) -> list[str]:
-    """What a reader should know besides: no advice on options of the command."""
-    notes = [escape_control(note) for note in source.notes if " --" not in f" {note}"]
+def describe_limits(source: Source) -> list[str]:
+    """Whether k is as large as any that was tried."""
     largest = max(source.models)
-    if source.chose_k and source.k == largest < source.unit_count:
-        notes.append(f"{source.k} is the largest number of {source.unit_name} that was tried; more may predict better")
-    return notes
+    if not source.chose_k or source.k < largest or largest == source.unit_count:
+        return []
+    return [f"{source.k} is the largest number of {source.unit_name} that was tried; more may predict better"]
+
+
+def describe_notes(source: Source) -> list[str]:
+    """How the data were prepared and what was found: without advice on options of the command."""
+    notes = [ADVICE_ON_OPTIONS.sub("", escape_control(note)) for note in source.notes]
+    return [note for note in notes if " --" not in f" {note}"]
 
 
 def list_truth(source: Source, shown: IntArray) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from .numbers import NO_NUMBER, Label, make_label, round_number, write_number
 from .source import Source
 
 #: Features that a table shows; the model itself has all of them.
-MOST_FEATURES = 200
+MOST_LISTED = 200
 #: Coefficients of all tables of a page together, so that the page stays small.
 MOST_COEFFICIENTS = 40_000
 #: An odds ratio beyond this, or below its inverse, is not written out.
@@ -60,7 +60,7 @@ def tabulate_features(source: Source, k: int, spreads: Mapping[int, Spread] | No
     features, spreads = source.rank_features(k), spreads or {}
     standardized, raw = source.coefficients(k, standardize=True), source.coefficients(k, standardize=False)
     outputs = len(raw)
-    most = max(10, min(MOST_FEATURES, MOST_COEFFICIENTS // (2 * outputs * len(source.models))))
+    most = max(10, min(MOST_LISTED, MOST_COEFFICIENTS // (2 * outputs * len(source.models))))
     ends = [source.scale[feature] * end for feature, each in spreads.items() for end in (each.low, each.high)]
     largest = float(np.abs(standardized).max(initial=0.0)) or 1.0
     # Intervals may be far wider than coefficients, which should remain visible.

@@ -61,11 +61,10 @@ def summarize_models(source: Source, resamples: int) -> dict[int, Summary]:
     single = len(np.atleast_2d(source.models[source.k].coef_)) == 1
     small = len(rows) * len(source.names) <= MOST_NUMBERS
     options: dict[str, Any] = {"feature_names": list(range(len(source.names))), "random_state": source.seed}
-    X, y = source.X[rows], source.y[rows]
     summaries = {}
     for k in source.models if small else [source.k]:
         intervals = "bootstrap" if k == source.k and small and single and resamples else None
-        summaries[k] = source.models[k].summary(X, y, intervals=intervals, resamples=max(1, resamples), **options)
+        summaries[k] = source.models[k].summary(intervals=intervals, resamples=max(1, resamples), **options)
     return summaries
 
 

@@ -53,17 +53,17 @@ def write_number(value: float | None, digits: int = 3, *, sign: bool = False) ->
     --------
     >>> from ksparse.cli.reporting.numbers import write_number
     >>> write_number(-0.0123456), write_number(1234.5), write_number(2.0, sign=True), write_number(3.2e-9)
-    ('−0.0123', '1,234', '+2.00', '3.20e−9')
+    ('−0.0123', '1,230', '+2.00', '3.20e−9')
     """
     if value is None or not math.isfinite(value):
         return NO_NUMBER
     if value == 0:
         return "0"
-    exponent = int(f"{abs(value):.{digits - 1}e}".partition("e")[2])
-    if -4 <= exponent < 7:
-        text = f"{abs(value):,.{max(0, digits - 1 - exponent)}f}"
+    rounded = f"{abs(value):.{digits - 1}e}"
+    mantissa, _, power = rounded.partition("e")
+    if -4 <= int(power) < 7:
+        text = f"{float(rounded):,.{max(0, digits - 1 - int(power))}f}"
     else:
-        mantissa, _, power = f"{abs(value):.{digits - 1}e}".partition("e")
         text = f"{mantissa}e{'−' if int(power) < 0 else ''}{abs(int(power))}"
     return ("−" if value < 0 else "+" if sign else "") + text
 

@@ -50,7 +50,7 @@ function showFeatures() {
   const shown = table.columns.map((column, place) => place).filter((place) => !table.columns[place].group || table.columns[place].group === view.group);
   const target = find('features');
   const rows = table.rows.map((row) => {
-    const grouped = row.unit && row.unit !== row.name.text ? [make('small', { text: `of ${row.unit}` })] : [];
+    const grouped = row.unit && !row.name.text.startsWith(row.unit) ? [make('small', { text: `of ${row.unit}` })] : [];
     const name = make('div', { class: 'named' }, make('span', { text: row.name.text }, ...grouped), ...(single ? [bar(row.bars[0], row.spread)] : []));
     const cells = shown.map((place, position) => {
       const strength = single || view.group === 'raw' ? 0 : row.bars[position];
@@ -81,6 +81,10 @@ function showWorth() {
   if (!worth.length) return;
   const most = Math.max(...worth.map((each) => each.substitutes.length));
   const ranks = ['Best replacement', 'Second', 'Third'].slice(0, most);
+  const meaning = 'Worth is the part of what the model explains that is lost if a feature is left out and the others adapt.';
+  const swaps = ' The next columns are the best features outside the model in its place, with what that costs, and their correlation r with it. Where a swap costs next to nothing, the data do not tell the two apart.';
+  find('worth-meaning').textContent = meaning + (most ? swaps : '');
+  find('worth').classList.toggle('short', !most);
   const rows = worth.map((each) => {
     const others = ranks.map((rank, place) => {
       const found = each.substitutes[place];
