@@ -45,6 +45,8 @@ SCORERS = {
     "RMSE": ("neg_root_mean_squared_error", -1.0),
     "Median |error|": ("neg_median_absolute_error", -1.0),
 }
+#: Scores from 0 to 1.
+FRACTIONS = ("Accuracy", "Balanced accuracy", "ROC AUC")
 #: The accuracy of the most frequent class.
 BASELINE = "Baseline accuracy (majority class)"
 #: With fewer test rows than this, their scores say little, and nested cross-validation is added.
@@ -171,8 +173,10 @@ class Scores:
             return None
         scorer, sign = SCORERS[name]
         row = self.nested.table.loc[scorer]
-        ends = sorted((sign * row["low"], sign * row["high"]))
-        return sign * row["score"], ends[0], ends[1]
+        low, high = sorted((sign * row["low"], sign * row["high"]))
+        if sign < 0 or name in FRACTIONS:  # the interval of a mean of few scores may go beyond what is possible
+            low = max(low, 0.0)
+        return sign * row["score"], low, min(high, 1.0) if sign > 0 else high
 
 
 def list_score_names(task: Task, y: AnyArray) -> list[str]:

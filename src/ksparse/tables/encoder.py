@@ -25,6 +25,8 @@ from .unused import UnusedColumn, find_unused
 __all__ = ["TableEncoder"]
 
 E = TypeVar("E", bound="TableEncoder")
+#: The kind of a column of numbers that are no text.
+NUMBERS = ColumnKind(KindOfColumn.NUMBER)
 
 
 @dataclass(eq=False, repr=False)
@@ -133,29 +135,31 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "name columns to use all the same in keep"
             )
         self.__dict__.pop("features_", None)
-        self._kinds = {name: kinds[name] for name in used}
-        return self._fit_columns(table, self._kinds, y)
+        # Most columns of wide tables are numbers, which need no word in a saved model.
+        self._kinds = {name: kinds[name] for name in used if kinds[name] != NUMBERS}
+        return self._fit_columns(table, used, y)
 
     def refit(self: E, X: Any, y: Any = None) -> E:
         """An encoder that uses the same columns in the same way, with the medians and categories of other rows."""
         check_is_fitted(self)
         encoder = copy.copy(self)
         table = encoder._check_table(X, reset=False)
-        return encoder._fit_columns(table, self._kinds, y)
+        return encoder._fit_columns(table, self.columns_.tolist(), y)
 
-    def _fit_columns(self: E, table: pd.DataFrame, kinds: dict[str, ColumnKind], y: Any) -> E:
-        former = getattr(self, "features_", {})
-        plain = set(_find_complete_numbers(table[list(kinds)])) - former.keys()
-        self.columns_: AnyArray = np.array(list(kinds), dtype=object)
+    def _fit_columns(self: E, table: pd.DataFrame, used: list[str], y: Any) -> E:
+        plain = set(_find_complete_numbers(table[used])) - getattr(self, "features_", {}).keys()
+        self.columns_: AnyArray = np.array(used, dtype=object)
+        self.medians_: Array = np.median(read_number_columns(table[[name for name in used if name in plain]]), axis=0)
         self.features_ = {
-            name: self._fit_column(table[name], kind, y) for name, kind in kinds.items() if name not in plain
+            name: self._fit_column(table[name], self._kinds.get(name, NUMBERS), y) for name in used if name not in plain
         }
-        self.medians_: Array = np.median(read_number_columns(table[[name for name in kinds if name in plain]]), axis=0)
-        self.feature_columns_: AnyArray = np.array(
-            [name for name, features in self._list_features() for _ in features], dtype=object
-        )
-        self.needed_columns_ = list(kinds)
+        self.needed_columns_ = used
         return self
+
+    @property
+    def feature_columns_(self) -> AnyArray:
+        """The column of the table for each feature."""
+        return np.array([name for name, made in self._list_features() for _ in made], dtype=object)
 
     def _fit_column(self, cells: pd.Series, kind: ColumnKind, y: Any) -> ColumnFeatures:
         features = fit_features(str(cells.name), cells, kind, self.max_categories, self.min_frequency)
@@ -187,7 +191,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = self._check_table(X, reset=False)
-        values = np.zeros((len(table), len(self.feature_columns_)), order="F")
+        columns = self.feature_columns_
+        values = np.zeros((len(table), len(columns)), order="F")
         present, start, plain = set(table.columns), 0, dict[str, int]()
         for name, made in self._list_features():
             part = slice(start, start + len(made))
@@ -203,11 +208,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             numbers = read_number_columns(table[known])
             places = [plain[name] for name in known]
             values[:, places] = np.where(np.isnan(numbers), values[:, places], numbers)
-        _check_size(values, self.feature_columns_)
+        _check_size(values, columns)
         names = self.get_feature_names_out()
         frame = pd.DataFrame(values, index=table.index, columns=names, copy=False)
         frame.attrs[ATTRIBUTE] = EncodedColumns(
-            dict(zip(names.tolist(), self.feature_columns_.tolist(), strict=True)), Encoding(table, self), frame
+            dict(zip(names.tolist(), columns.tolist(), strict=True)), Encoding(table, self), frame
         )
         return frame
 
@@ -230,7 +235,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return len(self.feature_columns_)
 
     def _get_features(self, name: str) -> ColumnFeatures:
-        return self.features_.get(name) or ColumnFeatures(name, ColumnKind(KindOfColumn.NUMBER), medians=(0.0,))
+        return self.features_.get(name) or ColumnFeatures(name, NUMBERS, medians=(0.0,))
 
     def require(self, columns: Sequence[str]) -> None:
         """Say which columns a model needs; in tables to `transform`, the others may be absent."""
@@ -327,9 +332,8 @@ def _make_table(X: Any) -> tuple[pd.DataFrame, bool]:
 
 def _infer_kinds(table: pd.DataFrame) -> dict[str, ColumnKind]:
     """What each column holds; fast for many columns of numbers."""
-    numeric = ColumnKind(KindOfColumn.NUMBER)
     return {
-        name: numeric if isinstance(dtype, np.dtype) and dtype.kind in "iuf" else infer_kind(table[name])
+        name: NUMBERS if isinstance(dtype, np.dtype) and dtype.kind in "iuf" else infer_kind(table[name])
         for name, dtype in table.dtypes.items()
     }
 
