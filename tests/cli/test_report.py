@@ -235,3 +235,15 @@ def test_worth_and_intervals_are_those_of_inference() -> None:
         "r2", fitted.y[fitted.test], fitted.model.predict(fitted.data.X[fitted.test]), resamples=1000
     )
     assert state["cards"][1]["note"] == f"95% interval {interval.low:.3f} to {interval.high:.3f}"
+
+
+def test_features_with_few_values_have_a_bar_for_each(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    flags = rng.integers(0, 2, 100)
+    labels = np.where(flags + 0.3 * rng.standard_normal(100) > 0.5, "yes", "no")
+    path = write_table(tmp_path / "a.csv", labels.tolist(), np.column_stack([flags, rng.standard_normal((100, 2))]))
+    data = gather_report(fit(data=str(path), target="y", k=1, alpha=0.1), resamples=0)
+    (drawn,) = data["distributions"].values()
+    assert (drawn["name"]["text"], drawn["centers"]) == ("a", [0, 1])
+    expected = [[np.mean(flags[labels == name] == value) for value in (0, 1)] for name in ("no", "yes")]
+    np.testing.assert_allclose(drawn["densities"], expected, rtol=1e-2)

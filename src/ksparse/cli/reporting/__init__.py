@@ -67,6 +67,7 @@ def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: in
         "classes": [asdict(make_label(name)) for name in source.classes],
         "unit": source.unit_name,
         "chosen": list(source.models).index(source.k),
+        "refitted": source.refitted,
         "heldOut": bool(len(source.held_out)),
         "rowCount": len(source.rows),
         "hints": describe_limits(source),

@@ -22,9 +22,13 @@ MOST_DOTS = 300
 
 @dataclass(frozen=True)
 class Distribution:
-    """A feature: histograms of the classes over common bins, or points against the target."""
+    """A feature: histograms of the classes over common bins, or points against the target.
+
+    A feature with few values has them in `centers`, one for each bin.
+    """
 
     name: Label
+    centers: list[float | None]
     edges: list[float | None]
     densities: list[list[float | None]]  # for each class: fraction of its rows in each bin
     x: list[float | None]
@@ -62,21 +66,22 @@ def _count(name: Label, column: Array, members: Sequence[Any]) -> Distribution:
     usable = is_usable(column)
     distinct = np.unique(column[usable])
     if not len(distinct):
-        return Distribution(name, [], [], [], [])
+        return Distribution(name, [], [], [], [], [])
+    centers = distinct[:0]
     if 1 < len(distinct) <= BINS // 2:
-        steps = np.diff(distinct) / 2
+        steps, centers = np.diff(distinct) / 2, distinct
         edges = np.concatenate([[distinct[0] - steps[0]], distinct[:-1] + steps, [distinct[-1] + steps[-1]]])
     else:
         edges = np.linspace(distinct[0], distinct[-1], BINS + 1) if len(distinct) > 1 else distinct[0] + [-0.5, 0.5]
     if not np.all(np.diff(edges) > 0):  # too near each other for their size
-        return Distribution(name, [], [], [], [])
+        return Distribution(name, [], [], [], [], [])
     densities = []
     for member in members:
         counts, _ = np.histogram(column[usable & member], bins=edges)
         densities.append(round_numbers(counts / max(1, member.sum()), 3))
-    return Distribution(name, round_numbers(edges, 12), densities, [], [])
+    return Distribution(name, round_numbers(centers, 12), round_numbers(edges, 12), densities, [], [])
 
 
 def _scatter(name: Label, column: Array, y: Array) -> Distribution:
     kept = is_usable(column) & is_usable(y)
-    return Distribution(name, [], [], round_numbers(column[kept]), round_numbers(y[kept]))
+    return Distribution(name, [], [], [], round_numbers(column[kept]), round_numbers(y[kept]))

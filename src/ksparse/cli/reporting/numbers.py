@@ -97,4 +97,5 @@ def write_percent(fraction: float, rows: int) -> str:
     ('95.8%', '94%')
     """
     decimals = 1 if rows >= 50 and 0 < fraction < 1 else 0
-    return f"{100 * fraction:.{decimals}f}%"
+    text = f"{100 * fraction:.{decimals}f}"
+    return f"{'100' if text == '100.0' else text}%"

@@ -39,7 +39,10 @@ function makeControl() {
 
 function showNotes() {
   const count = data.rowCount.toLocaleString('en');
-  const rows = data.heldOut ? `On the ${count} held-out rows, which this model has not seen.` : `On the ${count} rows the model was fitted to: on new rows it will be worse.`;
+  const held = data.refitted
+    ? `On the ${count} held-out rows, by the same kind of model fitted without them. The effects above are of the model that was then fitted to all rows.`
+    : `On the ${count} held-out rows, which this model has not seen.`;
+  const rows = data.heldOut ? held : `On the ${count} rows the model was fitted to: on new rows it will be worse.`;
   const state = current();
   const missing = !isNumber && !state.curves ? ' There are too many classes for the curves of every model: those of the chosen one are shown.' : '';
   const { rows: shown, total } = data.predictions;

@@ -8,7 +8,18 @@ function showValues() {
   for (const old of find('values').querySelectorAll('.plot')) Plotly.purge(old);
   const figures = drawn.map((each) => [each, figure(each.name.text, '', `Values of ${each.name.text}`, 170)]);
   find('values').replaceChildren(...figures.map(([, made]) => made.element));
-  for (const [each, made] of figures) (each.edges.length ? showHistogram : showDots)(made.plot, each);
+  for (const [each, made] of figures) (each.centers.length ? showBars : each.edges.length ? showHistogram : showDots)(made.plot, each);
+}
+
+// A feature with few values: bars of the classes side by side, all values equally far apart.
+function showBars(plot, each) {
+  const x = each.centers.map((value, place) => place);
+  const traces = each.densities.map((y, place) => ({ type: 'bar', x, y, marker: { color: `${classColour(place)}bb`, line: { color: classColour(place), width: 1 } },
+    hovertemplate: `${plain(shorten(className(place), 30)).replace(/%\{/g, '% {')}: %{y:.0%}<extra></extra>` }));
+  const every = Math.ceil(x.length / 6);
+  const shown = x.filter((place) => place % every === 0);
+  draw(plot, traces, { barmode: 'group', bargap: 0.35, bargroupgap: 0.08, margin: { l: 8, r: 8, t: 6, b: 24 }, yaxis: { visible: false, rangemode: 'tozero' },
+    xaxis: { tickmode: 'array', tickvals: shown, ticktext: shown.map((place) => write(each.centers[place], 4)), showline: true } });
 }
 
 function showHistogram(plot, each) {
@@ -21,7 +32,7 @@ function showHistogram(plot, each) {
     y.push(0);
     const paint = classColour(place);
     return { type: 'scatter', mode: 'lines', x, y, line: { color: paint, width: 1.4, shape: 'linear' }, fill: 'tozeroy', fillcolor: `${paint}33`,
-      hovertemplate: `${plain(shorten(className(place), 30))}: %{y:.0%}<extra></extra>` };
+      hovertemplate: `${plain(shorten(className(place), 30)).replace(/%\{/g, '% {')}: %{y:.0%}<extra></extra>` };
   });
   draw(plot, traces, { margin: { l: 8, r: 8, t: 6, b: 24 }, yaxis: { visible: false, rangemode: 'tozero' }, xaxis: { nticks: 5, showline: true } });
 }
