@@ -2,10 +2,10 @@
 
     pip install ".[bench]" && python benchmarks/compare_packages.py
 
-Prints the table in docs/comparison.md; every entry is measured. Each measurement runs in a separate process, so that a
-crash is a result too, on one thread and after a warm-up. The simulation is the paper's (correlation ½): 500 samples of 1000
-features, 50 of them relevant; alpha = 1e-4, medians over three seeds. Objectives are those of scikit-learn's refit on
-the selected features.
+Prints the table in docs/comparison.md; every entry is measured. Each measurement runs in a separate process, so that
+a crash is a result too, on one thread and after a warm-up. The simulation is that of the paper (correlation ½): 500
+samples of 1000 features, 50 of them relevant; alpha = 1e-4, medians over three seeds. Objectives are those of scikit-
+learn's refit on the selected features.
 """
 
 from __future__ import annotations

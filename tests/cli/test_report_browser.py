@@ -16,7 +16,7 @@ from ksparse.cli.report import render_report
 
 from .pages import EVIL, fit, fit_cancer, fit_diabetes, read_data, write_evil_table
 
-sync_api = pytest.importorskip("playwright.sync_api", reason='needs: pip install "ksparse[browser]"')
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs: pip install playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
     "--no-sandbox",

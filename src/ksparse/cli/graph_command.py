@@ -53,7 +53,7 @@ def _write_graph(fitted: FittedGraph, folder: Path, hold: Hold) -> list[str]:
         try:
             texts["graph.graphml"] = _write_graphml(fitted)
         except ImportError:
-            said = ['Did not write graph.graphml, since networkx is not installed: pip install "ksparse[graphs]"']
+            said = ["Did not write graph.graphml, since networkx is not installed: pip install networkx"]
         texts["graph.html"] = render_graph(fitted)
         with explain_write_errors(f"to {quote_path(folder)}"):
             replace_files({places[name]: text for name, text in texts.items()}, hold=hold)

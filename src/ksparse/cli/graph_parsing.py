@@ -32,7 +32,7 @@ the place of the values.
   graph.html     an interactive page, for one file to send: move nodes, zoom, search, add
                  edges in their order with a slider
   edges.csv      the edges, for a spreadsheet
-  graph.graphml  for Gephi, Cytoscape, igraph, yEd (needs: pip install "ksparse[graphs]")
+  graph.graphml  for Gephi, Cytoscape, igraph, yEd (needs: pip install networkx)
   model.json     for ksparse.load in Python
 
 examples

@@ -36,8 +36,8 @@ deviation of the feature)."""
 FIT_MORE = """DATA is one of
   text      .csv .tsv .txt .dat; the first line has the names of the columns;
             separators, decimal commas, comments and the encoding are found out
-  Excel     .xlsx (needs: pip install "ksparse[excel]")
-  Parquet   .parquet .pq (needs: pip install "ksparse[parquet]")
+  Excel     .xlsx (needs: pip install openpyxl)
+  Parquet   .parquet .pq (needs: pip install pyarrow)
   svmlight  .svm .svmlight .libsvm; the label is the target
   any of them with .gz, .bz2, .xz or .zip, or - for standard input,
   or a built-in data set:

@@ -166,7 +166,7 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
             import networkx
         except ImportError as error:
             raise ImportError(
-                "to_networkx needs networkx, which is not installed; install it with: pip install 'ksparse[graphs]'"
+                "to_networkx needs networkx, which is not installed; install it with: pip install networkx"
             ) from error
         graph = networkx.Graph()
         graph.add_nodes_from(getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist())

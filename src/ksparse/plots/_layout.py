@@ -39,7 +39,7 @@ def _lay_out_components(edges: IntArray, n_nodes: int, seed: int, aspect: float)
     try:
         import networkx as nx
     except ImportError as error:
-        advice = 'install it with: pip install "ksparse[graphs]", or use layout="circle"'
+        advice = 'install it with: pip install networkx, or use layout="circle"'
         raise ImportError(f'layout="spring" of ksparse.plots needs networkx; {advice}') from error
     graph = nx.Graph()
     graph.add_nodes_from(range(n_nodes))

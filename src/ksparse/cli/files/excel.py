@@ -40,7 +40,7 @@ def read_excel(source: FileSource, options: ReadingOptions, limit: int) -> Table
         try:
             title, others, rows, lines = _read_sheet(file, name, options.skip, limit)
         except ImportError as error:
-            advice = 'install it with: pip install "ksparse[excel]"'
+            advice = "install it with: pip install openpyxl"
             raise InputError(f"Excel files need openpyxl; {advice}") from error
         except (InputError, MemoryError):
             raise

@@ -39,7 +39,7 @@ def read_parquet(source: FileSource, options: ReadingOptions, limit: int) -> Tab
         try:
             frame = _read(file, name, limit)
         except ImportError as error:
-            advice = 'install it with: pip install "ksparse[parquet]"'
+            advice = "install it with: pip install pyarrow"
             raise InputError(f"Parquet files need pyarrow; {advice}") from error
         except (InputError, MemoryError):
             raise
