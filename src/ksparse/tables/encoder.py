@@ -95,7 +95,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> encoder.fit_transform(homes).columns.tolist()
     ['area', 'town=Kiel', 'town=Ulm']
     >>> print(encoder.unused_[0].name, "is left out:", encoder.unused_[0].reason)
-    id is left out: by its name and its distinct whole numbers it is an identifier
+    id is left out: it numbers the rows from 1 to 8
     >>> model = make_pipeline(encoder, SparseLinearRegression(k=1, feature_groups="columns")).fit(homes, price)
     >>> model[-1].get_feature_names_out()
     array(['area'], dtype=object)

@@ -44,6 +44,16 @@ class Encoding:
         The columns of the table, one row for each sample.
     encoder : RowEncoder
         The encoder, fitted to the whole table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ksparse.tables import TableEncoder, find_encoding
+    >>> table = pd.DataFrame({"age": [30.0, None, 50.0, 90.0]})
+    >>> encoding = find_encoding(TableEncoder().fit_transform(table))
+    >>> part, X_train, X_held_out = encoding.encode_parts([0, 2], None, [1, 3])
+    >>> X_held_out.ravel()                                   # the median of the training rows
+    array([40., 90.])
     """
 
     table: pd.DataFrame
@@ -73,6 +83,14 @@ class EncodedColumns(dict[str, str]):
 
     A dict, so that `DataFrame.attrs` can be written with the frame. A copy of it, as frames that are derived from the
     first one have, is a plain dict: rows that are selected or sorted would no longer be those of the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ksparse.tables import TableEncoder
+    >>> frame = TableEncoder(min_frequency=1).fit_transform(pd.DataFrame({"town": ["Ulm", "Bonn", "Kiel"]}))
+    >>> frame.attrs["ksparse_columns"]
+    {'town=Kiel': 'town', 'town=Ulm': 'town'}
     """
 
     def __init__(self, columns: Mapping[str, str], encoding: Encoding | None = None, frame: pd.DataFrame | None = None):

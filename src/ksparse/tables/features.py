@@ -57,6 +57,14 @@ class ColumnFeatures:
         The other categories that have a feature.
     has_other : bool
         Whether rare values have a feature together.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ksparse.tables import TableEncoder
+    >>> encoder = TableEncoder(min_frequency=1).fit(pd.DataFrame({"town": ["Ulm", "Bonn", "Ulm", None]}))
+    >>> encoder.features_["town"].reference, encoder.features_["town"].names
+    ('Ulm', ['town=Bonn', 'town is missing'])
     """
 
     column: str

@@ -29,7 +29,16 @@ COLUMN_FOLDS = 5
 
 @dataclass(frozen=True)
 class Giveaway:
-    """A column, and its score on held-out rows: accuracy for classes, R² for numbers."""
+    """A column, and its score on held-out rows: accuracy for classes, R² for numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from ksparse.tables import find_giveaways
+    >>> grams = pd.DataFrame({"grams": np.arange(100.0)})
+    >>> find_giveaways(grams, grams.columns.to_numpy(), np.arange(100.0) / 1000, has_classes=False)
+    [Giveaway(column='grams', score=1.0)]
+    """
 
     column: str
     score: float

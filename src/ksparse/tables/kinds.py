@@ -55,7 +55,14 @@ FEW_CELLS = 50
 
 
 class KindOfColumn(str, Enum):
-    """What a column holds."""
+    """What a column holds.
+
+    Examples
+    --------
+    >>> from ksparse.tables import KindOfColumn
+    >>> [kind.value for kind in KindOfColumn]
+    ['number', 'true or false', 'date', 'category']
+    """
 
     NUMBER = "number"
     TRUTH = "true or false"

@@ -29,7 +29,15 @@ EMPTY, CONSTANT = "it is empty", "it has the same value in all rows"
 
 @dataclass(frozen=True)
 class UnusedColumn:
-    """A column that is left out, and why."""
+    """A column that is left out, and why.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ksparse.tables import TableEncoder
+    >>> TableEncoder().fit(pd.DataFrame({"site": ["Ulm", "Ulm"], "age": [30, 40]})).unused_
+    [UnusedColumn(name='site', reason='it has the same value in all rows', is_identifier=False)]
+    """
 
     name: str
     reason: str
