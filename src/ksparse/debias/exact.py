@@ -14,7 +14,9 @@ from ..objectives.protocols import HasMajorizer
 from ..validation import check_iterations, check_positive_number
 from .base import Bounds, Solution
 from .lbfgs import minimize_lbfgs
+from .compiled import minimize_compiled
 from .newton import (
+    MIN_REUSE_DECREASE, REUSED_TOL_FACTOR,
     check_uniqueness,
     minimize_newton,
     minimize_quadratic,
@@ -141,7 +143,11 @@ def minimize_on_support(objective: Objective, start: Array, bounds: Bounds | Non
         return minimize_lbfgs(objective, point, bounds, tol=min(settings.tol, 1e-8) * 1e-2, max_iter=10 * max_iter)
     if method == "newton-cholesky" and is_quadratic(objective) and bounds is None:
         return minimize_quadratic(objective, point, refine=settings.tol < COMPARISON_TOL)
-    solution = minimize_newton(
+    is_trial = target is not None and np.isfinite(target) and settings.tol > MIN_REUSE_DECREASE
+    solution = None
+    if bounds is None and method == "newton-cholesky":
+        solution = minimize_compiled(objective, point, settings.tol, max_iter, target, hessian, 0.0 if is_trial else max(MIN_REUSE_DECREASE, settings.tol), REUSED_TOL_FACTOR)
+    if solution is None: solution = minimize_newton(
         objective,
         point,
         bounds,

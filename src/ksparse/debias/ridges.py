@@ -64,6 +64,8 @@ def minimize_for_ridges(model: LinearModel, ridges: Array, start: Array) -> Arra
     data = model.collect_samples() if model.n_samples * model.size <= MAX_NUMBERS else None
     if data is None:
         return None
+    if type(data.loss).__name__ == "LogisticLoss":
+        return _compiled(model, data, ridges * model.unit * model.unit, start)
     problem = _Ridges(data, ridges * model.unit * model.unit, start)
     active: IntArray = np.arange(len(ridges) if start.size else 0)
     for number in range(MAX_STEPS):
@@ -74,6 +76,29 @@ def minimize_for_ridges(model: LinearModel, ridges: Array, start: Array) -> Arra
             return None
     return None
 
+
+def _compiled(model, data, ridges, start):
+    from .compiled import SmallProblem, Settings
+    (n, k), columns = data.columns.shape, data.columns
+    coefficients, intercept = start[:k], start[k:]
+    basis = None
+    if n < k and ridges.min(initial=np.inf) > 0:
+        basis, triangle = np.linalg.qr(columns.T)
+        data = data._replace(columns=triangle.T)
+        coefficients = coefficients @ basis
+    problem = SmallProblem(data, intercept.size)
+    x = np.append(coefficients, intercept)
+    m = x.size - intercept.size
+    out = np.empty((ridges.size, x.size))
+    for i in np.argsort(-ridges):
+        ridge = np.full(x.size, ridges[i]); ridge[m:] = 0
+        status, x, value, margins, steps, hessians = problem.minimize(ridge, x, Settings(1e-8, 1e-14, 0.0, np.inf, 0.0, 50))
+        STAT[0] += 1; STAT[1] += steps; STAT[2] += hessians
+        if status: return None
+        out[i] = x
+    if basis is None: return out
+    return np.hstack([out[:, :m] @ basis.T, out[:, m:]])
+STAT=[0,0,0]
 
 def apply_to_rows(function: Callable[[Array, Array], Array], margins: Array, y: Array) -> Array:
     """A function of the margins of samples, such as a loss, for several rows of margins of the same samples."""
