@@ -1,78 +1,91 @@
-"""Small refits by compiled functions: with tens of features and hundreds of samples, calls cost more than arithmetic."""
+"""Small refits, compiled: with tens of features and hundreds of samples, calls would cost more than arithmetic."""
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .._types import Array
 from ..objectives.base import Objective, Point, value_at_zero
 from ..objectives.columns import LinearModel, PointwiseData
-from ..objectives.losses import LogisticLoss
+from ..objectives.losses import HuberLoss, LogisticLoss, PoissonLoss, SquaredHingeLoss, SquaredLoss
+from ._samples import FAILED, HINGE, HUBER, LOGISTIC, POISSON, SOLVED, SQUARED, Limits, SampleArrays
 from .base import Outcome, Solution
 
-__all__ = ["MAX_NUMBERS", "SmallProblem", "minimize_compiled"]
+__all__ = ["collect_data", "make_samples", "minimize_compiled", "run_compiled"]
 
 #: Largest number of entries of X on the support. With more, arithmetic costs more than calls, and sparse columns should
 #: stay sparse.
 MAX_NUMBERS = 50_000
-#: No Hessian at the start.
-NOTHING: Array = np.empty((0, 0))
+#: The numbers of the losses that are compiled.
+LOSSES: dict[type, int] = {
+    LogisticLoss: LOGISTIC,
+    PoissonLoss: POISSON,
+    HuberLoss: HUBER,
+    SquaredHingeLoss: HINGE,
+    SquaredLoss: SQUARED,
+}
+#: Stands for a Hessian that is not known.
+UNKNOWN: Array = np.empty((0, 0))
 
 
-class Settings(NamedTuple):
-    """When the method ends; see `_newton.minimize_samples`."""
-
-    tol: float
-    reused_tol: float
-    min_decrease: float
-    goal: float
-    size: float
-    max_iter: int
+def collect_data(model: LinearModel) -> PointwiseData | None:
+    """The samples of a small model whose loss is compiled; None for other models."""
+    is_small = type(model.loss) in LOSSES and model.n_samples * model.size <= MAX_NUMBERS
+    return model.collect_samples() if is_small else None
 
 
-class SmallProblem:
-    """The samples of a model whose loss is compiled, in memory, as a matrix with a row for each coordinate."""
-
-    def __init__(self, data: PointwiseData, intercept: bool) -> None:
-        n, k = data.columns.shape
-        design = np.empty((k + intercept, n))
-        design[:k] = data.columns.T
-        design[k:] = 1.0
-        self._design, self._target, self._weights = design, data.target, data.weights
-        self._offset = np.zeros(n) if data.offset is None else data.offset
-
-    @cached_property
-    def is_coefficient(self) -> Array:
-        return np.arange(len(self._design))
-
-    def minimize(self, ridge: Array, start: Array, settings: Settings, hessian: Array = NOTHING):
-        from ._newton import minimize_samples  # Numba takes half a second to import
-
-        return minimize_samples(
-            self._design, self._target, self._weights, self._offset, ridge, start, hessian, *settings
-        )
+def make_samples(data: PointwiseData, columns: Array, fit_intercept: bool) -> SampleArrays:
+    """The samples as compiled refits take them, with other columns in the place of those of X."""
+    n, k = columns.shape
+    design = np.empty((k + fit_intercept, n))
+    design[:k] = columns.T
+    design[k:] = 1.0
+    offset = np.zeros(n) if data.offset is None else data.offset
+    unit = float(np.abs(data.target).max(initial=0.0)) if data.loss.of_residuals else 1.0
+    return SampleArrays(
+        LOSSES[type(data.loss)],
+        float(getattr(data.loss, "delta", 0.0)),
+        design,
+        data.target,
+        data.weights,
+        offset,
+        unit,
+    )
 
 
-def find_data(objective: Objective) -> PointwiseData | None:
-    if not isinstance(objective, LinearModel) or type(objective.loss) is not LogisticLoss:
+def run_compiled(
+    samples: SampleArrays, ridge: Array, start: Array, at_zero: float, limits: Limits, hessian: Array | None = None
+) -> tuple[int, Array, float, Array, int, int]:
+    """`_refits.minimize_samples`, which is imported when it is first needed: Numba takes half a second to import."""
+    from ._refits import minimize_samples
+
+    known = UNKNOWN if hessian is None else np.ascontiguousarray(hessian)
+    result: Any = minimize_samples(samples, ridge, start, at_zero, known, limits)
+    return result
+
+
+def minimize_compiled(objective: Objective, start: Array, limits: Limits, hessian: Array | None) -> Solution | None:
+    """Minimize a small model with a ridge; None for others, and where the general method should be used.
+
+    Without a ridge f may have no minimum, or many; the general method tells which.
+    """
+    if not isinstance(objective, LinearModel) or objective.alpha == 0 or objective.is_quadratic or not start.size:
         return None
-    if objective.n_samples * objective.size > MAX_NUMBERS:
+    data = collect_data(objective)
+    if data is None:
         return None
-    return objective.collect_samples()
-
-
-def minimize_compiled(objective, start: Point, tol, max_iter, goal, hessian, min_decrease, reused_factor) -> Solution | None:
-    if objective.alpha <= 0: return None
-    data = find_data(objective)
-    if data is None: return None
-    problem = SmallProblem(data, objective.fit_intercept)
-    at_zero = abs(value_at_zero(objective))
-    settings = Settings(tol, tol*reused_factor, min_decrease, np.inf if goal is None else goal, at_zero if np.isfinite(at_zero) else 0.0, max_iter)
-    status, x, value, margins, steps, hessians = problem.minimize(objective._ridge, start.x, settings, NOTHING if hessian is None else np.ascontiguousarray(hessian))
-    if status == 2: return None
-    c = objective.counters
-    c.newton_steps += steps; c.hessians += hessians; c.gradients += steps; c.products += hessians * len(data.columns[0])**2
-    return Solution(Point(objective, x, value, margins), Outcome.SOLVED if status == 0 else Outcome.UNFINISHED)
+    samples = make_samples(data, data.columns, objective.fit_intercept)
+    at_zero = value_at_zero(objective)
+    status, x, value, margins, n_steps, n_hessians = run_compiled(
+        samples, objective.ridge, start, at_zero, limits, hessian
+    )
+    counters = objective.counters
+    counters.newton_steps += n_steps
+    counters.gradients += n_steps
+    counters.hessians += n_hessians
+    counters.products += n_hessians * data.columns.shape[1] ** 2
+    if status == FAILED:
+        return None
+    return Solution(Point(objective, x, value, margins), Outcome.SOLVED if status == SOLVED else Outcome.UNFINISHED)

@@ -15,7 +15,7 @@ from ..targets import ClassifierObjective, encode_two_classes
 __all__ = ["Logistic", "LogisticLoss"]
 
 
-# Formulas of a sample, which NumPy applies to arrays and Numba compiles.
+# The formulas of a sample, which NumPy applies to arrays and Numba compiles.
 
 
 def logistic_value(margin: Any, y: Any) -> Any:
@@ -24,13 +24,13 @@ def logistic_value(margin: Any, y: Any) -> Any:
 
 
 def logistic_slope(margin: Any, y: Any) -> Any:
-    """−y/(1 + exp(ym)), by an exponential that cannot overflow."""
+    """−y/(1 + exp(ym)), by an exponential that cannot overflow: exp(−|m|) where ym is positive, else 1."""
     small = np.exp(-np.abs(margin))
-    return -y * np.exp(np.minimum(-y * margin, 0.0)) / (1.0 + small)
+    return -y * np.maximum(small, (y * margin <= 0.0) * 1.0) / (1.0 + small)
 
 
-def logistic_curvature(margin: Any, y: Any) -> Any:
-    """exp(m)/(1 + exp(m))², which is the same for −m."""
+def logistic_curvature(margin: Any) -> Any:
+    """exp(m)/(1 + exp(m))², the same for m and −m, thus for both y."""
     small = np.exp(-np.abs(margin))
     return small / np.square(1.0 + small)
 
@@ -49,7 +49,7 @@ class LogisticLoss(Loss):
         return logistic_slope(margins, y)
 
     def curvature(self, margins: Array, y: Array) -> Array:
-        return logistic_curvature(margins, y)
+        return logistic_curvature(margins)
 
     def separates(self, margins: Array, y: Array) -> bool:
         return bool((y * margins > 0).all())
