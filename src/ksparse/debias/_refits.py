@@ -101,7 +101,7 @@ def solve_factored(factor: Array, right: Array) -> Array:  # pragma: no cover - 
 def factorize(hessian: Array) -> tuple[Array, bool]:  # pragma: no cover - compiled
     """The lower Cholesky factor, and whether the matrix is positive definite beyond rounding."""
     try:
-        factor = np.linalg.cholesky(hessian).astype(np.float64)
+        factor: Array = np.linalg.cholesky(hessian)  # type: ignore[assignment]
     except Exception:  # compiled functions know no other: the matrix is not positive definite, or not finite
         return hessian, False
     for j in range(hessian.shape[0]):
