@@ -77,10 +77,10 @@ def minimize_compiled(objective: Objective, start: Array, limits: Limits, hessia
     if data is None:
         return None
     samples = make_samples(data, data.columns, objective.fit_intercept)
+    ridge = np.full(start.size, objective.alpha)
+    ridge[data.columns.shape[1] :] = 0.0  # the intercept has none
     at_zero = value_at_zero(objective)
-    status, x, value, margins, n_steps, n_hessians = run_compiled(
-        samples, objective.ridge, start, at_zero, limits, hessian
-    )
+    status, x, value, margins, n_steps, n_hessians = run_compiled(samples, ridge, start, at_zero, limits, hessian)
     counters = objective.counters
     counters.newton_steps += n_steps
     counters.gradients += n_steps

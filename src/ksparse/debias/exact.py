@@ -30,6 +30,8 @@ __all__ = ["Exact", "Method", "TrialRefit", "minimize_on_support"]
 
 Method = Literal["auto", "newton-cholesky", "newton-cg", "lbfgs", "neighbourhood", "adm"]
 
+#: All methods.
+METHODS = get_args(Method)
 #: Methods that are for precision matrices only.
 PRECISION_METHODS = ("neighbourhood", "adm")
 #: Tolerance of a result.
@@ -80,9 +82,8 @@ class Exact:
     rho: float | None = None
 
     def __post_init__(self) -> None:
-        methods = get_args(Method)
-        if self.method not in methods:
-            raise ValueError(f"method must be one of {methods}, got {self.method!r}")
+        if self.method not in METHODS:
+            raise ValueError(f"method must be one of {METHODS}, got {self.method!r}")
         check_positive_number(self.tol, "tol")
         if self.rho is not None:
             check_positive_number(self.rho, "rho")

@@ -172,7 +172,10 @@ class LinearModel(
         return matrix
 
     def _join(self, weights: Array, intercept: Any) -> Array:
-        joined = np.append(weights, np.asarray(intercept)[None], axis=0) if self.fit_intercept else weights
+        joined = weights
+        if self.fit_intercept:
+            joined = np.empty((len(weights) + 1, *weights.shape[1:]))
+            joined[:-1], joined[-1] = weights, intercept
         return joined if self._pattern is None else joined[self._pattern]
 
     def collect_samples(self) -> PointwiseData | None:
@@ -206,7 +209,7 @@ class LinearModel(
         model._name, model._squares, model._value_at_zero = describe_objective(self), self._squares, self._value_at_zero
         if self._quadratic_hessian is not None:
             model._quadratic_hessian = self._quadratic_hessian.copy()
-            model._quadratic_hessian.flat[:: self.size + 1] += model.ridge - self.ridge
+            model._quadratic_hessian.flat[:: self.size + 1] += model._ridge - self._ridge
         return model
 
     def restrict(self, support: Mask) -> LinearModel:
@@ -303,7 +306,7 @@ class LinearModel(
         if self._pattern is not None and not self._pattern.all():
             kept = np.flatnonzero(self._pattern)
             hessian = hessian[np.ix_(kept, kept)]
-        hessian.flat[:: hessian.shape[0] + 1] += self.ridge
+        hessian.flat[:: hessian.shape[0] + 1] += self._ridge
         if self.is_quadratic:
             self._quadratic_hessian = hessian.copy()
         return hessian
@@ -312,11 +315,11 @@ class LinearModel(
         """For losses of residuals, which grow no faster than squares: the Hessian of reweighted least squares."""
         majorizer = self._terms.majorizer(self._block, point.state, self.fit_intercept)
         if majorizer is not None:
-            majorizer.flat[:: majorizer.shape[0] + 1] += self.ridge
+            majorizer.flat[:: majorizer.shape[0] + 1] += self._ridge
         return majorizer
 
     @cached_property
-    def ridge(self) -> Array:
+    def _ridge(self) -> Array:
         """The diagonal of the ridge's Hessian."""
         ridge = np.full((self._block.width, *self._outputs), self.alpha)
         return self._join(ridge, np.zeros(self._outputs)).ravel()
