@@ -111,24 +111,23 @@ def factorize(hessian: Array) -> tuple[Array, bool]:  # pragma: no cover - compi
 
 
 @jit_compile
-def evaluate(samples: SampleArrays, ridge: Array, x: Array) -> tuple[Array, float]:  # pragma: no cover - compiled
-    """The margins, and f: the loss and the ridge."""
+def evaluate(
+    samples: SampleArrays, ridge: Array, x: Array
+) -> tuple[Array, Array, float]:  # pragma: no cover - compiled
+    """The margins, the slopes of the loss in them, and f: the loss and the ridge.
+
+    Slopes are computed with the loss, with which they have an exponential in common.
+    """
     margins = np.dot(x, samples.design) + samples.offset
+    slopes = np.empty(margins.size)
     value, penalty = 0.0, 0.0
     for i in range(margins.size):
-        value += samples.weights[i] * loss_value(samples.loss, samples.delta, margins[i], samples.target[i])
+        margin, y, weight = margins[i], samples.target[i], samples.weights[i]
+        value += weight * loss_value(samples.loss, samples.delta, margin, y)
+        slopes[i] = weight * loss_slope(samples.loss, samples.delta, margin, y)
     for j in range(x.size):
         penalty += ridge[j] * x[j] * x[j]
-    return margins, value + 0.5 * penalty
-
-
-@jit_compile
-def sum_slopes(samples: SampleArrays, ridge: Array, x: Array, margins: Array) -> Array:  # pragma: no cover - compiled
-    """The gradient of f."""
-    slopes = np.empty(margins.size)
-    for i in range(margins.size):
-        slopes[i] = samples.weights[i] * loss_slope(samples.loss, samples.delta, margins[i], samples.target[i])
-    return np.dot(samples.design, slopes) + ridge * x
+    return margins, slopes, value + 0.5 * penalty
 
 
 @jit_compile
@@ -166,10 +165,10 @@ def minimize_samples(
     Returned are how it ended, the minimizer, f, the margins, and the numbers of steps and Hessians.
     """
     x = start.copy()
-    margins, value = evaluate(samples, ridge, x)
+    margins, slopes, value = evaluate(samples, ridge, x)
     if np.isfinite(at_zero) and not value <= at_zero:
         x = np.zeros(x.size)
-        margins, value = evaluate(samples, ridge, x)
+        margins, slopes, value = evaluate(samples, ridge, x)
     drift, n_hessians, last_decrease, remaining_gain, smallest = 0, 0, np.inf, np.inf, 0.0
     factor, is_known = hessian, False
     if hessian.shape[0] > 0:
@@ -179,7 +178,7 @@ def minimize_samples(
             return FAILED, x, value, margins, number, n_hessians
         if value - remaining_gain > limits.goal:
             return UNFINISHED, x, value, margins, number, n_hessians
-        gradient = sum_slopes(samples, ridge, x, margins)
+        gradient = np.dot(samples.design, slopes) + ridge * x
         step, decrement, is_reused = gradient, 0.0, False
         if is_known:
             step = -solve_factored(factor, gradient)
@@ -198,12 +197,13 @@ def minimize_samples(
             size = abs(at_zero) if np.isfinite(at_zero) else 0.0
             smallest = SMALLEST_FRACTION * max(abs(value), size, abs(decrement))
         length, is_lower = 1.0, False
-        new_x, new_margins, new_value = x, margins, value
+        new_x, new_margins, new_slopes, new_value = x, margins, slopes, value
         for _ in range(MAX_HALVINGS):
             trial = x + length * step
-            trial_margins, trial_value = evaluate(samples, ridge, trial)
+            trial_margins, trial_slopes, trial_value = evaluate(samples, ridge, trial)
             if trial_value <= value - SUFFICIENT_DECREASE * length * decrement + ROUNDING * abs(value):
-                new_x, new_margins, new_value, is_lower = trial, trial_margins, trial_value, True
+                new_x, new_margins, new_slopes, new_value = trial, trial_margins, trial_slopes, trial_value
+                is_lower = True
                 break
             length *= 0.5
         scale = max(abs(value), smallest)
@@ -215,5 +215,5 @@ def minimize_samples(
             return FAILED, x, value, margins, number + 1, n_hessians
         if not is_lower and not is_reused:
             return UNFINISHED, x, value, margins, number + 1, n_hessians
-        x, margins, value = new_x, new_margins, new_value
+        x, margins, slopes, value = new_x, new_margins, new_slopes, new_value
     return UNFINISHED, x, value, margins, limits.max_iter, n_hessians

@@ -214,19 +214,19 @@ def invert(block: Array, tuning: SwapTuning) -> BlockInverse:
     size = block.shape[0]
     if size == 0:
         return BlockInverse(block, False)
-    diagonal = block.diagonal()
-    curvatures = np.where(diagonal == 0, float(np.abs(diagonal).mean()) or 1.0, np.abs(diagonal))
-    ridge = 0.0
+    diagonal, shifted, ridge = block.diagonal(), block, 0.0
     for _ in range(12):
         # LAPACK reads columns; the transpose avoids a copy, and a symmetric matrix is its own transpose.
-        factor, failed = dpotrf((block + np.diag(ridge * curvatures) if ridge else block).T, lower=1)
+        factor, failed = dpotrf(shifted.T, lower=1)
         # A pivot that consists of rounding errors must not decide which units are swapped.
         if not failed and (np.square(factor.diagonal()) > tuning.singular_pivot * diagonal).all():
             lower = dpotri(factor, lower=1)[0]
             inverse = lower + lower.T
             inverse.flat[:: size + 1] *= 0.5
             return BlockInverse(inverse, ridge > 0)
+        curvatures = np.where(diagonal == 0, float(np.abs(diagonal).mean()) or 1.0, np.abs(diagonal))
         ridge = max(10.0 * ridge, tuning.first_ridge)
+        shifted = block + np.diag(ridge * curvatures)
     return BlockInverse(np.diag(1.0 / curvatures), True)
 
 
