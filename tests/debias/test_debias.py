@@ -88,7 +88,7 @@ def test_one_step_methods_take_one_step_of_the_right_length() -> None:
 
 def test_the_method_is_chosen_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[str] = []
-    for name in ("minimize_newton", "minimize_lbfgs"):
+    for name in ("minimize_compiled", "minimize_newton", "minimize_lbfgs"):
         original = getattr(exact, name)
 
         def watched(*arguments: Any, name: str = name, original: Any = original, **options: Any) -> Any:
@@ -99,7 +99,10 @@ def test_the_method_is_chosen_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(exact, name, watched)
     objective = linear("logistic")
     Exact()(objective, np.zeros(P))
-    assert set(called) == {"minimize_newton"}
+    assert set(called) == {"minimize_compiled"}
+    called.clear()
+    Exact()(linear("logistic", alpha=0.0), np.zeros(P))
+    assert set(called) == {"minimize_compiled", "minimize_newton"}  # the first has left it to the second
     called.clear()
     monkeypatch.setattr(exact, "MAX_CHOLESKY_SIZE", P - 1)
     Exact()(objective, np.zeros(P))

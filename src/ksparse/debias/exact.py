@@ -12,10 +12,14 @@ from .._types import Array
 from ..objectives.base import Objective, Outcome, Point, describe_objective, has_hessian, is_quadratic, value_at_zero
 from ..objectives.protocols import HasMajorizer
 from ..validation import check_iterations, check_positive_number
+from ._samples import Limits
 from .base import Bounds, Solution
+from .compiled import minimize_compiled
 from .lbfgs import minimize_lbfgs
 from .newton import (
+    REUSED_TOL_FACTOR,
     check_uniqueness,
+    find_least_decrease,
     minimize_newton,
     minimize_quadratic,
     solve_by_conjugate_gradients,
@@ -26,6 +30,8 @@ __all__ = ["Exact", "Method", "TrialRefit", "minimize_on_support"]
 
 Method = Literal["auto", "newton-cholesky", "newton-cg", "lbfgs", "neighbourhood", "adm"]
 
+#: All methods.
+METHODS = get_args(Method)
 #: Methods that are for precision matrices only.
 PRECISION_METHODS = ("neighbourhood", "adm")
 #: Tolerance of a result.
@@ -76,9 +82,8 @@ class Exact:
     rho: float | None = None
 
     def __post_init__(self) -> None:
-        methods = get_args(Method)
-        if self.method not in methods:
-            raise ValueError(f"method must be one of {methods}, got {self.method!r}")
+        if self.method not in METHODS:
+            raise ValueError(f"method must be one of {METHODS}, got {self.method!r}")
         check_positive_number(self.tol, "tol")
         if self.rho is not None:
             check_positive_number(self.rho, "rho")
@@ -131,12 +136,22 @@ def minimize_on_support(objective: Objective, start: Array, bounds: Bounds | Non
     target = settings.target if isinstance(settings, TrialRefit) else None
     hessian = settings.hessian if isinstance(settings, TrialRefit) else None
     max_iter = settings.max_iter or MAX_NEWTON_STEPS
+    method = _choose_method(objective, settings)
+    if method == "newton-cholesky" and bounds is None:
+        least = find_least_decrease(settings.tol, target)
+        limits = Limits(
+            settings.tol, settings.tol * REUSED_TOL_FACTOR, least, np.inf if target is None else target, max_iter
+        )
+        solution = minimize_compiled(objective, start, limits, hessian)
+        if solution is not None:
+            if solution.outcome is Outcome.UNFINISHED and target is None:
+                return _finish(objective, solution.point, bounds, settings.tol, max_iter)
+            return solution
     point = _evaluate_start(objective, start)
     if not np.isfinite(point.value):
         return Solution(point, Outcome.NOT_FINITE)
     if start.size == 0:
         return Solution(point, Outcome.SOLVED)
-    method = _choose_method(objective, settings)
     if method == "lbfgs":
         return minimize_lbfgs(objective, point, bounds, tol=min(settings.tol, 1e-8) * 1e-2, max_iter=10 * max_iter)
     if method == "newton-cholesky" and is_quadratic(objective) and bounds is None:

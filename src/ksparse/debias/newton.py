@@ -30,6 +30,7 @@ from .base import Bounds, Outcome, Solution
 __all__ = [
     "Direction",
     "check_uniqueness",
+    "find_least_decrease",
     "line_search",
     "minimize_newton",
     "minimize_quadratic",
@@ -102,8 +103,7 @@ def minimize_newton(
     first of them being `hessian` if it is known. The end is a Newton decrement of at most ``tol * |f|``; the step that
     shows it is still taken. With a `target`, the method gives up once f is unlikely to come below it.
     """
-    is_trial = target is not None and np.isfinite(target) and tol > MIN_REUSE_DECREASE
-    min_decrease = 0.0 if is_trial else max(MIN_REUSE_DECREASE, tol)
+    min_decrease = find_least_decrease(tol, target)
     directions = _Directions(objective, solve, hessian if bounds is None else None, min_decrease)
     point, drift, remaining_gain, smallest = start, 0, np.inf, None
     for _ in range(max_iter):
@@ -133,6 +133,12 @@ def minimize_newton(
             break
         point = trial
     return Solution(point, Outcome.UNFINISHED)
+
+
+def find_least_decrease(tol: float, target: float | None) -> float:
+    """The fraction of f that an older Hessian must be predicted to gain, for a tolerance and a target."""
+    is_trial = target is not None and np.isfinite(target) and tol > MIN_REUSE_DECREASE
+    return 0.0 if is_trial else max(MIN_REUSE_DECREASE, tol)
 
 
 class _Directions:

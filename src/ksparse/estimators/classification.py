@@ -71,12 +71,13 @@ class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
 
     def encode_labels(self, y: AnyArray) -> IntArray:
         """The position of each label of other samples in `classes_`."""
-        unknown = np.setdiff1d(y, self.classes_)
+        positions = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        unknown = np.unique(y[self.classes_[positions] != y])
         if unknown.size:
             raise ValueError(
                 f"y has the class {unknown.tolist()[0]!r}, which does not occur in the training data; use fewer folds"
             )
-        return np.searchsorted(self.classes_, y)
+        return positions
 
 
 @document

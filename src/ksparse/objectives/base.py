@@ -6,6 +6,7 @@ solver tests for: `TwiceDifferentiable` here, and those in `ksparse.objectives.p
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from enum import Enum
 from functools import cached_property
@@ -118,7 +119,7 @@ class Objective(ABC):
     @property
     def size(self) -> int:
         """Number of coordinates."""
-        return int(np.prod(self.shape, dtype=int))
+        return math.prod(self.shape)
 
     @property
     def start(self) -> Array:

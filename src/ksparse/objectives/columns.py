@@ -172,7 +172,10 @@ class LinearModel(
         return matrix
 
     def _join(self, weights: Array, intercept: Any) -> Array:
-        joined = np.append(weights, np.asarray(intercept)[None], axis=0) if self.fit_intercept else weights
+        joined = weights
+        if self.fit_intercept:
+            joined = np.empty((len(weights) + 1, *weights.shape[1:]))
+            joined[:-1], joined[-1] = weights, intercept
         return joined if self._pattern is None else joined[self._pattern]
 
     def collect_samples(self) -> PointwiseData | None:

@@ -51,5 +51,7 @@ def rescale_alpha(alpha: float, unit: float) -> float:
 
 def replace_zeros(diagonal: Array) -> Array:
     """Curvatures, with the largest one in place of zeros: a constant column must not get an infinite step."""
+    if diagonal.min(initial=np.inf) > 0:
+        return diagonal
     largest = float(diagonal.max(initial=0.0)) or 1.0
     return np.where(diagonal > 0, diagonal, largest)

@@ -276,6 +276,8 @@ class PathSolver:
     def _enforce_monotone(self) -> None:
         """Restart each k whose solution is worse than one with fewer units, from that one."""
         for smaller, larger in pairwise(sorted(self._iterates)):
+            if self.results[smaller].value >= self.results[larger].value:
+                continue  # as it should be, whatever the tolerance
             problem = self._problem(larger)
             if WORTHWHILE.is_lower(problem, self.results[smaller].value, than=self.results[larger].value):
                 self._run(larger, problem, self._start_from_smaller(problem, self._iterates[smaller]))

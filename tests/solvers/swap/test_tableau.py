@@ -7,9 +7,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ksparse._types import Array, IntArray
-from ksparse.solvers.swap._kernels import find_best_swap
+from ksparse.solvers.swap._kernels import (
+    chain_swaps,
+    find_best_swap,
+    find_lowest_changes,
+    remove_cheapest,
+    sweep_tableau,
+)
 from ksparse.solvers.swap.formula import all_changes, entering_terms
-from ksparse.solvers.swap.tableau import chain_swaps, sweep_tableau
 
 SIZE, INSIDE = 10, 4
 
@@ -100,7 +105,10 @@ def test_the_formula_on_arrays_is_that_of_refits(seed: int) -> None:
     leaving, entering = order[:INSIDE], order[INSIDE:]
     table = tableau(hessian, linear, leaving)
     terms = entering_terms(table[entering, -1], table.diagonal()[entering], np.zeros(SIZE - INSIDE))
-    changes = all_changes(table[leaving, -1], -table.diagonal()[leaving], table[np.ix_(leaving, entering)], terms)
+    table_part = table[np.ix_(leaving, entering)]
+    changes = all_changes(table[leaving, -1], -table.diagonal()[leaving], table_part, terms)
+    lowest = find_lowest_changes(table[leaving, -1], -table.diagonal()[leaving], table_part, *terms)
+    assert_allclose(lowest, changes.min(axis=0), rtol=1e-12)
     assert_allclose(changes, changes_of_refits(hessian, linear, leaving, entering, np.arange(0)), rtol=1e-8, atol=1e-10)
 
 
@@ -144,10 +152,10 @@ def test_chains_are_those_of_numpy(seed: int, length: int) -> None:
     leaving, kept, entering = order[: INSIDE - 1], order[INSIDE - 1 : INSIDE], order[INSIDE:]
     expected = chain_of_numpy(hessian, linear, leaving.copy(), entering.copy(), kept, length, 1e-3)
     table = tableau(hessian, linear, order[:INSIDE])
-    chain, solutions = chain_swaps(table, leaving, entering, np.zeros(SIZE), length, 1e-3)
+    chain, changes, solutions = chain_swaps(table, leaving, entering, np.zeros(SIZE), length, 1e-3)
     assert 0 < len(chain) <= length
-    assert [(swap.leaving, swap.entering) for swap in chain] == [step[:2] for step in expected]
-    assert_allclose([swap.change for swap in chain], [step[2] for step in expected], rtol=1e-7)
+    assert_array_equal(chain, [step[:2] for step in expected])
+    assert_allclose(changes, [step[2] for step in expected], rtol=1e-7)
     for solution, (_, _, _, inside) in zip(solutions, expected, strict=True):
         refit = np.linalg.solve(hessian[np.ix_(inside, inside)], linear[inside])
         assert_allclose(solution[inside], refit, rtol=1e-7, atol=1e-10)
@@ -159,6 +167,23 @@ def test_chains_are_those_of_numpy(seed: int, length: int) -> None:
     assert sorted([*leaving.tolist(), *kept.tolist()]) == sorted(last.tolist())
     assert_array_equal(np.sort(np.concatenate([leaving, kept, entering])), np.arange(SIZE))
     assert_allclose(table, tableau(hessian, linear, last), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_units_are_removed_one_after_the_other(seed: int) -> None:
+    """Each is the one without which the minimum is lowest."""
+    hessian, linear = quadratic(seed)
+    inside = np.random.default_rng(seed).permutation(SIZE)[:8]
+    removed = remove_cheapest(tableau(hessian, linear, inside), inside, 5)
+    remaining = inside.tolist()
+    for position in removed.tolist():
+        minima = {j: minimum(hessian, linear, [i for i in remaining if i != j]) for j in remaining}
+        assert inside[position] == min(minima, key=lambda j: minima[j])
+        remaining.remove(inside[position])
+
+
+def minimum(hessian: Array, linear: Array, support: list[int]) -> float:
+    return -0.5 * float(linear[support] @ np.linalg.solve(hessian[np.ix_(support, support)], linear[support]))
 
 
 def chain_of_numpy(
@@ -184,9 +209,9 @@ def test_a_chain_ends_where_the_next_swap_gains_too_little() -> None:
     def run_chain(threshold: float) -> tuple[Array, Array]:
         inside, outside = order[:INSIDE].copy(), order[INSIDE:].copy()
         table = tableau(hessian, linear, inside)
-        swaps, solutions = chain_swaps(table, inside, outside, np.zeros(SIZE), 50, threshold)
-        assert len(swaps) == len(solutions)
-        return np.array([swap.change for swap in swaps]), table
+        swaps, changes, solutions = chain_swaps(table, inside, outside, np.zeros(SIZE), 50, threshold)
+        assert len(swaps) == len(changes) == len(solutions)
+        return changes, table
 
     gains = -run_chain(0.0)[0]
     assert gains.size > 1

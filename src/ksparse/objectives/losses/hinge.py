@@ -15,6 +15,24 @@ from ..targets import ClassifierObjective, encode_two_classes
 __all__ = ["SquaredHinge", "SquaredHingeLoss"]
 
 
+# The formulas of a sample, which NumPy applies to arrays and Numba compiles.
+
+
+def hinge_value(margin: Any, y: Any) -> Any:
+    """max(0, 1 − ym)²."""
+    return np.square(np.maximum(0.0, 1.0 - y * margin))
+
+
+def hinge_slope(margin: Any, y: Any) -> Any:
+    """−2y·max(0, 1 − ym)."""
+    return -2.0 * y * np.maximum(0.0, 1.0 - y * margin)
+
+
+def hinge_curvature(margin: Any, y: Any) -> Any:
+    """2 for ym < 1, else 0."""
+    return (y * margin < 1.0) * 2.0
+
+
 @dataclass(frozen=True)
 class SquaredHingeLoss(Loss):
     """max(0, 1 − ym)², y in {−1, +1}."""
@@ -22,13 +40,13 @@ class SquaredHingeLoss(Loss):
     curvature_bound = 2.0
 
     def value(self, margins: Array, y: Array) -> Array:
-        return np.square(np.maximum(0.0, 1.0 - y * margins))
+        return hinge_value(margins, y)
 
     def slope(self, margins: Array, y: Array) -> Array:
-        return -2.0 * y * np.maximum(0.0, 1.0 - y * margins)
+        return hinge_slope(margins, y)
 
     def curvature(self, margins: Array, y: Array) -> Array:
-        return np.where(y * margins < 1.0, 2.0, 0.0)
+        return hinge_curvature(margins, y)
 
 
 @document_objective

@@ -17,6 +17,26 @@ from ..targets import check_responses, check_squares
 __all__ = ["Huber", "HuberLoss"]
 
 
+# The formulas of a sample, which NumPy applies to arrays and Numba compiles.
+
+
+def huber_value(margin: Any, y: Any, delta: float) -> Any:
+    """½r² for |r| ≤ δ, else δ|r| − ½δ²."""
+    size = np.abs(margin - y)
+    inner = np.minimum(size, delta)
+    return inner * (size - 0.5 * inner)
+
+
+def huber_slope(margin: Any, y: Any, delta: float) -> Any:
+    """The residual r, between −δ and δ."""
+    return np.minimum(np.maximum(margin - y, -delta), delta)
+
+
+def huber_curvature(margin: Any, y: Any, delta: float) -> Any:
+    """1 for |r| ≤ δ, else 0."""
+    return (np.abs(margin - y) <= delta) * 1.0
+
+
 @dataclass(frozen=True)
 class HuberLoss(Loss):
     """½r² for |r| ≤ δ, else δ|r| − ½δ², with r = m − y."""
@@ -29,15 +49,13 @@ class HuberLoss(Loss):
         check_positive_number(self.delta, "delta")
 
     def value(self, margins: Array, y: Array) -> Array:
-        size = np.abs(margins - y)
-        inner = np.minimum(size, self.delta)
-        return inner * (size - 0.5 * inner)
+        return huber_value(margins, y, self.delta)
 
     def slope(self, margins: Array, y: Array) -> Array:
-        return np.clip(margins - y, -self.delta, self.delta)
+        return huber_slope(margins, y, self.delta)
 
     def curvature(self, margins: Array, y: Array) -> Array:
-        return (np.abs(margins - y) <= self.delta).astype(np.float64)
+        return huber_curvature(margins, y, self.delta)
 
 
 @document_objective

@@ -17,6 +17,19 @@ from ..targets import check_responses
 __all__ = ["Poisson", "PoissonLoss"]
 
 
+# The formulas of a sample, which NumPy applies to arrays and Numba compiles.
+
+
+def poisson_value(margin: Any, y: Any) -> Any:
+    """exp(m) − ym."""
+    return np.exp(margin) - y * margin
+
+
+def poisson_slope(margin: Any, y: Any) -> Any:
+    """exp(m) − y."""
+    return np.exp(margin) - y
+
+
 @dataclass(frozen=True)
 class PoissonLoss(Loss):
     """exp(m) − ym: the negative Poisson log-likelihood with log link, up to log y!."""
@@ -35,7 +48,7 @@ class PoissonLoss(Loss):
 
     def value(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):
-            return np.exp(margins) - y * margins
+            return poisson_value(margins, y)
 
     def find_lowest(self, y: Array) -> Array:
         """y − y log y, at the margin log y: what is above it is half the deviance."""
@@ -43,7 +56,7 @@ class PoissonLoss(Loss):
 
     def slope(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):
-            return np.exp(margins) - y
+            return poisson_slope(margins, y)
 
     def curvature(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):

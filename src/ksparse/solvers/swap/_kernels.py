@@ -1,4 +1,4 @@
-"""The best swap of a tableau, compiled; imported when it is first needed, since Numba takes half a second to import."""
+"""Swaps of a tableau, compiled; imported when they are first needed, since Numba takes half a second to import."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..._types import Array, IntArray
 from ...compiling import jit_compile
 from . import formula
 
-__all__ = ["find_best_swap"]
+__all__ = ["chain_swaps", "find_best_swap", "find_lowest_changes", "remove_cheapest", "sweep_tableau"]
 
 change_of_swap = jit_compile(formula.change_of_swap)
 entering_terms = jit_compile(formula.entering_terms)
@@ -34,3 +34,77 @@ def find_best_swap(table: Array, leaving: IntArray, entering: IntArray, least: A
             if change < best:
                 best, row, column = change, a, b
     return best, row, column
+
+
+@jit_compile
+def find_lowest_changes(
+    coefficients: Array, inverses: Array, cross: Array, step: Array, inverse_schur: Array, gain: Array
+) -> Array:
+    """The lowest change of the swaps of each entering coordinate, which has a column in `cross`."""
+    lowest = np.full(step.size, np.inf)
+    for a in range(coefficients.size):
+        for b in range(step.size):
+            change = change_of_swap(coefficients[a], inverses[a], cross[a, b], step[b], inverse_schur[b], gain[b])
+            lowest[b] = min(lowest[b], change)
+    return lowest
+
+
+@jit_compile
+def sweep_tableau(table: Array, pivot: int, sign: float) -> None:
+    """Move one coordinate into the support (sign +1) or out of it (sign −1), in place."""
+    row = table[pivot].copy()
+    diagonal = row[pivot]
+    for a in range(row.size):
+        factor = row[a] / diagonal
+        for b in range(row.size):
+            table[a, b] -= factor * row[b]
+    for b in range(row.size):
+        table[pivot, b] = table[b, pivot] = sign * row[b] / diagonal
+    table[pivot, pivot] = -1.0 / diagonal
+
+
+@jit_compile
+def chain_swaps(
+    table: Array, leaving: IntArray, entering: IntArray, least: Array, length: int, threshold: float
+) -> tuple[IntArray, Array, Array]:
+    """Perform up to `length` swaps of coordinates, each the best one, while it lowers f by more than `threshold`.
+
+    `table`, `leaving` and `entering` are updated in place. A coordinate may enter if its Schur complement exceeds its
+    entry of `least`. Returned are the coordinates that left and entered, the changes, and the last column of the
+    tableau after each swap: the minimizer on the support, and slopes elsewhere.
+    """
+    pairs = np.empty((length, 2), dtype=np.intp)
+    changes = np.empty(length)
+    solutions = np.empty((length, table.shape[0] - 1))
+    count = 0
+    while count < length:
+        change, row, column = find_best_swap(table, leaving, entering, least)
+        if not change < -threshold:
+            break
+        out, into = leaving[row], entering[column]
+        sweep_tableau(table, into, 1.0)
+        sweep_tableau(table, out, -1.0)
+        leaving[row], entering[column] = into, out
+        pairs[count, 0], pairs[count, 1], changes[count] = out, into, change
+        solutions[count] = table[-1, :-1]
+        count += 1
+    return pairs[:count], changes[:count], solutions[:count]
+
+
+@jit_compile
+def remove_cheapest(table: Array, coordinates: IntArray, count: int) -> IntArray:
+    """Sweep coordinates out of the support, each the cheapest after those before it; their positions."""
+    last = table.shape[0] - 1
+    is_gone = np.zeros(coordinates.size, dtype=np.bool_)
+    removed = np.empty(count, dtype=np.intp)
+    for number in range(count):
+        lowest, cheapest = np.inf, -1
+        for position in range(coordinates.size):
+            j = coordinates[position]
+            cost = 0.5 * table[j, last] * table[j, last] / -table[j, j]
+            if not is_gone[position] and (cheapest < 0 or cost < lowest):
+                lowest, cheapest = cost, position
+        is_gone[cheapest] = True
+        removed[number] = cheapest
+        sweep_tableau(table, coordinates[cheapest], -1.0)
+    return removed

@@ -165,6 +165,8 @@ def _replace_idle(problem: Problem, current: Iterate, gains: Array, tuning: Swap
     """Replace units without a coefficient, which cost nothing, by those that gain most alone, if that lowers f."""
     units, inside = problem.units, problem.find_selected_units(current)
     idle = inside & ~units.always & ~units.find_units(current.point.x != 0)
+    if not idle.any():
+        return None
     entering = select_top(gains, int(idle.sum())) & (gains > 0)
     if not entering.any():
         return None

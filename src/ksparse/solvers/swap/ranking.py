@@ -13,7 +13,7 @@ from ...sparsity.base import select_top
 from ..problem import Iterate, Problem
 from .screened import ScreenedSwapModel
 from .swap_model import PredictedMinimizer, Swap, SwapModel
-from .tableau import QuadraticSwapModel
+from .tableau import QuadraticSwapModel, invert
 from .tuning import SwapTuning
 
 __all__ = [
@@ -130,9 +130,10 @@ def choose_removals(
     if int(support.sum()) > get_max_model_size(objective, tuning):
         cheapest = _sort_by_cost(leaving_costs(problem, iterate), units.find_units(support) & ~units.always)
         return cheapest[:count].tolist(), None
-    at, hessian, linear = _build_quadratic_model(problem, iterate.point, support)
+    at, hessian, linear = _build_quadratic_model(problem, iterate.point, support, iterate.solution)
     everything = np.ones(linear.size, dtype=bool)
-    model = QuadraticSwapModel(hessian, linear, units.number[at], everything, units.always, tuning)
+    inverse = invert(hessian, tuning)
+    model = QuadraticSwapModel(hessian, linear, units.number[at], everything, units.always, tuning, inverse)
     removed = model.find_removals(count)
     if model.is_singular or problem.has_bounds or not np.array_equal(at, support):
         return removed, None  # a model says nothing about coordinates that it leaves out, nor about bounds
@@ -144,14 +145,16 @@ def choose_removals(
     return removed, PredictedMinimizer(x, hessian[kept][:, kept])
 
 
-def _build_quadratic_model(problem: Problem, point: Point, coordinates: Mask) -> QuadraticModel:
-    """The quadratic model of f at a point, in some coordinates.
+def _build_quadratic_model(
+    problem: Problem, point: Point, coordinates: Mask, known: Point | None = None
+) -> QuadraticModel:
+    """The quadratic model of f at a point, in some coordinates; `known` may be the point restricted to these.
 
     A coefficient that a bound holds at zero has no slope: the model would gain by moving it out of its bounds.
     """
     if isinstance(point.objective, HasSwapScores):
         return point.objective.quadratic_model(point, coordinates)
-    restricted = point.restrict(coordinates)
+    restricted = point.restrict(coordinates) if known is None else known
     hessian = compute_hessian(restricted.objective, restricted)
     # A full gradient that is not known yet would cost a pass over the data.
     slopes = point.gradient[coordinates] if point.has_gradient else restricted.gradient.reshape(-1)

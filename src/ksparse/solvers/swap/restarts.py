@@ -50,7 +50,9 @@ def shrink(problem: Problem, iterate: Iterate, tol: float = TUNING.loose_refit.t
     inside[idle[::-1][: max(int(inside.sum()) - units.k, 0)]] = False
     surplus, prediction = int(inside.sum()) - units.k, None
     if surplus > 0:
-        complete = replace(iterate, support=units.to_mask(inside))
+        support = units.to_mask(inside)
+        same = iterate.support is not None and np.array_equal(support, iterate.support)
+        complete = iterate if same else replace(iterate, support=support, solution=None)
         removed, prediction = choose_removals(problem, complete, surplus, TUNING)
         inside[removed] = False
     x, hessian = (iterate.point.x, None) if prediction is None else prediction

@@ -13,7 +13,7 @@ import numpy as np
 from ..._types import Array, IntArray, Mask
 from ...objectives.base import Point, compute_hessian
 from ...objectives.protocols import HasCrossHessian
-from .formula import all_changes, entering_terms
+from .formula import Entering, all_changes, entering_terms
 from .swap_model import PredictedMinimizer, Swap, SwapModel
 from .tableau import QuadraticSwapModel, invert, rank_swaps
 from .tuning import SwapTuning
@@ -54,24 +54,27 @@ class ScreenedSwapModel(SwapModel):
         self._chain: tuple[IntArray, Array, list[Array]] | None = None
 
     @cached_property
-    def _changes(self) -> Array:
-        """Predicted change for each pair of a leaving and an entering coordinate."""
+    def _terms(self) -> tuple[Array, Array, Array, Entering]:
+        """The terms of the formula of a swap: of the leaving coordinates, of all pairs, and of the entering ones."""
         inverse, slopes = self._inverse.matrix, self._slopes
         newton_step = inverse @ slopes[self._inside]
         solved = inverse @ self._cross
         schur = self._diagonal - np.einsum("ij,ij->j", self._cross, solved)
         downhill = newton_step @ self._cross - slopes[self._candidates]
-        terms = entering_terms(downhill, schur, self._tuning.collinear * self._diagonal)
+        entering = entering_terms(downhill, schur, self._tuning.collinear * self._diagonal)
         coefficients = self._point.x[self._inside] - newton_step
         leaving = self._movable
-        return all_changes(coefficients[leaving], inverse.diagonal()[leaving], solved[leaving], terms)
+        return coefficients[leaving], inverse.diagonal()[leaving], solved[leaving], entering
 
     def find_best_swaps(self, count: int) -> list[Swap]:
         leaving, entering = self._unit[self._inside[self._movable]], self._unit[self._candidates]
-        return rank_swaps(self._changes, leaving, entering, count)
+        return rank_swaps(all_changes(*self._terms), leaving, entering, count)
 
     def find_chain(self, length: int, threshold: float) -> list[Swap]:
-        lowest = self._changes.min(axis=0, initial=np.inf)
+        from ._kernels import find_lowest_changes
+
+        coefficients, inverses, cross, entering = self._terms
+        lowest = find_lowest_changes(coefficients, inverses, cross, *entering)
         if not (lowest < -threshold).any():
             return []
         count = min(self._tuning.candidates_per_swap * length, lowest.size)

@@ -8,7 +8,7 @@ from enum import Enum
 from ..loop import Budget
 from ..problem import Iterate, SolverState
 
-__all__ = ["LOCAL_PHASES", "Phase", "SwapState", "hand_over", "with_state"]
+__all__ = ["ALL_PHASES", "LOCAL_PHASES", "Phase", "SwapState", "hand_over", "with_state"]
 
 
 class Phase(Enum):
@@ -23,6 +23,8 @@ class Phase(Enum):
     VERIFY = "single swaps, until none lowers f"
 
 
+#: All phases.
+ALL_PHASES = frozenset(Phase)
 #: The phases of a descent, which ends at a support that none of them improves.
 LOCAL_PHASES = frozenset({Phase.PURSUE, Phase.GROW, Phase.BULK_SWAP, Phase.SWAP})
 

@@ -17,7 +17,7 @@ from ..problem import Iterate, Problem
 from .descent import SwapLimits, bulk_swap, end_descent, is_exact, is_lower, pursue, swap
 from .ranking import entering_gains
 from .restarts import count_swaps, perturb, ranks_all_swaps, restart_supports, try_all_swaps
-from .state import LOCAL_PHASES, Phase, SwapState, hand_over, with_state
+from .state import ALL_PHASES, LOCAL_PHASES, Phase, SwapState, hand_over, with_state
 from .ties import break_ties
 from .tuning import SwapTuning
 
@@ -152,7 +152,7 @@ class SwapGraHTP(Solver):
             if exact.outcome is Outcome.NO_MINIMUM:
                 return replace(exact, done="f is unbounded below on this support")
             current = replace(exact, state=current.state)
-        return self._run_phases(problem, current, frozenset(Phase))
+        return self._run_phases(problem, current, ALL_PHASES)
 
     def _run_phases(self, problem: Problem, current: Iterate, phases: Set[Phase]) -> Iterate:
         """One iteration: phases that only hand over, then one that moves or has more to do."""

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..._types import Array, IntArray, Mask
@@ -20,7 +19,7 @@ from .formula import all_changes, entering_terms
 from .swap_model import Swap, SwapModel
 from .tuning import SwapTuning
 
-__all__ = ["BlockInverse", "QuadraticSwapModel", "chain_swaps", "invert", "rank_swaps", "sweep_tableau"]
+__all__ = ["BlockInverse", "QuadraticSwapModel", "invert", "rank_swaps"]
 
 
 class QuadraticSwapModel(SwapModel):
@@ -91,10 +90,7 @@ class QuadraticSwapModel(SwapModel):
                 break
             leaving, entering = int(self._leaving[row]), int(self._entering[column])
             swaps.append(Swap(leaving, entering, change))
-            for coordinate in self._coordinates(entering):
-                if self._table[coordinate, coordinate] > self._least[coordinate]:
-                    sweep_tableau(self._table, coordinate, 1.0)
-                    self._inside[coordinate] = True
+            self._put_in(entering)
             self._take_out(leaving)
             self._leaving[row], self._entering[column] = entering, leaving
             del self._changes
@@ -102,6 +98,8 @@ class QuadraticSwapModel(SwapModel):
 
     def find_removals(self, count: int) -> list[int]:
         """Units to take out of the support one after the other, each the cheapest after those before it."""
+        if self._coordinate is not None:
+            return self._remove_coordinates(self._coordinate, min(count, self._leaving.size))
         removed: list[int] = []
         remaining = self._leaving.copy()
         for _ in range(min(count, remaining.size)):
@@ -112,19 +110,41 @@ class QuadraticSwapModel(SwapModel):
         return removed
 
     def _chain_coordinates(self, coordinate: IntArray, length: int, threshold: float) -> list[Swap]:
+        from ._kernels import chain_swaps
+
         unit, leaving, entering = self._unit, coordinate[self._leaving], coordinate[self._entering]
-        swaps, self.solutions = chain_swaps(self._table, leaving, entering, self._least, length, threshold)
+        pairs, changes, solutions = chain_swaps(self._table, leaving, entering, self._least, length, threshold)
+        self.solutions = list(solutions)
         self._leaving, self._entering = unit[leaving], unit[entering]
         self._inside[entering], self._inside[leaving] = False, True
         vars(self).pop("_changes", None)
-        return [Swap(int(unit[out]), int(unit[into]), change) for out, into, change in swaps]
+        swaps = zip(unit[pairs].tolist(), changes.tolist(), strict=True)
+        return [Swap(out, into, change) for (out, into), change in swaps]
+
+    def _remove_coordinates(self, coordinate: IntArray, count: int) -> list[int]:
+        from ._kernels import remove_cheapest
+
+        positions = remove_cheapest(self._table, coordinate[self._leaving], count)
+        removed: list[int] = self._leaving[positions].tolist()
+        self._inside[coordinate[removed]] = False
+        return removed
 
     def _coordinates(self, unit: int) -> IntArray:
         if self._coordinate is not None:
             return self._coordinate[unit : unit + 1]
         return np.flatnonzero(self._unit == unit)
 
+    def _put_in(self, unit: int) -> None:
+        from ._kernels import sweep_tableau
+
+        for coordinate in self._coordinates(unit):
+            if self._table[coordinate, coordinate] > self._least[coordinate]:
+                sweep_tableau(self._table, coordinate, 1.0)
+                self._inside[coordinate] = True
+
     def _take_out(self, unit: int) -> None:
+        from ._kernels import sweep_tableau
+
         for coordinate in self._coordinates(unit):
             if self._inside[coordinate]:
                 sweep_tableau(self._table, coordinate, -1.0)
@@ -133,9 +153,6 @@ class QuadraticSwapModel(SwapModel):
     def _compute_leaving_costs(self, units: IntArray) -> Array:
         """What each unit costs: the first term of the formula, with nothing entering."""
         table = self._table
-        if self._coordinate is not None:
-            rows = self._coordinate[units]
-            return 0.5 * np.square(table[rows, -1]) / -table.diagonal()[rows]
         blocks = [self._coordinates(unit) for unit in units]
         return np.array([_compute_block_cost(table[rows, -1], -table[np.ix_(rows, rows)]) for rows in blocks])
 
@@ -197,18 +214,19 @@ def invert(block: Array, tuning: SwapTuning) -> BlockInverse:
     size = block.shape[0]
     if size == 0:
         return BlockInverse(block, False)
-    diagonal = block.diagonal()
-    curvatures = np.where(diagonal == 0, float(np.abs(diagonal).mean()) or 1.0, np.abs(diagonal))
-    ridge = 0.0
+    diagonal, shifted, ridge = block.diagonal(), block, 0.0
     for _ in range(12):
-        factor, failed = dpotrf(block + np.diag(ridge * curvatures) if ridge else block, lower=1)
+        # LAPACK reads columns; the transpose avoids a copy, and a symmetric matrix is its own transpose.
+        factor, failed = dpotrf(shifted.T, lower=1)
         # A pivot that consists of rounding errors must not decide which units are swapped.
         if not failed and (np.square(factor.diagonal()) > tuning.singular_pivot * diagonal).all():
             lower = dpotri(factor, lower=1)[0]
             inverse = lower + lower.T
             inverse.flat[:: size + 1] *= 0.5
             return BlockInverse(inverse, ridge > 0)
+        curvatures = np.where(diagonal == 0, float(np.abs(diagonal).mean()) or 1.0, np.abs(diagonal))
         ridge = max(10.0 * ridge, tuning.first_ridge)
+        shifted = block + np.diag(ridge * curvatures)
     return BlockInverse(np.diag(1.0 / curvatures), True)
 
 
@@ -226,39 +244,3 @@ def sweep_first(hessian: Array, linear: Array, inverse: Array) -> Array:
     table[inside:, :inside] = solved.T
     table[:inside, :inside] = -inverse
     return table
-
-
-def sweep_tableau(table: Array, pivot: int, sign: float) -> None:
-    """Move one coordinate into the support (sign +1) or out of it (sign −1), in place."""
-    row = table[pivot].copy()
-    diagonal = row[pivot]
-    # BLAS expects columns to be contiguous: the transpose of a symmetric tableau is the same tableau.
-    dger(-1.0 / diagonal, row, row, a=table.T, overwrite_a=1)
-    row *= sign / diagonal
-    row[pivot] = -1.0 / diagonal
-    table[pivot] = table[:, pivot] = row
-
-
-def chain_swaps(
-    table: Array, leaving: IntArray, entering: IntArray, least: Array, length: int, threshold: float
-) -> tuple[list[Swap], list[Array]]:
-    """Perform up to `length` swaps of coordinates, each the best one, while it lowers f by more than `threshold`.
-
-    `table`, `leaving` and `entering` are updated in place. A coordinate may enter if its Schur complement exceeds its
-    entry of `least`. Also returns the last column of the tableau after each swap: the minimizer on the support, and
-    slopes elsewhere.
-    """
-    from ._kernels import find_best_swap
-
-    swaps, solutions = list[Swap](), list[Array]()
-    while len(swaps) < length:
-        change, row, column = find_best_swap(table, leaving, entering, least)
-        if not change < -threshold:
-            break
-        out, into = int(leaving[row]), int(entering[column])
-        sweep_tableau(table, into, 1.0)
-        sweep_tableau(table, out, -1.0)
-        leaving[row], entering[column] = into, out
-        swaps.append(Swap(out, into, change))
-        solutions.append(table[-1, :-1].copy())
-    return swaps, solutions

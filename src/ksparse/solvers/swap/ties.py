@@ -44,16 +44,23 @@ def _find_duplicates(
     units, point, objective = problem.units, searched.point, problem.objective
     # Equal columns have the same slope of the loss; that of a penalty depends on the coefficient.
     penalty = objective.penalty_gradient(point) if isinstance(objective, HasPenalty) else 0.0
-    slopes, curvatures = units.sum_by_unit(point.gradient - penalty), units.sum_by_unit(objective.curvature(point))
+    slopes = units.sum_by_unit(point.gradient - penalty)
     selected = np.flatnonzero(inside & ~units.always)
     if not selected.size:
         return
     ordered = selected[np.argsort(slopes[selected], kind="stable")]
     tolerance = tuning.duplicate * float(np.abs(slopes).max(initial=0.0))
-    low = np.searchsorted(slopes[ordered], slopes - tolerance, side="left")
-    high = np.searchsorted(slopes[ordered], slopes + tolerance, side="right")
-    for earlier in np.flatnonzero((high > low) & ~inside):
-        for unit in ordered[low[earlier] : high[earlier]]:
+    # Few slopes are as small as those of the selected units, where f has its minimum.
+    least, most = slopes[ordered[0]] - tolerance, slopes[ordered[-1]] + tolerance
+    near = np.flatnonzero((slopes >= least) & (slopes <= most) & ~inside)
+    low = np.searchsorted(slopes[ordered], slopes[near] - tolerance, side="left")
+    high = np.searchsorted(slopes[ordered], slopes[near] + tolerance, side="right")
+    if not (high > low).any():
+        return
+    curvatures = units.sum_by_unit(objective.curvature(point))
+    for position in np.flatnonzero(high > low):
+        earlier = near[position]
+        for unit in ordered[low[position] : high[position]]:
             close = abs(curvatures[earlier] - curvatures[unit]) <= tuning.duplicate * curvatures[unit]
             if earlier < unit and close:
                 yield int(unit), int(earlier)

@@ -1,0 +1,219 @@
+"""Newton's method on few dimensions, compiled: a few operations on small arrays, where calls would cost the most."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._types import Array
+from ..compiling import jit_compile
+from ..objectives.losses import hinge, huber, logistic, poisson
+from ._samples import FAILED, HINGE, HUBER, LOGISTIC, POISSON, SOLVED, UNFINISHED, Limits, SampleArrays
+from .newton import (
+    MAX_DRIFT,
+    MAX_FINAL_CHANGE,
+    MAX_HALVINGS,
+    MAX_REUSE_RATIO,
+    NEGLIGIBLE_DECREASE,
+    REMAINING_GAIN,
+    SINGULAR_PIVOT,
+    SMALLEST_FRACTION,
+    SUFFICIENT_DECREASE,
+)
+
+__all__ = ["minimize_samples"]
+
+#: Rounding of f, as a fraction of it.
+ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+
+logistic_value = jit_compile(logistic.logistic_value)
+logistic_slope = jit_compile(logistic.logistic_slope)
+logistic_curvature = jit_compile(logistic.logistic_curvature)
+poisson_value = jit_compile(poisson.poisson_value)
+poisson_slope = jit_compile(poisson.poisson_slope)
+huber_value = jit_compile(huber.huber_value)
+huber_slope = jit_compile(huber.huber_slope)
+huber_curvature = jit_compile(huber.huber_curvature)
+hinge_value = jit_compile(hinge.hinge_value)
+hinge_slope = jit_compile(hinge.hinge_slope)
+hinge_curvature = jit_compile(hinge.hinge_curvature)
+
+
+@jit_compile
+def loss_value(loss: int, delta: float, margin: float, y: float) -> float:
+    """The loss of a sample."""
+    if loss == LOGISTIC:
+        return logistic_value(margin, y)
+    if loss == POISSON:
+        return poisson_value(margin, y)
+    if loss == HUBER:
+        return huber_value(margin, y, delta)
+    if loss == HINGE:
+        return hinge_value(margin, y)
+    return 0.5 * (margin - y) * (margin - y)
+
+
+@jit_compile
+def loss_slope(loss: int, delta: float, margin: float, y: float) -> float:
+    """Its derivative in the margin."""
+    if loss == LOGISTIC:
+        return logistic_slope(margin, y)
+    if loss == POISSON:
+        return poisson_slope(margin, y)
+    if loss == HUBER:
+        return huber_slope(margin, y, delta)
+    if loss == HINGE:
+        return hinge_slope(margin, y)
+    return margin - y
+
+
+@jit_compile
+def loss_curvature(loss: int, delta: float, margin: float, y: float) -> float:
+    """Its second derivative in the margin."""
+    if loss == LOGISTIC:
+        return logistic_curvature(margin)
+    if loss == POISSON:
+        return np.exp(margin)
+    if loss == HUBER:
+        return huber_curvature(margin, y, delta)
+    if loss == HINGE:
+        return hinge_curvature(margin, y)
+    return 1.0
+
+
+@jit_compile(reassociate=True)
+def solve_factored(factor: Array, right: Array) -> Array:  # pragma: no cover - compiled
+    """Solve LLᵀx = b; the columns of L are contiguous."""
+    x = right.copy()
+    size = x.size
+    for j in range(size):
+        x[j] /= factor[j, j]
+        for i in range(j + 1, size):
+            x[i] -= factor[i, j] * x[j]
+    for j in range(size - 1, -1, -1):
+        total = x[j]
+        for i in range(j + 1, size):
+            total -= factor[i, j] * x[i]
+        x[j] = total / factor[j, j]
+    return x
+
+
+@jit_compile
+def factorize(hessian: Array) -> tuple[Array, bool]:  # pragma: no cover - compiled
+    """The lower Cholesky factor, and whether the matrix is positive definite beyond rounding."""
+    try:
+        factor: Array = np.linalg.cholesky(hessian)  # type: ignore[assignment]
+    except Exception:  # compiled functions know no other: the matrix is not positive definite, or not finite
+        return hessian, False
+    for j in range(hessian.shape[0]):
+        if not factor[j, j] * factor[j, j] > SINGULAR_PIVOT * abs(hessian[j, j]):
+            return factor, False
+    return factor, True
+
+
+@jit_compile
+def evaluate(
+    samples: SampleArrays, ridge: Array, x: Array
+) -> tuple[Array, Array, float]:  # pragma: no cover - compiled
+    """The margins, the slopes of the loss in them, and f: the loss and the ridge.
+
+    Slopes are computed with the loss, with which they have an exponential in common.
+    """
+    margins = np.dot(x, samples.design) + samples.offset
+    slopes = np.empty(margins.size)
+    value, penalty = 0.0, 0.0
+    for i in range(margins.size):
+        margin, y, weight = margins[i], samples.target[i], samples.weights[i]
+        value += weight * loss_value(samples.loss, samples.delta, margin, y)
+        slopes[i] = weight * loss_slope(samples.loss, samples.delta, margin, y)
+    for j in range(x.size):
+        penalty += ridge[j] * x[j] * x[j]
+    return margins, slopes, value + 0.5 * penalty
+
+
+@jit_compile
+def form_hessian(samples: SampleArrays, ridge: Array, margins: Array) -> Array:  # pragma: no cover - compiled
+    """The Hessian of f."""
+    roots = np.empty(margins.size)
+    for i in range(margins.size):
+        curvature = loss_curvature(samples.loss, samples.delta, margins[i], samples.target[i])
+        roots[i] = np.sqrt(samples.weights[i] * curvature)
+    scaled = samples.design * roots
+    hessian = np.dot(scaled, scaled.T)
+    for j in range(ridge.size):
+        hessian[j, j] += ridge[j]
+    return hessian
+
+
+@jit_compile
+def measure_change(before: Array, after: Array, unit: float) -> float:  # pragma: no cover - compiled
+    """The largest change of a margin, relative to the largest margin."""
+    moved, size = 0.0, 0.0
+    for i in range(before.size):
+        moved = max(moved, abs(after[i] - before[i]))
+        size = max(size, abs(before[i]))
+    return moved / (unit + size) if moved > 0.0 else 0.0
+
+
+@jit_compile
+def minimize_samples(
+    samples: SampleArrays, ridge: Array, start: Array, at_zero: float, hessian: Array, limits: Limits
+) -> tuple[int, Array, float, Array, int, int]:  # pragma: no cover - compiled
+    """`newton.minimize_newton` for samples in memory, with a `ridge` for each coordinate.
+
+    It starts from zero where f is lower there: `at_zero`. `hessian` is that near the start, or empty.
+
+    Returned are how it ended, the minimizer, f, the margins, and the numbers of steps and Hessians.
+    """
+    x = start.copy()
+    margins, slopes, value = evaluate(samples, ridge, x)
+    if np.isfinite(at_zero) and not value <= at_zero:
+        x = np.zeros(x.size)
+        margins, slopes, value = evaluate(samples, ridge, x)
+    drift, n_hessians, last_decrease, remaining_gain, smallest = 0, 0, np.inf, np.inf, 0.0
+    factor, is_known = hessian, False
+    if hessian.shape[0] > 0:
+        factor, is_known = factorize(hessian)
+    for number in range(limits.max_iter):
+        if not np.isfinite(value):
+            return FAILED, x, value, margins, number, n_hessians
+        if value - remaining_gain > limits.goal:
+            return UNFINISHED, x, value, margins, number, n_hessians
+        gradient = np.dot(samples.design, slopes) + ridge * x
+        step, decrement, is_reused = gradient, 0.0, False
+        if is_known:
+            step = -solve_factored(factor, gradient)
+            decrement = -np.dot(gradient, step)
+            shrinks = decrement <= MAX_REUSE_RATIO * last_decrease
+            is_reused = shrinks and decrement > limits.min_decrease * abs(value)
+        if not is_reused:
+            n_hessians += 1
+            factor, is_known = factorize(form_hessian(samples, ridge, margins))
+            if not is_known:
+                return FAILED, x, value, margins, number, n_hessians
+            step = -solve_factored(factor, gradient)
+            decrement = -np.dot(gradient, step)
+        last_decrease, remaining_gain = decrement, REMAINING_GAIN * decrement
+        if number == 0:
+            size = abs(at_zero) if np.isfinite(at_zero) else 0.0
+            smallest = SMALLEST_FRACTION * max(abs(value), size, abs(decrement))
+        length, is_lower = 1.0, False
+        new_x, new_margins, new_slopes, new_value = x, margins, slopes, value
+        for _ in range(MAX_HALVINGS):
+            trial = x + length * step
+            trial_margins, trial_slopes, trial_value = evaluate(samples, ridge, trial)
+            if trial_value <= value - SUFFICIENT_DECREASE * length * decrement + ROUNDING * abs(value):
+                new_x, new_margins, new_slopes, new_value = trial, trial_margins, trial_slopes, trial_value
+                is_lower = True
+                break
+            length *= 0.5
+        scale = max(abs(value), smallest)
+        is_steady = measure_change(margins, new_margins, samples.unit) <= MAX_FINAL_CHANGE
+        if is_steady and decrement <= (limits.reused_tol if is_reused else limits.tol) * scale:
+            return SOLVED, new_x, new_value, new_margins, number + 1, n_hessians
+        drift = drift + 1 if decrement <= NEGLIGIBLE_DECREASE * scale and not is_steady else 0
+        if drift == MAX_DRIFT or not np.isfinite(decrement):
+            return FAILED, x, value, margins, number + 1, n_hessians
+        if not is_lower and not is_reused:
+            return UNFINISHED, x, value, margins, number + 1, n_hessians
+        x, margins, slopes, value = new_x, new_margins, new_slopes, new_value
+    return UNFINISHED, x, value, margins, limits.max_iter, n_hessians

@@ -1,0 +1,91 @@
+"""Small refits, compiled: with tens of features and hundreds of samples, calls would cost more than arithmetic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._types import Array
+from ..objectives.base import Objective, Point, value_at_zero
+from ..objectives.columns import LinearModel, PointwiseData
+from ..objectives.losses import HuberLoss, LogisticLoss, PoissonLoss, SquaredHingeLoss, SquaredLoss
+from ._samples import FAILED, HINGE, HUBER, LOGISTIC, POISSON, SOLVED, SQUARED, Limits, SampleArrays
+from .base import Outcome, Solution
+
+__all__ = ["collect_data", "make_samples", "minimize_compiled", "run_compiled"]
+
+#: Largest number of entries of X on the support. With more, arithmetic costs more than calls, and sparse columns should
+#: stay sparse.
+MAX_NUMBERS = 50_000
+#: The numbers of the losses that are compiled.
+LOSSES: dict[type, int] = {
+    LogisticLoss: LOGISTIC,
+    PoissonLoss: POISSON,
+    HuberLoss: HUBER,
+    SquaredHingeLoss: HINGE,
+    SquaredLoss: SQUARED,
+}
+#: Stands for a Hessian that is not known.
+UNKNOWN: Array = np.empty((0, 0))
+
+
+def collect_data(model: LinearModel) -> PointwiseData | None:
+    """The samples of a small model whose loss is compiled; None for other models."""
+    is_small = type(model.loss) in LOSSES and model.n_samples * model.size <= MAX_NUMBERS
+    return model.collect_samples() if is_small else None
+
+
+def make_samples(data: PointwiseData, columns: Array, fit_intercept: bool) -> SampleArrays:
+    """The samples as compiled refits take them, with other columns in the place of those of X."""
+    n, k = columns.shape
+    design = np.empty((k + fit_intercept, n))
+    design[:k] = columns.T
+    design[k:] = 1.0
+    offset = np.zeros(n) if data.offset is None else data.offset
+    unit = float(np.abs(data.target).max(initial=0.0)) if data.loss.of_residuals else 1.0
+    return SampleArrays(
+        LOSSES[type(data.loss)],
+        float(getattr(data.loss, "delta", 0.0)),
+        design,
+        data.target,
+        data.weights,
+        offset,
+        unit,
+    )
+
+
+def run_compiled(
+    samples: SampleArrays, ridge: Array, start: Array, at_zero: float, limits: Limits, hessian: Array | None = None
+) -> tuple[int, Array, float, Array, int, int]:
+    """`_refits.minimize_samples`, which is imported when it is first needed: Numba takes half a second to import."""
+    from ._refits import minimize_samples
+
+    known = UNKNOWN if hessian is None else np.ascontiguousarray(hessian)
+    result: Any = minimize_samples(samples, ridge, start, at_zero, known, limits)
+    return result
+
+
+def minimize_compiled(objective: Objective, start: Array, limits: Limits, hessian: Array | None) -> Solution | None:
+    """Minimize a small model with a ridge; None for others, and where the general method should be used.
+
+    Without a ridge f may have no minimum, or many; the general method tells which.
+    """
+    if not isinstance(objective, LinearModel) or objective.alpha == 0 or objective.is_quadratic or not start.size:
+        return None
+    data = collect_data(objective)
+    if data is None:
+        return None
+    samples = make_samples(data, data.columns, objective.fit_intercept)
+    ridge = np.full(start.size, objective.alpha)
+    ridge[data.columns.shape[1] :] = 0.0  # the intercept has none
+    at_zero = value_at_zero(objective)
+    status, x, value, margins, n_steps, n_hessians = run_compiled(samples, ridge, start, at_zero, limits, hessian)
+    counters = objective.counters
+    counters.newton_steps += n_steps
+    counters.gradients += n_steps
+    counters.hessians += n_hessians
+    counters.products += n_hessians * data.columns.shape[1] ** 2
+    if status == FAILED:
+        return None
+    return Solution(Point(objective, x, value, margins), Outcome.SOLVED if status == SOLVED else Outcome.UNFINISHED)
