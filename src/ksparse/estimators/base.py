@@ -6,6 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any, ClassVar, TypeVar
 
 from sklearn.base import BaseEstimator
@@ -31,6 +32,7 @@ from ..solvers import (
 from ..sparsity import Sparsity
 from ..tables.encoding import Encoding
 from ..validation import check_number_of_units
+from .parameters import check_parameter_names
 from .paths import PrecisionPath, SparsityPath
 
 __all__ = ["Samples", "SolverChoices", "SparseEstimator", "merge_results"]
@@ -113,6 +115,11 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     k: int
     solver: str | Solver
     effort: int
+
+    def __new__(cls, *_: Any, **options: Any) -> Any:
+        """Say what to pass instead of a parameter that this class has not."""
+        check_parameter_names(cls.__name__, options, list(signature(cls).parameters))
+        return super().__new__(cls)
 
     @abstractmethod
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
@@ -215,7 +222,8 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def fit_samples(self: E, samples: Samples) -> E:
         """Fit the model with k units to validated samples."""
-        k = check_number_of_units(self.k, self.unit_name)
+        advice = f"{type(self).__name__}CV chooses it" if isinstance(self.k, str) else ""
+        k = check_number_of_units(self.k, self.unit_name, advice)
         objective, penalty = self.prepare(samples), self.get_refit_penalty()
         sparsity = self.build_sparsity(objective, k)
         start = self.choose_start(objective)

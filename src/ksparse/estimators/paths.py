@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
 from .._types import AnyArray, Array, IntArray
 from ..solvers import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["PrecisionPath", "SparsityPath"]
 
@@ -59,6 +63,33 @@ class SparsityPath:
     def values(self) -> Array:
         """f for each k."""
         return np.array([result.value for result in self.results])
+
+    def to_frame(self) -> pd.DataFrame:
+        """The coefficients as a data frame: a row for each k, a column for each feature that some model has.
+
+        With several outputs, the columns have two levels: the output and the feature. The intercept is the last column.
+
+        Examples
+        --------
+        >>> import numpy as np, ksparse
+        >>> X = np.random.default_rng(0).standard_normal((50, 9))
+        >>> ksparse.path(X, 2 * X[:, 4] - X[:, 7] + 3, ks=[1, 2]).to_frame().round(1)
+            4    7  intercept
+        k
+        1  2.1  0.0        3.1
+        2  2.0 -1.0        3.0
+        """
+        import pandas as pd  # it takes half a second to import
+
+        used = np.flatnonzero(np.any(self.coef != 0, axis=tuple(range(self.coef.ndim - 1))))
+        names = used.tolist() if self.feature_names is None else self.feature_names[used].tolist()
+        values = np.concatenate([self.coef[..., used], self.intercept[..., None]], axis=-1)
+        heads: list[object] = [*names, "intercept"]
+        columns = pd.Index(heads, dtype=object)
+        if values.ndim == 3:
+            outputs = values.shape[1]
+            columns = pd.MultiIndex.from_product([range(outputs), heads]) if outputs > 1 else columns
+        return pd.DataFrame(values.reshape(len(self.ks), -1), pd.Index(self.ks, name="k"), columns)
 
     def __len__(self) -> int:
         return len(self.ks)

@@ -48,7 +48,7 @@ class ChosenK(SparseEstimator):
         for name, instead in CHOSEN_PARAMETERS.items():
             if name in options and name not in signature(cls).parameters:
                 raise TypeError(f"{cls.__name__} has no parameter {name}, which it chooses; pass {instead}")
-        return super().__new__(cls)
+        return super().__new__(cls, **options)
 
     @abstractmethod
     def fit_samples(self: C, samples: Samples) -> C:
