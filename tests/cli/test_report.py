@@ -52,13 +52,12 @@ def cancer() -> dict[str, Any]:
 
 def test_each_model_is_scored_on_the_held_out_rows(cancer: dict[str, Any]) -> None:
     fitted = fit_cancer()
-    model: Any = fitted.model
-    y = fitted.y[fitted.test]
+    X, y = fitted.training.encode(fitted.data.X, fitted.test), fitted.y[fitted.test]
     assert [state["k"] for state in cancer["states"]] == [0, 2, 4]
     for state in cancer["states"]:
-        other = model.at(state["k"])
-        prediction = other.predict(fitted.data.X[fitted.test])
-        probability = other.predict_proba(fitted.data.X[fitted.test])[:, 1]
+        other = fitted.chosen.at(state["k"])  # fitted to the training rows
+        prediction = other.predict(X)
+        probability = other.predict_proba(X)[:, 1]
         assert state["scores"]["Accuracy"] == metrics.accuracy_score(y, prediction)
         assert state["scores"]["ROC AUC"] == metrics.roc_auc_score(y == "malignant", probability)
         assert state["confusion"] == metrics.confusion_matrix(y, prediction).tolist()
@@ -70,10 +69,9 @@ def test_each_model_is_scored_on_the_held_out_rows(cancer: dict[str, Any]) -> No
 
 def test_the_table_has_the_coefficients(cancer: dict[str, Any]) -> None:
     fitted = fit_cancer()
-    model: Any = fitted.model
-    table, other = find_state(cancer, 2)["table"], model.at(2)
+    table, other = find_state(cancer, 2)["table"], fitted.find_models(2)[1].estimator  # fitted to all rows
     used = np.flatnonzero(other.coef_[0])
-    scales = fitted.data.X[fitted.train].std(axis=0)
+    scales = fitted.data.X.to_numpy(dtype=float).std(axis=0)
     order = used[np.argsort(-np.abs(other.coef_[0] * scales)[used])]
     assert [row["name"]["text"] for row in table["rows"]] == [fitted.data.names[feature] for feature in order]
     for row, feature in zip(table["rows"], order, strict=True):
@@ -89,7 +87,7 @@ def test_the_table_has_the_coefficients(cancer: dict[str, Any]) -> None:
 
 
 def test_the_choice_shows_losses_with_honest_digits(cancer: dict[str, Any]) -> None:
-    model: Any = fit_cancer().model
+    model: Any = fit_cancer().chosen
     np.testing.assert_allclose(cancer["choice"]["values"], -model.scores_.mean(axis=1), rtol=1e-4)
     assert cancer["heads"][:2] == ["Average loss", "± std. error"]
     for state in cancer["states"]:
@@ -101,8 +99,7 @@ def test_the_choice_shows_losses_with_honest_digits(cancer: dict[str, Any]) -> N
 def test_the_summary_says_what_is_true(cancer: dict[str, Any]) -> None:
     fitted = fit_cancer()
     summary = cancer["summary"]
-    accuracy = fitted.scores["Accuracy"][1]
-    assert accuracy is not None
+    accuracy = find_state(cancer, 4)["scores"]["Accuracy"]
     low, high = find_wilson_interval(accuracy, len(fitted.test), 0.95)
     assert summary["title"] == "Predicting diagnosis with 4 of 30 features"
     assert f"is predicted right in {100 * accuracy:.1f}% of 143 rows that the model has not seen" in summary["result"]
@@ -116,7 +113,7 @@ def test_a_number(tmp_path: Path) -> None:
     fitted, data = fit_diabetes(), gather_report(fit_diabetes(), resamples=0)
     y, train = fitted.y[fitted.test], fitted.y[fitted.train]
     state = data["states"][data["chosen"]]
-    prediction = fitted.model.predict(fitted.data.X[fitted.test])
+    prediction = fitted.chosen.predict(fitted.training.encode(fitted.data.X, fitted.test))
     assert state["scores"]["R²"] == pytest.approx(metrics.r2_score(y, prediction))
     np.testing.assert_allclose(state["predictions"][0], prediction, rtol=1e-4)
     np.testing.assert_allclose(data["predictions"]["truth"], y)
@@ -132,7 +129,7 @@ def test_histograms_count_the_rows_of_each_class(cancer: dict[str, Any]) -> None
     feature = cancer["states"][cancer["chosen"]]["drawn"][0]
     drawn = cancer["distributions"][str(feature)]
     for name, fractions in zip(("benign", "malignant"), drawn["densities"], strict=True):
-        values = fitted.data.X[fitted.y == name, feature]
+        values = fitted.data.X.to_numpy(dtype=float)[fitted.y == name, feature]
         counts, _ = np.histogram(values, bins=len(fractions), range=(drawn["edges"][0], drawn["edges"][-1]))
         np.testing.assert_allclose(fractions, counts / len(values), atol=2e-3)
 
@@ -162,7 +159,7 @@ def test_without_held_out_rows_and_without_features() -> None:
     )  # fmt: skip
     assert "better on the rows it was fitted to" in data["summary"]["hint"]
     assert "Without any feature" in data["summary"]["result"]
-    assert data["scores"]["heads"] == ["Score", "Training rows"]
+    assert data["scores"]["heads"] == ["Score", "Training"]
 
 
 @pytest.mark.parametrize("options", [{"task": "poisson"}, {"task": "huber"}, {"criterion": "bic"}])
@@ -208,7 +205,7 @@ def test_worth_and_intervals_are_those_of_inference() -> None:
     fitted = fit(data="diabetes", k=3, alpha=0.0)
     data = gather_report(fitted, resamples=10)
     state = data["states"][0]
-    X, y = fitted.data.X[fitted.train], fitted.y[fitted.train]
+    X, y = fitted.data.X.to_numpy(dtype=float), fitted.y
     selected = np.flatnonzero(fitted.model.support_).tolist()
 
     def sum_squares(features: list[int]) -> float:
@@ -224,16 +221,15 @@ def test_worth_and_intervals_are_those_of_inference() -> None:
         best = each["substitutes"][0]
         cost = (sum_squares([*others, names.index(best["name"]["text"])]) - sum_squares(selected)) / explained
         assert best["cost"] == pytest.approx(cost, rel=1e-3)
-    summary = fitted.model.summary(X, y, resamples=10)
+    summary = fitted.model.summary(resamples=10, feature_names=range(X.shape[1]))
     for row in state["table"]["rows"]:
         feature = names.index(row["name"]["text"])
-        low, high = summary.features.loc[f"x{feature}", ["low", "high"]] * fitted.scaler.scale_[feature]
+        low, high = summary.features.loc[feature, ["low", "high"]] * fitted.scaler.scale_[feature]
         largest = max(abs(other["values"][0] / other["bars"][0]) for other in state["table"]["rows"])
         np.testing.assert_allclose(row["spread"], np.clip(np.array([low, high]) / largest, -1, 1), atol=2e-3)
         assert row["values"][1] == pytest.approx(high - low, rel=1e-3)
-    interval = score_interval(
-        "r2", fitted.y[fitted.test], fitted.model.predict(fitted.data.X[fitted.test]), resamples=1000
-    )
+    prediction = fitted.chosen.predict(fitted.training.encode(fitted.data.X, fitted.test))
+    interval = score_interval("r2", y[fitted.test], prediction, resamples=1000)
     assert state["cards"][1]["note"] == f"95% interval {interval.low:.3f} to {interval.high:.3f}"
 
 
