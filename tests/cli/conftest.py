@@ -1,12 +1,12 @@
-"""Reports of the tests take few resamples: they test what is shown, not how good an interval is."""
+"""Fits of the tests take few resamples: they test what is shown, not how good an interval is."""
 
 from __future__ import annotations
 
 import pytest
 
-from ksparse.cli.reporting import inferred
+from ksparse.cli import settings
 
 
 @pytest.fixture(autouse=True)
 def take_few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inferred, "RESAMPLES", 2)
+    monkeypatch.setattr(settings, "RESAMPLES", 2)

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from .._types import AnyArray, Array, IntArray
 from ..estimators import SparseLinearModel
-from ..inference import Summary, orient
+from ..inference import Summary, orient, rename_features
 from ..wording import escape_control
 from .data import Data, split_names
 from .encoded_model import EncodedModel, encode_training
@@ -104,17 +104,20 @@ class FittedModel:
         return StandardScaler(with_mean=False).fit(getattr(self.features, "to_numpy", lambda: self.features)())
 
     @cached_property
-    def summary(self) -> Summary:
-        """What is known about the final model, with intervals from resamples."""
-        intervals = "bootstrap" if self.settings.resamples else None
-        found = self.model.summary(
-            intervals=intervals,
+    def numbered_summary(self) -> Summary:
+        """What is known about the final model, with intervals from resamples; features are called by their numbers."""
+        return self.model.summary(
+            intervals="bootstrap" if self.settings.resamples else None,
             resamples=max(self.settings.resamples, 1),
-            feature_names=None if self.final.encoder is not None else self.names,
+            feature_names=range(self.model.n_features_in_),
             random_state=self.settings.seed,
             n_jobs=self.settings.jobs,
         )
-        return orient(found, self.sign)
+
+    @property
+    def summary(self) -> Summary:
+        """The same with the names of features, and for the class of --positive."""
+        return orient(rename_features(self.numbered_summary, self.names), self.sign)
 
     def find_models(self, k: int) -> tuple[EncodedModel, EncodedModel]:
         """The models with k features: as it was fitted to the training rows, and as it is fitted to all of them."""

@@ -18,7 +18,7 @@ from ..solvers import MAX_EFFORT
 from .argument_types import EFFORT, FOLDER, JOBS, MAX_MEMORY, MEMORY, SEED, make_type
 from .graph_parsing import add_graph, find_graph_command
 from .reading_options import add_reading_options, take_reading_options
-from .settings import FILES, FOLDS, TASKS, Settings
+from .settings import FILES, FOLDS, RESAMPLES, TASKS, Settings
 from .streams import write_error, write_output
 
 FIT = """Fit a model with k features; print them with their coefficients, and scores on
@@ -170,7 +170,7 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
         type=RESAMPLE_COUNT,
         metavar="N",
         help="bootstrap resamples of the rows, on which the features are selected again, for intervals and frequencies"
-        f" (default {Settings.resamples}; 0: none)",
+        f" (default {RESAMPLES}; 0: none)",
     )
     add("--always", **columns, help="features to select in any case; they count towards k")
     add("--drop", **columns, help="columns to leave out")

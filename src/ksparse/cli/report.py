@@ -29,7 +29,7 @@ def render_report(fitted: FittedModel, *, day: date | None = None, resamples: in
     day : date, optional
         The date of the page; without it, the page has none.
     resamples : int, optional
-        Bootstrap resamples for intervals of coefficients, by default 100; none if 0.
+        Bootstrap resamples for intervals of coefficients, by default those of the settings; none if 0.
     """
     data = gather_report(fitted, day, resamples=resamples)
     environment = Environment(

@@ -11,6 +11,8 @@ from .. import estimators, selection
 from .files.options import ReadingOptions
 
 FOLDS = 5
+#: Bootstrap resamples by default.
+RESAMPLES = 100
 #: What ``fit --out`` writes.
 FILES = ("model.json", "features.csv", "predictions.csv", "report.html")
 
@@ -35,7 +37,7 @@ class Settings:
     class_weight: str | None = None
     refit_all: bool = True
     nested: bool | None = None
-    resamples: int = 100
+    resamples: int = field(default_factory=lambda: RESAMPLES)
     effort: int = 0
     seed: int = 0
     jobs: int | None = None

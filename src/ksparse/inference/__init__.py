@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from .baselines import BaselineComparison, compare_with_baseline
     from .repeated_cross_validation import CrossValidatedScores, repeat_cross_validation
     from .score_intervals import ScoreInterval, score_interval
-    from .summaries import Summary, orient
+    from .summaries import Summary, orient, rename_features
     from .summarized import Summarized
     from .summarizing import summarize
 
@@ -20,6 +20,7 @@ __all__ = [
     "Summary",
     "compare_with_baseline",
     "orient",
+    "rename_features",
     "repeat_cross_validation",
     "score_interval",
     "summarize",
@@ -35,6 +36,7 @@ __getattr__ = import_when_used(
         "Summary": ".summaries",
         "compare_with_baseline": ".baselines",
         "orient": ".summaries",
+        "rename_features": ".summaries",
         "repeat_cross_validation": ".repeated_cross_validation",
         "score_interval": ".score_intervals",
         "summarize": ".summarizing",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from io import StringIO
@@ -225,6 +225,24 @@ class Summary:
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         table = self.tabulate().rename_axis(index=None)
         return f"<p>{escape(self.title)}</p>{table.to_html(escape=True, border=0)}<ul>{notes}</ul>"
+
+
+def rename_features(found: Summary, names: Sequence[Any]) -> Summary:
+    """A summary in which features are numbers, with their names."""
+
+    def name(unit: Any) -> Any:
+        return unit if found.grouped or unit is None or unit != unit else names[int(unit)]
+
+    features, units, replacements = found.features.copy(), found.units.copy(), found.replacements.copy()
+    features.index = pd.Index(
+        [names[int(feature)] for feature in features.index], name=features.index.name, dtype=object
+    )
+    units.index = pd.Index([name(unit) for unit in units.index], name=units.index.name, dtype=object)
+    for table in (features, units, replacements):
+        for column in table.columns:
+            if (column[0] if isinstance(column, tuple) else column) in ("unit", "replacement"):
+                table[column] = [name(unit) for unit in table[column]]
+    return replace(found, features=features, units=units, replacements=replacements)
 
 
 def orient(found: Summary, sign: float) -> Summary:

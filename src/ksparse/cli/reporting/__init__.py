@@ -38,7 +38,7 @@ def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: in
     day : date, optional
         When it was made; by default the page has no date.
     resamples : int, optional
-        Bootstrap resamples for intervals of coefficients, by default `inferred.RESAMPLES`; none if 0.
+        Bootstrap resamples for intervals of coefficients, by default those of the settings; none if 0.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: in
         Strings, numbers, None, lists and dictionaries with keys of text. All texts are without control characters,
         and are texts, not markup.
     """
-    resamples = inferred.RESAMPLES if resamples is None else resamples
+    resamples = fitted.settings.resamples if resamples is None else resamples
     source = take_source(fitted)
     shown, drawn = choose_predicted_rows(source), choose_drawn(source)
     summaries = inferred.summarize_models(source, resamples)

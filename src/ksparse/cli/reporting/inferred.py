@@ -14,8 +14,6 @@ from .source import Source, ignore_overflow, is_usable
 
 #: Numbers in X up to which the worth of features is computed for all models, and the chosen one is fitted to resamples.
 MOST_NUMBERS = 2_000_000
-#: Bootstrap resamples for the intervals of coefficients.
-RESAMPLES = 100
 #: Features whose worth is listed.
 MOST_VALUED = 30
 #: Held-out rows up to which scores get intervals by bootstrap, and those up to which all models get them.
@@ -63,6 +61,9 @@ def summarize_models(source: Source, resamples: int) -> dict[int, Summary]:
     options: dict[str, Any] = {"feature_names": list(range(len(source.names))), "random_state": source.seed}
     summaries = {}
     for k in source.models if small else [source.k]:
+        if k == source.k and resamples == source.fit.settings.resamples:
+            summaries[k] = source.fit.numbered_summary
+            continue
         intervals = "bootstrap" if k == source.k and small and single and resamples else None
         summaries[k] = source.models[k].summary(intervals=intervals, resamples=max(1, resamples), **options)
     return summaries
