@@ -17,7 +17,7 @@ from ..limits import FEATURE_COST, ROW_COST
 from .errors import InputError, check_memory, choose_limit, quote, quote_list, quote_path
 from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix, open_table
 from .svmlight import EXAMPLE, FeatureNumbers, load_svmlight
-from .target import Target
+from .target import Target, suggest_survival_analysis
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def load_training_data(
         table.source,
         frame.iloc[rows, features].reset_index(drop=True).copy(),  # columns of one type in one block
         found,
-        (*table.notes, *found.notes),
+        (*table.notes, *found.notes, *suggest_survival_analysis(target, table.names)),
         identifiers,
         max_memory=max_memory,
     )

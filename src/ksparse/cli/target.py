@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,10 @@ MAX_INTEGER_CLASSES = 10
 ROWS_OF_A_CLASS = 5
 #: Whole numbers from 0 on are probably counts if their mean is below this.
 LARGEST_MEAN_COUNT = 50
+
+#: Usual names of the time until an event, and of what says whether the event came.
+TIMES = frozenset(["time", "week", "weeks", "days", "months", "futime", "survtime", "survival", "followup", "os_time"])
+EVENTS = frozenset(["status", "event", "cens", "censored", "death", "dead", "died", "arrest", "fustat", "relapse"])
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,19 @@ class Target:
     def is_text(self) -> bool:
         """Whether the values are labels that are not numbers."""
         return self.values.dtype == object
+
+
+def suggest_survival_analysis(target: str, names: Sequence[str]) -> tuple[str, ...]:
+    """A note for a target that is a time until an event, or that event, if the table has the other too."""
+    for ours, theirs in ((TIMES, EVENTS), (EVENTS, TIMES)):
+        others = [name for name in names if name.lower() in theirs and name != target]
+        if target.lower() in ours and others:
+            time, event = (target, others[0]) if ours is TIMES else (others[0], target)
+            return (
+                f"If {quote(time)} is a time until an event and {quote(event)} says whether it came, survival analysis is"
+                " needed, which ksparse does not have: times that were cut off are taken for complete ones",
+            )
+    return ()
 
 
 def choose_task(target: Target, option: str) -> tuple[Task, AnyArray, str, tuple[str, ...]]:

@@ -222,8 +222,9 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def fit_samples(self: E, samples: Samples) -> E:
         """Fit the model with k units to validated samples."""
-        advice = f"{type(self).__name__}CV chooses it" if isinstance(self.k, str) else ""
-        k = check_number_of_units(self.k, self.unit_name, advice)
+        given: Any = self.k
+        advice = f"{type(self).__name__}CV chooses it" if isinstance(given, str) else ""
+        k = check_number_of_units(given, self.unit_name, advice)
         objective, penalty = self.prepare(samples), self.get_refit_penalty()
         sparsity = self.build_sparsity(objective, k)
         start = self.choose_start(objective)

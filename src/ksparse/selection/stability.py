@@ -152,6 +152,13 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         )
         self.frequencies_: Array = _to_matrix(frequencies, self.n_features_in_) if self._has_edges() else frequencies
         self.support_ = self.frequencies_ >= self.threshold_ - 1e-12
+        if not self.support_.any():
+            warnings.warn(
+                f"none is selected on a fraction of {self.threshold_:g} of the halves; the largest fraction is "
+                f"{self.frequencies_.max():g}: a smaller threshold, or fewer features to select on each half, gives some",
+                UserWarning,
+                stacklevel=2,
+            )
         return self
 
     def _check_data(self, X: Any, y: Any) -> tuple[Any, AnyArray | None]:
