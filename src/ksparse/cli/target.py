@@ -86,8 +86,8 @@ def suggest_survival_analysis(target: str, names: Sequence[str]) -> tuple[str, .
         if target.lower() in ours and others:
             time, event = (target, others[0]) if ours is TIMES else (others[0], target)
             return (
-                f"If {quote(time)} is a time until an event and {quote(event)} says whether it came, survival analysis is"
-                " needed, which ksparse does not have: times that were cut off are taken for complete ones",
+                f"If {quote(time)} is a time until an event and {quote(event)} says whether it came, survival analysis"
+                " is needed, which ksparse does not have: times that were cut off are taken for complete ones",
             )
     return ()
 

@@ -155,7 +155,7 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         if not self.support_.any():
             warnings.warn(
                 f"none is selected on a fraction of {self.threshold_:g} of the halves; the largest fraction is "
-                f"{self.frequencies_.max():g}: a smaller threshold, or fewer features to select on each half, gives some",
+                f"{self.frequencies_.max():g}: lower the threshold, or select fewer on each half",
                 UserWarning,
                 stacklevel=2,
             )
