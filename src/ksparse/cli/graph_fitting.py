@@ -131,7 +131,9 @@ def _count_frequencies(model: SparsePrecision, data: GraphData, settings: GraphS
     halves = StabilitySelection(
         fix_choice(model), n_pairs=settings.stability or 1, random_state=settings.seed, n_jobs=settings.jobs
     )
-    return halves.fit(data.frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that no edge is stable: frequencies are shown
+        return halves.fit(data.frame)
 
 
 def _warn_of_choice(model: SparsePrecision) -> list[str]:
