@@ -163,7 +163,7 @@ def test_a_fit_and_predictions(tmp_path: Path, capsys: pytest.CaptureFixture[str
         "0.1",
     ]
     out = accepted(capsys, *fit, "--test", "0", "--out", tmp_path / "o")
-    assert "24 rows, 30 features, target 'group'" in out
+    assert "24 rows, 30 columns, target 'group'" in out
     assert "gene 3" in out
     assert "Labels of 24 of 24 samples" in out
     out = accepted(capsys, "predict", tmp_path / "o" / "model.json", tmp_path / "a.csv", "--transpose")
