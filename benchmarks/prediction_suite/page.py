@@ -100,10 +100,18 @@ def render_page(folder: Path) -> str:
     parts = [INTRODUCTION, format_machine(folder), _render_totals(simulated, real)]
     if simulated:
         parts += [SIMULATION, *(_render_errors(simulated, size) for size in SIZES), _render_verdicts(simulated)]
-        parts += [_render_methods(simulated), METHODS]
+        parts += [_render_all_verdicts(simulated), _render_methods(simulated), METHODS]
     if real:
         parts += [REAL, _render_real_verdicts(real), _render_real(real)]
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
+
+
+EVERY_METHOD = """### The same target for every method
+
+In how many combinations of size and SNR each method is within one standard error of the best of all others, which is
+chosen after the fact, and geometric means of the relative test error over the SNRs of each size.
+
+"""
 
 
 def _read(folder: Path) -> tuple[dict[Any, Comparison], dict[str, Comparison]]:
@@ -170,6 +178,23 @@ def _render_verdicts(simulated: dict[Any, Comparison]) -> str:
     head = ["size", "SNR", "best peer", f"{ours} / best peer", "met", "strictly"]
     heads = [*head, f"features of {ours}", "of the best peer", "of the lasso"]
     return f"### {ours} and the best peer\n\nRatios of relative test errors.\n\n" + _make_table(heads, lines)
+
+
+def _render_all_verdicts(simulated: dict[Any, Comparison]) -> str:
+    """In how many cells each method would meet the target, and its mean over the cells of each size."""
+    cells = [one for one in simulated.values() if one.best is not None]
+    methods = [name for name in _list_methods(cells) if all(name in (one.ours, *one.peers) for one in cells)]
+    lines = []
+    for method in methods:
+        verdicts = [one.judge(method) for one in cells]
+        counts = [str(sum(found.is_met for found in verdicts)), str(sum(found.is_met_strictly for found in verdicts))]
+        means = []
+        for size in SIZES:
+            logs = [one.estimate(method).mean for (place, _), one in simulated.items() if place == size]
+            means.append(f"{np.exp(np.mean(logs)):.3f}" if logs else "—")
+        lines.append([method, *counts, *means])
+    head = ["", f"met, of {len(cells)}", "strictly", *SIZES]
+    return EVERY_METHOD + _make_table(head, lines)
 
 
 def _format_verdict(found: Difference) -> list[str]:

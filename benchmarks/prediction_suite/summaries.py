@@ -88,9 +88,9 @@ class Comparison:
         values = [(measure or self.measure)(row) for row in self.rows[method].values() if not row.failure]
         return _estimate(values)
 
-    def subtract(self, peer: str) -> Difference:
-        """Return the difference to a peer, on the data sets with answers of both."""
-        pairs = [(self.rows[self.ours][key], row) for key, row in self.rows[peer].items()]
+    def subtract(self, peer: str, method: str | None = None) -> Difference:
+        """Return the difference of ours, or of a method, to another one, on the data sets with answers of both."""
+        pairs = [(self.rows[method or self.ours][key], row) for key, row in self.rows[peer].items()]
         done = [(ours, other) for ours, other in pairs if not (ours.failure or other.failure)]
         found = _estimate([self.measure(ours) - self.measure(other) for ours, other in done])
         return Difference(peer, found.mean, found.error)
@@ -101,6 +101,11 @@ class Comparison:
         if self.ours not in self.rows or not self.peers:
             return None
         return self.subtract(min(self.peers, key=lambda name: self.estimate(name).mean))
+
+    def judge(self, method: str) -> Difference:
+        """The difference of any method to the best of the others, by the same rule as `best`."""
+        others = [name for name in (self.ours, *self.peers) if name != method]
+        return self.subtract(min(others, key=lambda name: self.estimate(name).mean), method)
 
 
 def _estimate(values: list[float]) -> Estimate:
