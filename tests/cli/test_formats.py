@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ksparse.cli import main
 from ksparse.cli.errors import InputError
 from ksparse.cli.reading import ReadingOptions, open_table
 from tests.real_data import needs_data
