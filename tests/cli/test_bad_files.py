@@ -53,7 +53,7 @@ FILES: dict[str, tuple[str, bytes, list[str], list[str]]] = {
     "infinite target": ("a.csv", with_cell(9, 2, "inf").encode(), [], ["target 'outcome'", "in 1 of 60 rows"]),
     "dates as target": ("a.csv", b"x,outcome\n1,2024-01-02\n2,2024-02-03\n", [], ["target 'outcome'", "dates"]),
     "texts as target": ("a.csv", table(numbers(), [f"p{i}" for i in range(60)]).encode(), [], ["60 classes in 60 rows"]),
-    "a copy of the target": ("a.csv", b"x,outcome\n1,a\n2,b\n" * 1 + b"1,a\n2,b\n" * 20, [], ["only column", "same values"]),
+    "a copy of the target": ("a.csv", b"x,outcome\n" + b"1,a\n2,b\n" * 40, [], ["only column", "same values"]),
     "--include": ("a.csv", GOOD.encode(), ["--include", "hight"], ["no column 'hight'", "--include", "'height'"]),
     "--positive": ("a.csv", class_table().encode(), ["--positive", "sick"], ["--positive names 'sick'", "'ill', 'well'"]),
     "--positive of numbers": ("a.csv", GOOD.encode(), ["--positive", "1"], ["--positive is for two classes"]),
