@@ -52,10 +52,20 @@ FILES: dict[str, tuple[str, bytes, list[str], list[str]]] = {
     "no target at all": ("a.csv", b"x,outcome\n1,\n2,NA\n", [], ["target 'outcome'", "missing in all rows"]),
     "infinite target": ("a.csv", with_cell(9, 2, "inf").encode(), [], ["target 'outcome'", "in 1 of 60 rows"]),
     "dates as target": ("a.csv", b"x,outcome\n1,2024-01-02\n2,2024-02-03\n", [], ["target 'outcome'", "dates"]),
-    "texts as target": ("a.csv", table(numbers(), [f"p{i}" for i in range(60)]).encode(), [], ["60 classes in 60 rows"]),
+    "texts as target": (
+        "a.csv",
+        table(numbers(), [f"p{i}" for i in range(60)]).encode(),
+        [],
+        ["60 classes in 60 rows"],
+    ),
     "a copy of the target": ("a.csv", b"x,outcome\n" + b"1,a\n2,b\n" * 40, [], ["only column", "same values"]),
     "--include": ("a.csv", GOOD.encode(), ["--include", "hight"], ["no column 'hight'", "--include", "'height'"]),
-    "--positive": ("a.csv", class_table().encode(), ["--positive", "sick"], ["--positive names 'sick'", "'ill', 'well'"]),
+    "--positive": (
+        "a.csv",
+        class_table().encode(),
+        ["--positive", "sick"],
+        ["--positive names 'sick'", "'ill', 'well'"],
+    ),
     "--positive of numbers": ("a.csv", GOOD.encode(), ["--positive", "1"], ["--positive is for two classes"]),
     "--class-weight": ("a.csv", GOOD.encode(), ["--class-weight", "balanced"], ["--class-weight is for classes"]),
     "text target": ("a.csv", class_table().encode(), ["--task", "huber"], ["target 'outcome'", "classification"]),
@@ -134,7 +144,12 @@ FILES: dict[str, tuple[str, bytes, list[str], list[str]]] = {
     "drop target": ("a.csv", GOOD.encode(), ["--drop", "outcome"], ["both --target and --drop"]),
     "always": ("a.csv", GOOD.encode(), ["--always", "nose"], ["--always", "'nose'"]),
     "always too many": ("a.csv", GOOD.encode(), ["--always", "age,dose", "--k", "1"], ["--always", "larger k"]),
-    "escapes": ("a.csv", b"\x1b[31mred,outcome\n1,1.5\n1,2.5\n1,4\n", ["--test", "0"], ["\\x1b[31mred: it has the same"]),
+    "escapes": (
+        "a.csv",
+        b"\x1b[31mred,outcome\n1,1.5\n1,2.5\n1,4\n",
+        ["--test", "0"],
+        ["\\x1b[31mred: it has the same"],
+    ),
 }
 
 

@@ -184,7 +184,10 @@ def test_without_networkx(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
         (lambda frame: frame[["a"]], "has 1 variable, and a graph needs two at least"),
         (lambda frame: frame.astype(str) + "x", "two at least: Left out (it is an identifier or free text"),
         (lambda frame: frame[:3], "leaves 3 rows and 6 variables for a graph"),
-        (lambda frame: frame * 0, "two at least: Left out (it has the same value in all rows): 'a', 'b', 'c', 'd', 'e', 'f'"),
+        (
+            lambda frame: frame * 0,
+            "two at least: Left out (it has the same value in all rows): 'a', 'b', 'c', 'd', 'e', 'f'",
+        ),
         (lambda frame: frame.corr().reset_index(), "is square and symmetric, as tables of covariances or correlations"),
     ],
 )

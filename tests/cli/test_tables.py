@@ -123,7 +123,9 @@ def test_copies_of_the_target_are_left_out_and_what_gives_it_away_is_pointed_at(
     kept = fit(capsys, tmp_path / "a.csv", "outcome", "--k", "1", "--alpha", "0.01", "--include", "diagnosis")
     assert "the target in other words" not in kept
     assert re.search(r"diagnosis alone predicts the target almost perfectly", kept)
-    clean = fit(capsys, tmp_path / "a.csv", "outcome", "--k", "1", "--alpha", "0.01", "--drop", "weeks in care,diagnosis")
+    clean = fit(
+        capsys, tmp_path / "a.csv", "outcome", "--k", "1", "--alpha", "0.01", "--drop", "weeks in care,diagnosis"
+    )
     assert "almost perfectly" not in clean
 
 
@@ -279,7 +281,9 @@ def test_a_model_without_skill_is_said_to_have_none(tmp_path: Path, capsys: pyte
     table = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
     table.assign(y=np.where(rng.random(200) < 0.3, "yes", "no")).to_csv(tmp_path / "a.csv", index=False)
     out = fit(capsys, tmp_path / "a.csv", "y", "--k", "2", "--alpha", "1")
-    assert re.search(r"^NO BETTER than always answering 'no': accuracy 0\.\d{3} against 0\.\d{3} on the test rows", out, re.M)
+    assert re.search(
+        r"^NO BETTER than always answering 'no': accuracy 0\.\d{3} against 0\.\d{3} on the test rows", out, re.M
+    )
     table.assign(y=rng.normal(size=200)).to_csv(tmp_path / "b.csv", index=False)
     out = fit(capsys, tmp_path / "b.csv", "y", "--k", "2", "--alpha", "1")
     assert re.search(r"^NO BETTER than always answering -?[\d.e-]+, the mean: R² ", out, flags=re.M)
