@@ -25,14 +25,17 @@ from sklearn.model_selection import train_test_split
 
 from ksparse import SparseLinearRegression
 from ksparse.cli import commands, main, report
+from ksparse.cli.settings import FILES
 from ksparse.persistence import load
 
 from .helpers import NAMES, accepted, class_table, good_table, numbers, refused, response, table
 
 
 def coefficients(out: str) -> dict[str, list[float]]:
-    """Names and numbers of the rows of the tables of coefficients."""
-    rows = re.findall(r"^(\S+(?: \S+)*) {2,}([+-][\d.e+-]+(?: +[+-][\d.e+-]+)*)$", out, flags=re.M)
+    """Names and first numbers of the rows of the table of features: the coefficient, and per standard deviation."""
+    table = re.findall(r"^Feature .*\n─+\n((?:.+\n)+)", out, flags=re.M)[0]
+    number = r"-?[\d.]\S*(?!\S| %)"
+    rows = re.findall(rf"^ *(\S+(?: \S+)*) {{2,}}({number}(?: {{2,}}{number})*)", table, flags=re.M)
     return {name: [float(number) for number in values.split()] for name, values in rows}
 
 
@@ -45,10 +48,11 @@ def test_built_in_data(capsys: pytest.CaptureFixture[str], data: str, feature: s
     assert feature in rows
     assert list(rows)[-1] == "(intercept)"
     assert len(rows) == 5
-    sizes = [abs(values[1]) for values in list(rows.values())[:-1]]
-    assert sizes == sorted(sizes, reverse=True)
+    losses = [float(loss) for loss in re.findall(r"^\S.* \d+ % +([\d.]+) % ", out, flags=re.M)]
+    assert len(losses) == 4
+    assert losses == sorted(losses, reverse=True)
     assert "with 4 of" in out
-    assert re.search(rf"^{score} +0\.\d{{3}} +0\.\d{{3}}$", out, flags=re.M)
+    assert re.search(rf"^{score} +0\.\d{{3}} +0\.\d{{3}} +0\.\d{{3}} to 0\.\d{{3}}$", out, flags=re.M)
     assert re.search(r"^Solver: converged: .*; \d+ iterations?, [\d.]+ s", out, flags=re.M)
     assert all(line == line.rstrip() for line in out.splitlines())
 
@@ -87,14 +91,15 @@ def test_every_way_to_write_a_table_reads_the_same(
     X = numbers()
     direct = SparseLinearRegression(k=2).fit(X, response(X))
     model: Any = load(tmp_path / "o" / "model.json")
-    np.testing.assert_allclose(model.coef_, direct.coef_, rtol=1e-6)
-    np.testing.assert_allclose(model.intercept_, direct.intercept_, rtol=1e-6)
+    np.testing.assert_allclose(model[-1].coef_, direct.coef_, rtol=1e-6)
+    np.testing.assert_allclose(model[-1].intercept_, direct.intercept_, rtol=1e-6)
     assert model.feature_names_in_.tolist() == NAMES
     rows = coefficients(out)
     assert set(rows) == {"dose", "weight", "(intercept)"}
     for feature in ("dose", "weight"):
         column = NAMES.index(feature)
-        np.testing.assert_allclose(rows[feature], direct.coef_[column] * np.array([1, X[:, column].std()]), rtol=1e-3)
+        expected = direct.coef_[column] * np.array([1, X[:, column].std()])
+        np.testing.assert_allclose(rows[feature][:2], expected, rtol=1e-3)
 
 
 def test_parquet_reads_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,6 +112,7 @@ def test_parquet_reads_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[st
     first = accepted(capsys, "fit", tmp_path / "a.csv", *options)
     second = accepted(capsys, "fit", tmp_path / "a.parquet", *options)
     assert coefficients(first) == coefficients(second)
+    assert "Left out: count (it numbers the rows from 0 to 59)" in second
     parquet.write_table(arrow.table(columns | {"outcome": X[:, 1] > 0}), tmp_path / "b.parquet")
     assert "the target is true or false" in accepted(capsys, "fit", tmp_path / "b.parquet", *options)
     text = arrow.array(np.where(X[:, 1] > 0, "up", "down")).dictionary_encode()
@@ -165,14 +171,15 @@ def test_every_task_can_be_asked_for(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_true_and_false_columns_are_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
-        f"{flag},{number},{2.5 * (flag == 'True') + 0.01 * number}"
+        f"{flag},{number / 2},{2.5 * (flag == 'True') + 0.01 * number}"
         for number, flag in enumerate(["True", "False", "False"] * 9)
     ]
     (tmp_path / "a.csv").write_text("flag,x,y\n" + "\n".join(rows))
     assert coefficients(accepted(capsys, "fit", tmp_path / "a.csv", "--target", "y"))["flag"][0] == pytest.approx(2.5)
     (tmp_path / "a.csv").write_text("flag,x,y\n" + "\n".join([*rows, "maybe,1,2"]))
-    line = refused(capsys, "fit", tmp_path / "a.csv", "--target", "y")
-    assert "'flag' has text in 1 row (first 'maybe' on line 29)" in line
+    out = accepted(capsys, "fit", tmp_path / "a.csv", "--target", "y", "--k", "2", "--resamples", "0")
+    assert "Text as categories: flag (2 values, rare ones together)" in out
+    assert coefficients(out)["flag=True"][0] == pytest.approx(2.5, abs=0.1)
 
 
 def test_always_drop_and_large_k(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,7 +188,7 @@ def test_always_drop_and_large_k(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "noise, or so" in coefficients(accepted(capsys, *start, "--k", "2", "--always", "noise, or so"))
     out = accepted(capsys, *start, "--k", "9", "--drop", "age,height", "--drop", "noise, or so")
     assert set(coefficients(out)) == {"dose", "weight", "(intercept)"}
-    assert "--k 9 is more than the 2 features" in out
+    assert "--k 9 is more than the 2 columns" in out
 
 
 def test_k_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
@@ -229,7 +236,8 @@ def test_three_classes_have_a_column_each(tmp_path: Path, capsys: pytest.Capture
     out = accepted(
         capsys, "fit", tmp_path / "iris.csv", "--target", "species", "--k", "auto", "--out", tmp_path / "results"
     )
-    assert re.search(r"^Coefficient +setosa +versicolor +virginica$", out, flags=re.M)
+    heads = [f"coefficient {name}" for name in ("setosa", "versicolor", "virginica")]
+    assert re.search(rf"^Feature +{' +'.join(heads)} +selected +loss without$", out, flags=re.M)
     assert all(len(row) == 3 for row in coefficients(out).values())
     page = (tmp_path / "results" / "report.html").read_text()
     assert "<script>alert" not in page
@@ -245,7 +253,7 @@ def test_three_classes_have_a_column_each(tmp_path: Path, capsys: pytest.Capture
 def test_the_report_of_a_regression(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = accepted(capsys, "fit", "diabetes", "--out", tmp_path / "a" / "b")
     assert f"Wrote {tmp_path}/a/b/report.html" in out
-    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == ["model.json", "report.html"]
+    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == sorted(FILES)
     assert "Predicting progression with" in (tmp_path / "a" / "b" / "report.html").read_text()
     assert json.loads((tmp_path / "a" / "b" / "model.json").read_text())["about"]["target"] == "progression"
 
@@ -277,7 +285,7 @@ def test_a_failure_leaves_nothing_behind(
         130 if where == "interrupt" else 2
     )
     captured = capsys.readouterr()
-    assert "with 5 of 10 features" in captured.out  # the work is not lost
+    assert "with 5 of 10 columns" in captured.out  # the work is not lost
     assert re.fullmatch(r"ksparse: .*(No space left on device|interrupted).*\n", captured.err)
     found = sorted(path.name for path in tmp_path.rglob("*"))
     assert found == (["a", "b", "report.html"] if existing else [])
@@ -290,7 +298,7 @@ def test_the_current_folder_may_be_written_to(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     accepted(capsys, "fit", "diabetes", "--out", ".")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.json", "report.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
 
 
 @pytest.mark.slow
@@ -328,7 +336,7 @@ def test_pipes_get_plain_text_and_may_close() -> None:
     done = run("ksparse fit", COLUMNS="20", FORCE_COLOR="", TERM="xterm-256color")
     assert done.returncode == 0
     assert b"\x1b" not in done.stdout
-    assert b"Data: breast-cancer, 569 rows, 30 features, target 'diagnosis'\n" in done.stdout
+    assert b"Data: breast-cancer, 569 rows, 30 columns, target 'diagnosis'\n" in done.stdout
     assert done.stderr == b""
     done = run("ksparse fit --help | true")
     assert b"Traceback" not in done.stderr

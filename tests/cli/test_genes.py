@@ -163,11 +163,14 @@ def test_a_fit_and_predictions(tmp_path: Path, capsys: pytest.CaptureFixture[str
         "0.1",
     ]
     out = accepted(capsys, *fit, "--test", "0", "--out", tmp_path / "o")
-    assert "24 rows, 30 features, target 'group'" in out
+    assert "24 rows, 30 columns, target 'group'" in out
     assert "gene 3" in out
     assert "Labels of 24 of 24 samples" in out
     out = accepted(capsys, "predict", tmp_path / "o" / "model.json", tmp_path / "a.csv", "--transpose")
-    assert np.mean([line.split(",")[0] for line in out.splitlines()[1:]] == LABELS) > 0.8
+    head, *rows = [line.split(",") for line in out.splitlines()]
+    assert head[1] == "prediction"
+    assert [row[0] for row in rows] == LABELS.index.tolist()  # the names of samples come first
+    assert np.mean([row[1] for row in rows] == LABELS) > 0.8
 
 
 def test_a_hint_that_features_are_in_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.model_selection import KFold
@@ -18,12 +19,17 @@ from ksparse.cli.data import Data
 from ksparse.cli.errors import InputError
 from ksparse.cli.fitting import FittedModel, fit_model
 from ksparse.cli.settings import TASKS, Settings
+from ksparse.cli.target import Target
 
 from .helpers import NAMES, accepted, numbers, response
 
 
 def data_of(X: Any, y: Any) -> Data:
-    return Data("a.csv", X, NAMES, "outcome", np.asarray(y, dtype=np.float64))
+    """A table of numbers, or the features of an svmlight file."""
+    target = Target("outcome", np.asarray(y, dtype=np.float64), np.ones(len(y), dtype=bool))
+    if sparse.issparse(X):
+        return Data("a.svm", X, target, first_index=1)
+    return Data("a.csv", pd.DataFrame(X, columns=NAMES), target)
 
 
 def fit(X: Any, y: Any, **settings: Any) -> FittedModel:
@@ -56,7 +62,8 @@ def test_coefficients_are_those_of_standardized_features_in_the_units_of_the_dat
     np.testing.assert_allclose(np.ravel(fitted.model.coef_) * scaler.scale_, np.ravel(direct.coef_), rtol=1e-6)
     np.testing.assert_allclose(fitted.coefficients(standardize=True)[0], np.ravel(direct.coef_), rtol=1e-6)
     np.testing.assert_allclose(fitted.intercepts(standardize=True), direct.intercept_, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(fitted.model.predict(X), direct.predict(scaler.transform(X)), rtol=1e-6)
+    found = fitted.predict_rows(np.arange(len(y))).prediction
+    np.testing.assert_allclose(found, direct.predict(scaler.transform(X)), rtol=1e-6)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -63,7 +63,7 @@ BAD_FOLDERS = {
     "report is a pipe": "report.html there is a pipe",
     "report goes astray": "report.html there: it is a link to a place in",
     "model in a loop": "model.json there: ",
-    "one file": "model.json and report.html are links to one file",
+    "one file": "model.json and features.csv and predictions.csv and report.html are links to one file",
 }
 
 
@@ -79,7 +79,8 @@ def test_bad_places_for_reports(
     (tmp_path / "report goes astray" / "report.html").symlink_to("nowhere/file")
     (tmp_path / "model in a loop" / "model.json").symlink_to("model.json")
     (tmp_path / "one file" / "model.json").symlink_to("../file")
-    (tmp_path / "one file" / "report.html").symlink_to("../file")
+    for name in ("features.csv", "predictions.csv", "report.html"):
+        (tmp_path / "one file" / name).symlink_to("../file")
     before = sorted(tmp_path.rglob("*"))
     monkeypatch.setattr(commands, "load_training_data", pytest.fail)
     line = refused(capsys, "fit", "--out", tmp_path / name)

@@ -16,6 +16,7 @@ import pytest
 
 import ksparse
 from ksparse.cli import main, program
+from ksparse.cli.settings import FILES
 from ksparse.cli.streams import occupy_descriptors, prepare_streams, write_error, write_output
 from tests.cli.helpers import accepted
 
@@ -81,7 +82,7 @@ def test_files_are_written_without_an_output(
             folder, file = tmp_path / "-".join(closed), tmp_path / f"{len(closed)}.csv"
             assert main([*fit, "--out", str(folder)]) == 0
             assert main(["predict", str(model), str(data), "--out", str(file)]) == 0
-        assert sorted(path.name for path in folder.iterdir()) == ["model.json", "report.html"]
+        assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
         assert file.read_text().count("\n") == 3
     assert capsys.readouterr().err == ""
 
@@ -110,7 +111,7 @@ def test_streams_that_a_shell_closes(redirection: str, tmp_path: Path) -> None:
     fit = ("fit", "diabetes", "--k", "1", "--alpha", "0")
     done = run_closed(redirection, *fit, "--out", str(tmp_path / "out"))
     assert (done.returncode, done.stderr) == (0, "")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["model.json", "report.html"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
     done = run_closed(redirection, *fit)
     says = f"ksparse: {CLOSED}; give --out DIR to write a report and the model\n"
     without_output = ">&-" in redirection.split()
@@ -121,7 +122,8 @@ def test_streams_that_a_shell_closes(redirection: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_no_file_gets_the_number_of_a_closed_stream() -> None:
-    program = "import os; from ksparse.cli.streams import *; occupy_descriptors(); os._exit(os.open('.', os.O_RDONLY))"
+    program = "import os; from ksparse.cli.settings import FILES
+from ksparse.cli.streams import *; occupy_descriptors(); os._exit(os.open('.', os.O_RDONLY))"
     for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
         done = subprocess.run(["bash", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, program], check=False)
         assert done.returncode >= 3
@@ -211,7 +213,7 @@ def test_predictions_that_are_too_large_are_counted(tmp_path: Path, capsys: pyte
     (tmp_path / "new.csv").write_text("a,b\n1,1\n1e6,1\n1e90,2\n-1e90,3\n")
     assert main(["predict", str(tmp_path / "model.json"), str(tmp_path / "new.csv")]) == 0
     captured = capsys.readouterr()
-    assert captured.out.split()[2:] == ["inf", "inf", "0.0"]
+    assert captured.out.split()[2:] == ["inf", "inf", "0"]
     assert captured.err == (
         "ksparse: 2 of 4 rows have predictions that are not finite: they are too large for a number\n"
     )
@@ -231,10 +233,13 @@ def test_probabilities_that_are_not_numbers_are_counted(tmp_path: Path, capsys: 
 
 @pytest.mark.parametrize("task", ["huber", "regression", "poisson"])
 def test_one_row_has_no_score(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "one.svm").write_text("3 1:1 2:2\n")
+    options = ["--task", task, "--test", "0", "--k", "1", "--alpha", "0"]
+    out = accepted(capsys, "fit", tmp_path / "one.svm", *options)
+    assert re.search(rf"^{re.escape('D² (deviance)' if task == 'poisson' else 'R²')} +–$", out, flags=re.M)
     (tmp_path / "one.csv").write_text("a,b,y\n1,2,3\n")
-    options = ["--target", "y", "--task", task, "--test", "0", "--k", "1", "--alpha", "0"]
-    out = accepted(capsys, "fit", tmp_path / "one.csv", *options)
-    assert f"{'D² (deviance)' if task == 'poisson' else 'R²'} " in out
+    line = refused(capsys, "fit", tmp_path / "one.csv", "--target", "y", *options)
+    assert "no column of the table can be used: a: it has the same value in all rows" in line
 
 
 @pytest.mark.parametrize("asked", [False, True])

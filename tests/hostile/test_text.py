@@ -156,8 +156,8 @@ def test_long_names_are_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.slow
 def test_many_columns_are_not_all_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"column {j}" for j in range(3000)]
-    cells = ",".join(["text"] * 3000)
-    (tmp_path / "a.csv").write_text(",".join(names) + ",y\n" + f"{cells},1\n" * 3)
+    rows = [",".join([f"text {row}"] * 3000) + f",{row}\n" for row in range(30)]
+    (tmp_path / "a.csv").write_text(",".join(names) + ",y\n" + "".join(rows))
     for options in (["--target", "y"], ["--target", "nothing like it"], []):
         line = refused(capsys, "fit", tmp_path / "a.csv", *options)
         assert len(line) < 2000

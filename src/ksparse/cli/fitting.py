@@ -217,7 +217,8 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     )
     units = len(dict.fromkeys(training.columns))
     if settings.k is not None and settings.k > units:
-        notes.append(f"--k {settings.k} is more than the {units} features, so all of them may be selected")
+        unit = "feature" if training.encoder is None else "column"
+        notes.append(f"--k {settings.k} is more than the {units} {unit}{'s' * (units != 1)}, which may all be selected")
     notes += _describe_choice(training.estimator, units)
     return FittedModel(
         data,

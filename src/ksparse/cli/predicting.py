@@ -177,9 +177,9 @@ def _describe_unreadable(unreadable: Mapping[str, Mask], usable: Mask) -> tuple[
     counts = [f"{quote(name)} ({int(rows.sum())})" for name, rows in list(unreadable.items())[:MOST_NAMES]]
     more = f", … and {len(unreadable) - MOST_NAMES} more" if len(unreadable) > MOST_NAMES else ""
     first = int(np.argmin(usable)) + 1
-    rows = "row has" if empty == 1 else "rows have"
+    have = "has" if empty == 1 else "have"
     return (
-        f"{empty} of {len(usable)} {rows} no prediction (first row {first}): a value that the model needs is"
+        f"{empty} of {len(usable)} rows {have} no prediction (first row {first}): a value that the model needs is"
         f" missing, or is none that it knows, in {', '.join(counts)}{more}",
     )
 

@@ -189,7 +189,7 @@ def list_score_names(task: Task, y: AnyArray) -> list[str]:
 
 
 def validate(model: EncodedModel, X: Any, y: AnyArray, task: Task, jobs: int | None) -> CrossValidatedScores | None:
-    """Scores by folds in each of which all is chosen anew; None if there are too few rows for that."""
+    """Scores by folds in each of which all is chosen anew; None if there are too few rows, or a score is not defined."""
     counts = np.unique(y, return_counts=True)[1] if task.has_classes else np.array([len(y)])
     if counts.min() < LEAST_OF_A_CLASS_IN_FOLDS:
         return None
@@ -199,4 +199,6 @@ def validate(model: EncodedModel, X: Any, y: AnyArray, task: Task, jobs: int | N
     scorers = [SCORERS[name][0] for name in list_score_names(task, y) if name in SCORERS]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of scores that a fold does not define
-        return repeat_cross_validation(estimator, X, y, cv=FOLDS, repeats=1, scoring=scorers, n_jobs=jobs)
+        with suppress(ValueError):  # predictions that are not finite
+            return repeat_cross_validation(estimator, X, y, cv=FOLDS, repeats=1, scoring=scorers, n_jobs=jobs)
+    return None

@@ -66,8 +66,9 @@ class Target:
             known = ~np.isnan(values)
         remarks = [f"The target {quote(name)}: {remark}" for remark in kind.remarks]
         if not known.all():
-            rows = "row has" if (~known).sum() == 1 else "rows have"
-            remarks.insert(0, f"{int((~known).sum())} of {len(known)} {rows} no target and are left out")
+            missing = int((~known).sum())
+            said = "has no target and is left out" if missing == 1 else "have no target and are left out"
+            remarks.insert(0, f"{missing} of {len(known)} rows {said}")
         if not known.any():
             raise InputError(f"the target {quote(name)} is missing in all rows; choose another --target")
         values = values[known]
