@@ -1,4 +1,4 @@
-"""``ksparse fit --out`` is killed at random times: the folder has the old pair of files or the new one, each whole."""
+"""``ksparse fit --out`` is killed at random times: the folder has the old files or the new ones, each whole."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ksparse.cli.settings import FILES
 from ksparse.persistence import loads
 
 from .data import Choose
@@ -19,7 +20,7 @@ from .outcomes import demand
 
 __all__ = ["Kill", "check_kill", "draw_kill"]
 
-NAMES = {"model.json", "report.html"}
+NAMES = set(FILES)
 SIGNALS = ("SIGINT", "SIGTERM", "SIGKILL")
 #: How long a whole run may take.
 LONGEST_RUN = 60.0
@@ -43,7 +44,7 @@ def draw_kill(choose: Choose) -> Kill:
 
 
 def check_kill(case: Kill) -> None:
-    """After the kill, both files are old or both are new; after an interrupt, nothing else is there."""
+    """After the kill, all files are old or all are new; after an interrupt, nothing else is there."""
     with tempfile.TemporaryDirectory() as place:
         folder, old = Path(place) / "out", make_old_files()
         folder.mkdir()
@@ -86,7 +87,7 @@ def _check_folder(case: Kill, folder: Path, old: dict[str, bytes]) -> None:
     new = {name: (folder / name).read_bytes() for name in NAMES}
     changed = {name for name in NAMES if new[name] != old[name]}
     demand(changed in (set(), NAMES), f"only {changed} is new")
-    model = loads(new["model.json"])
+    model = loads(new["model.json"])[-1]
     demand(model.k == (2 if changed else 1), f"the model has k = {model.k}")
     demand(new["report.html"].rstrip().endswith(b"</html>"), "the report is not whole")
     # Nobody can clean up after SIGKILL.

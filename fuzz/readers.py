@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import ksparse
 from ksparse.cli import main
-from ksparse.cli.data import load_features, load_training_data
+from ksparse.cli.data import load_numbered_features, load_rows, load_training_data
 from ksparse.cli.errors import InputError
 from ksparse.persistence import dumps, loads
+from ksparse.tables import TableEncoder
 
 from .files import File
 from .outcomes import Failed, Refused, demand
@@ -60,12 +62,24 @@ def _read_data(file: File) -> None:
         path = Path(folder) / f"data.{file.format}"
         path.write_bytes(file.content)
         by_label = file.format.startswith("svm")
-        model = ksparse.SparseLinearRegression(k=1).fit([[1.0, 2.0], [2.0, 1.0]], [1.0, 2.0])
         with contextlib.suppress(InputError):
-            _check_features(load_features(str(path), model, [0, 1], 0 if by_label else None))
+            if by_label:
+                _check_features(load_numbered_features(str(path), [0, 1], 0))
+            else:
+                _, rows = load_rows(str(path), None, 2)
+                demand(rows.shape[1] == 2, "as many columns as the model has features")
         data = load_training_data(str(path), None if by_label else "y", [])
-        _check_features(data.X)
-        demand(data.X.shape[0] == len(data.y), "as many rows as targets")
+        demand(data.X.shape[0] == len(data.target.values) == data.target.known.sum(), "as many rows as targets")
+        demand(not pd.isna(data.target.values).any(), "rows without a target were read")
+        _check_features(data.X if by_label else _encode(data.X))
+
+
+def _encode(table: pd.DataFrame) -> Any:
+    """The features of a table; what cannot be used, or is too large a number, is refused in words for a user."""
+    try:
+        return TableEncoder().fit_transform(table).to_numpy()
+    except ValueError as error:
+        raise InputError(str(error)) from error
 
 
 def _check_features(X: Any) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 
-from ksparse.cli.settings import Settings
+from ksparse.cli import settings
 
 
 @pytest.fixture(autouse=True)
 def take_few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    defaults = zip(fields(Settings), Settings.__init__.__defaults__ or (), strict=True)
-    few = tuple(2 if field.name == "resamples" else default for field, default in defaults)
-    monkeypatch.setattr(Settings.__init__, "__defaults__", few)
+    monkeypatch.setattr(settings, "RESAMPLES", 2)

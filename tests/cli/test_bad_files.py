@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zipfile
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 
 from ksparse.cli import main
 
-from .helpers import class_table, good_table, numbers, refused, table
+from .helpers import accepted, class_table, good_table, numbers, refused, table
 
 GOOD = good_table()
 LINES = GOOD.splitlines()
@@ -34,29 +35,29 @@ def make_zip(members: dict[str, str], method: int = zipfile.ZIP_STORED) -> bytes
 
 
 FILES: dict[str, tuple[str, bytes, list[str], list[str]]] = {
-    "text": ("a.csv", with_cell(17, 3, "tall").encode(), [], ["'height'", "'tall'", "line 17", "--drop height"]),
-    "texts": (
+    "identifiers only": (
         "a.csv",
-        b"id,city,x,outcome\np1,Rome,1,2\np2,Oslo,2,3\n",
+        ("id,outcome\n" + "".join(f"p{row},{row}\n" for row in range(30))).encode(),
         [],
-        ["'id' has text in 2 rows (first 'p1' on line 2)", "'city'", "--drop id,city"],
+        ["no column of the table can be used", "id: it is an identifier or free text: each row has a value of its own"],
     ),
-    "shell": ("a.csv", b"my id,x,outcome\np,1,2\n", [], ["--drop 'my id'"]),
-    "decimal comma": (
+    "empty and constant": (
         "a.csv",
-        b'a,z,outcome\n"1,5",1.5,2\n"1,5",2.5,3\n',
-        [],
-        ["decimal commas in 2 rows", "'1,5'", "line 2", "point"],
+        b"x,site,outcome\n,Ulm,1.5\n,Ulm,2.5\n,Ulm,4\n",
+        ["--test", "0"],
+        ["x: it is empty; site: it has the same value in all rows"],
     ),
-    "empty cell": ("a.csv", with_cell(9, 0, "").encode(), [], ["'age' has missing values in 1 row (first on line 9)"]),
-    "nan": ("a.csv", with_cell(9, 0, "nan").encode(), [], ["'age' has missing values", "line 9"]),
-    "NA": ("a.csv", with_cell(9, 0, "NA").encode(), [], ["'age' has missing values", "line 9"]),
-    "infinite": ("a.csv", with_cell(9, 0, "-inf").encode(), [], ["'age'", "infinite", "'-inf'", "line 9"]),
-    "too large": ("a.csv", with_cell(9, 0, "1e400").encode(), [], ["'age'", "line 9"]),  # text to old pandas
-    "squares overflow": ("a.csv", with_cell(9, 0, "1e300").encode(), [], ["'age'", "too large", "line 9"]),
-    "missing target": ("a.csv", with_cell(9, 2, "").encode(), [], ["target 'outcome'", "missing", "line 9"]),
-    "infinite target": ("a.csv", with_cell(9, 2, "inf").encode(), [], ["target 'outcome'", "'inf'", "row 8"]),
-    "text in target": ("a.csv", with_cell(9, 2, "high").encode(), [], ["target 'outcome'", "'high'", "row 8"]),
+    "infinite": ("a.csv", with_cell(9, 0, "-inf").encode(), [], ["infinite or beyond 1e+100", "'age' in 1 row"]),
+    "squares overflow": ("a.csv", with_cell(9, 0, "1e300").encode(), [], ["beyond 1e+100", "'age' in 1 row"]),
+    "no target at all": ("a.csv", b"x,outcome\n1,\n2,NA\n", [], ["target 'outcome'", "missing in all rows"]),
+    "infinite target": ("a.csv", with_cell(9, 2, "inf").encode(), [], ["target 'outcome'", "in 1 of 60 rows"]),
+    "dates as target": ("a.csv", b"x,outcome\n1,2024-01-02\n2,2024-02-03\n", [], ["target 'outcome'", "dates"]),
+    "texts as target": ("a.csv", table(numbers(), [f"p{i}" for i in range(60)]).encode(), [], ["60 classes in 60 rows"]),
+    "a copy of the target": ("a.csv", b"x,outcome\n" + b"1,a\n2,b\n" * 40, [], ["only column", "same values"]),
+    "--include": ("a.csv", GOOD.encode(), ["--include", "hight"], ["no column 'hight'", "--include", "'height'"]),
+    "--positive": ("a.csv", class_table().encode(), ["--positive", "sick"], ["--positive names 'sick'", "'ill', 'well'"]),
+    "--positive of numbers": ("a.csv", GOOD.encode(), ["--positive", "1"], ["--positive is for two classes"]),
+    "--class-weight": ("a.csv", GOOD.encode(), ["--class-weight", "balanced"], ["--class-weight is for classes"]),
     "text target": ("a.csv", class_table().encode(), ["--task", "huber"], ["target 'outcome'", "classification"]),
     "negative counts": ("a.csv", GOOD.encode(), ["--task", "poisson"], ["counts"]),
     "short row": ("a.csv", "\n".join([*LINES[:20], "1,2,3", *LINES[20:]]).encode(), [], ["line 21", "3 cells", "6"]),
@@ -133,7 +134,7 @@ FILES: dict[str, tuple[str, bytes, list[str], list[str]]] = {
     "drop target": ("a.csv", GOOD.encode(), ["--drop", "outcome"], ["both --target and --drop"]),
     "always": ("a.csv", GOOD.encode(), ["--always", "nose"], ["--always", "'nose'"]),
     "always too many": ("a.csv", GOOD.encode(), ["--always", "age,dose", "--k", "1"], ["--always", "larger k"]),
-    "escapes": ("a.csv", b"\x1b[31mred,outcome\nx,1\n", [], ["\\x1b[31mred"]),
+    "escapes": ("a.csv", b"\x1b[31mred,outcome\n1,1.5\n1,2.5\n1,4\n", ["--test", "0"], ["\\x1b[31mred: it has the same"]),
 }
 
 
@@ -154,7 +155,7 @@ SVMLIGHT = {
     "value": (b"1 1:x\n", ["svmlight"]),
     "csv": (b"a,b\n1,2\n", ["svmlight"]),
     "nan": (b"1 1:2\n0 1:1 2:nan\n", ["feature 2", "row 2"]),
-    "nan label": (b"1 1:2\nnan 1:1 2:3\n", ["label", "row 2"]),
+    "nan labels": (b"nan 1:2\nnan 1:1 2:3\n", ["target 'label'", "missing in all rows"]),
     "empty": (b"", ["empty"]),
     "no features": (b"1\n0\n", ["no features"]),
     "huge": (b"1 99999999999:1\n", ["svmlight"]),
@@ -171,6 +172,17 @@ def test_bad_svmlight(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert part in line
 
 
+def test_rows_of_svmlight_without_a_label(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{row % 7 + 0.1 * row} 1:{row % 7} 2:{row}" for row in range(20)]
+    (tmp_path / "a.svm").write_text("\n".join(rows) + "\n")
+    (tmp_path / "b.svm").write_text("\n".join(["nan 1:1 2:3", *rows]) + "\n")
+    options = ["--k", "1", "--alpha", "0", "--test", "0"]
+    out, second = (accepted(capsys, "fit", tmp_path / name, *options) for name in ("a.svm", "b.svm"))
+    assert "1 of 21 rows has no target and is left out" in second
+    tables = [re.findall(r"^Feature.*?\n\n", text, flags=re.M | re.S) for text in (out, second)]
+    assert tables[0] == tables[1]
+
+
 def test_compressed_svmlight_that_is_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.svm.gz").write_bytes(b"1 1:2\n")
     assert "damaged or not compressed" in refused(capsys, "fit", tmp_path / "a.svm.gz")
@@ -185,15 +197,11 @@ def test_a_target_for_svmlight(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_damaged_parquet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "a.parquet"
-    columns = {"x": [1.0, 2.0, None], "city": ["a", "b", "c"], "outcome": [1, 2, None], "z": [1, 2, 3]}
+    columns = {"x": [1.0, 2.0, None], "city": ["a", "b", "c"], "outcome": [None, None, None], "z": [1, 2, 3]}
     parquet.write_table(arrow.table(columns), path)
     assert "--target" in refused(capsys, "fit", path)
-    assert "'city' has text in 3 rows (first 'a' on row 1)" in refused(capsys, "fit", path, "--target", "x")
-    line = refused(capsys, "fit", path, "--target", "outcome", "--drop", "city,x")
-    assert "'outcome' is missing in 1 of 3 rows" in line
-    line = refused(capsys, "fit", path, "--target", "city", "--drop", "outcome")
-    assert "'x'" in line
-    assert "row 3" in line
+    assert "'outcome' is missing in all rows" in refused(capsys, "fit", path, "--target", "outcome")
+    assert "3 classes in 3 rows, such as 'a', 'b', 'c'" in refused(capsys, "fit", path, "--target", "city")
     content = path.read_bytes()
     for damaged in (
         content[:100],

@@ -83,9 +83,10 @@ def test_columns_that_are_no_variables_are_left_out(tmp_path: Path, capsys: pyte
     )
     path = write_csv(tmp_path / "all.csv", frame)
     said = accepted(capsys, "graph", path, "--k", "3", "--drop", "f", "--out", tmp_path / "out")
-    assert "Left out (numbers of rows or identifiers): 'row', 'patient_id'" in said
-    assert "Left out (text or dates): 'city', 'day'" in said
-    assert "Left out (constant): 'flat'" in said
+    assert "Left out (it numbers the rows from 1 to 60): 'row'" in said
+    assert "Left out (text or dates): 'city'" in said
+    assert "Left out (it has the same value in all rows): 'flat', 'day'" in said
+    assert "Left out (by its name and its distinct whole numbers it is an identifier): 'patient_id'" in said
     assert "Left out (with more than half of the values missing): 'gaps'" in said
     assert "Left out (with infinite values or values beyond 1e+100): 'huge'" in said
     assert load(tmp_path / "out" / "model.json").feature_names_in_.tolist() == list("abcde")
@@ -181,9 +182,9 @@ def test_without_networkx(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
     ("change", "says"),
     [
         (lambda frame: frame[["a"]], "has 1 variable, and a graph needs two at least"),
-        (lambda frame: frame.astype(str) + "x", "has 0 variables, and a graph needs two at least: Left out (text"),
+        (lambda frame: frame.astype(str) + "x", "two at least: Left out (it is an identifier or free text"),
         (lambda frame: frame[:3], "leaves 3 rows and 6 variables for a graph"),
-        (lambda frame: frame * 0, "leaves 60 rows and 0 variables"),
+        (lambda frame: frame * 0, "two at least: Left out (it has the same value in all rows): 'a', 'b', 'c', 'd', 'e', 'f'"),
         (lambda frame: frame.corr().reset_index(), "is square and symmetric, as tables of covariances or correlations"),
     ],
 )

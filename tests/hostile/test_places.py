@@ -79,8 +79,8 @@ def test_bad_places_for_reports(
     (tmp_path / "report goes astray" / "report.html").symlink_to("nowhere/file")
     (tmp_path / "model in a loop" / "model.json").symlink_to("model.json")
     (tmp_path / "one file" / "model.json").symlink_to("../file")
-    for name in ("features.csv", "predictions.csv", "report.html"):
-        (tmp_path / "one file" / name).symlink_to("../file")
+    for file in ("features.csv", "predictions.csv", "report.html"):
+        (tmp_path / "one file" / file).symlink_to("../file")
     before = sorted(tmp_path.rglob("*"))
     monkeypatch.setattr(commands, "load_training_data", pytest.fail)
     line = refused(capsys, "fit", "--out", tmp_path / name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -18,7 +19,7 @@ import ksparse
 from ksparse.cli import main, program
 from ksparse.cli.settings import FILES
 from ksparse.cli.streams import occupy_descriptors, prepare_streams, write_error, write_output
-from tests.cli.helpers import accepted
+from tests.cli.helpers import accepted, refused
 
 from .outputs import make_quick_fit, save_model
 
@@ -122,8 +123,7 @@ def test_streams_that_a_shell_closes(redirection: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_no_file_gets_the_number_of_a_closed_stream() -> None:
-    program = "import os; from ksparse.cli.settings import FILES
-from ksparse.cli.streams import *; occupy_descriptors(); os._exit(os.open('.', os.O_RDONLY))"
+    program = "import os; from ksparse.cli.streams import *; occupy_descriptors(); os._exit(os.open('.', os.O_RDONLY))"
     for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
         done = subprocess.run(["bash", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, program], check=False)
         assert done.returncode >= 3

@@ -224,8 +224,9 @@ def _load_svmlight_data(path: Path, target: str | None, drop: Sequence[str], max
     # As scikit-learn does: numbers start at 1 unless there is a feature 0.
     first = 0 if np.any(X.indices == 0) else 1
     names = FeatureNumbers(range(first, X.shape[1]))
-    known = Target("label", y, np.ones(len(y), dtype=bool))
-    data = Data(str(path), X[:, first:], known, first_index=first, max_memory=max_memory)
+    found = Target.of_column("label", pd.Series(y))
+    features = X[:, first:] if found.known.all() else X[found.known][:, first:]
+    data = Data(str(path), features, found, found.notes, first_index=first, max_memory=max_memory)
     data.check_memory(outputs=1)
     dropped = split_names(drop, names)
     if unknown := [name for name in dropped if name not in names]:

@@ -289,10 +289,14 @@ def _name_probabilities(model: Any) -> list[str]:
 
 def _tabulate(parts: Mapping[str, AnyArray], rows: NewRows, *, terminal: bool) -> pd.DataFrame:
     """A table with a row for each row of the file, whose cells are empty where there is no prediction."""
+
+    def write_head(name: str) -> str:
+        return cut_text(name, LONGEST_CELL) if terminal else str(protect_label(name))
+
     columns: dict[str, list[Any]] = {}
     if rows.kept is not None:
         for name, cells in rows.kept.items():
-            columns[str(name)] = [
+            columns[write_head(str(name))] = [
                 None if gap else protect_label(_simplify(cell), terminal=terminal)
                 for cell, gap in zip(cells.tolist(), cells.isna().tolist(), strict=True)
             ]
@@ -300,8 +304,8 @@ def _tabulate(parts: Mapping[str, AnyArray], rows: NewRows, *, terminal: bool) -
         found: list[Any] = [None] * len(rows.usable)
         for place, value in zip(np.flatnonzero(rows.usable), values.tolist(), strict=True):
             found[place] = _write_number(value) if isinstance(value, float) else protect_label(value, terminal=terminal)
-        head = name if name not in columns else f"{name} (model)"
-        columns[cut_text(head, LONGEST_CELL) if terminal else protect_label(head)] = found
+        head = write_head(name)
+        columns[head if head not in columns else f"{head} (model)"] = found
     return pd.DataFrame(columns, dtype=object)
 
 

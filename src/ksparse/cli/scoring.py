@@ -86,10 +86,15 @@ class Predicted:
                 return cls(y, model.predict(X), model.predict_proba(X), tuple(model.classes_.tolist()))
             return cls(y, model.predict(X), None, ())
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all predictions are labels or finite numbers."""
+        return bool(self.classes) or bool(np.isfinite(self.prediction).all())
+
     def score(self, names: list[str]) -> dict[str, ScoreInterval | None]:
         """Scores with intervals, by their names for people; None where one is not defined."""
-        found: dict[str, ScoreInterval | None] = {}
-        for name in names:
+        found: dict[str, ScoreInterval | None] = dict.fromkeys(names)
+        for name in names if self.is_finite else ():
             try:
                 found[name] = score_interval(
                     SCORE_METRICS[name],
@@ -98,8 +103,8 @@ class Predicted:
                     probabilities=self.probabilities,
                     classes=self.classes or None,
                 )
-            except ValueError:  # one class only, predictions that are not finite, counts that are all zero
-                found[name] = None
+            except ValueError:  # one class only, counts that are all zero
+                continue
         return found
 
     def compute_points(self, task: Task, y_train: AnyArray) -> dict[str, float]:
@@ -117,7 +122,7 @@ class Predicted:
                 points["ROC AUC"] = metrics.roc_auc_score(self.y == self.classes[1], self.probabilities[:, 1])
             return {name: float(value) for name, value in points.items()}
         name = "D² (deviance)" if task.name == "poisson" else "R²"
-        if not np.isfinite(self.prediction).all():
+        if not self.is_finite:
             return {name: np.nan, "RMSE": np.nan}
         points = {name: np.nan}
         with suppress(ValueError):  # the deviance is not defined without counts above 0, or for a prediction of 0
@@ -131,6 +136,8 @@ class Predicted:
 
     def compare(self, y_train: AnyArray) -> BaselineComparison | None:
         """The comparison with the constant that is best on the training rows; None where none is defined."""
+        if not self.is_finite:
+            return None
         metric = "r2"
         if self.classes:
             balanced = np.unique(self.y, return_counts=True)[1].max() <= IMBALANCED * len(self.y)

@@ -30,18 +30,21 @@ def write_predictions(fitted: FittedModel) -> str:
     """The held-out rows as CSV, predicted by the model that has not seen them; without such, the training rows."""
     rows = fitted.test if len(fitted.test) else fitted.train
     found, data = fitted.predict_rows(rows), fitted.data
-    columns: dict[str, Any] = {"row": data.row_numbers[rows]}
+    columns: dict[str, Any] = {}
     if data.identifiers is not None:
         columns |= {str(name): cells.to_numpy()[rows] for name, cells in data.identifiers.items()}
     if fitted.final.encoder is not None:
         known = {column.name for column in fitted.final.encoder.unused_ if column.is_identifier}
         columns |= {name: data.X[name].to_numpy()[rows] for name in data.X.columns if name in known}
-    columns |= {f"{data.target.name}": found.y, "prediction": found.prediction}
+    columns[data.target.name] = found.y
+    predicted: dict[str, Any] = {"prediction": found.prediction}
     if found.probabilities is not None:
-        columns |= {
+        predicted |= {
             f"probability_{label}": column for label, column in zip(found.classes, found.probabilities.T, strict=True)
         }
-    return _write(pd.DataFrame({str(name): np.asarray(values) for name, values in columns.items()}))
+    table = {"row" if "row" not in columns else "row of the file": data.row_numbers[rows], **columns}
+    table |= {f"{name} (model)" if name in table else name: values for name, values in predicted.items()}
+    return _write(pd.DataFrame({name: np.asarray(values) for name, values in table.items()}))
 
 
 def _write(table: pd.DataFrame) -> str:

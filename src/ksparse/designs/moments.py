@@ -99,8 +99,12 @@ def find_unit(sums: ColumnSums, matrix: Matrix) -> float:
 
 def check_small_columns(sums: ColumnSums, matrix: Matrix) -> None:
     """Refuse columns whose squares underflow beside others whose squares do not."""
-    small = np.flatnonzero(sums.second < SMALLEST_SQUARE)
-    for column in small[sums.second[small] >= 0]:
+    small = np.flatnonzero((sums.second < SMALLEST_SQUARE) & (sums.second >= 0))
+    if sparse.issparse(matrix):  # most may be empty
+        stored: Any = matrix
+        counts = np.diff(stored.indptr) if stored.format == "csc" else np.bincount(stored.indices, minlength=len(sums.second))
+        small = small[counts[small] > 0]
+    for column in small:
         part = matrix[:, [column]]
         values = np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
         spread = float(np.abs(values - sums.centre[column]).max(initial=0.0))

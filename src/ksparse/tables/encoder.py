@@ -16,13 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import AnyArray, Array
 from ..limits import LARGEST
-from ..wording import MOST_NAMES, quote, quote_list
+from ..wording import MOST_NAMES, cut_text, quote, quote_list
 from .encoding import ATTRIBUTE, EncodedColumns, Encoding
 from .features import ColumnFeatures, encode_column, fit_features, is_predictive
 from .kinds import ColumnKind, KindOfColumn, infer_kind, read_number_columns
 from .unused import UnusedColumn, find_unused
 
 __all__ = ["TableEncoder"]
+
+#: Columns for which an error says why they cannot be used.
+MOST_REASONS = 5
 
 E = TypeVar("E", bound="TableEncoder")
 #: The kind of a column of numbers that are no text.
@@ -130,9 +133,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         unused = {column.name for column in self.unused_}
         used = [name for name in table.columns if name not in unused]
         if not used:
+            reasons = "; ".join(f"{cut_text(c.name)}: {c.reason}" for c in self.unused_[:MOST_REASONS])
+            more = f"; … and {len(self.unused_) - MOST_REASONS:,} more" if len(self.unused_) > MOST_REASONS else ""
             raise ValueError(
-                f"no column of the table can be used: {'; '.join(f'{c.name}: {c.reason}' for c in self.unused_[:5])}; "
-                "name columns to use all the same in keep"
+                f"no column of the table can be used: {reasons}{more}; name columns to use all the same in keep"
             )
         self.__dict__.pop("features_", None)
         # Most columns of wide tables are numbers, which need no word in a saved model.

@@ -37,7 +37,7 @@ ENOUGH_CELLS = 0.95
 #: A number with a sign, a currency or a unit of percent around it.
 NUMBER_IN_TEXT = re.compile(
     r"^(?P<sign>[+-]?)\s*(?:[$€£¥₹]|USD|EUR|GBP|CHF)?\s*"
-    r"(?P<number>[+-]?[\d.,'\u00a0\u202f ]*\d[\d.,]*(?:[eE][+-]?\d+)?)"
+    r"(?P<number>[+-]?[0-9.,'\u00a0\u202f ]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?)"
     r"\s*(?:%|[$€£¥₹]|USD|EUR|GBP|CHF)?$"
 )
 #: Longer text is no number.
