@@ -102,7 +102,11 @@ def check_small_columns(sums: ColumnSums, matrix: Matrix) -> None:
     small = np.flatnonzero((sums.second < SMALLEST_SQUARE) & (sums.second >= 0))
     if sparse.issparse(matrix):  # most may be empty
         stored: Any = matrix
-        counts = np.diff(stored.indptr) if stored.format == "csc" else np.bincount(stored.indices, minlength=len(sums.second))
+        counts = (
+            np.diff(stored.indptr)
+            if stored.format == "csc"
+            else np.bincount(stored.indices, minlength=len(sums.second))
+        )
         small = small[counts[small] > 0]
     for column in small:
         part = matrix[:, [column]]
