@@ -1,6 +1,6 @@
 """A picture of the report: ``python examples/report.py --out FOLDER`` writes report.html and report.png.
 
-It shows the built-in data. It needs Chromium and ``pip install "ksparse[browser]"``.
+It shows the built-in data. It needs Chromium and ``pip install playwright``.
 """
 
 from __future__ import annotations

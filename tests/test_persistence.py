@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
@@ -46,10 +47,12 @@ from ksparse import (
     SparsePrecisionIC,
     StabilitySelection,
     SwapGraHTP,
+    TableEncoder,
 )
 from ksparse.debias import NewtonStep
 from ksparse.persistence import MAX_BYTES, dumps, list_known_classes, load, load_notes, loads, save
 from ksparse.solvers import Constant, RelativeChange
+from ksparse.tables import require_selected_columns
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 12)) * 10.0 ** rng.integers(-3, 4, size=12)
@@ -59,6 +62,16 @@ Z = X / X.std(axis=0)
 labels = np.digitize(noisy, [-1, 1])
 counts = rng.poisson(np.exp(0.5 * signal))
 holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+
+TABLE = pd.DataFrame(
+    {
+        "name": [f"n{j}" for j in range(60)],
+        "x": holes[:, 2],
+        "town": rng.choice(["a", "b", "c"], 60),
+        "when": pd.date_range("2020-01-01", periods=60, freq="7D").astype(str),
+        "z": Z[:, 5],
+    }
+)
 
 #: Estimators, and what they are fitted to.
 CASES: dict[str, tuple[Any, ...]] = {
@@ -114,6 +127,14 @@ CASES: dict[str, tuple[Any, ...]] = {
     ),
     "pipeline": (make_pipeline(StandardScaler(), SparseLogisticRegressionCV(ks=[1, 2], cv=3)), X, noisy > 0),
     "scalers": (make_pipeline(MinMaxScaler(), RobustScaler(), MaxAbsScaler(), SparsePoissonRegression(k=2)), X, counts),
+    "encoder": (TableEncoder(), TABLE, noisy),
+    "table": (
+        make_pipeline(TableEncoder(), SparseLinearRegression(k=2, feature_groups="columns")).set_params(
+            tableencoder__min_frequency=2
+        ),
+        TABLE,
+        noisy,
+    ),
     "imputer": (make_pipeline(SimpleImputer(add_indicator=True), SparseHuberRegression(k=2)), holes, noisy),
     "passthrough": (Pipeline([("scale", "passthrough"), ("model", SparsePrecision(k=3))]), Z),
 }
@@ -161,11 +182,19 @@ def assert_same(after: Any, before: Any, where: str = "model") -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_a_model_comes_back_with_all_that_it_had(name: str, tmp_path: Path) -> None:
     model, path = fitted(name), tmp_path / "model.json"
+    if name == "table":
+        require_selected_columns(model)  # as `load` does
     save(model, path)
     again = load(path)
     assert_same(again, model)
     assert dumps(again) == path.read_text()
-    data = Z if name in ("passthrough", "discriminant") or "precision" in name else X
+    data = (
+        TABLE
+        if name in ("encoder", "table")
+        else Z
+        if name in ("passthrough", "discriminant") or "precision" in name
+        else X
+    )
     for method in METHODS:
         if hasattr(model, method) and not (method == "transform" and name == "nothing selected"):
             arguments = () if method == "get_support" else (data,)

@@ -151,7 +151,7 @@ def test_groups_have_a_row_and_their_features() -> None:
         features = [name for name, label in zip(NAMES, labels, strict=True) if label == group]
         assert frame.loc[group].index.tolist() == ["", *features]
     assert f"{len(groups)} of 4 groups" in summary.title
-    assert "size: f3" in str(summary)
+    assert "\nf3 " in str(summary)
 
 
 def test_models_without_features_and_with_all() -> None:
@@ -256,7 +256,7 @@ def test_other_models_have_a_summary_too() -> None:
     model = SparseCox(k=2).fit(X, np.where(np.arange(N) % 4 > 0, times, -times))
     summary = model.summary(resamples=4)
     np.testing.assert_allclose(summary.features["hazard_ratio"], np.exp(summary.features["coefficient"]))
-    assert "hazard ratio per std. dev." in str(summary)
+    assert "hazard ratio" in str(summary)
     assert "(intercept)" not in str(summary)
     with pytest.raises(ValueError, match='use intervals="bootstrap"'):
         model.summary(intervals="naive")

@@ -19,9 +19,9 @@ from ksparse import (
     StabilitySelection,
 )
 from ksparse._types import Array
+from ksparse.inference.resampling import draw_halves
 from ksparse.persistence import dumps, loads
 from ksparse.selection import expected_false_selections
-from ksparse.selection.stability import draw_halves
 
 pd: Any = import_module("pandas")
 P, NAMES = 6, list("abcdef")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Array
-from ..objectives.base import Objective, Point, value_at_zero
+from ..objectives.base import Objective, value_at_zero
 from ..objectives.columns import LinearModel, PointwiseData
 from ..objectives.losses import HuberLoss, LogisticLoss, PoissonLoss, SquaredHingeLoss, SquaredLoss
 from ._samples import FAILED, HINGE, HUBER, LOGISTIC, POISSON, SOLVED, SQUARED, Limits, SampleArrays
@@ -58,8 +58,8 @@ def make_samples(data: PointwiseData, columns: Array, fit_intercept: bool) -> Sa
 def run_compiled(
     samples: SampleArrays, ridge: Array, start: Array, at_zero: float, limits: Limits, hessian: Array | None = None
 ) -> tuple[int, Array, float, Array, int, int]:
-    """`_refits.minimize_samples`, which is imported when it is first needed: Numba takes half a second to import."""
-    from ._refits import minimize_samples
+    """`minimize_samples`, imported when it is first needed: Numba takes half a second to import."""
+    from ._small_refits import minimize_samples
 
     known = UNKNOWN if hessian is None else np.ascontiguousarray(hessian)
     result: Any = minimize_samples(samples, ridge, start, at_zero, known, limits)
@@ -88,4 +88,5 @@ def minimize_compiled(objective: Objective, start: Array, limits: Limits, hessia
     counters.products += n_hessians * data.columns.shape[1] ** 2
     if status == FAILED:
         return None
-    return Solution(Point(objective, x, value, margins), Outcome.SOLVED if status == SOLVED else Outcome.UNFINISHED)
+    outcome = Outcome.SOLVED if status == SOLVED else Outcome.UNFINISHED
+    return Solution(objective.make_point(x, value, margins), outcome)

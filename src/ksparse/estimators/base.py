@@ -6,7 +6,6 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from inspect import signature
 from typing import Any, ClassVar, TypeVar
 
 from sklearn.base import BaseEstimator
@@ -32,7 +31,7 @@ from ..solvers import (
 from ..sparsity import Sparsity
 from ..tables.encoding import Encoding
 from ..validation import check_number_of_units
-from .parameters import check_parameter_names
+from .parameters import check_parameter_names, list_parameters
 from .paths import PrecisionPath, SparsityPath
 
 __all__ = ["Samples", "SolverChoices", "SparseEstimator", "merge_results"]
@@ -118,7 +117,7 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def __new__(cls, *_: Any, **options: Any) -> Any:
         """Say what to pass instead of a parameter that this class has not."""
-        check_parameter_names(cls.__name__, options, list(signature(cls).parameters))
+        check_parameter_names(cls.__name__, options, list_parameters(cls))
         return super().__new__(cls)
 
     @abstractmethod

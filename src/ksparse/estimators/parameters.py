@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from inspect import signature
 
-__all__ = ["INSTEAD", "check_parameter_names"]
+__all__ = ["INSTEAD", "check_parameter_names", "list_parameters"]
 
 #: What to do in place of parameters of scikit-learn and others.
 INSTEAD = {
@@ -21,6 +22,12 @@ INSTEAD = {
     "random_state": "results are deterministic",
     "tol": "fits are exact up to rounding",
 }
+
+
+def list_parameters(cls: type) -> list[str]:
+    """The parameters of a class, from its ``__init__``: `inspect.signature` of a class may ask ``__new__``."""
+    _, *names = signature(cls.__init__).parameters  # type: ignore[misc]
+    return names
 
 
 def check_parameter_names(

@@ -191,6 +191,10 @@ class LinearModel(
             self.loss, self._block.collect(), collect(samples.target), collect(samples.weights), offset
         )
 
+    def make_point(self, x: Array, value: float, margins: Array) -> Point:
+        """The point of coordinates at which f and the margins are known; the margins go to where the rows are."""
+        return Point(self, x, value, self._design.to_rows(margins))
+
     # --- another ridge, other columns, other coordinates --------------------------------------------------------
 
     def with_alpha(self, alpha: float) -> LinearModel:

@@ -6,7 +6,6 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from inspect import signature
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..estimators import Samples, SparseEstimator
+from ..estimators.parameters import list_parameters
 from ..solvers import Result
 from .pathwise import PathSolver
 from .schedule import KSchedule, check_ks
@@ -46,7 +46,7 @@ class ChosenK(SparseEstimator):
     def __new__(cls, *_: Any, **options: Any) -> Any:
         """Say what to pass instead of a parameter that is chosen."""
         for name, instead in CHOSEN_PARAMETERS.items():
-            if name in options and name not in signature(cls).parameters:
+            if name in options and name not in list_parameters(cls):
                 raise TypeError(f"{cls.__name__} has no parameter {name}, which it chooses; pass {instead}")
         return super().__new__(cls, **options)
 
@@ -123,11 +123,11 @@ class ChosenK(SparseEstimator):
         if isinstance(k, bool) or not position.size:
             raise ValueError(f"k = {k!r} was not tried; ks_ has {self.ks_.tolist()}, and ks= sets what is tried")
         kind = next(c for c in type(self).__mro__ if issubclass(c, SparseEstimator) and not issubclass(c, ChosenK))
-        names = set(signature(kind).parameters)
+        names = set(list_parameters(kind))
         model = kind(**{name: value for name, value in self.get_params(deep=False).items() if name in names})
         model.k = int(k)
         fitted = {name: value for name, value in vars(self).items() if name not in names and name not in vars(model)}
-        parameters = set(signature(type(self)).parameters)
+        parameters = set(list_parameters(type(self)))
         chosen = {"ks_", "k_", "path_", "scores_", "grid_scores_", "choice_", "criterion_", "_bounds", "_grid_errors"}
         chosen |= parameters | {f"{name}{ending}" for name in self.penalty_names for ending in ("_", "s_")}
         model.__dict__.update({name: value for name, value in fitted.items() if name not in chosen})

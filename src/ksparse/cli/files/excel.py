@@ -13,7 +13,7 @@ from ...limits import BYTE_COST, CELL_COST, CELL_ELEMENT_COST, CHUNK, COLUMN_COS
 from ..errors import InputError, check_memory, explain_read_errors, quote, quote_path
 from .base import Table, count_titles, describe_titles, make_table
 from .options import ReadingOptions
-from .sources import METHODS, FileSource
+from .sources import COMPRESSION_METHODS, FileSource
 
 #: Where cells and their texts are.
 CELLS = ("xl/worksheets/", "xl/sharedStrings")
@@ -118,7 +118,7 @@ def _check_parts(file: BinaryIO, name: str, limit: int) -> None:
         check_memory(BYTE_COST * sum(member.file_size for member in members), limit, what)
         needed = 0
         for member in members:
-            if member.compress_type not in METHODS:
+            if member.compress_type not in COMPRESSION_METHODS:
                 raise InputError(f"{name} is compressed in an unusual way; save it again")
             cost = CELL_ELEMENT_COST if member.filename.startswith(CELLS) else ELEMENT_COST
             end = b""

@@ -30,7 +30,7 @@ HIDDEN = ("__MACOSX/", ".DS_Store", "Thumbs.db")
 #: The bit of a member of an archive that says that a password is needed.
 ENCRYPTED = 1
 #: Methods of archives whose decoders take little memory.
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+COMPRESSION_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def find_suffix(path: Path) -> str:
@@ -117,7 +117,7 @@ class FileSource:
         member = members[names[0]]
         if member.flag_bits & ENCRYPTED:
             raise InputError(f"{quote_path(self.name)} is protected by a password; extract it first")
-        if member.compress_type not in METHODS:
+        if member.compress_type not in COMPRESSION_METHODS:
             raise InputError(f"{quote_path(self.name)} is compressed in an unusual way; extract it first")
         return member
 
