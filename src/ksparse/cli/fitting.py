@@ -55,8 +55,10 @@ class FittedModel:
         Its predictions of the test rows.
     seconds : float
         Seconds of the fit to the training rows.
-    notes : tuple of str
-        What a user should know.
+    preparation : tuple of str
+        How the data were read, and what was done to their columns.
+    findings : tuple of str
+        What a user should know of the choice of k.
     """
 
     data: Data
@@ -71,7 +73,13 @@ class FittedModel:
     scores: Scores
     on_test: Predicted | None
     seconds: float
-    notes: tuple[str, ...]
+    preparation: tuple[str, ...]
+    findings: tuple[str, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know."""
+        return (*self.preparation, *self.findings)
 
     @property
     def model(self) -> SparseLinearModel:
@@ -215,11 +223,13 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
         None if on_test is None else on_test.compare(y[train]),
         nested,
     )
-    units = len(dict.fromkeys(training.columns))
+    units, findings = len(dict.fromkeys(training.columns)), []
     if settings.k is not None and settings.k > units:
         unit = "feature" if training.encoder is None else "column"
-        notes.append(f"--k {settings.k} is more than the {units} {unit}{'s' * (units != 1)}, which may all be selected")
-    notes += _describe_choice(training.estimator, units)
+        findings.append(
+            f"--k {settings.k} is more than the {units} {unit}{'s' * (units != 1)}, which may all be selected"
+        )
+    findings += _describe_choice(training.estimator, units)
     return FittedModel(
         data,
         settings,
@@ -234,6 +244,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
         on_test,
         seconds,
         (*data.notes, *advice, *notes),
+        tuple(findings),
     )
 
 

@@ -73,6 +73,8 @@ def say(console: Console, text: str, style: str | None = None) -> None:
 
 def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) -> None:
     say(console, "\n".join(summary.describe_data(fitted)))
+    if fitted.preparation:
+        say(console, "\n" + "\n".join(fitted.preparation))
     if fitted.chose_k:
         say(console, f"\n{summary.describe_choice(fitted)}\n")
         path = summary.tabulate_path(fitted)
@@ -86,10 +88,11 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
     print_table(console, table)
     say(console, "\n" + "\n".join([f"{summary.describe_coefficients(fitted)}", *summary.list_meanings(fitted)]) + "\n")
     print_table(console, summary.tabulate_scores(fitted))
-    say(console, f"\n{summary.describe_skill(fitted)}".rstrip(), style=None if fitted.is_skilled else "bold red")
+    if skill := summary.describe_skill(fitted):
+        say(console, f"\n{skill}", style=None if fitted.is_skilled else "bold red")
     result = fitted.model.result_
     solver = f"Solver: {result.message}; {result.n_iter} iteration{'s' * (result.n_iter != 1)}, {fitted.seconds:.2f} s"
-    say(console, "\n" + "\n".join([*fitted.notes, solver, *written]))
+    say(console, "\n" + "\n".join([*fitted.findings, solver, *written]))
 
 
 def print_table(console: Console, table: pd.DataFrame) -> None:

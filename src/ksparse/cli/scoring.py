@@ -196,7 +196,7 @@ def list_score_names(task: Task, y: AnyArray) -> list[str]:
 
 
 def validate(model: EncodedModel, X: Any, y: AnyArray, task: Task, jobs: int | None) -> CrossValidatedScores | None:
-    """Scores by folds in each of which all is chosen anew; None if there are too few rows, or a score is not defined."""
+    """Scores by folds in each of which all is chosen anew; None if there are too few rows, or no such scores."""
     counts = np.unique(y, return_counts=True)[1] if task.has_classes else np.array([len(y)])
     if counts.min() < LEAST_OF_A_CLASS_IN_FOLDS:
         return None

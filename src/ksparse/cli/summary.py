@@ -25,6 +25,10 @@ RULE_NAMES = {
 }
 #: How the notes of a summary begin that `describe_coefficients` says too.
 MEANINGS_OF_COEFFICIENTS = ("coefficients are", "a larger coefficient")
+#: How those begin that are about intervals, which a table of several classes does not have.
+MEANINGS_OF_INTERVALS = ("standardized coefficients and intervals of each column", "95 % interval")
+#: Numbers from this on are written without decimals, and those from the next on with an exponent.
+WHOLE, VERY_LARGE = 1e4, 1e9
 #: Number of classes that are listed with their counts.
 MAX_LISTED_CLASSES = 10
 
@@ -54,7 +58,8 @@ def describe_model(fitted: FittedModel) -> str:
     """The model in a line."""
     selected, features = len(fitted.selected_columns), len(dict.fromkeys(fitted.final.columns))
     chosen = f", chosen by {_name_choice(fitted)}" if fitted.chose_k else ""
-    title = f"{fitted.task.model} of {quote(fitted.data.target.name)} with {selected} of {features} {fitted.unit}"
+    unit = fitted.unit if features != 1 else fitted.unit[:-1]
+    title = f"{fitted.task.model} of {quote(fitted.data.target.name)} with {selected} of {features} {unit}"
     return f"{title} (k = {fitted.k}{chosen}; {describe_ridges(fitted.model)})"
 
 
@@ -135,10 +140,10 @@ def describe_skill(fitted: FittedModel) -> str:
     found = fitted.scores.comparison
     if found is None:
         return ""
-    answer = quote(found.answer) if fitted.task.has_classes else f"{found.answer:.4g}, the mean"
+    answer = quote(found.answer) if fitted.task.has_classes else f"{_format(found.answer)}, the mean"
     score = "balanced accuracy" if found.score.metric == "balanced_accuracy" else "accuracy"
     name = score if fitted.task.has_classes else "R²"
-    value, baseline = f"{name} {found.score.value:.3f}", f"{found.baseline:.3f}"
+    value, baseline = f"{name} {format_score(name, found.score.value)}", format_score(name, found.baseline)
     if found.is_better:
         return f"Better than always answering {answer}: {value} against {baseline} on the test rows."
     said = f"NO BETTER than always answering {answer}: {value} against {baseline} on the test rows"
@@ -150,7 +155,13 @@ def describe_skill(fitted: FittedModel) -> str:
 
 def list_meanings(fitted: FittedModel) -> list[str]:
     """What the columns of the table of features mean."""
-    return [f"- {note}" for note in fitted.summary.notes if not note.startswith(MEANINGS_OF_COEFFICIENTS)]
+    left_out: tuple[str, ...] = MEANINGS_OF_COEFFICIENTS
+    if fitted.summary.outputs:  # their table has no room for intervals
+        left_out += MEANINGS_OF_INTERVALS
+    notes = [f"- {note}" for note in fitted.summary.notes if not note.startswith(left_out)]
+    if fitted.summary.outputs and "frequency" in fitted.summary.units:
+        notes.append(f"- selected: in how many of {fitted.settings.resamples} resamples of the rows")
+    return notes
 
 
 def _format_score(name: str, found: ScoreInterval | None) -> str:
@@ -167,11 +178,15 @@ def format_score(name: str, value: float | None) -> str:
     """A score: three decimals, or significant digits for errors in units of the target."""
     if value is None or np.isnan(value):
         return "–"
-    return _format(value) if "error" in name or name == "RMSE" else f"{value:.3f}"
+    if "error" in name or name == "RMSE":
+        return _format(value)
+    return f"{0.0 if abs(value) < 0.0005 else value:.3f}"
 
 
 def _format(value: float, sign: str = "", digits: int = 4) -> str:
     """A number with some significant digits; a dash for a score of −∞."""
     if np.isneginf(value):
         return "–"
+    if WHOLE <= abs(value) < VERY_LARGE:
+        return f"{value:{sign},.0f}"
     return f"{value:{sign}#.{digits}g}".rstrip(".")

@@ -30,6 +30,8 @@ class ModelUnits:
         The selected units.
     outputs : tuple
         Names of the classes or responses that have coefficients of their own; none if there is one.
+    kind : str
+        What k counts, for people, in the plural.
     """
 
     features: AnyArray
@@ -38,6 +40,7 @@ class ModelUnits:
     grouped: bool
     selected: Mask
     outputs: tuple[Any, ...]
+    kind: str
 
     def find_features(self, unit: int) -> IntArray:
         """The features of a unit."""
@@ -49,11 +52,6 @@ class ModelUnits:
         found = np.zeros((len(features), len(self.names)), dtype=bool)
         found[rows, self.number[columns]] = True
         return found
-
-    @property
-    def kind(self) -> str:
-        """What k counts, for people."""
-        return "groups" if self.grouped else "features"
 
 
 def describe_units(model: Any, feature_names: Any = None) -> ModelUnits:
@@ -76,4 +74,7 @@ def describe_units(model: Any, feature_names: Any = None) -> ModelUnits:
         outputs = tuple(getattr(model, "classes_", np.array([f"y{index}" for index in range(rows)])).tolist())
     selected = np.zeros(len(unit_names), dtype=bool)
     selected[number[model.support_]] = True
-    return ModelUnits(features, unit_names, number, labels is not None, selected, outputs)
+    kind = "features"
+    if labels is not None:
+        kind = "columns" if getattr(model, "feature_groups", None) == "columns" else "groups"
+    return ModelUnits(features, unit_names, number, labels is not None, selected, outputs, kind)
