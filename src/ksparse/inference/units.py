@@ -76,5 +76,6 @@ def describe_units(model: Any, feature_names: Any = None) -> ModelUnits:
     selected[number[model.support_]] = True
     kind = "features"
     if labels is not None:
-        kind = "columns" if getattr(model, "feature_groups", None) == "columns" else "groups"
+        given = getattr(model, "feature_groups", None)
+        kind = "columns" if isinstance(given, str) and given == "columns" else "groups"
     return ModelUnits(features, unit_names, number, labels is not None, selected, outputs, kind)
