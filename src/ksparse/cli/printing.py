@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 
 import pandas as pd
 from rich import box
@@ -100,9 +101,14 @@ def print_table(console: Console, table: pd.DataFrame) -> None:
     names, title = table.index.tolist(), str(table.columns.name)
     room = console.width - min(max(map(len, [title, *names])) + 3, console.width // 2)
     widths = [max(map(len, [str(head), *cells])) + 3 for head, cells in table.items()]
-    most = len(widths) if sum(widths) <= room else max(1, room // max(widths))
-    for start in range(0, len(widths), most):
-        part = table.iloc[:, start : start + most]
+    starts, used = [0], 0
+    for place, width in enumerate(widths):
+        if used + width > room and used:
+            starts.append(place)
+            used = 0
+        used += width
+    for start, end in pairwise([*starts, len(widths)]):
+        part = table.iloc[:, start:end]
         shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False, padding=(0, 1))
         shown.add_column(Text(title), justify="right" if title == "k" else "left", overflow="fold")
         for head in part.columns:
