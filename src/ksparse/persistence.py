@@ -39,6 +39,8 @@ from .writing import check_output_file, write_text
 __all__ = ["MAX_BYTES", "dumps", "load", "load_notes", "load_with_notes", "loads", "register", "save"]
 
 FORMAT = "ksparse-model"
+#: What the command calls the model in the folder of a fit.
+MODEL_FILE = "model.json"
 VERSION = 2
 #: Longer arrays are written as base64, which is shorter and faster to read than a list.
 LONGEST_LIST = 1000
@@ -94,7 +96,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     Parameters
     ----------
     path : path-like
-        The file. It may come from an untrusted source: nothing in it is executed, and its memory is limited.
+        The file, or the folder of ``ksparse fit --out``. It may come from an untrusted source: nothing in it is
+        executed, and its memory is limited.
     max_bytes : int, optional
         Memory that the content of the file may take; by default 2 GiB, or what the environment variable
         ``KSPARSE_MAX_MEMORY`` says (such as 8GB). Zeros of an array count, although they take no space in the file.
@@ -102,7 +105,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     Returns
     -------
     estimator
-        A fitted estimator of the class that was saved.
+        A fitted estimator of the class that was saved. From data frames it takes the columns that it needs by name;
+        others may be absent.
 
     Raises
     ------
@@ -127,6 +131,8 @@ def load_notes(path: str | os.PathLike[str], *, max_bytes: int | None = None) ->
 
 def load_with_notes(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> tuple[Any, dict[str, Any]]:
     """Read a model and its notes at once; `max_bytes` is that of `load`."""
+    if os.path.isdir(path):
+        path = os.path.join(path, MODEL_FILE)
     name, limit = os.fspath(path), find_limit(max_bytes)
     with open(path, "rb") as file:
         return _decode(lambda: _read_bytes(file, limit), name, limit)
@@ -168,6 +174,8 @@ def _decode(read: Callable[[], Text], name: str, limit: int) -> tuple[Any, dict[
         model = decoder.decode(content["model"])
         require(isinstance(model, BaseEstimator), "its model is not an estimator")
         tables.require_selected_columns(model)
+        if isinstance(model, estimators.SparseLinearModel):
+            model.__dict__["picks_columns"] = True
         return model, content["about"]
     except DAMAGES as error:
         reasons = {

@@ -19,7 +19,7 @@ from sklearn.utils import get_tags
 
 from .._types import AnyArray, Array, Mask, Matrix
 from ..limits import LARGEST, PREDICTION_COST
-from ..persistence import load_with_notes
+from ..persistence import MODEL_FILE, load_with_notes
 from ..tables import TableEncoder, UnusedColumn
 from ..tables.kinds import read_number_columns
 from ..wording import LONGEST_CELL, MOST_NAMES, cut_text, escape_control
@@ -30,8 +30,6 @@ from .streams import complain
 
 #: Digits of predictions, and decimals of probabilities.
 PREDICTION_DIGITS, PROBABILITY_DIGITS = 10, 6
-#: What ``ksparse fit --out`` calls the model in its folder.
-MODEL_FILE = "model.json"
 
 #: What a spreadsheet takes for a formula, but not the numbers that begin in the same way, and not a sign alone.
 FORMULA = re.compile(r"'*(?![+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z)[=+\-@\t\r\n].", flags=re.A | re.S)
@@ -80,7 +78,7 @@ def predict_rows(
         Memory in bytes that each file may take; see `ksparse.limits` for the default.
     """
     model, first_index = _load_model(path, max_memory)
-    rows = _load_rows(model, source, keep, first_index, max_memory, reading)
+    rows = _load_rows(path, model, source, keep, first_index, max_memory, reading)
     limit = choose_limit(Path(source), max_memory)
     check_memory(_estimate_memory(model, len(rows.usable)), limit, f"the predictions of {quote_path(path)}")
     try:
@@ -90,10 +88,7 @@ def predict_rows(
     except (InputError, MemoryError):
         raise
     except Exception as error:  # attributes that do not fit together raise many kinds
-        said = escape_control(str(error)[:LONGEST_CELL])
-        raise InputError(
-            f"cannot predict with the model in {quote_path(path)}: {said}; fit and save it again"
-        ) from error
+        raise _damaged(path, error) from error
     wrong = [~np.isfinite(values) for values in parts.values() if values.dtype.kind == "f"]
     unlimited = int(np.any(wrong, axis=0).sum()) if wrong else 0
     notes = list(rows.reasons)
@@ -106,6 +101,7 @@ def predict_rows(
 
 
 def _load_rows(
+    path: Path,
     model: Any,
     source: str,
     keep: Sequence[str] | None,
@@ -128,14 +124,18 @@ def _load_rows(
     table, frame = load_rows(source, wanted, model.n_features_in_, max_memory, reading)
     kept = _select_kept(table, frame, keep, [] if encoder is None else encoder.unused_)
     if encoder is not None:
-        unreadable = encoder.find_unreadable(frame)
+        try:
+            unreadable, misread = encoder.find_unreadable(frame), encoder.count_misread(frame)
+        except Exception as error:  # attributes that do not fit together raise many kinds
+            raise _damaged(path, error) from error
         usable = ~np.any(list(unreadable.values()), axis=0) if unreadable else np.ones(len(frame), dtype=bool)
-        return NewRows(frame[usable], usable, _describe_unreadable(unreadable, usable), kept)
+        reasons = (*table.notes, *_describe_misread(misread), *_describe_unreadable(unreadable, usable))
+        return NewRows(frame[usable], usable, reasons, kept)
     X = read_number_columns(frame.iloc[:, list(needed)] if wanted is None else frame[wanted])
     unreadable = {str(frame.columns[j] if wanted is None else wanted[j]): gaps for j, gaps in _find_gaps(X, model)}
     usable = ~np.any(list(unreadable.values()), axis=0) if unreadable else np.ones(len(frame), dtype=bool)
     X = _widen(X[usable], needed, model.n_features_in_)
-    return NewRows(X, usable, _describe_unreadable(unreadable, usable), kept)
+    return NewRows(X, usable, (*table.notes, *_describe_unreadable(unreadable, usable)), kept)
 
 
 def _load_numbered_rows(
@@ -167,6 +167,19 @@ def _find_gaps(X: Array, model: Any) -> list[tuple[int, Mask]]:
     if get_tags(model).input_tags.allow_nan:
         wrong &= ~np.isnan(X)
     return [(column, wrong[:, column]) for column in np.flatnonzero(wrong.any(axis=0)).tolist()]
+
+
+def _damaged(path: Path, error: Exception) -> InputError:
+    said = escape_control(str(error)[:LONGEST_CELL]) or type(error).__name__
+    return InputError(f"cannot predict with the model in {quote_path(path)}: {said}; fit and save it again")
+
+
+def _describe_misread(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Cells with text that is no number, in columns whose gaps the model fills."""
+    if not counts:
+        return ()
+    cells = [f"{quote(name)} ({count})" for name, count in list(counts.items())[:MOST_NAMES]]
+    return (f"cells that are not numbers were taken for missing ones in {', '.join(cells)}",)
 
 
 def _describe_unreadable(unreadable: Mapping[str, Mask], usable: Mask) -> tuple[str, ...]:

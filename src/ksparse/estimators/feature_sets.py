@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import AnyArray, IntArray
+from .._types import AnyArray, IntArray, Mask
 from ..wording import quote_list
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "find_features",
     "find_groups",
     "label_features",
+    "pick_columns",
     "require_columns",
 ]
 
@@ -160,3 +161,15 @@ def _find_columns_without_numbers(frame: Any) -> list[str]:
             if pd.api.types.is_datetime64_any_dtype(frame.dtypes.iloc[position]):
                 names.append(str(name))
     return names
+
+
+def pick_columns(X: Any, names: AnyArray | None, support: Mask) -> Any:
+    """The columns of a data frame that a model was fitted to, by name; those that it does not use may be absent."""
+    if names is None or not hasattr(X, "columns") or not hasattr(X, "reindex"):
+        return X
+    there = set(X.columns)
+    missing = [name for name in names[support].tolist() if name not in there]
+    if missing:
+        raise ValueError(f"X lacks {quote_list(missing)}, which the model needs; it has {quote_list(list(X.columns))}")
+    absent = [name for name in names.tolist() if name not in there]
+    return X.reindex(columns=names).fillna(dict.fromkeys(absent, 0.0))

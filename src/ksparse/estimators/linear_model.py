@@ -29,7 +29,14 @@ from ..sparsity import Entries, Groups, Rows, Sparsity
 from ..tables.encoding import RowEncoder, find_columns_of, find_encoding
 from ..validation import check_flag, check_nonnegative_number, check_vector
 from .base import Samples, SparseEstimator
-from .feature_sets import explain_text_columns, find_features, find_groups, label_features, require_columns
+from .feature_sets import (
+    explain_text_columns,
+    find_features,
+    find_groups,
+    label_features,
+    pick_columns,
+    require_columns,
+)
 from .paths import SparsityPath
 
 __all__ = ["ACCEPTED", "FeatureSelector", "SparseLinearModel", "multiply_selected"]
@@ -76,6 +83,9 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
     """
 
     penalty_names: ClassVar[tuple[str, ...]] = ("alpha", "refit_alpha")
+    #: Whether data frames to predict may have other columns besides those of the model, in any order; a loaded model
+    #: takes what it needs by name.
+    picks_columns: ClassVar[bool] = False
 
     k: int = 10
     _: KW_ONLY
@@ -135,8 +145,6 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
 
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
         encoding, table_columns = find_encoding(X), find_columns_of(X)
-        if encoding is not None and not encoding.depends_on_rows:
-            encoding = None
         # The objective checks X for NaN and infinity when it first reads it: a second pass here would be wasted.
         with explain_text_columns(X):
             X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False, multi_output=True)
@@ -156,7 +164,7 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
 
     def copy_for_fold(self: M, training: Samples) -> M:
         fold = super().copy_for_fold(training)
-        if training.encoding is not None and training.encoding.encoder.n_features_out_ != self.n_features_in_:
+        if training.encoding is not None:
             fold.adopt_encoding(training.encoding.encoder)
         return fold
 
@@ -166,6 +174,9 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
         self.feature_names_in_ = encoder.get_feature_names_out()
         if self._labels is not None:
             self._labels = encoder.feature_columns_
+            if self.always_select is not None:  # a column may be constant in the training part of a fold
+                there = set(self._labels.tolist())
+                self.always_select = [label for label in np.atleast_1d(self.always_select).tolist() if label in there]
 
     def prepare(self, samples: Samples) -> LinearObjective:
         X = samples.X
@@ -352,6 +363,8 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
     def linear_predictor(self, X: Any) -> Array:
         """Xw + b for new samples: of shape (n_samples,), or (n_samples, n_outputs) for several outputs."""
         check_is_fitted(self)
+        if self.picks_columns:
+            X = pick_columns(X, self._get_feature_names(), self.support_)
         with explain_text_columns(X):
             X = validate_data(self, X, **ACCEPTED, reset=False)
         return multiply_selected(X, self.coef_) + self.intercept_

@@ -24,7 +24,7 @@ class Summarized:
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()  # type: ignore[misc]
-        return {name: value for name, value in state.items() if name != "_samples"}
+        return {name: value for name, value in state.items() if name not in ("_samples", "picks_columns")}
 
     def summary(
         self,

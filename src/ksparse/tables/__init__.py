@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from .._lazy import import_when_used
 
 if TYPE_CHECKING:
+    from .checking import require_selected_columns
     from .describing import describe_encoding
     from .encoder import TableEncoder
-    from .encoding import EncodedColumns, Encoding, find_columns_of, find_encoding, require_selected_columns
+    from .encoding import EncodedColumns, Encoding, find_columns_of, find_encoding
     from .features import ColumnFeatures
     from .giveaways import Giveaway, find_giveaways
     from .kinds import ColumnKind, KindOfColumn
@@ -44,6 +45,6 @@ __getattr__ = import_when_used(
         "find_columns_of": ".encoding",
         "find_encoding": ".encoding",
         "find_giveaways": ".giveaways",
-        "require_selected_columns": ".encoding",
+        "require_selected_columns": ".checking",
     },
 )

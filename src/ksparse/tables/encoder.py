@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array
@@ -19,7 +20,7 @@ from ..limits import LARGEST
 from ..wording import MOST_NAMES, cut_text, quote, quote_list
 from .encoding import ATTRIBUTE, EncodedColumns, Encoding
 from .features import ColumnFeatures, encode_column, fit_features, is_predictive
-from .kinds import ColumnKind, KindOfColumn, infer_kind, read_number_columns
+from .kinds import ColumnKind, KindOfColumn, clean_text, infer_kind, read_number_columns
 from .unused import UnusedColumn, find_unused
 
 __all__ = ["TableEncoder"]
@@ -240,6 +241,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _get_features(self, name: str) -> ColumnFeatures:
         return self.features_.get(name) or ColumnFeatures(name, NUMBERS, medians=(0.0,))
+
+    def count_misread(self, X: Any) -> dict[str, int]:
+        """Numbers of cells with text where the needed columns have numbers or dates; such cells count as missing."""
+        check_is_fitted(self)
+        table = self._check_table(X, reset=False)
+        counts = {}
+        for name in self.needed_columns_:
+            features = self._get_features(name)
+            if features.kind.kind is not KindOfColumn.CATEGORY and not is_numeric_dtype(table[name]):
+                given = np.array([text is not None for text in clean_text(table[name])], dtype=bool)
+                counts[name] = int((given & features.find_missing(table[name])).sum())
+        return {name: count for name, count in counts.items() if count}
 
     def require(self, columns: Sequence[str]) -> None:
         """Say which columns a model needs; in tables to `transform`, the others may be absent."""

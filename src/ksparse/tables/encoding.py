@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,10 +15,12 @@ from .._types import AnyArray, Array
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ATTRIBUTE", "EncodedColumns", "Encoding", "find_columns_of", "find_encoding", "require_selected_columns"]
+__all__ = ["ATTRIBUTE", "EncodedColumns", "Encoding", "find_columns_of", "find_encoding"]
 
 #: The key in `DataFrame.attrs`.
 ATTRIBUTE = "ksparse_columns"
+#: Relative differences of sums that are rounding errors.
+DIGEST_TOLERANCE = 1e-9
 
 
 class RowEncoder(Protocol):
@@ -95,12 +98,26 @@ class EncodedColumns(dict[str, str]):
 
     def __init__(self, columns: Mapping[str, str], encoding: Encoding | None = None, frame: pd.DataFrame | None = None):
         super().__init__(columns)
-        self._encoding = encoding
+        self._encoding = encoding if encoding is not None and encoding.depends_on_rows else None
         self._frame = None if frame is None else weakref.ref(frame)
+        self._digest = None if frame is None or self._encoding is None else _digest(frame)
 
     def find_encoding(self, frame: pd.DataFrame) -> Encoding | None:
-        """The encoding, for the very frame that the encoder returned."""
-        return self._encoding if self._frame is not None and self._frame() is frame else None
+        """The encoding, for the very frame that the encoder returned, as long as nothing in it was changed."""
+        made: Any = None if self._frame is None else self._frame()
+        if self._digest is None or made is not frame:
+            return None
+        now = _digest(frame) if list(self) == list(frame.columns) else np.empty(0)
+        rounding = DIGEST_TOLERANCE * np.abs(self._digest).max(initial=1.0)
+        if now.shape == self._digest.shape and np.allclose(now, self._digest, rtol=DIGEST_TOLERANCE, atol=rounding):
+            return self._encoding
+        warnings.warn(
+            "the data frame was changed after a TableEncoder had made it: it is used as it is, and medians and "
+            "categories are not found again in the training part of each fold; change the table before it is encoded",
+            UserWarning,
+            stacklevel=4,
+        )
+        return None
 
     def __deepcopy__(self, memo: Any) -> dict[str, str]:
         return dict(self)
@@ -110,6 +127,13 @@ class EncodedColumns(dict[str, str]):
 
     def __reduce__(self) -> Any:
         return (dict, (dict(self),))
+
+
+def _digest(frame: pd.DataFrame) -> Array:
+    """A number for each column that changes with its values and their order."""
+    weights = np.random.default_rng(0).uniform(1.0, 2.0, len(frame))
+    values: Array = frame.to_numpy(dtype=np.float64)
+    return np.concatenate([weights @ values, [float(len(frame))]])
 
 
 def find_encoding(X: Any) -> Encoding | None:
@@ -124,16 +148,6 @@ def find_columns_of(X: Any) -> AnyArray | None:
     if not isinstance(columns, dict) or not all(name in columns for name in X.columns):
         return None
     return np.array([columns[name] for name in X.columns], dtype=object)
-
-
-def require_selected_columns(model: Any) -> None:
-    """Let the encoder of a pipeline ask only for the columns that the last step has selected."""
-    steps = [step for _, step in getattr(model, "steps", ())]
-    support = getattr(steps[-1], "support_", None) if steps else None
-    columns = getattr(steps[0], "feature_columns_", None) if steps else None
-    if support is not None and columns is not None and len(columns) == len(support):
-        selected = set(columns[support].tolist())
-        steps[0].require([name for name in steps[0].columns_.tolist() if name in selected])
 
 
 def _find_attribute(X: Any) -> Any:
