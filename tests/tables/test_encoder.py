@@ -256,3 +256,13 @@ def test_pipelines_can_be_saved(tmp_path: Any) -> None:
     np.testing.assert_array_equal(again.predict(table), model.predict(table))
     selected = sorted(set(model[-1]._labels[model[-1].support_]))
     np.testing.assert_array_equal(again.predict(table[selected]), model.predict(table))
+
+
+def test_text_in_columns_of_numbers_is_counted() -> None:
+    table = make_table()
+    new = table.astype(object)
+    new.loc[[0, 3], "gaps"] = ["abc", "1,5 m"]
+    new.loc[1, "plain"] = "abc"
+    encoder = TableEncoder().fit(table)
+    assert encoder.count_misread(new) == {"gaps": 2}
+    assert {name: rows.sum() for name, rows in encoder.find_unreadable(new).items()} == {"plain": 1}

@@ -243,13 +243,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.features_.get(name) or ColumnFeatures(name, NUMBERS, medians=(0.0,))
 
     def count_misread(self, X: Any) -> dict[str, int]:
-        """Numbers of cells with text where the needed columns have numbers or dates; such cells count as missing."""
+        """Numbers of cells with text where needed columns with gaps have numbers or dates; they count as gaps too."""
         check_is_fitted(self)
         table = self._check_table(X, reset=False)
         counts = {}
         for name in self.needed_columns_:
             features = self._get_features(name)
-            if features.kind.kind is not KindOfColumn.CATEGORY and not is_numeric_dtype(table[name]):
+            takes_gaps = features.kind.kind is not KindOfColumn.CATEGORY and features.has_missing
+            if takes_gaps and not is_numeric_dtype(table[name]):
                 given = np.array([text is not None for text in clean_text(table[name])], dtype=bool)
                 counts[name] = int((given & features.find_missing(table[name])).sum())
         return {name: count for name, count in counts.items() if count}
