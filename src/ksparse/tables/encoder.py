@@ -358,7 +358,7 @@ def _infer_kinds(table: pd.DataFrame) -> dict[str, ColumnKind]:
 
 def _find_complete_numbers(table: pd.DataFrame) -> list[str]:
     """The columns that hold numbers without gaps."""
-    numeric = [name for name, dtype in table.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind in "biuf"]
+    numeric = [name for name, dtype in table.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind in "iuf"]
     missing = np.isnan(table[numeric].to_numpy(dtype=np.float64)).any(axis=0)
     return [name for name, has_gaps in zip(numeric, missing, strict=True) if not has_gaps]
 
