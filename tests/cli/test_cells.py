@@ -32,6 +32,11 @@ NUMBERS: dict[str, tuple[str, dict[str, list[Any]], str]] = {
     "decimal commas": ("a;b\n39,1;x\n-4,0;y\n", {"a": [39.1, -4.0], "b": ["x", "y"]}, COMMAS),
     "both marks": ("a;b\n1.234,5;1\n12;2\n", {"a": [1234.5, 12.0], "b": [1, 2]}, COMMAS),
     "points that group": ("a;b\n1.234;1,5\n12.000.000;2\n", {"a": [1234.0, 12e6], "b": [1.5, 2.0]}, COMMAS),
+    "points that group once": (
+        "a;b\n4.297;-1,26\n950;0,5\n-1.000.250;2\n;3\n",
+        {"a": [4297.0, 950.0, -1000250.0, NAN], "b": [-1.26, 0.5, 2.0, 3.0]},
+        COMMAS,
+    ),
     "exponents": ("a;b\n1,5e-3;1\n2E5;2\n", {"a": [1.5e-3, 2e5], "b": [1, 2]}, COMMAS),
     "quoted decimal commas": ('a,b\n"39,1",1\n40,2\n', {"a": [39.1, 40.0], "b": [1, 2]}, COMMAS),
     "thousands": (
@@ -84,6 +89,22 @@ def test_options_of_numbers(tmp_path: Path) -> None:
     assert (list_cells(table)["a"], table.notes) == ([3750.0, 4000.0], ())
     table = read(tmp_path, text.replace(";", "\t"), decimal=",")
     assert (list_cells(table)["a"], table.notes) == ([3.75, 4.0], ())
+
+
+def test_points_and_commas_are_read_as_in_a_file_with_decimal_points(tmp_path: Path) -> None:
+    american = read(tmp_path, "amount,b,y\n4297,-1.26,4.16\n950,0.5,3\n1200.5,1,2.25\n").read()
+    text = "amount;b;y\n4.297;-1,26;4,16\n950;0,5;3\n1.200,5;1;2,25\n"
+    pd.testing.assert_frame_equal(read(tmp_path, text).read().astype(float), american.astype(float))
+    pd.testing.assert_frame_equal(read(tmp_path, text, decimal=",").read().astype(float), american.astype(float))
+
+
+def test_points_that_cannot_group_are_decimal(tmp_path: Path) -> None:
+    text = "a;b;c;d\n1.234;1,5;0.125;4,5\n1.25;2;1.500;1.234\n7;3;2.500;1.25\n"
+    table = read(tmp_path, text, decimal=",")
+    expected = {"a": [1.234, 1.25, 7], "b": [1.5, 2, 3], "c": [0.125, 1.5, 2.5], "d": [4.5, 1.234, 1.25]}
+    assert list_cells(table) == expected
+    said = "has decimal points, although other numbers of the file have decimal commas"
+    assert table.notes == tuple(f"'{name}' {said}" for name in "acd")
 
 
 def test_marks_of_missing_values(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ MISSING = (
 PLUS, MINUS = "+", "-"
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", flags=re.A | re.I)
 #: A number in which the mark separates thousands, with or without decimals.
-_GROUPED = r"\d{{1,3}}(?:{thousands}\d{{3}})+(?:{decimal}\d*)?"
+_GROUPED = r"[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+(?:{decimal}\d*)?"
 #: Numbers with each decimal mark: plain, or in groups of three digits; with signs of money or per cent around them.
 _ROUND = {
     decimal: re.compile(
@@ -45,6 +45,8 @@ _DECIMAL_POINT = re.compile(
 )
 #: A number that is in doubt: a group of three digits after a comma.
 _DOUBTFUL = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", flags=re.A)
+#: A number in which points can only separate thousands, if commas are decimal marks.
+_POINTS_OF_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?", flags=re.A)
 #: What may be around a number.
 AROUND = "$€£% "
 #: A list of codes, not a number.
@@ -103,9 +105,15 @@ def convert_text(column: pd.Series, decimal: str = ".") -> pd.Series:
         return pd.Series(np.nan, index=column.index, name=column.name)
     text = text.mask(missing)
     cells = text[~missing]
-    if all(map(is_number, cells.head(20))) and all(map(is_number, cells)):
-        return _to_floats(text, text.dropna())
+    numeric = all(map(is_number, cells.head(20))) and all(map(is_number, cells))
+    if numeric and (decimal == "." or has_decimal_points(cells) or not any("." in cell for cell in cells)):
+        return _to_floats(text, cells)
     return _convert_marks(text, decimal)
+
+
+def has_decimal_points(cells: Iterable[str]) -> bool:
+    """Whether some cell is a number with a point that cannot separate thousands."""
+    return any("." in cell and is_number(cell) and not _POINTS_OF_THOUSANDS.fullmatch(cell) for cell in cells)
 
 
 def _to_floats(column: pd.Series, cells: pd.Series) -> pd.Series:
@@ -124,7 +132,11 @@ def _convert_marks(column: pd.Series, decimal: str) -> pd.Series:
     found = [_ROUND[decimal].fullmatch(cell) for cell in cells]
     if sum(map(bool, found)) * 2 <= len(cells):
         return column  # a few cells among text are labels or remarks
-    written = [_write_number(match, decimal) if match else cell for cell, match in zip(cells, found, strict=True)]
+    kept = is_number if decimal == "," and has_decimal_points(cells) else None  # then points in doubt are such, too
+    written = [
+        _write_number(match, decimal) if match and not (kept and kept(cell)) else cell
+        for cell, match in zip(cells, found, strict=True)
+    ]
     plain = pd.Series(written, index=cells.index, dtype=object)
     if all(map(is_number, written)):
         return _to_floats(column, plain)
