@@ -86,6 +86,18 @@ def test_new_values_are_other_or_none_of_the_known_ones() -> None:
     assert {name: rows.tolist() for name, rows in encoder.find_unreadable(new).items()} == {"y": [True, False, False]}
 
 
+def test_codes_are_the_same_as_text_and_as_numbers() -> None:
+    fitted = pd.DataFrame({"grade": ["1"] * 9 + ["2"] * 6 + ["A"] * 5 + [None] * 5})
+    encoder = TableEncoder().fit(fitted)
+    assert encoder.get_feature_names_out().tolist() == ["grade=2", "grade=A", "grade is missing"]
+    for cells in ([1.0, 2.0, np.nan], np.array([1, 2, np.nan], dtype=np.float32), ["1", "2", None]):
+        np.testing.assert_array_equal(
+            encoder.transform(pd.DataFrame({"grade": cells})), [[0, 0, 0], [1, 0, 0], [0, 0, 1]]
+        )
+    codes = pd.DataFrame({"grade": pd.Categorical([1.0] * 9 + [2.0] * 6 + [np.nan] * 5)})
+    assert TableEncoder().fit(codes).get_feature_names_out().tolist() == ["grade=2", "grade is missing"]
+
+
 def test_indicators_are_added_where_they_predict() -> None:
     rng = np.random.default_rng(0)
     missing = rng.random(200) < 0.3
