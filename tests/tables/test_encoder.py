@@ -117,6 +117,19 @@ def test_indicators_are_added_where_they_predict() -> None:
     assert found == expected | {"never": False}
 
 
+@pytest.mark.parametrize("dtype", [int, float, object])
+def test_whole_numbers_with_many_values_are_tested_as_numbers(dtype: Any) -> None:
+    """Prices are no classes, although they are integers; few numbers of visits are, of which no mean differs."""
+    rng = np.random.default_rng(0)
+    missing = rng.random(200) < 0.3
+    price = (20_000 + 5_000 * missing + 10_000 * rng.random(200)).round().astype(int)
+    visits = np.where(missing, rng.choice([1, 3], 200), 2)  # with the same mean
+    table = pd.DataFrame({"x": np.where(missing, np.nan, rng.normal(size=200)), "z": rng.normal(size=200)})
+    for y in (price, visits, np.column_stack([rng.normal(size=200).round(1), visits])):
+        assert "x is missing" in TableEncoder().fit(table, y.astype(dtype)).get_feature_names_out()
+    assert "x is missing" not in TableEncoder().fit(table, np.arange(200) % 97).get_feature_names_out()
+
+
 def test_gaps_in_new_rows_are_filled_and_told() -> None:
     table = make_table()
     encoder = TableEncoder().fit(table)

@@ -61,7 +61,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Values that occur in fewer rows are "(other)".
     indicators : {"auto"} or bool, default="auto"
         Whether there are indicators of missing numbers. With "auto", those that are associated with y in the fitted
-        rows (a correlation with y, or with one of its classes, at the level 0.05).
+        rows, by an F-test at the level 0.05: of their correlation with y, or, if y is text, true and false, or whole
+        numbers with at most 10 distinct values, one test over all its classes.
 
     Attributes
     ----------

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_selection import f_classif, f_regression
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.utils.multiclass import type_of_target
 
 from .._types import AnyArray, Array, Mask
 from .kinds import ColumnKind, KindOfColumn, read_categories, read_dates, read_values
@@ -21,8 +20,10 @@ __all__ = ["DATE_PARTS", "ColumnFeatures", "encode_column", "fit_features", "is_
 OTHER = "(other)"
 #: The name of the indicator of missing values, and of their category.
 IS_MISSING = "is missing"
-#: An indicator of missing values is added if its correlation with y would be as large by chance with this probability.
+#: An indicator of missing values is added if its association with y would be as large by chance with this probability.
 CHANCE = 0.05
+#: Whole numbers with at most this many distinct values are tested as classes.
+MAX_CLASSES = 10
 #: The parts of a date. A part that is the same in all rows is not used.
 DATE_PARTS: dict[str, Callable[[pd.Series], pd.Series]] = {
     "year": lambda dates: dates.dt.year,
@@ -198,13 +199,25 @@ def _read_parts(cells: pd.Series, features: ColumnFeatures) -> Array:
 
 
 def is_predictive(missing: Mask, y: AnyArray, min_frequency: int) -> bool:
-    """Whether it predicts y which values are missing: by an F-test of the correlation of their indicator with y."""
+    """Whether it predicts y which values are missing, by an F-test of the indicator of them.
+
+    If y is text, true and false, or whole numbers with at most 10 distinct values, this is one test of whether values
+    are missing equally often in all its classes; otherwise, of the correlation of the indicator with y.
+    """
     if not min_frequency <= missing.sum() <= len(missing) - min_frequency or len(y) != len(missing):
         return False
     indicator = missing.astype(np.float64)[:, None]
-    has_classes = type_of_target(y) in ("binary", "multiclass") and not np.issubdtype(y.dtype, np.floating)
+    y = np.array(y.tolist()) if y.dtype == object else y
     responses = [y] if y.ndim == 1 else list(y.T)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of a constant y
-        tests = (f_classif(indicator, part) if has_classes else f_regression(indicator, part) for part in responses)
+        tests = ((f_classif if _has_classes(part) else f_regression)(indicator, part) for part in responses)
         return any(bool(chance[0] < CHANCE) for _, chance in tests)
+
+
+def _has_classes(y: AnyArray) -> bool:
+    """Whether y is text, true and false, or whole numbers with few distinct values."""
+    if y.dtype.kind not in "iuf":
+        return True
+    distinct = np.unique(y)
+    return len(distinct) <= MAX_CLASSES and bool((distinct == np.round(distinct)).all())
