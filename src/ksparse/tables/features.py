@@ -14,7 +14,15 @@ from sklearn.preprocessing import OneHotEncoder
 from .._types import AnyArray, Array, Mask
 from .kinds import ColumnKind, KindOfColumn, read_categories, read_dates, read_values
 
-__all__ = ["DATE_PARTS", "ColumnFeatures", "encode_column", "fit_features", "is_predictive", "name_value"]
+__all__ = [
+    "DATE_PARTS",
+    "ColumnFeatures",
+    "encode_column",
+    "fit_features",
+    "is_predictive",
+    "name_value",
+    "refit_categories",
+]
 
 #: What the category of rare values is called.
 OTHER = "(other)"
@@ -153,15 +161,28 @@ def _fit_categories(
     rare = encoder.infrequent_categories_[0]
     rare = np.array([], dtype=object) if rare is None or len(encoder.categories_[0]) == 2 else rare
     frequent = [value for value in encoder.categories_[0].tolist() if value not in set(rare.tolist())]
-    counts = pd.Series(known).value_counts()
-    has_missing = bool(missing.any())
+    return _choose_reference(replace(features, has_other=bool(rare.size)), values, frequent)
+
+
+def refit_categories(features: ColumnFeatures, cells: pd.Series) -> ColumnFeatures:
+    """The same categories, with the reference and the category of missing cells of other rows."""
+    if not features.categories and not features.has_other:
+        return features  # no value is frequent
+    frequent = sorted(value for value in (features.reference, *features.categories) if value is not None)
+    return _choose_reference(features, read_categories(cells), frequent)
+
+
+def _choose_reference(features: ColumnFeatures, values: AnyArray, frequent: list[str]) -> ColumnFeatures:
+    """The categories, compared to the one that is most frequent in some rows."""
+    counts = pd.Series(values, dtype=object).value_counts()
+    has_missing = any(value is None for value in values)
     # The first of equally frequent ones; without any frequent value, rare ones are what the others are compared to.
-    reference = max(frequent, key=lambda value: counts[value]) if frequent else OTHER
+    reference = max(frequent, key=lambda value: counts.get(value, 0)) if frequent else OTHER
     return replace(
         features,
         reference=reference,
         categories=tuple(value for value in frequent if value != reference),
-        has_other=bool(rare.size) and reference != OTHER,
+        has_other=features.has_other and bool(frequent),
         has_missing=has_missing,
         indicator=has_missing,
     )
