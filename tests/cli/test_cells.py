@@ -11,6 +11,8 @@ import pytest
 
 from ksparse.cli.errors import InputError
 from ksparse.cli.reading import ReadingOptions, Table, open_table
+from ksparse.tables import TableEncoder
+from ksparse.tables.kinds import MISSING_MARKS, MISSING_WORDS
 
 NAN = float("nan")
 THOUSANDS = "Commas in numbers separate thousands (--decimal , if they are decimal marks)"
@@ -32,6 +34,11 @@ NUMBERS: dict[str, tuple[str, dict[str, list[Any]], str]] = {
     "decimal commas": ("a;b\n39,1;x\n-4,0;y\n", {"a": [39.1, -4.0], "b": ["x", "y"]}, COMMAS),
     "both marks": ("a;b\n1.234,5;1\n12;2\n", {"a": [1234.5, 12.0], "b": [1, 2]}, COMMAS),
     "points that group": ("a;b\n1.234;1,5\n12.000.000;2\n", {"a": [1234.0, 12e6], "b": [1.5, 2.0]}, COMMAS),
+    "points that group once": (
+        "a;b\n4.297;-1,26\n950;0,5\n-1.000.250;2\n;3\n",
+        {"a": [4297.0, 950.0, -1000250.0, NAN], "b": [-1.26, 0.5, 2.0, 3.0]},
+        COMMAS,
+    ),
     "exponents": ("a;b\n1,5e-3;1\n2E5;2\n", {"a": [1.5e-3, 2e5], "b": [1, 2]}, COMMAS),
     "quoted decimal commas": ('a,b\n"39,1",1\n40,2\n', {"a": [39.1, 40.0], "b": [1, 2]}, COMMAS),
     "thousands": (
@@ -59,6 +66,20 @@ NUMBERS: dict[str, tuple[str, dict[str, list[Any]], str]] = {
     "truth": ("a,b,c\nTrue,yes,TRUE\nFalse,no,\n", {"a": [True, False], "b": ["yes", "no"], "c": [True, NAN]}, ""),
     "spaces": ("a,b\n x , 1 \ny,2\n", {"a": ["x", "y"], "b": [1, 2]}, ""),
     "nothing": ("a,b\n,1\nNA,2\n", {"a": [NAN, NAN], "b": [1, 2]}, ""),
+    "words among text": (
+        "a,b\nnone,1\nbrick,none\nmissing,3\n",
+        {"a": ["none", "brick", "missing"], "b": [1, NAN, 3]},
+        "",
+    ),
+    "words only": ("a,b\nnone,1\nnone,2\n", {"a": ["none", "none"], "b": [1, 2]}, ""),
+    "words among decimal commas": ("a;b\n1,5;1\nunknown;2\n", {"a": [1.5, NAN], "b": [1, 2]}, COMMAS),
+    "words among thousands": ('a,b\n"1,500",1\nNone,2\n', {"a": [1500.0, NAN], "b": [1, 2]}, THOUSANDS),
+    "spaces between thousands": (
+        "a;b\n1 234,5;1\n3,750;2\n12,5;3\n",
+        {"a": [1234.5, 3.75, 12.5], "b": [1, 2, 3]},
+        COMMAS,
+    ),
+    "codes of currencies": ('a,b\n"1,000 EUR",1\n"¥2,500",2\n', {"a": ["1000 EUR", "¥2500"], "b": [1, 2]}, THOUSANDS),
     "signs": ("a,b\n-,-\n+,2\n-,3\n", {"a": ["-", "+", "-"], "b": [NAN, 2, 3]}, ""),
     "not numbers": ("a,b\n1_000,1\n0x10,2\n", {"a": ["1_000", "0x10"], "b": [1, 2]}, ""),
 }
@@ -84,6 +105,22 @@ def test_options_of_numbers(tmp_path: Path) -> None:
     assert (list_cells(table)["a"], table.notes) == ([3750.0, 4000.0], ())
     table = read(tmp_path, text.replace(";", "\t"), decimal=",")
     assert (list_cells(table)["a"], table.notes) == ([3.75, 4.0], ())
+
+
+def test_points_and_commas_are_read_as_in_a_file_with_decimal_points(tmp_path: Path) -> None:
+    american = read(tmp_path, "amount,b,y\n4297,-1.26,4.16\n950,0.5,3\n1200.5,1,2.25\n").read()
+    text = "amount;b;y\n4.297;-1,26;4,16\n950;0,5;3\n1.200,5;1;2,25\n"
+    pd.testing.assert_frame_equal(read(tmp_path, text).read().astype(float), american.astype(float))
+    pd.testing.assert_frame_equal(read(tmp_path, text, decimal=",").read().astype(float), american.astype(float))
+
+
+def test_points_that_cannot_group_are_decimal(tmp_path: Path) -> None:
+    text = "a;b;c;d\n1.234;1,5;0.125;4,5\n1.25;2;1.500;1.234\n7;3;2.500;1.25\n"
+    table = read(tmp_path, text, decimal=",")
+    expected = {"a": [1.234, 1.25, 7], "b": [1.5, 2, 3], "c": [0.125, 1.5, 2.5], "d": [4.5, 1.234, 1.25]}
+    assert list_cells(table) == expected
+    said = "has decimal points, although other numbers of the file have decimal commas"
+    assert table.notes == tuple(f"'{name}' {said}" for name in "acd")
 
 
 def test_marks_of_missing_values(tmp_path: Path) -> None:
@@ -124,6 +161,23 @@ def test_the_separator_that_the_user_gives(tmp_path: Path) -> None:
     assert read(tmp_path, text, sep=":").names == ["a b", "c"]
     assert read(tmp_path, text, sep=" ").names == ["a", "b:c"]
     assert read(tmp_path, "sep=|\na;b|c\n1;2|3\n").names == ["a;b", "c"]
+
+
+def test_cells_mean_the_same_in_python_and_in_files(tmp_path: Path) -> None:
+    """A column of a file has the kind, the numbers and the gaps that its text has in Python."""
+    columns = {
+        "marks": [*MISSING_MARKS, "1", "2"],
+        "words": [*MISSING_WORDS, "1", "2"],
+        "text": [*MISSING_WORDS, "brick", "stone"],
+        "money": ["none", "$1,500", "1250 CHF", "12%", "?"],
+        "dates": ["none", "2020-01-31", "?", "2020-02-28"],
+    }
+    for name, cells in columns.items():
+        path = tmp_path / f"{name}.csv"
+        pd.DataFrame({"a": cells, "b": 1}).to_csv(path, index=False)
+        frame, text = open_table(str(path)).read(), pd.DataFrame({"a": pd.Series(cells, dtype=object), "b": 1})
+        ours, theirs = (TableEncoder(keep=["a"], min_frequency=1).fit_transform(table) for table in (frame, text))
+        pd.testing.assert_frame_equal(ours, theirs)
 
 
 def test_lines_to_skip(tmp_path: Path) -> None:

@@ -74,9 +74,14 @@ def write_r_table(path: Path) -> None:
 
 
 def write_marks(path: Path) -> None:
-    """Each gap is written in another way."""
-    marks = cycle(["?", ".", "-", "NA", "n/a", "NaN", "NULL", "None", "missing", "<NA>", "#N/A", " "])
-    TRUTH.map(lambda cell: next(marks) if pd.isna(cell) else cell).to_csv(path, index=False, encoding="utf-8")
+    """Each gap is written in another way, among numbers also in words."""
+    marks = ["?", ".", "-", "NA", "n/a", "NaN", "NULL", "<NA>", "#N/A", " ", "n.a.", "--", "nA"]
+    written = {}
+    for name, column in TRUTH.items():
+        numeric = pd.api.types.is_numeric_dtype(column)
+        every = cycle([*(["None", "missing", "unknown"] if numeric else []), *marks])
+        written[name] = [next(every) if pd.isna(cell) else cell for cell in column]
+    pd.DataFrame(written, dtype=object).to_csv(path, index=False, encoding="utf-8")
 
 
 def pad(text: str) -> str:

@@ -86,6 +86,18 @@ def test_new_values_are_other_or_none_of_the_known_ones() -> None:
     assert {name: rows.tolist() for name, rows in encoder.find_unreadable(new).items()} == {"y": [True, False, False]}
 
 
+def test_codes_are_the_same_as_text_and_as_numbers() -> None:
+    fitted = pd.DataFrame({"grade": ["1"] * 9 + ["2"] * 6 + ["A"] * 5 + [None] * 5})
+    encoder = TableEncoder().fit(fitted)
+    assert encoder.get_feature_names_out().tolist() == ["grade=2", "grade=A", "grade is missing"]
+    for cells in ([1.0, 2.0, np.nan], np.array([1, 2, np.nan], dtype=np.float32), ["1", "2", None]):
+        np.testing.assert_array_equal(
+            encoder.transform(pd.DataFrame({"grade": cells})), [[0, 0, 0], [1, 0, 0], [0, 0, 1]]
+        )
+    codes = pd.DataFrame({"grade": pd.Categorical([1.0] * 9 + [2.0] * 6 + [np.nan] * 5)})
+    assert TableEncoder().fit(codes).get_feature_names_out().tolist() == ["grade=2", "grade is missing"]
+
+
 def test_indicators_are_added_where_they_predict() -> None:
     rng = np.random.default_rng(0)
     missing = rng.random(200) < 0.3
@@ -103,6 +115,19 @@ def test_indicators_are_added_where_they_predict() -> None:
     found = {name: "x is missing" in encoder.get_feature_names_out() for name, encoder in names.items()}
     expected = {"related": True, "classes": True, "unrelated": False, "without y": False, "always": True}
     assert found == expected | {"never": False}
+
+
+@pytest.mark.parametrize("dtype", [int, float, object])
+def test_whole_numbers_with_many_values_are_tested_as_numbers(dtype: Any) -> None:
+    """Prices are no classes, although they are integers; few numbers of visits are, of which no mean differs."""
+    rng = np.random.default_rng(0)
+    missing = rng.random(200) < 0.3
+    price = (20_000 + 5_000 * missing + 10_000 * rng.random(200)).round().astype(int)
+    visits = np.where(missing, rng.choice([1, 3], 200), 2)  # with the same mean
+    table = pd.DataFrame({"x": np.where(missing, np.nan, rng.normal(size=200)), "z": rng.normal(size=200)})
+    for y in (price, visits, np.column_stack([rng.normal(size=200).round(1), visits])):
+        assert "x is missing" in TableEncoder().fit(table, y.astype(dtype)).get_feature_names_out()
+    assert "x is missing" not in TableEncoder().fit(table, np.arange(200) % 97).get_feature_names_out()
 
 
 def test_gaps_in_new_rows_are_filled_and_told() -> None:

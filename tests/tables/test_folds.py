@@ -74,7 +74,29 @@ def test_held_out_rows_do_not_change_the_features_of_others() -> None:
     for frame in (table, seen):
         encoder = TableEncoder(drop=[]).fit(frame, y).refit(frame.iloc[train], y[train])
         results.append(encoder.transform(frame.iloc[train]))
+    # A town that is frequent only in all rows has a feature, which is zero in the others.
+    assert (results[1].pop("town=elsewhere") == 0).all()
     pd.testing.assert_frame_equal(results[0], results[1])
+
+
+def test_parts_have_the_categories_of_all_rows() -> None:
+    """Values that are rare in a part keep their feature, so that the scored model has the features of the reported."""
+    town = np.array(["a", "b", "b", "c", "c", "d"] * 7)
+    table = pd.DataFrame({"town": town, "x": np.arange(42.0) ** 2})
+    table.loc[[5, 11], "town"] = "rare"
+    whole = TableEncoder(max_categories=4).fit(table)
+    assert whole.get_feature_names_out().tolist() == ["town=a", "town=c", "town=(other)", "x"]
+    for rows in (np.arange(9), np.flatnonzero(town == "c")):
+        part = whole.refit(table.iloc[rows])
+        encoded = part.transform(table)
+        reference = table["town"].iloc[rows].mode()[0]
+        expected = {f"town={value}": table["town"] == value for value in "abc" if value != reference}
+        expected |= {"town=(other)": ~table["town"].isin(["a", "b", "c"]), "x": table["x"]}
+        pd.testing.assert_frame_equal(encoded, pd.DataFrame(expected).astype(float))
+        again = part.refit(table).transform(table)
+        pd.testing.assert_frame_equal(again, whole.transform(table))
+    model = SparseLinearRegressionCV(ks=[0, 1, 2], cv=KFold(6), feature_groups="columns")
+    assert np.isfinite(make_pipeline(whole, model).fit(table, table["x"])[-1].grid_scores_).all()
 
 
 def test_columns_that_vary_in_some_folds_only() -> None:

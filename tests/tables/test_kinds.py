@@ -20,6 +20,9 @@ NUMBERS: dict[str, tuple[list[Any], list[float]]] = {
     "thousands and decimals": (["1,250.50", "3.25"], [1250.5, 3.25]),
     "decimal commas": (["39,1", "1,25", "7"], [39.1, 1.25, 7]),
     "decimal commas with points": (["1.234,5", "39,1"], [1234.5, 39.1]),
+    "points between thousands": (["€ 1.167.758", "€ 950.000", "€ 3"], [1167758, 950000, 3]),
+    "one point is in doubt": (["$1.234", "$2.500"], [1.234, 2.5]),
+    "no thousands begin with zero": (["0,125", "1,5"], [0.125, 1.5]),
     "spaces between thousands": (["1 000", "12 500,5"], [1000, 12500.5]),
     "apostrophes": (["1'000", "12'500.5"], [1000, 12500.5]),
 }
@@ -34,6 +37,24 @@ def test_numbers_in_text(name: str) -> None:
     np.testing.assert_array_equal(read_values(column, kind), numbers)
 
 
+@pytest.mark.parametrize(
+    ("cells", "remarks"),
+    [
+        (["€ 1.167.758", "€ 950.000"], ("thousands separated", "currency removed")),
+        (["$1.234", "$2.500"], ("currency removed",)),
+        (["3,750", "1,2"], ("decimal commas",)),
+        (["3,750", "1.250,5"], ("decimal commas", "thousands separated")),
+        (["3,750", "17"], ("thousands separated",)),
+    ],
+)
+def test_only_what_was_taken_for_thousands_is_told(cells: list[str], remarks: tuple[str, ...]) -> None:
+    assert infer_kind(pd.Series(cells, dtype=object)).remarks == remarks
+
+
+def test_several_points_beside_a_decimal_point_are_no_number() -> None:
+    assert infer_kind(pd.Series(["1.167.758", "2.5"], dtype=object)).kind is KindOfColumn.CATEGORY
+
+
 @pytest.mark.parametrize("text", ["12-34", "1.2.3", "II", "5 kg", "1,2,3,4", "e5", "0x1A", "1 2", "٣x", "+", "$"])
 def test_what_is_no_number(text: str) -> None:
     assert infer_kind(pd.Series([text, "7"], dtype=object)).kind is KindOfColumn.CATEGORY
@@ -43,10 +64,33 @@ def test_a_few_cells_that_are_no_numbers_are_told() -> None:
     column = pd.Series([*map(str, range(40)), "n. a. "], dtype=object)
     kind = infer_kind(column)
     assert kind.kind is KindOfColumn.NUMBER
-    assert kind.remarks == ("1 cells such as 'n. a.' are not numbers and count as missing",)
+    assert kind.remarks == ("the cell 'n. a.' is not a number and counts as missing",)
     assert np.isnan(read_values(column, kind)[-1])
     many = pd.Series(["1", "2", "low", "high"] * 5, dtype=object)
     assert infer_kind(many).kind is KindOfColumn.CATEGORY
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["1", "none", "3"], KindOfColumn.NUMBER),
+        (["2007-11-11", "Missing", "2008-01-02"], KindOfColumn.DATE),
+        (["true", "unknown", "false"], KindOfColumn.TRUTH),
+        (["brick", "none", "stone"], KindOfColumn.CATEGORY),
+        (["none", "unknown", "none"], KindOfColumn.CATEGORY),
+    ],
+)
+def test_words_for_missing_values_are_values_among_text(cells: list[str], kind: KindOfColumn) -> None:
+    column = pd.Series(cells, dtype=object)
+    found = infer_kind(column)
+    assert found.kind is kind
+    if kind is KindOfColumn.CATEGORY:
+        assert read_categories(column).tolist() == cells
+    else:
+        missing = (
+            read_dates(column, found).isna() if kind is KindOfColumn.DATE else np.isnan(read_values(column, found))
+        )
+        assert list(missing) == [False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -101,6 +145,9 @@ def test_values_of_other_types() -> None:
     days = pd.Series(pd.to_timedelta([1.5, None], unit="D"))
     np.testing.assert_array_equal(read_values(days, ColumnKind(KindOfColumn.NUMBER)), [1.5, np.nan])
     assert read_categories(pd.Series([1, " b ", None, "NA"], dtype=object)).tolist() == ["1", "b", None, None]
+    floats = pd.Series([1.0, 2.5, None, 1e20, -0.0])
+    assert read_categories(floats).tolist() == ["1", "2.5", None, "1e+20", "0"]
+    assert read_categories(floats.astype("category")).tolist() == ["1", "2.5", None, "1e+20", "0"]
 
 
 def test_long_text_costs_no_time() -> None:

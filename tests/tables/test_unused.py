@@ -19,6 +19,17 @@ UNUSED: dict[str, tuple[str, list[Any], str]] = {
     "few numbered rows": ("rownames", [1, 2, 3], "numbers the rows"),
     "named id": ("subject_id", [7, 3, 11, 5], "by its name"),
     "named ID": ("patientID", [7, 3, 11, 5], "by its name"),
+    "nearly distinct numbers": ("patient_id", [*range(1001, 1119), 1001, 1002], "nearly distinct whole numbers"),
+    "a gap": ("patient_id", [7, 3, np.nan, 5], "by its name and its distinct whole numbers"),
+    "a gap in text": ("pid", ["7", "3", "?", "5"], "by its name"),
+    "gaps and repeated": ("mrn", [*range(501, 540), np.nan, 501], "nearly distinct"),
+    **{
+        f"named {name}": (name, [70, 30, 110, 50], "by its name")
+        for name in (
+            *("patient_nr", "Patient Number", "subject", "MRN", "pid", "sample_no", "record", "subject_no"),
+            *("CustomerNo", "patient #", "Case No."),
+        )
+    },
     "codes": ("Individual ID", ["a1", "a2", "a1", "a3"], "by its name"),
     "distinct text": ("name", WORDS, "each row has a value of its own"),
     "nearly distinct text": ("name", [*WORDS[:-1], WORDS[0]], "39 of 40 rows have a value of its own"),
@@ -35,6 +46,12 @@ USED: dict[str, tuple[str, list[Any]]] = {
     "few words": ("town", ["Ulm", "Bonn", "Kiel"]),
     "constant with gaps": ("fence", ["wood", None, "wood"]),
     "grid": ("grid", ["a", "b", "a", "b"]),
+    "repeated": ("patient_id", [*range(1001, 1101), *range(1001, 1021)]),
+    "repeated subject": ("subject", [1, 1, 2, 2, 3, 3]),
+    "topics": ("subject", ["maths", "art", "maths", "art"]),
+    "no whole numbers": ("record", [1.5, 2.5, 4.75]),
+    "number of something": ("number", [7, 3, 11, 5]),
+    "sample size": ("sample size", [7, 3, 11, 5]),
     "paid": ("paid", [7, 3, 11, 5]),
 }
 

@@ -19,7 +19,7 @@ from .._types import AnyArray, Array
 from ..limits import LARGEST
 from ..wording import MOST_NAMES, cut_text, quote, quote_list
 from .encoding import ATTRIBUTE, EncodedColumns, Encoding
-from .features import ColumnFeatures, encode_column, fit_features, is_predictive
+from .features import ColumnFeatures, encode_column, fit_features, is_predictive, refit_categories
 from .kinds import ColumnKind, KindOfColumn, clean_text, infer_kind, read_number_columns
 from .unused import UnusedColumn, find_unused
 
@@ -47,8 +47,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     All features of a column have this column as their group: with ``feature_groups="columns"``, estimators select or
     leave out whole columns, so that k counts the columns of the table. Estimators that choose k by cross-validation
-    find the medians and categories again for the training part of each fold, if they are given what `fit_transform` or
-    `transform` returns, as a pipeline does.
+    find the medians, indicators and references again for the training part of each fold (see `refit`), if they are
+    given what `fit_transform` or `transform` returns, as a pipeline does.
 
     Parameters
     ----------
@@ -62,7 +62,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Values that occur in fewer rows are "(other)".
     indicators : {"auto"} or bool, default="auto"
         Whether there are indicators of missing numbers. With "auto", those that are associated with y in the fitted
-        rows (a correlation with y, or with one of its classes, at the level 0.05).
+        rows, by an F-test at the level 0.05: of their correlation with y, or, if y is text, true and false, or whole
+        numbers with at most 10 distinct values, one test over all its classes.
 
     Attributes
     ----------
@@ -139,20 +140,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"no column of the table can be used: {reasons}{more}; name columns to use all the same in keep"
             )
-        self.__dict__.pop("features_", None)
+        self.features_: dict[str, ColumnFeatures] = {}
         # Most columns of wide tables are numbers, which need no word in a saved model.
         self._kinds = {name: kinds[name] for name in used if kinds[name] != NUMBERS}
         return self._fit_columns(table, used, y)
 
     def refit(self: E, X: Any, y: Any = None) -> E:
-        """An encoder that uses the same columns in the same way, with the medians and categories of other rows."""
+        """An encoder that uses the same columns in the same way, with the medians of other rows.
+
+        Of these rows are the medians, the parts of dates, which value of a category is the one to which others are
+        compared, and for which columns there are indicators of missing values. Which columns are used, what they hold,
+        and which values of a category are frequent stay as they are: this depends on X only, not on y.
+        """
         check_is_fitted(self)
         encoder = copy.copy(self)
         table = encoder._check_table(X, reset=False)
         return encoder._fit_columns(table, self.columns_.tolist(), y)
 
     def _fit_columns(self: E, table: pd.DataFrame, used: list[str], y: Any) -> E:
-        plain = set(_find_complete_numbers(table[used])) - getattr(self, "features_", {}).keys()
+        plain = set(_find_complete_numbers(table[used])) - self.features_.keys()
         self.columns_: AnyArray = np.array(used, dtype=object)
         self.medians_: Array = np.median(read_number_columns(table[[name for name in used if name in plain]]), axis=0)
         self.features_ = {
@@ -167,8 +173,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array([name for name, made in self._list_features() for _ in made], dtype=object)
 
     def _fit_column(self, cells: pd.Series, kind: ColumnKind, y: Any) -> ColumnFeatures:
-        features = fit_features(str(cells.name), cells, kind, self.max_categories, self.min_frequency)
-        if not features.indicator or kind.kind is KindOfColumn.CATEGORY:
+        name, is_category = str(cells.name), kind.kind is KindOfColumn.CATEGORY
+        if is_category and name in self.features_:
+            return refit_categories(self.features_[name], cells)
+        features = fit_features(name, cells, kind, self.max_categories, self.min_frequency)
+        if is_category or not features.indicator:
             return features
         predicts = self.indicators is True
         if self.indicators == "auto" and y is not None:

@@ -10,19 +10,28 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_selection import f_classif, f_regression
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.utils.multiclass import type_of_target
 
 from .._types import AnyArray, Array, Mask
 from .kinds import ColumnKind, KindOfColumn, read_categories, read_dates, read_values
 
-__all__ = ["DATE_PARTS", "ColumnFeatures", "encode_column", "fit_features", "is_predictive", "name_value"]
+__all__ = [
+    "DATE_PARTS",
+    "ColumnFeatures",
+    "encode_column",
+    "fit_features",
+    "is_predictive",
+    "name_value",
+    "refit_categories",
+]
 
 #: What the category of rare values is called.
 OTHER = "(other)"
 #: The name of the indicator of missing values, and of their category.
 IS_MISSING = "is missing"
-#: An indicator of missing values is added if its correlation with y would be as large by chance with this probability.
+#: An indicator of missing values is added if its association with y would be as large by chance with this probability.
 CHANCE = 0.05
+#: Whole numbers with at most this many distinct values are tested as classes.
+MAX_CLASSES = 10
 #: The parts of a date. A part that is the same in all rows is not used.
 DATE_PARTS: dict[str, Callable[[pd.Series], pd.Series]] = {
     "year": lambda dates: dates.dt.year,
@@ -152,15 +161,28 @@ def _fit_categories(
     rare = encoder.infrequent_categories_[0]
     rare = np.array([], dtype=object) if rare is None or len(encoder.categories_[0]) == 2 else rare
     frequent = [value for value in encoder.categories_[0].tolist() if value not in set(rare.tolist())]
-    counts = pd.Series(known).value_counts()
-    has_missing = bool(missing.any())
+    return _choose_reference(replace(features, has_other=bool(rare.size)), values, frequent)
+
+
+def refit_categories(features: ColumnFeatures, cells: pd.Series) -> ColumnFeatures:
+    """The same categories, with the reference and the category of missing cells of other rows."""
+    if not features.categories and not features.has_other:
+        return features  # no value is frequent
+    frequent = sorted(value for value in (features.reference, *features.categories) if value is not None)
+    return _choose_reference(features, read_categories(cells), frequent)
+
+
+def _choose_reference(features: ColumnFeatures, values: AnyArray, frequent: list[str]) -> ColumnFeatures:
+    """The categories, compared to the one that is most frequent in some rows."""
+    counts = pd.Series(values, dtype=object).value_counts()
+    has_missing = any(value is None for value in values)
     # The first of equally frequent ones; without any frequent value, rare ones are what the others are compared to.
-    reference = max(frequent, key=lambda value: counts[value]) if frequent else OTHER
+    reference = max(frequent, key=lambda value: counts.get(value, 0)) if frequent else OTHER
     return replace(
         features,
         reference=reference,
         categories=tuple(value for value in frequent if value != reference),
-        has_other=bool(rare.size) and reference != OTHER,
+        has_other=features.has_other and bool(frequent),
         has_missing=has_missing,
         indicator=has_missing,
     )
@@ -198,13 +220,25 @@ def _read_parts(cells: pd.Series, features: ColumnFeatures) -> Array:
 
 
 def is_predictive(missing: Mask, y: AnyArray, min_frequency: int) -> bool:
-    """Whether it predicts y which values are missing: by an F-test of the correlation of their indicator with y."""
+    """Whether it predicts y which values are missing, by an F-test of the indicator of them.
+
+    If y is text, true and false, or whole numbers with at most 10 distinct values, this is one test of whether values
+    are missing equally often in all its classes; otherwise, of the correlation of the indicator with y.
+    """
     if not min_frequency <= missing.sum() <= len(missing) - min_frequency or len(y) != len(missing):
         return False
     indicator = missing.astype(np.float64)[:, None]
-    has_classes = type_of_target(y) in ("binary", "multiclass") and not np.issubdtype(y.dtype, np.floating)
+    y = np.array(y.tolist()) if y.dtype == object else y
     responses = [y] if y.ndim == 1 else list(y.T)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of a constant y
-        tests = (f_classif(indicator, part) if has_classes else f_regression(indicator, part) for part in responses)
+        tests = ((f_classif if _has_classes(part) else f_regression)(indicator, part) for part in responses)
         return any(bool(chance[0] < CHANCE) for _, chance in tests)
+
+
+def _has_classes(y: AnyArray) -> bool:
+    """Whether y is text, true and false, or whole numbers with few distinct values."""
+    if y.dtype.kind not in "iuf":
+        return True
+    distinct = np.unique(y)
+    return len(distinct) <= MAX_CLASSES and bool((distinct == np.round(distinct)).all())

@@ -24,32 +24,46 @@ __all__ = [
     "read_dates",
     "read_number_columns",
     "read_values",
+    "write_value",
 ]
 
 #: Texts that stand for a missing value, in lower case.
-MISSING_MARKS = frozenset(["", "na", "n/a", "n.a.", "nan", "null", "<na>", "#n/a", "?", ".", "-", "--"])
-#: Words that do so among numbers; among other words they are one like them.
+MISSING_MARKS = frozenset(
+    [
+        *("", "na", "n/a", "n.a.", "nan", "null", "<na>", "?", ".", "-", "--"),
+        *("#n/a", "#na", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!"),  # of spreadsheets
+    ]
+)
+#: Words that do so among numbers, dates, and true and false; among other words they are values like them.
 MISSING_WORDS = ("none", "missing", "unknown", "not available", "not done", "nil")
 #: Texts that stand for true and false, in lower case.
 TRUE_OR_FALSE = {"true": 1.0, "false": 0.0}
 #: A column of text holds numbers or dates if at least this fraction of its cells are such; the others count as missing.
 ENOUGH_CELLS = 0.95
+#: Signs and codes of currencies, as a pattern.
+CURRENCY = "[$€£¥₹]|USD|EUR|GBP|CHF"
 #: A number with a sign, a currency or a unit of percent around it.
 NUMBER_IN_TEXT = re.compile(
-    r"^(?P<sign>[+-]?)\s*(?:[$€£¥₹]|USD|EUR|GBP|CHF)?\s*"
+    rf"^(?P<sign>[+-]?)\s*(?:{CURRENCY})?\s*"
     r"(?P<number>[+-]?[0-9.,'\u00a0\u202f ]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?)"
-    r"\s*(?:%|[$€£¥₹]|USD|EUR|GBP|CHF)?$"
+    rf"\s*(?:%|{CURRENCY})?$"
 )
 #: Longer text is no number.
 LONGEST_NUMBER = 60
-#: Digits in groups of three; which mark separates them is the second group.
-GROUPED = re.compile(r"^\d{1,3}(?:([,.'\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:[.,]\d+)?$")
+#: Digits in groups of three; which mark separates them is the first group.
+GROUPED = re.compile(r"^[+-]?[1-9]\d{0,2}(?:([,.'\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:[.,]\d+)?$")
 #: A comma that cannot separate thousands: not three digits follow, or points or spaces separate them already.
 DECIMAL_COMMA = re.compile(r"^[^,]*,(?:\d{1,2}|\d{4,})(?:[eE][+-]?\d+)?$|[.'\u00a0\u202f ][^,]*,\d+$")
+#: Points that can only separate thousands, since there are several.
+SEVERAL_POINTS = re.compile(r"^[+-]?[1-9]\d{0,2}(?:\.\d{3}){2,}$")
+#: A point that cannot separate thousands.
+DECIMAL_POINT = re.compile(r"^[^.]*\.(?:\d{1,2}|\d{4,})(?:[eE][+-]?\d+)?$|[,'\u00a0\u202f ][^.]*\.\d+$")
 #: Dates that have points between their numbers have the day first.
 DATE_WITH_POINTS = re.compile(r"^\d{1,2}\.\d{1,2}\.\d{4}$")
 #: Whole numbers are not dates, even if they could be years.
 WHOLE_NUMBER = re.compile(r"^[+-]?\d+(?:\.\d*)?$")
+#: Up to this, each integer is a float.
+LARGEST_INTEGER = 2.0**53
 #: Cells of a column that are looked at before all of them are parsed as dates.
 FEW_CELLS = 50
 
@@ -107,6 +121,8 @@ def infer_kind(cells: pd.Series) -> ColumnKind:
 
 
 def _infer_kind_of_text(text: pd.Series) -> ColumnKind:
+    is_word = text.str.lower().isin(MISSING_WORDS)
+    words, text = text[is_word], text[~is_word]
     distinct = text.drop_duplicates()
     if not len(distinct):
         return ColumnKind(KindOfColumn.CATEGORY)
@@ -114,9 +130,10 @@ def _infer_kind_of_text(text: pd.Series) -> ColumnKind:
         return ColumnKind(KindOfColumn.TRUTH)
     decimal = _find_decimal(distinct)
     numbers = _parse_numbers(text, decimal)
-    other = text[np.isnan(numbers)].str.lower()
-    if (~other.isin(MISSING_WORDS)).sum() <= (1.0 - ENOUGH_CELLS) * len(text) and len(other) < len(text):
-        return ColumnKind(KindOfColumn.NUMBER, decimal=decimal, remarks=_describe_numbers(text, numbers, decimal))
+    others = int(np.isnan(numbers).sum())
+    if others <= (1.0 - ENOUGH_CELLS) * len(text) and others < len(text):
+        other = pd.concat([text[np.isnan(numbers)], words])
+        return ColumnKind(KindOfColumn.NUMBER, decimal=decimal, remarks=_describe_numbers(text, other, decimal))
     date_format = _find_date_format(text)
     return ColumnKind(KindOfColumn.DATE, date_format=date_format) if date_format else ColumnKind(KindOfColumn.CATEGORY)
 
@@ -124,18 +141,27 @@ def _infer_kind_of_text(text: pd.Series) -> ColumnKind:
 def clean_text(cells: pd.Series) -> pd.Series:
     """Cells as text without white space around it; None where they are missing or a mark for that."""
     missing = cells.isna().to_numpy(dtype=bool)
-    texts = [None if gap else str(cell).strip() for cell, gap in zip(cells.tolist(), missing, strict=True)]
+    texts = [None if gap else write_value(cell).strip() for cell, gap in zip(cells.tolist(), missing, strict=True)]
     known = [None if text is None or text.lower() in MISSING_MARKS else text for text in texts]
     return pd.Series(known, index=cells.index, dtype=object)
 
 
+def write_value(value: Any) -> str:
+    """A cell as text; whole numbers without decimals, since integers are floats in a column with gaps."""
+    is_whole = isinstance(value, (float, np.floating)) and abs(value) < LARGEST_INTEGER and float(value).is_integer()
+    return str(int(value)) if is_whole else str(value)
+
+
 def _find_decimal(distinct: pd.Series) -> str:
-    """The decimal mark: a comma, if one of some number can be nothing else."""
-    commas = distinct[distinct.str.contains(",", regex=False)]
+    """The decimal mark: a comma, if one of some number can be nothing else, or if points separate thousands."""
+    marked = distinct[distinct.str.contains("[.,]", regex=True)]
     bodies = [
-        match["number"] for text in commas if len(text) <= LONGEST_NUMBER and (match := NUMBER_IN_TEXT.match(text))
+        match["number"] for text in marked if len(text) <= LONGEST_NUMBER and (match := NUMBER_IN_TEXT.match(text))
     ]
-    return "," if any(DECIMAL_COMMA.search(body) for body in bodies) else "."
+    if any("," in body and DECIMAL_COMMA.search(body) for body in bodies):
+        return ","
+    points_separate = any(map(SEVERAL_POINTS.match, bodies)) and not any(map(DECIMAL_POINT.search, bodies))
+    return "," if points_separate else "."
 
 
 def _parse_numbers(text: pd.Series, decimal: str) -> Array:
@@ -153,35 +179,42 @@ def _parse_number(text: str, decimal: str) -> float:
     match = NUMBER_IN_TEXT.match(text) if len(text) <= LONGEST_NUMBER else None
     if match is None:
         return np.nan
-    body = match["number"]
-    whole, mark, fraction = body.partition(decimal) if body.count(decimal) == 1 else (body, "", "")
-    grouped = GROUPED.match(whole)
-    if grouped is not None and grouped[1] != decimal:
-        whole = whole.replace(grouped[1], "")
-    elif grouped is not None and body.count(decimal) > 1:
-        return np.nan
+    whole, mark, fraction, thousands = _split_number(match["number"], decimal)
+    if thousands:
+        whole = whole.replace(thousands, "")
     try:
         return float(f"{match['sign']}{whole}{'.' if mark else ''}{fraction}")
     except ValueError:
         return np.nan
 
 
-def _describe_numbers(text: pd.Series, numbers: Array, decimal: str) -> tuple[str, ...]:
+def _split_number(body: str, decimal: str) -> tuple[str, str, str, str]:
+    """What is before the decimal mark, this mark, what is after it, and the mark that separates thousands, if any."""
+    whole, mark, fraction = body.partition(decimal) if body.count(decimal) == 1 else (body, "", "")
+    grouped = GROUPED.match(whole)
+    return whole, mark, fraction, grouped[1] if grouped is not None and grouped[1] != decimal else ""
+
+
+def _describe_numbers(text: pd.Series, other: pd.Series, decimal: str) -> tuple[str, ...]:
     remarks = []
-    if decimal == ",":
+    if decimal == "," and text.str.contains(",", regex=False).any():
         remarks.append("decimal commas")
     if any(
-        GROUPED.match(match["number"])
+        _split_number(match["number"], decimal)[3]
         for cell in text.iloc[:FEW_CELLS]
         if (match := NUMBER_IN_TEXT.match(cell[:LONGEST_NUMBER]))
     ):
         remarks.append("thousands separated")
-    for mark, meaning in (("%", "percent signs removed"), ("[$€£¥₹]|USD|EUR|GBP|CHF", "currency removed")):
+    for mark, meaning in (("%", "percent signs removed"), (CURRENCY, "currency removed")):
         if text.str.contains(mark, regex=True).any():
             remarks.append(meaning)
-    other = text[np.isnan(numbers)]
     if len(other):
-        remarks.append(f"{len(other)} cells such as {other.iloc[0][:30]!r} are not numbers and count as missing")
+        example = repr(other.iloc[0][:30])
+        remarks.append(
+            f"{len(other)} cells such as {example} are not numbers and count as missing"
+            if len(other) > 1
+            else f"the cell {example} is not a number and counts as missing"
+        )
     return tuple(remarks)
 
 

@@ -17,12 +17,14 @@ __all__ = ["UnusedColumn", "find_unused"]
 #: Names that people give to identifiers and numbers of rows.
 NAME_OF_IDENTIFIER = re.compile(
     r"^(?:.*[_ .-])?(?:id|ids|uid|uuid|guid|key)$|^unnamed:? ?\d*$|^row[_ .]?(?:names?|num(?:ber)?s?|id|nr)?$|^index$"
-    r"|^(?:case|obs|observation|nr|no|#)$|^__index_level_\d+__$|.*[a-z]ID$",
+    r"|^(?:case|obs|observation|nr|no|#|mrn|pid)$|^__index_level_\d+__$|.*[a-z]ID$"
+    r"|^(?:patient|subject|participant|person|sample|record|case|customer|client|account|member|employee|student)"
+    r"(?:[_ .-]?(?:nr|no|num|number|#)\.?)?$",
     flags=re.A,
 )
-#: Text is an identifier if at least this fraction of the cells have a value of their own,
+#: Text, or whole numbers in a column with such a name, are an identifier if there are this many values for each cell,
 DISTINCT_FRACTION = 0.95
-#: in at least this many rows: of fewer, all may differ by chance.
+#: and of columns with other names, in at least this many rows: of fewer, all may differ by chance.
 LEAST_ROWS = 20
 EMPTY, CONSTANT = "it is empty", "it has the same value in all rows"
 
@@ -103,9 +105,9 @@ def _judge_numbers(names: Sequence[str], values: Array) -> dict[str, UnusedColum
     complete = np.flatnonzero(~missing.any(axis=0))
     constant = (values[:, complete] == values[:1, complete]).all(axis=0)
     found |= {names[j]: UnusedColumn(names[j], CONSTANT) for j in complete[constant].tolist()}
-    whole = (values[:, complete] == np.round(values[:, complete])).all(axis=0) & ~constant
-    for j in complete[whole].tolist():
-        if reason := _judge_whole_numbers(names[j], values[:, j]):
+    whole = ((values == np.round(values)) | missing).all(axis=0)
+    for j in np.flatnonzero(whole).tolist():
+        if names[j] not in found and (reason := _judge_whole_numbers(names[j], values[:, j])):
             found[names[j]] = UnusedColumn(names[j], reason, is_identifier=True)
     return found
 
@@ -116,9 +118,14 @@ def _judge_whole_numbers(name: str, numbers: Array) -> str:
     counted = numbers[0] in (0.0, 1.0) and bool((np.diff(numbers) == 1.0).all())
     if counted and (named or len(numbers) >= LEAST_ROWS):
         return f"it numbers the rows from {numbers[0]:g} to {numbers[-1]:g}"
-    if named and len(numbers) > 2 and len(np.unique(numbers)) == len(numbers):
-        return "by its name and its distinct whole numbers it is an identifier"
-    return ""
+    if not named:
+        return ""
+    known = numbers[~np.isnan(numbers)]
+    distinct = len(np.unique(known))
+    if len(known) <= 2 or distinct < DISTINCT_FRACTION * len(known):
+        return ""
+    nearly = "nearly " if distinct < len(known) else ""
+    return f"by its name and its {nearly}distinct whole numbers it is an identifier"
 
 
 def _is_named_identifier(name: str) -> bool:

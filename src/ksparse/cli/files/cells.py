@@ -12,29 +12,34 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-#: Cells that mean a missing value, in every table.
+from ...tables.kinds import CURRENCY, MISSING_MARKS, MISSING_WORDS, write_value
+
+#: Usual spellings of marks for missing values, for pandas; others are found where it left text.
 MISSING = (
-    *("", "NA", "na", "Na", "N/A", "n/a", "NaN", "nan", "NAN", "Nan", "null", "NULL", "Null", "<NA>", "<na>"),
-    *("None", "none", "NONE", ".", "-", "?", "missing", "Missing", "MISSING"),
-    *("#N/A", "#NA", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!"),  # of spreadsheets
+    "NaN",
+    *(spelling for mark in sorted(MISSING_MARKS) for spelling in {mark: 1, mark.upper(): 1, mark.capitalize(): 1}),
 )
 #: The sign that makes a minus beside it a value, not a gap.
 PLUS, MINUS = "+", "-"
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", flags=re.A | re.I)
+#: What separates thousands, for each decimal mark.
+_THOUSANDS = {".": ",'\u00a0\u202f ", ",": ".'\u00a0\u202f "}
 #: A number in which the mark separates thousands, with or without decimals.
-_GROUPED = r"\d{{1,3}}(?:{thousands}\d{{3}})+(?:{decimal}\d*)?"
+_GROUPED = r"[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+(?:{decimal}\d*)?"
 #: Numbers with each decimal mark: plain, or in groups of three digits; with signs of money or per cent around them.
 _ROUND = {
     decimal: re.compile(
-        r"(?P<before>[$€£]? ?[+-]?)(?P<number>{grouped}|(?:\d+{decimal}?\d*|{decimal}\d+)(?:[eE][+-]?\d+)?)"
-        r"(?P<after> ?[%$€£]?)".replace(
-            "{grouped}", _GROUPED.format(thousands=re.escape(thousands), decimal=re.escape(decimal))
-        ).replace("{decimal}", re.escape(decimal)),
+        r"(?P<before>[+-]? ?(?:{currency})? ?[+-]?)"
+        r"(?P<number>{grouped}|(?:\d+{decimal}?\d*|{decimal}\d+)(?:[eE][+-]?\d+)?)"
+        r"(?P<after> ?(?:%|{currency})?)".replace(
+            "{grouped}", _GROUPED.format(thousands=f"[{_THOUSANDS[decimal]}]", decimal=re.escape(decimal))
+        )
+        .replace("{decimal}", re.escape(decimal))
+        .replace("{currency}", CURRENCY),
         flags=re.A,
     )
-    for decimal, thousands in ((".", ","), (",", "."))
+    for decimal in _THOUSANDS
 }
-_THOUSANDS = {".": ",", ",": "."}
 #: What shows that a comma is a decimal mark: digits after it that are not a group of three, or a zero before it.
 _DECIMAL_COMMA = re.compile(
     r"[+-]?(?:\d*,(?:\d{1,2}|\d{4,})|0,\d+|\d{4,},\d+|\d{1,3}(?:\.\d{3})+,\d*|\d*,\d+[eE][+-]?\d+)", flags=re.A
@@ -45,8 +50,10 @@ _DECIMAL_POINT = re.compile(
 )
 #: A number that is in doubt: a group of three digits after a comma.
 _DOUBTFUL = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", flags=re.A)
+#: A number in which points can only separate thousands, if commas are decimal marks.
+_POINTS_OF_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?", flags=re.A)
 #: What may be around a number.
-AROUND = "$€£% "
+_AROUND = re.compile(rf"^\s*(?:{CURRENCY})?\s*|\s*(?:%|{CURRENCY})?\s*$")
 #: A list of codes, not a number.
 _LIST = re.compile(r"\d{1,2}(?:,\d{1,2}){2,}", flags=re.A)
 
@@ -68,11 +75,13 @@ def find_decimal(cells: Iterable[str], *, semicolons: bool) -> tuple[str, str]:
     """
     commas = points = doubtful = lists = False
     for text in cells:
-        cell = text.strip(AROUND)
-        commas = commas or ("," in cell and _DECIMAL_COMMA.fullmatch(cell) is not None)
-        points = points or ("." in cell and _DECIMAL_POINT.fullmatch(cell) is not None)
-        doubtful = doubtful or ("," in cell and _DOUBTFUL.fullmatch(cell) is not None)
-        lists = lists or ("," in cell and _LIST.fullmatch(cell) is not None)
+        if "," not in text and "." not in text:
+            continue
+        cell = _AROUND.sub("", text)
+        commas = commas or _DECIMAL_COMMA.fullmatch(cell) is not None
+        points = points or _DECIMAL_POINT.fullmatch(cell) is not None
+        doubtful = doubtful or _DOUBTFUL.fullmatch(cell) is not None
+        lists = lists or _LIST.fullmatch(cell) is not None
     if lists and not semicolons:
         return ".", ""
     if commas and points:
@@ -96,16 +105,33 @@ def convert_text(column: pd.Series, decimal: str = ".") -> pd.Series:
     if kinds == {bool}:
         return column.astype("boolean")
     if not kinds <= {str}:
-        column = column.where(column.isna(), column.astype(str))
+        column = column.where(column.isna(), column.astype(object).map(write_value))
     text = column.str.strip()
-    missing = text.isna() | text.isin(MISSING)
+    lower = text.str.lower()
+    missing = text.isna() | lower.isin(MISSING_MARKS)
     if missing.all():
         return pd.Series(np.nan, index=column.index, name=column.name)
     text = text.mask(missing)
-    cells = text[~missing]
-    if all(map(is_number, cells.head(20))) and all(map(is_number, cells)):
-        return _to_floats(text, text.dropna())
+    words = lower.isin(MISSING_WORDS)
+    if words.any() and not (words | missing).all():
+        numbers = _convert_cells(text.mask(words), decimal)
+        if pd.api.types.is_float_dtype(numbers):
+            return numbers
+    return _convert_cells(text, decimal)
+
+
+def _convert_cells(text: pd.Series, decimal: str) -> pd.Series:
+    """Text with gaps as numbers, if all its cells are such, however they are written."""
+    cells = text.dropna()
+    numeric = all(map(is_number, cells.head(20))) and all(map(is_number, cells))
+    if numeric and (decimal == "." or has_decimal_points(cells) or not any("." in cell for cell in cells)):
+        return _to_floats(text, cells)
     return _convert_marks(text, decimal)
+
+
+def has_decimal_points(cells: Iterable[str]) -> bool:
+    """Whether some cell is a number with a point that cannot separate thousands."""
+    return any("." in cell and is_number(cell) and not _POINTS_OF_THOUSANDS.fullmatch(cell) for cell in cells)
 
 
 def _to_floats(column: pd.Series, cells: pd.Series) -> pd.Series:
@@ -124,7 +150,11 @@ def _convert_marks(column: pd.Series, decimal: str) -> pd.Series:
     found = [_ROUND[decimal].fullmatch(cell) for cell in cells]
     if sum(map(bool, found)) * 2 <= len(cells):
         return column  # a few cells among text are labels or remarks
-    written = [_write_number(match, decimal) if match else cell for cell, match in zip(cells, found, strict=True)]
+    kept = is_number if decimal == "," and has_decimal_points(cells) else None  # then points in doubt are such, too
+    written = [
+        _write_number(match, decimal) if match and not (kept and kept(cell)) else cell
+        for cell, match in zip(cells, found, strict=True)
+    ]
     plain = pd.Series(written, index=cells.index, dtype=object)
     if all(map(is_number, written)):
         return _to_floats(column, plain)
@@ -134,7 +164,7 @@ def _convert_marks(column: pd.Series, decimal: str) -> pd.Series:
 
 
 def _write_number(match: re.Match[str], decimal: str) -> str:
-    number = match["number"].replace(_THOUSANDS[decimal], "").replace(decimal, ".")
+    number = re.sub(f"[{_THOUSANDS[decimal]}]", "", match["number"]).replace(decimal, ".")
     return f"{match['before']}{number}{match['after']}"
 
 

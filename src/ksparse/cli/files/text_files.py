@@ -12,9 +12,9 @@ from typing import Any, TextIO
 import pandas as pd
 
 from ...limits import BYTE_COST, CELL_COST, COLUMN_COST
-from ..errors import InputError, check_memory, explain_read_errors, quote_path
+from ..errors import InputError, check_memory, explain_read_errors, quote, quote_path
 from .base import Table, describe_header, find_identifiers
-from .cells import MINUS, MISSING, PLUS, convert_text
+from .cells import MINUS, MISSING, PLUS, convert_text, has_decimal_points
 from .dialects import SPACES, find_dialect, split_rows
 from .limited_files import open_text
 from .options import ReadingOptions
@@ -145,8 +145,15 @@ class TextFile(Table):
             if place in signs:
                 frame[place] = again[place]
             else:
-                frame[place] = convert_text(frame[place], self._dialect.decimal)
+                text, frame[place] = frame[place], convert_text(frame[place], self._dialect.decimal)
+                if self.decimal == "," and pd.api.types.is_float_dtype(frame[place]):
+                    self._note_points(self._dialect.columns[place], text)
         return frame
+
+    def _note_points(self, name: str, text: pd.Series) -> None:
+        """Say so if a column of a file with decimal commas has decimal points."""
+        if has_decimal_points(str(cell).strip() for cell in text.dropna()):
+            self.notes += (f"{quote(name)} has decimal points, although other numbers of the file have decimal commas",)
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """The line on which each row starts, and its cells; the first is the header."""

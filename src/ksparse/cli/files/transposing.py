@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from ...limits import CELL_COST, COLUMN_COST
+from ...tables.kinds import write_value
 from ..errors import InputError, check_memory, quote, quote_path
 from .base import Table, describe_header
 from .cells import convert_values
@@ -30,7 +29,7 @@ def transpose(table: Table, limit: int) -> Table:
         raise InputError(f"{quote_path(source)} has one column only; expected names of features, then samples")
     check_memory(COLUMN_COST * len(cells) + CELL_COST * cells.size, limit, f"the table in {quote_path(source)}")
     named = first.notna().to_numpy(dtype=bool)
-    names = [_write_name(value) for value in first[named]]
+    names = [write_value(value) for value in first[named]]
     if problems := describe_header(source, names, axis="rows"):
         raise InputError(problems[0])
     samples = [str(name) for name in cells.columns]
@@ -48,11 +47,6 @@ def transpose(table: Table, limit: int) -> Table:
     )
 
 
-def _write_name(value: Any) -> str:
-    """The name of a feature; numbers, such as those of genes, without decimals."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
 def _turn(cells: pd.DataFrame) -> pd.DataFrame:
     """A data frame with rows and columns exchanged; each column gets its own type."""
     kinds = set(cells.dtypes)
@@ -67,4 +61,4 @@ def _write_numbers(column: pd.Series) -> pd.Series:
     """A column of text if it has any, since one of its cells may be a number only because of what is around it."""
     if not any(isinstance(cell, str) for cell in column):
         return column
-    return column.map(lambda cell: cell if isinstance(cell, str) or pd.isna(cell) else _write_name(cell))
+    return column.map(lambda cell: cell if isinstance(cell, str) or pd.isna(cell) else write_value(cell))
