@@ -14,6 +14,7 @@ from sklearn.calibration import calibration_curve
 from ksparse._types import Array
 from ksparse.cli.reporting import distributions, feature_table, gather_report, source, states
 from ksparse.cli.reporting.curves import calibrate, trace_curves
+from ksparse.cli.summary import tabulate_scores
 from ksparse.inference import score_interval
 from ksparse.inference.score_intervals import find_wilson_interval
 
@@ -229,7 +230,9 @@ def test_worth_and_intervals_are_those_of_inference() -> None:
         np.testing.assert_allclose(row["spread"], np.clip(np.array([low, high]) / largest, -1, 1), atol=2e-3)
         assert row["values"][1] == pytest.approx(high - low, rel=1e-3)
     prediction = fitted.chosen.predict(fitted.training.encode(fitted.data.X, fitted.test))
-    interval = score_interval("r2", y[fitted.test], prediction, resamples=1000)
+    interval = score_interval("r2", y[fitted.test], prediction)
+    printed = tabulate_scores(fitted)["95 % interval"].tolist()
+    assert printed[0] == f"{interval.low:.3f} to {interval.high:.3f}"
     assert state["cards"][1]["note"] == f"95% interval {interval.low:.3f} to {interval.high:.3f}"
 
 
