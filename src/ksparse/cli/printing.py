@@ -15,6 +15,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from ..inference.summaries import LONGEST_NAME
+from ..wording import LONGEST_CELL
 from . import summary
 from .errors import escape_control
 from .fitting import FittedModel
@@ -81,7 +83,9 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
         path = summary.tabulate_path(fitted)
         print_table(console, path.assign(**{"": ["<- chosen" if k == str(fitted.k) else "" for k in path.index]}))
     say(console, f"\n{summary.describe_model(fitted)}\n", style="bold")
-    table = fitted.summary.tabulate().rename_axis(columns="Feature")
+    # Without a width, names are not cut until they are the same.
+    longest = LONGEST_NAME if console.is_terminal else LONGEST_CELL
+    table = fitted.summary.tabulate(longest).rename_axis(columns="Feature")
     hidden = len(table) - 1 - MOST_ROWS  # the last row is the intercept
     if console.is_terminal and hidden > 0:
         more = pd.DataFrame("", [f"… and {hidden} rows with less important ones"], table.columns)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._types import Array
 from ...inference import BaselineComparison, ScoreInterval, Summary, compare_with_baseline, score_interval
+from ...inference.summaries import CLOSE
 from ..scoring import SCORE_METRICS
 from .numbers import NO_NUMBER, Label, make_label, round_number
 from .source import Source, ignore_overflow, is_usable
@@ -72,11 +73,14 @@ def list_worth(source: Source, summary: Summary | None) -> list[FeatureWorth]:
     if summary is None or "fraction" not in summary.units:
         return []
     found: dict[Any, list[Substitute]] = {}
+    without = summary.units["fraction"]
     for each in summary.replacements.itertuples():
+        if not each.fraction < CLOSE * without[each.unit]:
+            continue
         text = f"{write_cost(each.fraction)}, r = {each.correlation:.2f}".replace("-", "−")
         substitute = Substitute(label_unit(source, each.replacement), round_number(each.fraction), text)
         found.setdefault(each.unit, []).append(substitute)
-    losses = list(summary.units["fraction"].items())[:MOST_VALUED]
+    losses = list(without.items())[:MOST_VALUED]
     return [
         FeatureWorth(label_unit(source, unit), round_number(loss), write_fraction(loss), found.get(unit, []))
         for unit, loss in losses
@@ -97,7 +101,9 @@ def write_fraction(fraction: float) -> str:
 
 
 def write_cost(fraction: float) -> str:
-    """What a swap costs; one that costs nothing may even help a little."""
+    """What a swap costs; the loss may even be lower with it."""
+    if fraction <= -0.00005:
+        return f"lowers the loss by {write_fraction(-fraction)}"
     return f"costs {write_fraction(fraction)}" if fraction >= 0.00005 else "costs nothing"
 
 
