@@ -194,6 +194,8 @@ def check_predictions(
         raise ValueError("there are no rows to score")
     prediction = None if prediction is None else column_or_1d(prediction)
     labels: AnyArray = np.unique(y) if classes is None else np.asarray(classes)
+    if labels.dtype.kind == "U":
+        labels = labels.astype(object)  # an array of text takes the memory of the longest label for each row
     if probabilities is not None:
         probabilities = as_real_array(probabilities, "probabilities")
         if probabilities.ndim == 1 and len(labels) == 2:
