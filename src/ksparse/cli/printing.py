@@ -82,6 +82,8 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
         say(console, f"\n{summary.describe_choice(fitted)}\n")
         path = summary.tabulate_path(fitted)
         print_table(console, path.assign(**{"": ["<- chosen" if k == str(fitted.k) else "" for k in path.index]}))
+    if fitted.findings:
+        say(console, "\n" + "\n".join(fitted.findings))
     say(console, f"\n{summary.describe_model(fitted)}\n", style="bold")
     # Without a width, names are not cut until they are the same.
     longest = LONGEST_NAME if console.is_terminal else LONGEST_CELL
@@ -93,11 +95,12 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
     print_table(console, table)
     say(console, "\n" + "\n".join([f"{summary.describe_coefficients(fitted)}", *summary.list_meanings(fitted)]) + "\n")
     print_table(console, summary.tabulate_scores(fitted))
+    say(console, f"\n{summary.describe_rows(fitted)}")
     if skill := summary.describe_skill(fitted):
-        say(console, f"\n{skill}", style=None if fitted.is_skilled else "bold red")
+        say(console, skill, style=None if fitted.is_skilled else "bold red")
     result = fitted.model.result_
     solver = f"Solver: {result.message}; {result.n_iter} iteration{'s' * (result.n_iter != 1)}, {fitted.seconds:.2f} s"
-    say(console, "\n" + "\n".join([*fitted.findings, solver, *written]))
+    say(console, "\n" + "\n".join([solver, *written]))
 
 
 def print_table(console: Console, table: pd.DataFrame) -> None:
