@@ -73,7 +73,9 @@ def test_counts_are_compared_by_their_deviance(tmp_path: Path) -> None:
     fitted = fit(data=str(tmp_path / "a.csv"), target="y", task="poisson", k=1, alpha=0.0)
     said = summary.describe_skill(fitted)
     assert re.search(r"^Better than always answering [\d.]+, the mean: D² \(deviance\) 0\.\d{3} against ", said)
-    assert f"{fitted.scores.test['D² (deviance)'].value:.3f} against" in said
+    score = fitted.scores.test["D² (deviance)"]
+    assert score is not None
+    assert f"{score.value:.3f} against" in said
     assert "-0.000" not in said
 
 

@@ -68,6 +68,11 @@ class Source:
         return "features" if self.units is None else "columns"
 
     @property
+    def column_name(self) -> str:
+        """What the data have, in the plural: columns of a table, or features by number."""
+        return self.fit.unit
+
+    @property
     def unit_count(self) -> int:
         """Number of features, or of columns if k counts those."""
         return len(self.names) if self.units is None else len(set(self.units))
