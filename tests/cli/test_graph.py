@@ -170,7 +170,7 @@ def test_without_networkx(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
     path = write_csv(tmp_path / "chain.csv", make_frame())
     monkeypatch.setitem(sys.modules, "networkx", None)
     said = accepted(capsys, "graph", path, "--k", "5", "--out", tmp_path / "out")
-    assert "No communities, since networkx is not installed" in said
+    assert "networkx is not installed: with it, there are communities and a better layout" in said
     assert "Did not write graph.graphml, since networkx is not installed" in said
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["edges.csv", "graph.html", "model.json"]
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -237,3 +238,34 @@ def test_it_prints_in_the_dark(browser: Any, chain_page: Path) -> None:
     assert page.locator("#picture").is_visible()
     assert page.locator("#graph").is_hidden()
     context.close()
+
+
+@pytest.mark.slow
+def test_without_networkx_the_page_lays_the_graph_out(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    page = write_page(tmp_path, write_csv(tmp_path / "chain.csv", make_frame()), "--k", "5")
+    assert read_page_data(page.read_text())["placed"] is False
+    visit = Visit(browser, page)
+    circle = "data.nodes.map((node) => Math.hypot(node.x, node.y))"
+    radii = visit.ask(circle)
+    assert max(radii) - min(radii) < 0.01 * max(radii)
+    spread = visit.ask(
+        "{ const box = cy.nodes(':visible').boundingBox(); return cy.nodes(':visible').map((node) =>"
+        " Math.hypot(node.position('x') - (box.x1 + box.x2) / 2, node.position('y') - (box.y1 + box.y2) / 2)); }"
+    )
+    assert max(spread) - min(spread) > 0.2 * max(spread)  # a chain is not a circle
+    visit.close()
+
+
+@pytest.mark.slow
+def test_the_headline_is_of_the_graph_that_is_shown(browser: Any, chain_page: Path) -> None:
+    visit = Visit(browser, chain_page)
+    headline = visit.page.locator("#headline")
+    before = headline.text_content()
+    visit.ask("goTo(1)")
+    assert headline.text_content() == "2 edges between 3 of 7 variables"
+    visit.ask("goTo(data.chosen)")
+    assert headline.text_content() == before
+    visit.close()

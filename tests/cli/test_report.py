@@ -14,6 +14,7 @@ from sklearn.calibration import calibration_curve
 from ksparse._types import Array
 from ksparse.cli.reporting import distributions, feature_table, gather_report, source, states
 from ksparse.cli.reporting.curves import calibrate, trace_curves
+from ksparse.cli.summary import tabulate_scores
 from ksparse.inference import score_interval
 from ksparse.inference.score_intervals import find_wilson_interval
 
@@ -170,7 +171,7 @@ def test_other_models_and_criteria(options: dict[str, str], tmp_path: Path) -> N
     ks = {} if "criterion" in options else {"ks": (0, 1)}
     data = gather_report(fit(data=str(path), target="y", **({"task": "regression"} | options), **ks), resamples=0)
     heads = [column["head"]["text"] for column in find_state(data, 1)["table"]["columns"]]
-    assert ("Rate ratio per SD" in heads) == (options.get("task") == "poisson")
+    assert ("Rate ratio (SD or 0/1)" in heads) == (options.get("task") == "poisson")
     assert data["heads"][0] == ("BIC" if "criterion" in options else "Average loss")
 
 
@@ -213,14 +214,20 @@ def test_worth_and_intervals_are_those_of_inference() -> None:
         return float(np.square(y - A @ np.linalg.lstsq(A, y)[0]).sum())
 
     explained = sum_squares([]) - sum_squares(selected)
-    names = fitted.data.names
+    names, far = fitted.data.names, []
     for each in state["worth"]:
         others = [feature for feature in selected if names[feature] != each["name"]["text"]]
         lost = (sum_squares(others) - sum_squares(selected)) / explained
         assert each["loss"] == pytest.approx(lost, rel=1e-3)
+        if not each["substitutes"]:
+            far.append(each["name"]["text"])
+            continue
         best = each["substitutes"][0]
+        assert best["cost"] < lost / 2
         cost = (sum_squares([*others, names.index(best["name"]["text"])]) - sum_squares(selected)) / explained
         assert best["cost"] == pytest.approx(cost, rel=1e-3)
+    assert 0 < len(far) < len(state["worth"])  # some have a close replacement, others have none
+    assert sorted(far) == sorted(fitted.summary.units.index[~fitted.summary.find_close()])
     summary = fitted.model.summary(resamples=10, feature_names=range(X.shape[1]))
     for row in state["table"]["rows"]:
         feature = names.index(row["name"]["text"])
@@ -229,7 +236,9 @@ def test_worth_and_intervals_are_those_of_inference() -> None:
         np.testing.assert_allclose(row["spread"], np.clip(np.array([low, high]) / largest, -1, 1), atol=2e-3)
         assert row["values"][1] == pytest.approx(high - low, rel=1e-3)
     prediction = fitted.chosen.predict(fitted.training.encode(fitted.data.X, fitted.test))
-    interval = score_interval("r2", y[fitted.test], prediction, resamples=1000)
+    interval = score_interval("r2", y[fitted.test], prediction)
+    printed = tabulate_scores(fitted)["95 % interval"].tolist()
+    assert printed[0] == f"{interval.low:.3f} to {interval.high:.3f}"
     assert state["cards"][1]["note"] == f"95% interval {interval.low:.3f} to {interval.high:.3f}"
 
 
@@ -243,3 +252,21 @@ def test_features_with_few_values_have_a_bar_for_each(tmp_path: Path) -> None:
     assert (drawn["name"]["text"], drawn["centers"]) == ("a", [0, 1])
     expected = [[np.mean(flags[labels == name] == value) for value in (0, 1)] for name in ("no", "yes")]
     np.testing.assert_allclose(drawn["densities"], expected, rtol=1e-2)
+
+
+def test_ratios_have_intervals_and_are_of_one_against_zero_for_flags(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, 120), rng.standard_normal((120, 2))])
+    path = write_table(tmp_path / "a.csv", rng.poisson(np.exp(X[:, :2].sum(axis=1) / 2)).tolist(), X)
+    fitted = fit(data=str(path), target="y", task="poisson", k=2, alpha=0.1)
+    table = gather_report(fitted, resamples=5)["states"][0]["table"]
+    heads = [column["head"]["text"] for column in table["columns"]]
+    found = fitted.model.summary(resamples=5).features
+    for row in table["rows"]:
+        low, high, coefficient = found.loc[row["name"]["text"], ["low", "high", "coefficient"]]
+        size = 1.0 if row["name"]["text"] == "a" else found.loc[row["name"]["text"], "deviation"]
+        ratio, interval = (dict(zip(heads, row["texts"], strict=True))[name] for name in heads[2:4])
+        assert float(ratio) == pytest.approx(np.exp(size * coefficient), rel=1e-2)
+        ends = [float(end) for end in interval.split(" to ")]
+        np.testing.assert_allclose(ends, np.exp(size * np.array([low, high])), rtol=1e-2)
+    assert len(table["intercept"]) == len(heads)

@@ -19,7 +19,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ksparse
-from ksparse import SparseLinearRegression, SparseLinearRegressionIC, SparseLogisticRegression, summarize
+from ksparse import (
+    SparseLinearRegression,
+    SparseLinearRegressionIC,
+    SparseLogisticRegression,
+    SparsePoissonRegression,
+    summarize,
+)
 from ksparse.estimators import SparseLinearModel
 from ksparse.inference import Summary
 from tests.estimators.models import FOUR, MODELS, NAMES, N, P, X, fitted, response
@@ -267,3 +273,35 @@ def test_long_tables_keep_their_columns_in_line() -> None:
     lines = text.split("\n\n")[1].splitlines()
     assert len({len(line) for line in lines[:2]}) == 1
     assert lines[-1].startswith("(intercept)")
+
+
+def test_ratios_are_of_one_against_zero_or_of_a_standard_deviation() -> None:
+    flags = FRAME.assign(f0=(X[:, 0] > 0).astype(float))
+    model = SparsePoissonRegression(k=2, always_select=["f0", "f1"]).fit(flags, response("poisson"))
+    summary = model.summary(intervals=None)
+    assert dict(zip(summary.features.index, summary.binary, strict=True)) == {"f0": True, "f1": False}
+    shown = summary.tabulate()["rate ratio (SD or 0/1)"]
+    assert float(shown["f0"]) == pytest.approx(np.exp(model.coef_[0]), rel=1e-3)
+    assert float(shown["f1"]) == pytest.approx(np.exp(model.coef_[1] * X[:, 1].std()), rel=1e-3)
+    assert any(note.startswith("rate ratio (SD or 0/1): ") for note in summary.notes)
+    without = pickle.loads(pickle.dumps(model)).summary().tabulate()  # it is not known what f0 is
+    assert float(without.loc["f1", "rate ratio"]) == pytest.approx(np.exp(model.coef_[1]), rel=1e-3)
+
+
+def test_replacements_are_named_only_where_they_come_near() -> None:
+    A = np.random.default_rng(0).standard_normal((200, 4))
+    frame = pd.DataFrame({"signal": A[:, 0], "other": A[:, 1], "near": A[:, 0] + 0.1 * A[:, 2], "noise": A[:, 3]})
+    summary = SparseLinearRegression(k=2).fit(frame, A[:, 0] + A[:, 1]).summary(intervals=None)
+    shown = summary.tabulate()["closest replacement"]
+    assert shown["signal"].startswith("near (+")
+    assert shown["other"] == "none"
+    assert dict(zip(summary.units.index, summary.find_close(), strict=True)) == {"signal": True, "other": False}
+    assert not any(" f " in note or "units" in note for note in summary.notes[1:])
+
+
+def test_names_are_cut_to_a_length() -> None:
+    names = [f"{'a' * 30}{number}{'b' * 30}" for number in range(P)]
+    model = SparseLinearRegression(k=2).fit(pd.DataFrame(X, columns=names), response("linear"))
+    summary = model.summary(intervals=None)
+    assert not set(summary.tabulate().index) & set(names)
+    assert set(summary.tabulate(100).index[:2]) < set(names)

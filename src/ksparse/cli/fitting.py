@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from .._types import AnyArray, Array, IntArray
 from ..estimators import SparseLinearModel
 from ..inference import Summary, orient, rename_features
+from ..selection.rules import choose
 from ..wording import escape_control
 from .data import Data, split_names
 from .encoded_model import EncodedModel, encode_training
@@ -220,7 +221,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     scores = Scores(
         on_train.score(names),
         {} if on_test is None else on_test.score(names),
-        None if on_test is None else on_test.compare(y[train]),
+        None if on_test is None else on_test.compare(y[train], task),
         nested,
     )
     units, findings = len(dict.fromkeys(training.columns)), []
@@ -230,6 +231,11 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
             f"--k {settings.k} is more than the {units} {unit}{'s' * (units != 1)}, which may all be selected"
         )
     findings += _describe_choice(training.estimator, units)
+    if (smaller := find_smaller_k(training.estimator)) is not None:
+        findings.append(
+            f"k = {smaller} scores within one standard error of the best: --k {smaller}, or --rule 1se, for a smaller"
+            " model"
+        )
     return FittedModel(
         data,
         settings,
@@ -280,6 +286,14 @@ def _describe_choice(model: Any, n_units: int) -> list[str]:
     if model.k_ == tried[-1] and model.k_ < n_units:
         return [f"k = {model.k_} is the largest that was tried, and more may predict better: try larger ones with --ks"]
     return []
+
+
+def find_smaller_k(model: Any) -> int | None:
+    """A smaller k above 0 that the one-standard-error rule takes, where the default rule chose; None without one."""
+    if getattr(model, "rule", None) != "smooth" or len(model.ks_) < 2:
+        return None
+    smaller = int(model.ks_[choose(model.grid_scores_, model.ks_, "1se").k])
+    return smaller if 0 < smaller < model.k_ else None
 
 
 def _split(y: AnyArray, task: Task, settings: Settings) -> tuple[IntArray, IntArray]:

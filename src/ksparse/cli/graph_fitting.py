@@ -98,7 +98,9 @@ def fit_graph(data: GraphData, settings: GraphSettings) -> FittedGraph:
         strengths = model.partial_correlation_[tuple(edges.T)]
         communities = find_communities(edges, strengths, len(data.names), seed=settings.seed)
     except ImportError:
-        notes.append("No communities, since networkx is not installed: pip install networkx")
+        notes.append(
+            "networkx is not installed: with it, there are communities and a better layout (pip install networkx)"
+        )
     return FittedGraph(data, settings, model, stability, communities, seconds, (*notes, *_warn_of_choice(model)))
 
 

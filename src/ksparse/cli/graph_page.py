@@ -74,6 +74,7 @@ def _describe_page(fitted: FittedGraph) -> dict[str, Any]:
         ],
         "groups": groups,
         "kind": "group" if fitted.data.groups is not None else "community",
+        "placed": fitted.communities is not None,  # by springs, which need networkx as communities do
         "edges": list(numbers),
         "frequencies": frequencies,
         "threshold": None if fitted.stability is None else fitted.stability.threshold_,

@@ -15,6 +15,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from ..inference.summaries import LONGEST_NAME
+from ..wording import LONGEST_CELL
 from . import summary
 from .errors import escape_control
 from .fitting import FittedModel
@@ -80,8 +82,12 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
         say(console, f"\n{summary.describe_choice(fitted)}\n")
         path = summary.tabulate_path(fitted)
         print_table(console, path.assign(**{"": ["<- chosen" if k == str(fitted.k) else "" for k in path.index]}))
+    if fitted.findings:
+        say(console, "\n" + "\n".join(fitted.findings))
     say(console, f"\n{summary.describe_model(fitted)}\n", style="bold")
-    table = fitted.summary.tabulate().rename_axis(columns="Feature")
+    # Without a width, names are not cut until they are the same.
+    longest = LONGEST_NAME if console.is_terminal else LONGEST_CELL
+    table = fitted.summary.tabulate(longest).rename_axis(columns="Feature")
     hidden = len(table) - 1 - MOST_ROWS  # the last row is the intercept
     if console.is_terminal and hidden > 0:
         more = pd.DataFrame("", [f"… and {hidden} rows with less important ones"], table.columns)
@@ -89,11 +95,12 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
     print_table(console, table)
     say(console, "\n" + "\n".join([f"{summary.describe_coefficients(fitted)}", *summary.list_meanings(fitted)]) + "\n")
     print_table(console, summary.tabulate_scores(fitted))
+    say(console, f"\n{summary.describe_rows(fitted)}")
     if skill := summary.describe_skill(fitted):
-        say(console, f"\n{skill}", style=None if fitted.is_skilled else "bold red")
+        say(console, skill, style=None if fitted.is_skilled else "bold red")
     result = fitted.model.result_
     solver = f"Solver: {result.message}; {result.n_iter} iteration{'s' * (result.n_iter != 1)}, {fitted.seconds:.2f} s"
-    say(console, "\n" + "\n".join([*fitted.findings, solver, *written]))
+    say(console, "\n" + "\n".join([solver, *written]))
 
 
 def print_table(console: Console, table: pd.DataFrame) -> None:

@@ -134,11 +134,11 @@ class Predicted:
             points["Median |error|"] = metrics.median_absolute_error(self.y, self.prediction)
         return {name: float(value) for name, value in points.items()}
 
-    def compare(self, y_train: AnyArray) -> BaselineComparison | None:
+    def compare(self, y_train: AnyArray, task: Task) -> BaselineComparison | None:
         """The comparison with the constant that is best on the training rows; None where none is defined."""
         if not self.is_finite:
             return None
-        metric = "r2"
+        metric = "d2_poisson" if task.name == "poisson" else "r2"
         if self.classes:
             balanced = np.unique(self.y, return_counts=True)[1].max() <= IMBALANCED * len(self.y)
             metric = "accuracy" if balanced or len(np.unique(self.y)) < 2 else "balanced_accuracy"

@@ -14,6 +14,7 @@ from ..inference import ScoreInterval
 from ..selection import compute_standard_errors
 from ..wording import cut_text, escape_control, quote
 from .fitting import FittedModel
+from .scoring import SCORE_METRICS
 from .settings import FOLDS
 
 #: What is said of a rule after "cross-validation".
@@ -29,6 +30,8 @@ MEANINGS_OF_COEFFICIENTS = ("coefficients are", "a larger coefficient")
 MEANINGS_OF_INTERVALS = ("standardized coefficients and intervals of each column", "95 % interval")
 #: Numbers from this on are written without decimals, and those from the next on with an exponent.
 WHOLE, VERY_LARGE = 1e4, 1e9
+#: Decimals of a number with a standard error.
+MOST_DECIMALS = 6
 #: Number of classes that are listed with their counts.
 MAX_LISTED_CLASSES = 10
 
@@ -104,15 +107,55 @@ def _name_choice(fitted: FittedModel) -> str:
 def tabulate_path(fitted: FittedModel) -> pd.DataFrame:
     """Each k that was tried with its score and standard error, or its criterion."""
     model: Any = fitted.chosen
-    if fitted.settings.criterion == "cv":
-        columns = {"Score": model.scores_.mean(axis=1), "Standard error": compute_standard_errors(model.scores_)}
-        if fitted.settings.rule == "smooth":
-            columns["Average"] = model.compared_scores_
-    else:
-        columns = {fitted.settings.criterion.upper(): model.criterion_}
-    digits = {"Standard error": 4}
-    cells = {name: [_format(value, digits=digits.get(name, 6)) for value in values] for name, values in columns.items()}
-    return pd.DataFrame(cells, index=[str(k) for k in model.ks_.tolist()]).rename_axis(columns="k")
+    index = [str(k) for k in model.ks_.tolist()]
+    if fitted.settings.criterion != "cv":
+        cells = {fitted.settings.criterion.upper(): [_format(value, digits=6) for value in model.criterion_]}
+        return pd.DataFrame(cells, index=index).rename_axis(columns="k")
+    errors = compute_standard_errors(model.scores_).tolist()
+    columns = {"Score": model.scores_.mean(axis=1).tolist(), "Standard error": errors}
+    if fitted.settings.rule == "smooth":
+        columns["Average"] = model.compared_scores_.tolist()
+    cells = {
+        name: [_format_with_error(value, error) for value, error in zip(values, errors, strict=True)]
+        for name, values in columns.items()
+    }
+    return pd.DataFrame(cells, index=index).rename_axis(columns="k")
+
+
+def count_decimals(error: float) -> int | None:
+    """Decimals of a number with this standard error, which has two digits; None if the error says nothing of them.
+
+    Examples
+    --------
+    >>> from ksparse.cli.summary import count_decimals
+    >>> count_decimals(0.01457), count_decimals(143.2), count_decimals(0.0)
+    (3, -1, None)
+    """
+    if not np.isfinite(error) or error <= 0:
+        return None
+    decimals = 1 - int(f"{error:.1e}".partition("e")[2])
+    return decimals if decimals <= MOST_DECIMALS else None
+
+
+def _format_with_error(value: float, error: float) -> str:
+    """A number with as many decimals as its standard error has with two digits."""
+    decimals = count_decimals(error)
+    if decimals is None or not np.isfinite(value):
+        return _format(value, digits=6)
+    rounded = round(value, decimals)
+    return f"{rounded if rounded else 0.0:.{max(decimals, 0)}f}"
+
+
+def describe_rows(fitted: FittedModel) -> str:
+    """Which rows the model, and which the scores are of."""
+    rows, training, test = len(fitted.y), len(fitted.train), len(fitted.test)
+    if not test:
+        return "Scores are those of the rows that the model was fitted to; on new rows they are lower."
+    if fitted.final is fitted.training:
+        return f"The model is fitted to {training} rows; test scores are those of the other {test}."
+    chosen = f", with what was chosen on {training} of them" if hasattr(fitted.chosen, "ks_") else ""
+    those = f"these {training}" if chosen else f"the {training} rows for training"
+    return f"The model is fitted to all {rows} rows{chosen}; test scores are those of the model of {those}."
 
 
 def tabulate_scores(fitted: FittedModel) -> pd.DataFrame:
@@ -141,8 +184,8 @@ def describe_skill(fitted: FittedModel) -> str:
     if found is None:
         return ""
     answer = quote(found.answer) if fitted.task.has_classes else f"{_format(found.answer)}, the mean"
-    score = "balanced accuracy" if found.score.metric == "balanced_accuracy" else "accuracy"
-    name = score if fitted.task.has_classes else "R²"
+    name = next(name for name, metric in SCORE_METRICS.items() if metric == found.score.metric)
+    name = name.lower() if fitted.task.has_classes else name
     value, baseline = f"{name} {format_score(name, found.score.value)}", format_score(name, found.baseline)
     if found.is_better:
         return f"Better than always answering {answer}: {value} against {baseline} on the test rows."
@@ -150,7 +193,8 @@ def describe_skill(fitted: FittedModel) -> str:
     area = fitted.scores.test.get("ROC AUC")
     if area is not None and area.low > 0.5:
         return f"{said}. But it ranks rows better than chance: ROC AUC {area.value:.3f}."
-    return f"{said}, a difference that chance may explain."
+    may_be_chance = found.difference > 0 and value != f"{name} {baseline}"
+    return f"{said}, a difference that chance may explain." if may_be_chance else f"{said}."
 
 
 def list_meanings(fitted: FittedModel) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,13 @@ TABLE_DIGITS = 8
 
 
 def write_features(fitted: FittedModel) -> str:
-    """The selected features as CSV: all columns of the model's summary, and the intercept."""
+    """The selected features as CSV: the columns of the model's summary, with close replacements only; the intercept."""
     found = fitted.summary
+    if "replacement" in found.units:
+        units, far = found.units.copy(), ~found.find_close()
+        names = [name for name in units.columns if name.startswith("replacement")]
+        units.loc[far, names] = None
+        found = replace(found, units=units)
     frame = found.frame.copy()
     if found.outputs:
         frame.columns = [f"{name} {output}".strip() for name, output in frame.columns]

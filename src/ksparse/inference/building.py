@@ -9,7 +9,7 @@ import pandas as pd
 
 from .._types import AnyArray, Array, IntArray
 from ..wording import quote
-from .summaries import Summary
+from .summaries import RATIO_UNITS, Summary
 from .uncertainty import Request, Uncertainty
 from .units import ModelUnits
 from .valuing import UnitValues
@@ -47,6 +47,8 @@ def build_summary(
         notes=tuple(_write_notes(model, units, values, uncertainty)),
         outputs=units.outputs,
         grouped=units.grouped,
+        kind=units.kind,
+        binary=_find_binary(model, units, order, values),
     )
 
 
@@ -56,6 +58,12 @@ def _find_known_deviations(model: Any, values: UnitValues | None) -> Array | Non
         return values.deviations
     scale = getattr(model, "_scale", None)
     return None if scale is None else scale[model.support_]
+
+
+def _find_binary(model: Any, units: ModelUnits, order: list[int], values: UnitValues | None) -> tuple[bool, ...]:
+    if values is None:
+        return ()
+    return tuple(values.binary[_find_positions(model, units, order)].tolist())
 
 
 def _sort_units(model: Any, units: ModelUnits, values: UnitValues | None, deviations: Array | None) -> list[int]:
@@ -168,36 +176,45 @@ def _write_notes(
     if units.selected.any():
         unit = units.kind[:-1]
         notes.append(
-            f"loss without: the increase of f (mean loss plus ridge) if the {unit} is left out and the others are "
-            f"refitted, as a fraction of the {values.explained:.4g} that all {units.kind} of the model take off f"
+            f"loss without: how much the loss (mean loss plus ridge) rises if the {unit} is left out and the others "
+            f"are fitted again, as a fraction of the {values.explained:.4g} by which all {units.kind} of the model "
+            "lower it"
         )
         if any(values.replacements.values()):
             notes.append(
-                f"closest replacement: the {unit} outside the model that costs least in place of this one, and that "
-                "increase of f as the same fraction"
+                f"closest replacement: the {unit} outside the model that does best in place of this one, and how much "
+                f"the loss rises with it, as the same fraction; none if that is more than half of loss without"
             )
+    if (ratio := _name_ratio(model)) and units.selected.any():
+        notes.append(
+            f"{ratio.replace('_', ' ')} {RATIO_UNITS}: exp(coefficient), of 1 versus 0, for features that are only 0 "
+            "and 1; exp(per std. dev.), of one standard deviation more, for the others"
+        )
     notes += () if uncertainty is None else uncertainty.notes
     if units.outputs:
-        notes.append("standardized coefficients and intervals of each column are in .frame")
-    return [*notes, *_find_doubts(model, values)]
+        notes.append("standardized coefficients and intervals of each class or response are in .frame")
+    return [*notes, *_find_doubts(model, units, values)]
 
 
-def _find_doubts(model: Any, values: UnitValues) -> list[str]:
+def _find_doubts(model: Any, units: ModelUnits, values: UnitValues) -> list[str]:
     """What is wrong with the numbers."""
     doubts, fitted = [], model.result_.value
     if not values.is_bounded:
-        doubts.append("f has no minimum on these features (alpha = 0, and they separate the classes): set a ridge")
+        doubts.append(
+            "the loss has no minimum on these features (alpha = 0, and they separate the classes): set a ridge"
+        )
     elif abs(fitted - values.value) > SAME_VALUE * max(abs(values.explained), abs(values.value) * SAME_VALUE):
         doubts.append(
-            f"f is {values.value:.6g} on these samples, but was {fitted:.6g} in the fit: these are other samples, or "
-            "they have changed; losses are of a model that is refitted to them, coefficients of the one that was fitted"
+            f"the loss with ridge is {values.value:.6g} on these samples, but was {fitted:.6g} in the fit: these are "
+            "other samples, or they have changed; losses are of a model that is refitted to them, coefficients of the "
+            "one that was fitted"
         )
     lower = [found for each in values.replacements.values() for found in each if found.increase < 0]
     if values.is_bounded and lower and min(found.increase for found in lower) < -SMALL_DECREASE * values.explained:
         doubts.append(
-            "some replacements lower f: they have a sign −. "
+            "some replacements lower the loss: they have a sign −. "
             + (
-                "Units were selected with another ridge than that of the coefficients, which is the one of this f"
+                f"The {units.kind} were selected with another ridge than that of the coefficients, which is used here"
                 if values.selects_with_other_ridge
                 else "The solver has not found the best model; try effort=1 or more"
             )

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .._types import Array
+from .._types import Array, Mask
 from ..wording import cut_text
 
 __all__ = ["Summary"]
@@ -24,6 +24,11 @@ __all__ = ["Summary"]
 WIDTH = 100_000
 #: Letters of a name in a table.
 LONGEST_NAME = 32
+#: A replacement is close if it loses less than this fraction of what is lost without the unit; there is always a best
+#: one, and one that saves less says no more than that.
+CLOSE = 0.5
+#: What follows the name of a ratio in a heading, if it is of 1 versus 0 or of one standard deviation more.
+RATIO_UNITS = "(SD or 0/1)"
 INTERCEPT = "(intercept)"
 #: Headings of the columns for people; intervals and replacements have columns of their own.
 HEADINGS = {
@@ -113,6 +118,10 @@ class Summary:
     outputs: tuple[Any, ...] = ()
     #: Whether units are groups of features.
     grouped: bool = False
+    #: What k counts, in the plural.
+    kind: str = "features"
+    #: Whether each of `features` is only 0 and 1; empty if it is not known.
+    binary: tuple[bool, ...] = ()
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -152,22 +161,32 @@ class Summary:
             start += size
         return rows
 
-    def tabulate(self) -> pd.DataFrame:
-        """The table for people: formatted cells, with names on one line and cut."""
+    def find_close(self) -> Mask:
+        """For each of `units`, whether its replacement loses less than half of what is lost without the unit."""
+        if "replacement" not in self.units:
+            return np.zeros(len(self.units), dtype=bool)
+        lost, without = (self.units[name].to_numpy() for name in ("replacement_fraction", "fraction"))
+        return np.asarray(lost < CLOSE * without, dtype=bool)
+
+    def tabulate(self, longest: int = LONGEST_NAME) -> pd.DataFrame:
+        """The table for people: formatted cells, with names on one line and cut to some letters."""
         frame, rows = self.frame, self._list_rows()
         cells: dict[str, list[str]] = {}
         for head in frame.columns:
             name, output = head if self.outputs else (head, "")
             if name == "replacement":
-                cells["closest replacement"] = self._describe_replacements(rows)
+                cells["closest replacement"] = self._describe_replacements(rows, longest)
             elif name == "low" and not self.outputs:
                 ends = zip(frame["low"], frame["high"], strict=True)
                 cells[f"{100 * self.level:g} % interval"] = [_format_interval(low, high) for low, high in ends]
+            elif name.endswith("_ratio") and self.binary:
+                cells[f"{name.replace('_', ' ')} {RATIO_UNITS}"] = self._describe_ratios(name, rows)
             elif heading := self._find_heading(name):
-                heading += f" {cut_text(output, LONGEST_NAME)}" if output != "" else ""
+                heading += f" {cut_text(output, longest)}" if output != "" else ""
                 cells[heading] = [FORMATS.get(name, format_number)(value) for value in frame[head]]
-        labels = [self._label(row) for row in rows]
-        table = pd.DataFrame(cells, index=pd.Index(labels, name="group, feature" if self.grouped else "feature"))
+        labels = [self._label(row, longest) for row in rows]
+        title = f"{self.kind[:-1]}, feature" if self.grouped else "feature"
+        table = pd.DataFrame(cells, index=pd.Index(labels, name=title))
         return self._add_intercept(table)
 
     def _find_heading(self, name: str) -> str:
@@ -176,22 +195,33 @@ class Summary:
             return ""
         return name.replace("_", " ") if name.endswith("_ratio") else HEADINGS.get(name, "")
 
-    def _label(self, row: TableRow) -> str:
-        unit, feature = (cut_text(part, LONGEST_NAME) for part in row.names)
+    def _label(self, row: TableRow, longest: int) -> str:
+        unit, feature = (cut_text(part, longest) for part in row.names)
         if not self.grouped:
             return feature
         if row.feature is None:
             return unit
         return f"  {feature}" if row.unit is None else feature
 
-    def _describe_replacements(self, rows: list[TableRow]) -> list[str]:
-        found, described = self.units, []
+    def _describe_ratios(self, name: str, rows: list[TableRow]) -> list[str]:
+        """Ratios of 1 versus 0 for features that are only these, and of one standard deviation more for the others."""
+        described = []
+        for row in rows:
+            column = name if row.feature is None or self.binary[row.feature] else f"{name}_standardized"
+            described.append("" if row.feature is None else format_number(self.features[column].iloc[row.feature]))
+        return described
+
+    def _describe_replacements(self, rows: list[TableRow], longest: int) -> list[str]:
+        found, described, close = self.units, [], self.find_close()
         for row in rows:
             fraction = np.nan if row.unit is None else float(found["replacement_fraction"].iloc[row.unit])
             if row.unit is None or np.isnan(fraction):
                 described.append("")
                 continue
-            name = cut_text(found["replacement"].iloc[row.unit], LONGEST_NAME)
+            if not close[row.unit]:
+                described.append("none")
+                continue
+            name = cut_text(found["replacement"].iloc[row.unit], longest)
             described.append(f"{name} ({format_percent(fraction, '+')})")
         return described
 

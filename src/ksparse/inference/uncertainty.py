@@ -91,7 +91,9 @@ def _bootstrap(model: Any, samples: Any, labels: AnyArray, reported: IntArray, r
         f"{_describe_selection(request)} repeated; it is 0 where the feature is not selected. selected: in how many."
     ]
     if (count + 1) * tails[0] < 1.0:
-        notes.append(f"{count} resamples are too few for {request.percent} percentiles: the ends are the extremes")
+        notes.append(
+            f"{request.percent} interval: {count} resamples are too few for percentiles; the ends are the extremes"
+        )
     if resamples.n_unfinished:
         notes.append(
             f"on {resamples.n_unfinished} of {count} resamples the solver did not converge; a ridge (alpha) may help"

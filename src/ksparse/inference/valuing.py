@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, Mask
 from ..objectives.linear import normalize_weights
 from .correlating import correlate_blocks
 from .ordinary import find_deviations, take_columns
@@ -43,6 +43,8 @@ class UnitValues:
         For each selected unit, the best ones in its place, the best first.
     deviations : ndarray
         Standard deviations of the selected features.
+    binary : ndarray of bool
+        Which of them are only 0 and 1.
     n_samples : float
         How many samples there are, by their weights.
     is_bounded : bool
@@ -58,6 +60,7 @@ class UnitValues:
     loss_increases: dict[int, float]
     replacements: dict[int, list[Valued]]
     deviations: Array
+    binary: Mask
     n_samples: float
     is_bounded: bool
     selects_with_other_ridge: bool
@@ -80,7 +83,8 @@ def value_units(model: Any, samples: Any, units: ModelUnits, count: int) -> Unit
     for unit, other, replaced in found:
         correlation = correlate_blocks(take(unit), take(other), weights)
         replacements[unit].append(Valued(other, replaced - value, correlation))
-    _, deviations = find_deviations(take_columns(samples.X, np.flatnonzero(model.support_)), weights)
+    columns = take_columns(samples.X, np.flatnonzero(model.support_))
+    _, deviations = find_deviations(columns, weights)
     return UnitValues(
         value=value,
         mean_loss=mean_loss,
@@ -89,6 +93,7 @@ def value_units(model: Any, samples: Any, units: ModelUnits, count: int) -> Unit
         loss_increases={unit: worth.mean_loss - mean_loss for unit, worth in worths.items()},
         replacements=replacements,
         deviations=deviations,
+        binary=((columns == 0) | (columns == 1)).all(axis=0),
         n_samples=refits.n_samples,
         is_bounded=has_minimum(current),
         selects_with_other_ridge=model.get_refit_penalty() is not None,

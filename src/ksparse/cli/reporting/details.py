@@ -30,7 +30,7 @@ def list_details(source: Source) -> list[Detail]:
     result, settings = model.result_, fit.settings
     versions = {name: version(name) for name in PACKAGES} | {"Python": platform.python_version()}
     facts = {
-        "Data": f"{escape_control(source.data)}: {len(source.y):,} rows, {len(source.names):,} features",
+        "Data": f"{escape_control(source.data)}: {len(source.y):,} rows, {fit.data.X.shape[1]:,} {source.column_name}",
         "Target": source.target,
         "Model": f"{source.task.model} with at most k = {source.k} {source.unit_name}",
         "Rows": describe_split(source),

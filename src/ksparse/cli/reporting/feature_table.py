@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...inference.summaries import RATIO_UNITS
 from .inferred import Spread
 from .numbers import NO_NUMBER, Label, make_label, round_number, write_number
 from .source import Source
@@ -69,9 +70,11 @@ def tabulate_features(source: Source, k: int, spreads: Mapping[int, Spread] | No
     rows = []
     for feature in features[:most]:
         spread = spreads.get(feature)
-        cells = _list_cells(source, standardized[:, feature].tolist(), raw[:, feature].tolist())
+        # Of 1 versus 0, or of one standard deviation more.
+        size = 1.0 if feature in source.binary else source.scale[feature]
+        cells = _list_cells(source, standardized[:, feature].tolist(), raw[:, feature].tolist(), size)
         if spreads:
-            cells = _add_spread(cells, spread, source.scale[feature])
+            cells = _add_spread(source, cells, spread, source.scale[feature], size)
         bars = [round(value / largest, 3) for value in standardized[:, feature].tolist()]
         sides = None
         if spread is not None:
@@ -83,11 +86,12 @@ def tabulate_features(source: Source, k: int, spreads: Mapping[int, Spread] | No
         values, texts = [round_number(value) for value, _ in cells], [text for _, text in cells]
         rows.append(Row(make_label(source.names[feature]), unit, values, texts, bars, sides))
     starts = source.intercepts(k, standardize=True).tolist(), source.intercepts(k, standardize=False).tolist()
-    intercept = [text for _, text in _list_cells(source, *starts)]
+    intercept = [text for _, text in _list_cells(source, *starts, 1.0)]
     if has_ratio(source):
         intercept[1] = ""
     if spreads:
-        intercept = [intercept[0], "", *intercept[1:], ""]
+        between = ["", "", "", *intercept[2:]] if has_ratio(source) else ["", *intercept[1:]]
+        intercept = [intercept[0], *between, ""]
     return FeatureTable(columns, rows, intercept, max(0, len(features) - most), describe_bars(source))
 
 
@@ -110,7 +114,10 @@ def list_columns(source: Source, outputs: int, with_spread: bool) -> list[Column
         columns.append(Column(make_label("95% interval"), INTERVAL_HINT))
     if has_ratio(source):
         name = "Rate ratio" if source.task.name == "poisson" else "Odds ratio"
-        columns.append(Column(make_label(f"{name} per SD"), f"{name} {per_deviation}"))
+        hint = f"{name} of 1 versus 0 for features that are only 0 and 1, otherwise {per_deviation}"
+        columns.append(Column(make_label(f"{name} {RATIO_UNITS}"), hint))
+        if with_spread:
+            columns.append(Column(make_label("95% interval of the ratio"), f"{hint}: exponentials of the ends"))
     columns.append(Column(make_label("Effect per unit"), f"{what} {per_unit}"))
     return [*columns, Column(make_label("Selected again"), FREQUENCY_HINT)] if with_spread else columns
 
@@ -138,25 +145,34 @@ def describe_bars(source: Source) -> list[str]:
     return [f"lower {target} as it grows", f"higher {target} as it grows"]
 
 
-def _list_cells(source: Source, standardized: list[float], raw: list[float]) -> list[tuple[float, str]]:
-    """Values and texts in the order of the columns, without intervals."""
+def _list_cells(source: Source, standardized: list[float], raw: list[float], size: float) -> list[tuple[float, str]]:
+    """Values and texts in the order of the columns, without intervals; the ratio is of `size` units of the feature."""
     cells = [(value, write_number(value, sign=True)) for value in [*standardized, *raw]]
     if not has_ratio(source):
         return cells
     with np.errstate(over="ignore"):
-        ratio = float(np.exp(standardized[0]))
+        ratio = float(np.exp(raw[0] * size))
     return [cells[0], (ratio, _write_ratio(ratio)), *cells[1:]]
 
 
-def _add_spread(cells: list[tuple[float, str]], spread: Spread | None, scale: float) -> list[tuple[float, str]]:
-    """The cells with an interval, sorted by its width, and a frequency."""
+def _add_spread(
+    source: Source, cells: list[tuple[float, str]], spread: Spread | None, scale: float, size: float
+) -> list[tuple[float, str]]:
+    """The cells with intervals, sorted by their widths, and a frequency."""
+    ratio = cells[1:2] if has_ratio(source) else []
+    rest = cells[1 + len(ratio) :]
+    nothing = (np.nan, "")
     if spread is None:
-        return [cells[0], (np.nan, ""), *cells[1:], (np.nan, "")]
+        return [cells[0], nothing, *ratio, *[nothing] * len(ratio), *rest, nothing]
     low, high = spread.low * scale, spread.high * scale
     interval = (high - low, f"{write_number(low, 2, sign=True)} to {write_number(high, 2, sign=True)}")
     known = np.isfinite(spread.frequency)
     frequency = (spread.frequency, f"{100 * spread.frequency:.0f}%" if known else NO_NUMBER)
-    return [cells[0], interval, *cells[1:], frequency]
+    if ratio:
+        with np.errstate(over="ignore"):
+            ends = [float(np.exp(end * size)) for end in (spread.low, spread.high)]
+        ratio = [*ratio, (ends[1] - ends[0], " to ".join(map(_write_ratio, ends)))]
+    return [cells[0], interval, *ratio, *rest, frequency]
 
 
 def _write_ratio(ratio: float) -> str:

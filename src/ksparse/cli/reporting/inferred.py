@@ -9,6 +9,8 @@ import numpy as np
 
 from ..._types import Array
 from ...inference import BaselineComparison, ScoreInterval, Summary, compare_with_baseline, score_interval
+from ...inference.summaries import CLOSE
+from ..scoring import SCORE_METRICS
 from .numbers import NO_NUMBER, Label, make_label, round_number
 from .source import Source, ignore_overflow, is_usable
 
@@ -16,12 +18,9 @@ from .source import Source, ignore_overflow, is_usable
 MOST_NUMBERS = 2_000_000
 #: Features whose worth is listed.
 MOST_VALUED = 30
-#: Held-out rows up to which scores get intervals by bootstrap, and those up to which all models get them.
+#: Held-out rows up to which the chosen model is compared with a constant by bootstrap, and those up to which the scores
+#: of all models get intervals.
 MOST_RESAMPLED_ROWS, MOST_ROWS_FOR_ALL = 10_000, 1000
-#: Bootstrap resamples for the intervals of scores.
-SCORE_RESAMPLES = 1000
-#: The name of each score in `ksparse.inference`.
-METRICS = {"ROC AUC": "roc_auc", "R²": "r2", "D² (deviance)": "d2_poisson", "RMSE": "rmse", "Accuracy": "accuracy"}
 
 
 @dataclass(frozen=True)
@@ -74,11 +73,14 @@ def list_worth(source: Source, summary: Summary | None) -> list[FeatureWorth]:
     if summary is None or "fraction" not in summary.units:
         return []
     found: dict[Any, list[Substitute]] = {}
+    without = summary.units["fraction"]
     for each in summary.replacements.itertuples():
+        if not each.fraction < CLOSE * without[each.unit]:
+            continue
         text = f"{write_cost(each.fraction)}, r = {each.correlation:.2f}".replace("-", "−")
         substitute = Substitute(label_unit(source, each.replacement), round_number(each.fraction), text)
         found.setdefault(each.unit, []).append(substitute)
-    losses = list(summary.units["fraction"].items())[:MOST_VALUED]
+    losses = list(without.items())[:MOST_VALUED]
     return [
         FeatureWorth(label_unit(source, unit), round_number(loss), write_fraction(loss), found.get(unit, []))
         for unit, loss in losses
@@ -99,7 +101,9 @@ def write_fraction(fraction: float) -> str:
 
 
 def write_cost(fraction: float) -> str:
-    """What a swap costs; one that costs nothing may even help a little."""
+    """What a swap costs; the loss may even be lower with it."""
+    if fraction <= -0.00005:
+        return f"lowers the loss by {write_fraction(-fraction)}"
     return f"costs {write_fraction(fraction)}" if fraction >= 0.00005 else "costs nothing"
 
 
@@ -116,19 +120,23 @@ def find_spreads(summary: Summary | None) -> dict[int, Spread]:
 
 
 def find_score_interval(source: Source, k: int, name: str, score: float) -> ScoreInterval | None:
-    """The interval of a score of the held-out rows; None if it would take too long, or is not defined."""
+    """The interval of a score of `source.rows`; None if it would take too long, or is not defined.
+
+    That of the chosen model is the one that the command prints; the others are made in the same way.
+    """
     rows = len(source.rows)
-    if rows > MOST_RESAMPLED_ROWS or (k != source.k and rows > MOST_ROWS_FOR_ALL) or not np.isfinite(score):
+    if k == source.k:
+        scores = source.fit.scores
+        known = (scores.test if len(source.held_out) else scores.train).get(name)
+        return known if known is not None and np.isfinite([known.low, known.high]).all() else None
+    if rows > MOST_ROWS_FOR_ALL or not np.isfinite(score):
         return None
     prediction, probabilities, classes = predict_for_scores(source, k)
     y = source.y[source.rows]
     if not (source.task.has_classes or is_usable(prediction).all()):
         return None
     with ignore_overflow():
-        found = score_interval(
-            METRICS[name], y, prediction, probabilities=probabilities, classes=classes,
-            resamples=SCORE_RESAMPLES, random_state=source.seed,
-        )  # fmt: skip
+        found = score_interval(SCORE_METRICS[name], y, prediction, probabilities=probabilities, classes=classes)
     return found if np.isfinite(found.low) and np.isfinite(found.high) else None
 
 
@@ -138,10 +146,8 @@ def compare_with_constant(source: Source) -> BaselineComparison | None:
     if not source.task.has_classes and (len(source.rows) > MOST_RESAMPLED_ROWS or not is_usable(prediction).all()):
         return None
     metric = "accuracy" if source.task.has_classes else "rmse"
-    return compare_with_baseline(
-        metric, source.y[source.rows], prediction, y_train=source.y[source.train], classes=classes,
-        resamples=SCORE_RESAMPLES, random_state=source.seed,
-    )  # fmt: skip
+    y, y_train = source.y[source.rows], source.y[source.train]
+    return compare_with_baseline(metric, y, prediction, y_train=y_train, classes=classes)
 
 
 def predict_for_scores(source: Source, k: int) -> tuple[Any, Array | None, Any]:

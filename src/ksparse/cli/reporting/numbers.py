@@ -9,6 +9,7 @@ from typing import Any
 
 from ...wording import LONGEST_CELL, cut_text
 from ..predicting import protect_label
+from ..summary import count_decimals
 
 #: What is written where there is no number.
 NO_NUMBER = "–"
@@ -79,10 +80,10 @@ def write_with_error(value: float, error: float | None) -> tuple[str, str]:
     """
     if error is None or not math.isfinite(error) or not math.isfinite(value) or error <= 0:
         return write_number(value), "0" if error == 0 else NO_NUMBER
-    decimals = 1 - int(f"{error:.1e}".partition("e")[2])
-    rounded = round(value, decimals)
-    if decimals > 6:
+    decimals = count_decimals(error)
+    if decimals is None:
         return write_number(value), write_number(error, 2)
+    rounded = round(value, decimals)
     shown = f"{abs(rounded):,.{max(0, decimals)}f}"
     return ("−" if rounded < 0 else "") + shown, f"{round(error, decimals):,.{max(0, decimals)}f}"
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...wording import cut_text
+from ..fitting import find_smaller_k
 from .inferred import compare_with_constant
 from .numbers import make_label, write_number, write_percent
 from .source import Source
@@ -43,9 +44,14 @@ def conclude(source: Source, scores: dict[int, dict[str, float]]) -> Conclusion:
     target = name_in_sentence(source.target)
     count = len(source.rank_units(source.k))
     of = f"{count} of {source.unit_count:,} {source.unit_name}"
+    near = find_smaller_k(source.fit.chosen)
     title = source.title or f"Predicting {target} with {of}"
     say = _summarize_classes if source.task.has_classes else _summarize_numbers
     result, more, verdict, hint = say(source, scores)
+    if near is not None:
+        more.append(
+            f"With {count_units(source, near)}, the loss in cross-validation is within one standard error of the least."
+        )
     if not len(source.held_out):
         hint = "No rows were held out: a model looks better on the rows it was fitted to than on new ones."
     return Conclusion(title, result, more, verdict, hint)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._types import AnyArray, Array, IntArray, Matrix
+from ...inference.ordinary import take_columns
 from ...limits import LARGEST
 from ...selection import compute_standard_errors
 from ..encoded_model import EncodedModel
@@ -67,6 +68,11 @@ class Source:
         return "features" if self.units is None else "columns"
 
     @property
+    def column_name(self) -> str:
+        """What the data have, in the plural: columns of a table, or features by number."""
+        return self.fit.unit
+
+    @property
     def unit_count(self) -> int:
         """Number of features, or of columns if k counts those."""
         return len(self.names) if self.units is None else len(set(self.units))
@@ -79,6 +85,13 @@ class Source:
     def coefficients(self, k: int, *, standardize: bool) -> Array:
         """One row for each class, or a single row."""
         return np.atleast_2d(self.models[k].coef_) * (self.scale if standardize else 1.0)
+
+    @cached_property
+    def binary(self) -> set[int]:
+        """The features of the shown models that are only 0 and 1."""
+        used = np.flatnonzero(np.any([model.support_ for model in self.models.values()], axis=0))
+        columns = take_columns(self.X, used)
+        return set(used[((columns == 0) | (columns == 1)).all(axis=0)].tolist())
 
     def intercepts(self, k: int, *, standardize: bool) -> Array:
         """One intercept for each row of coefficients; the standardized one is for average features."""

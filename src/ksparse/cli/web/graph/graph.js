@@ -98,6 +98,7 @@ function draw() {
   });
   keepNames();
   find('k-value').textContent = step.edges.length;
+  find('headline').textContent = `${step.edges.length} edge${step.edges.length === 1 ? '' : 's'} between ${connected} of ${data.nodes.length} variables`;
   find('k').setAttribute('aria-valuetext', `${step.edges.length} edges`);
   find('back').hidden = view.step === data.chosen;
   find('isolated-count').textContent = ` (${data.nodes.length - connected})`;
@@ -291,4 +292,6 @@ window.addEventListener('beforeprint', () => {
 window.addEventListener('afterprint', restyle);
 
 goTo(data.chosen);
+// Without positions by springs, nodes are on a circle, from where Cytoscape.js moves them.
+if (!data.placed) cy.elements().not('.away').layout({ name: 'cose', animate: false, randomize: false, fit: false }).run();
 fit();

@@ -82,7 +82,7 @@ function showWorth() {
   const most = Math.max(...worth.map((each) => each.substitutes.length));
   const ranks = ['Best replacement', 'Second', 'Third'].slice(0, most);
   const meaning = 'Worth is the part of what the model explains that is lost if a feature is left out and the others adapt.';
-  const swaps = ' The next columns are the best features outside the model in its place, with what that costs, and their correlation r with it. Where a swap costs next to nothing, the data do not tell the two apart.';
+  const swaps = ' The next columns are the features outside the model that save more than half of this in its place, with what that costs, and their correlation r with it. Where a swap costs next to nothing, the data do not tell the two apart.';
   find('worth-meaning').textContent = meaning + (most ? swaps : '');
   find('worth').classList.toggle('short', !most);
   const rows = worth.map((each) => {
