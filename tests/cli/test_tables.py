@@ -110,6 +110,19 @@ def test_identifiers_that_are_asked_for_are_used(patients: Path, capsys: pytest.
     assert "--always names 'row', which is not a feature" in line
 
 
+def test_tables_without_a_column_to_use_say_how_to_use_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = make_patients()[["row", "site", "outcome"]]
+    table.to_csv(tmp_path / "a.csv", index=False)
+    line = refused(capsys, "fit", tmp_path / "a.csv", "--target", "outcome")
+    assert "no column besides the target can be used: row: it numbers the rows from 1 to 240; site: it has" in line
+    assert line.rstrip().endswith("name those to use all the same with --include")
+    table.assign(**{"site": ["x", "y"] * (ROWS // 2), "site=y": np.arange(ROWS) % 7}).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    line = refused(capsys, "fit", tmp_path / "a.csv", "--target", "outcome")
+    assert "'site', 'site=y' would become features of the same name, 'site=y'; rename one of them" in line
+
+
 def test_copies_of_the_target_are_left_out_and_what_gives_it_away_is_pointed_at(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
