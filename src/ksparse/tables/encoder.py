@@ -20,7 +20,7 @@ from ..wording import MOST_NAMES, quote, quote_list
 from .encoding import ATTRIBUTE, EncodedColumns, Encoding
 from .features import (
     ColumnFeatures,
-    check_names,
+    check_feature_names,
     encode_column,
     find_without_features,
     fit_features,
@@ -148,7 +148,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._leave_out(without.keys())
         if not len(self.columns_):
             raise NoColumnError(self.unused_)
-        check_names(self.columns_.tolist(), self.features_, indicators=self.indicators is not False)
+        check_feature_names(self.columns_.tolist(), self.features_, indicators=self.indicators is not False)
         return self
 
     def refit(self: E, X: Any, y: Any = None) -> E:

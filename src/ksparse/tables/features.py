@@ -200,7 +200,7 @@ def find_without_features(features: Mapping[str, ColumnFeatures], min_frequency:
     }
 
 
-def check_names(columns: Sequence[str], features: Mapping[str, ColumnFeatures], *, indicators: bool) -> None:
+def check_feature_names(columns: Sequence[str], features: Mapping[str, ColumnFeatures], *, indicators: bool) -> None:
     """Raise if two columns become, or may become in some rows, features of the same name."""
     owners: dict[str, str] = {}
     for column in columns:
