@@ -19,6 +19,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 import ksparse
 from ksparse import SparseLogisticRegression, TableEncoder
 from ksparse.cli import main
+from ksparse.cli.target import Target, choose_task
 
 from .helpers import accepted, refused
 
@@ -110,6 +111,19 @@ def test_identifiers_that_are_asked_for_are_used(patients: Path, capsys: pytest.
     assert "--always names 'row', which is not a feature" in line
 
 
+def test_tables_without_a_column_to_use_say_how_to_use_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = make_patients()[["row", "site", "outcome"]]
+    table.to_csv(tmp_path / "a.csv", index=False)
+    line = refused(capsys, "fit", tmp_path / "a.csv", "--target", "outcome")
+    assert "no column besides the target can be used: row: it numbers the rows from 1 to 240; site: it has" in line
+    assert line.rstrip().endswith("name those to use all the same with --include")
+    table.assign(**{"site": ["x", "y"] * (ROWS // 2), "site=y": np.arange(ROWS) % 7}).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    line = refused(capsys, "fit", tmp_path / "a.csv", "--target", "outcome")
+    assert "'site', 'site=y' would become features of the same name, 'site=y'; rename one of them" in line
+
+
 def test_copies_of_the_target_are_left_out_and_what_gives_it_away_is_pointed_at(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,6 +173,31 @@ def test_counts_and_grades_are_asked_about(tmp_path: Path, capsys: pytest.Captur
     assert "Task: classification (since the target has only 3 distinct integers" in out
     assert "The 3 integers from 2 to 4 are taken for classes without an order" in out
     assert "--task poisson or --task regression uses their order" in out
+
+
+@pytest.mark.parametrize(
+    ("least", "classes", "otherwise"),
+    [(1, 5, "; if they are counts, --task poisson"), (2, 4, "; if they are counts, --task poisson"), (-2, 5, "")],
+)
+def test_ratings_of_which_one_is_rare_are_asked_about(least: int, classes: int, otherwise: str) -> None:
+    """Few integers are regressed if one is in too few rows to be a class; that is said."""
+    ratings = np.arange(100.0) % (classes - 1) + least
+    ratings[:2] = least + classes - 1
+    task, _, reason, advice = choose_task(Target.of_column("stars", pd.Series(ratings)), "auto")
+    assert task.name == "regression"
+    assert reason.startswith("since the target has integers of which some are rare")
+    last = least + classes - 1
+    assert advice == (
+        f"The {classes} integers from {least} to {last} are taken for numbers, since {last} is in 2 of 100 rows only:"
+        f" if they are classes, use --task classification{otherwise}",
+    )
+    common = np.arange(100.0) % classes + least
+    task, _, _, advice = choose_task(Target.of_column("stars", pd.Series(common)), "auto")
+    assert task.name == "classification"
+    assert advice[0].endswith("--task regression uses their order")
+    assert ("poisson" in advice[0]) == (least >= 0)
+    few = Target.of_column("price", pd.Series([300, 250, 410, 270, 300, 380, 500, 450]))
+    assert choose_task(few, "auto")[2:] == ("since the target has many distinct numbers; use --task to change this", ())
 
 
 def read_features(folder: Path) -> pd.DataFrame:

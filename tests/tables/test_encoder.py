@@ -192,6 +192,38 @@ def test_bad_parameters(options: dict[str, Any], message: str) -> None:
         TableEncoder(**options).fit(make_table())
 
 
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"age": [1.0, None], "age is missing": [0, 1]}, "'age', 'age is missing' .* name, 'age is missing'; rename"),
+        ({"a=x": [1, 2], "a": ["x", "y"]}, "'a', 'a=x' would become features of the same name, 'a=x'; rename one"),
+        ({"a": ["x=y", "z"], "a=x": ["y", "z"]}, "'a', 'a=x' would become"),
+        ({"a": ["(other)", "x"]}, r"values of 'a' would become .* name, 'a=\(other\)'"),
+    ],
+)
+def test_features_of_the_same_name(columns: dict[str, list[Any]], message: str) -> None:
+    """They would be taken for one another: the message names both columns."""
+    table = pd.DataFrame({name: cells * 12 for name, cells in columns.items()})
+    table["b"] = np.arange(24) % 7
+    # The second value is the most frequent, to which others are compared.
+    table = pd.concat([table, table[table.index % 2 == 1]], ignore_index=True)
+    if len(columns) == 1:
+        table.loc[len(table)] = ["rare", 0]
+    for y in (None, table["b"]):
+        with pytest.raises(ValueError, match=message):
+            TableEncoder().fit(table, y)
+
+
+def test_columns_that_become_no_feature_are_left_out() -> None:
+    words = pd.DataFrame({"rare": [f"{j} or so" for j in range(4)] * 3, "site": "Ulm", "x": np.arange(12.0) ** 2})
+    encoder = TableEncoder(keep=["site"]).fit(words)
+    reasons = {column.name: column.reason for column in encoder.unused_}
+    assert reasons == {"rare": "no value occurs in at least 5 rows", "site": "it has the same value in all rows"}
+    assert encoder.columns_.tolist() == encoder.needed_columns_ == encoder.transform(words).columns.tolist() == ["x"]
+    with pytest.raises(ValueError, match=r"rare: no value occurs in at least 5 rows; name columns to use .* in keep"):
+        TableEncoder(drop=["x", "site"]).fit(words)
+
+
 def test_bad_tables() -> None:
     with pytest.raises(TypeError, match="sparse matrix has numbers only"):
         TableEncoder().fit(sparse.csr_array(np.eye(3)))

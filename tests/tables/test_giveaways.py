@@ -57,3 +57,20 @@ def test_lines_say_what_was_done() -> None:
         "Dates in parts: when (month, day, weekday)",
         "Missing numbers replaced by the median: gaps (1 row)",
     ]
+
+
+def test_numbers_of_values_are_said_in_plain_words() -> None:
+    table = pd.DataFrame(
+        {
+            "few": ["wood"] * 7 + ["other", "others", "more"],
+            "rare": [None, *"aabbccddd"],
+            "gaps": ["a"] * 6 + [None] * 4,
+            "note": [*"abcd", None, *"abcd", None],
+        }
+    )
+    lines = describe_encoding(TableEncoder(keep=["few"]).fit(table), table)
+    assert lines[0] == (
+        "Text as categories: few (1 value, rare ones together), rare (rare values together, missing in 1 row as one"
+        " more), gaps (1 value, missing in 4 rows as one more), note (rare values together, missing in 2 rows as one"
+        " more)"
+    )

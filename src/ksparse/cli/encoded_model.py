@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from .._types import AnyArray, IntArray
-from ..tables import Giveaway, TableEncoder, describe_encoding, find_giveaways
+from ..tables import Giveaway, NoColumnError, TableEncoder, describe_encoding, find_giveaways
 from ..wording import cut_text
 from .data import Data, find_names
 from .errors import InputError
@@ -95,7 +95,12 @@ def encode_training(
     if not isinstance(data.X, pd.DataFrame):
         return None, []
     included = find_names(settings.include, data.names, "--include", data.source)
-    encoder = TableEncoder(keep=included).fit(data.X, y)
+    try:
+        encoder = TableEncoder(keep=included).fit(data.X, y)
+    except NoColumnError as error:
+        raise InputError(
+            f"no column besides the target can be used: {error.reasons}; name those to use all the same with --include"
+        ) from error
     giveaways = _find_giveaways(encoder, data.X.iloc[train], y[train], task)
     names = [found.column for found in giveaways if found.column not in included]
     copies = [name for name in names if _is_copy(data.X[name], y, task)]

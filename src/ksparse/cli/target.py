@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from .._types import AnyArray, Array, Mask
+from .._types import AnyArray, Array, IntArray, Mask
 from ..limits import LARGEST
 from ..tables import KindOfColumn
 from ..tables.kinds import infer_kind, read_categories, read_values
@@ -135,18 +135,40 @@ def _guess(target: Target, numbers: Array) -> tuple[str, str, tuple[str, ...]]:
         f"has only {len(distinct)} distinct integers": few,
     }
     reason = next((reason for reason, holds in reasons.items() if holds), None)
-    advice: tuple[str, ...] = ()
-    counted = whole and not target.is_text and distinct[0] >= 0 and len(distinct) > 2
-    if reason is None and counted and distinct[0] <= 1 and numbers.mean() <= LARGEST_MEAN_COUNT:
-        advice = (f"The target has whole numbers from {distinct[0]:g} on: if they are counts, use --task poisson",)
-    elif few and counted:
-        span = f"{distinct[0]:g} to {distinct[-1]:g}"
-        advice = (
-            f"The {len(distinct)} integers from {span} are taken for classes without an order: if they are counts or"
-            " grades, --task poisson or --task regression uses their order",
+    ask = whole and not target.is_text and len(distinct) > 2
+    task = "classification"
+    advice = _advise(distinct, counts, float(numbers.mean()), classes=reason is not None) if ask else ""
+    if reason is None:
+        task, reason = "regression", "has many distinct numbers"
+        if _has_few_integers(distinct, counts):
+            reason = "has integers of which some are rare"
+    return task, f"since the target {reason}; use --task to change this", (advice,) if advice else ()
+
+
+def _has_few_integers(distinct: Array, counts: IntArray) -> bool:
+    """Whether few integers are repeated as those of classes or ratings are."""
+    enough = counts.sum() >= ROWS_OF_A_CLASS * len(distinct)
+    return bool(enough and len(distinct) <= MAX_INTEGER_CLASSES and np.all(distinct == np.round(distinct)))
+
+
+def _advise(distinct: Array, counts: IntArray, mean: float, *, classes: bool) -> str:
+    """What to do if integers are something else than what they are taken for; empty if nothing is likely."""
+    span, counted = f"{distinct[0]:g} to {distinct[-1]:g}", distinct[0] >= 0
+    if classes:
+        others = "counts or grades, --task poisson or" if counted else "grades,"
+        return (
+            f"The {len(distinct)} integers from {span} are taken for classes without an order: if they are {others}"
+            " --task regression uses their order"
         )
-    task = "classification" if reason else "regression"
-    return task, f"since the target {reason or 'has many distinct numbers'}; use --task to change this", advice
+    if _has_few_integers(distinct, counts):
+        others = "; if they are counts, --task poisson" if counted else ""
+        return (
+            f"The {len(distinct)} integers from {span} are taken for numbers, since {distinct[counts.argmin()]:g} is in"
+            f" {counts.min()} of {counts.sum()} rows only: if they are classes, use --task classification{others}"
+        )
+    if counted and distinct[0] <= 1 and mean <= LARGEST_MEAN_COUNT:
+        return f"The target has whole numbers from {distinct[0]:g} on: if they are counts, use --task poisson"
+    return ""
 
 
 def _make_labels(target: Target, numbers: Array) -> AnyArray:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .features import ColumnFeatures
     from .giveaways import Giveaway, find_giveaways
     from .kinds import ColumnKind, KindOfColumn
-    from .unused import UnusedColumn
+    from .unused import NoColumnError, UnusedColumn
 
 __all__ = [
     "ColumnFeatures",
@@ -21,6 +21,7 @@ __all__ = [
     "Encoding",
     "Giveaway",
     "KindOfColumn",
+    "NoColumnError",
     "TableEncoder",
     "UnusedColumn",
     "describe_encoding",
@@ -39,6 +40,7 @@ __getattr__ = import_when_used(
         "Encoding": ".encoding",
         "Giveaway": ".giveaways",
         "KindOfColumn": ".kinds",
+        "NoColumnError": ".unused",
         "TableEncoder": ".encoder",
         "UnusedColumn": ".unused",
         "describe_encoding": ".describing",

@@ -6,6 +6,7 @@ import pandas as pd
 
 from ..wording import cut_text
 from .encoder import TableEncoder
+from .features import OTHER
 from .kinds import KindOfColumn
 
 __all__ = ["describe_encoding"]
@@ -48,7 +49,8 @@ def describe_encoding(encoder: TableEncoder, table: pd.DataFrame) -> list[str]:
         rows = f"{gaps} row{'s' * (gaps != 1)}"
         if kind.kind is KindOfColumn.CATEGORY:
             count = len(features.categories) + 1
-            said = f"{count} values" + (", rare ones together" if features.has_other else "")
+            said = f"{count} value{'s' * (count != 1)}" + (", rare ones together" if features.has_other else "")
+            said = "rare values together" if features.reference == OTHER else said
             categories.append((name, said + (f", missing in {rows} as one more" if gaps else "")))
             continue
         if kind.kind is KindOfColumn.DATE:

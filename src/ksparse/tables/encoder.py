@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, TypeVar
 
@@ -17,16 +17,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import AnyArray, Array
 from ..limits import LARGEST
-from ..wording import MOST_NAMES, cut_text, quote, quote_list
+from ..wording import MOST_NAMES, quote, quote_list
 from .encoding import ATTRIBUTE, EncodedColumns, Encoding
-from .features import ColumnFeatures, encode_column, fit_features, is_predictive, refit_categories
+from .features import (
+    ColumnFeatures,
+    check_feature_names,
+    encode_column,
+    find_without_features,
+    fit_features,
+    is_predictive,
+    refit_categories,
+)
 from .kinds import ColumnKind, KindOfColumn, clean_text, infer_kind, read_number_columns
-from .unused import UnusedColumn, find_unused
+from .unused import NoColumnError, UnusedColumn, find_unused
 
 __all__ = ["TableEncoder"]
-
-#: Columns for which an error says why they cannot be used.
-MOST_REASONS = 5
 
 E = TypeVar("E", bound="TableEncoder")
 #: The kind of a column of numbers that are no text.
@@ -134,16 +139,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.unused_ = self._find_unused(table, kinds)
         unused = {column.name for column in self.unused_}
         used = [name for name in table.columns if name not in unused]
-        if not used:
-            reasons = "; ".join(f"{cut_text(c.name)}: {c.reason}" for c in self.unused_[:MOST_REASONS])
-            more = f"; … and {len(self.unused_) - MOST_REASONS:,} more" if len(self.unused_) > MOST_REASONS else ""
-            raise ValueError(
-                f"no column of the table can be used: {reasons}{more}; name columns to use all the same in keep"
-            )
         self.features_: dict[str, ColumnFeatures] = {}
         # Most columns of wide tables are numbers, which need no word in a saved model.
         self._kinds = {name: kinds[name] for name in used if kinds[name] != NUMBERS}
-        return self._fit_columns(table, used, y)
+        self._fit_columns(table, used, y)
+        without = find_without_features(self.features_, self.min_frequency)
+        if without:
+            self.unused_ += without.values()
+            self._leave_out(without.keys())
+        if not len(self.columns_):
+            raise NoColumnError(self.unused_)
+        check_feature_names(self.columns_.tolist(), self.features_, indicators=self.indicators is not False)
+        return self
 
     def refit(self: E, X: Any, y: Any = None) -> E:
         """An encoder that uses the same columns in the same way, with the medians of other rows.
@@ -166,6 +173,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         }
         self.needed_columns_ = used
         return self
+
+    def _leave_out(self, names: Collection[str]) -> None:
+        for name in names:
+            del self.features_[name], self._kinds[name]
+        self.needed_columns_ = [name for name in self.columns_.tolist() if name not in names]
+        self.columns_ = np.array(self.needed_columns_, dtype=object)
 
     @property
     def feature_columns_(self) -> AnyArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,9 @@ from sklearn.feature_selection import f_classif, f_regression
 from sklearn.preprocessing import OneHotEncoder
 
 from .._types import AnyArray, Array, Mask
+from ..wording import quote, quote_list
 from .kinds import ColumnKind, KindOfColumn, read_categories, read_dates, read_values
+from .unused import CONSTANT, UnusedColumn
 
 __all__ = [
     "DATE_PARTS",
@@ -186,6 +188,32 @@ def _choose_reference(features: ColumnFeatures, values: AnyArray, frequent: list
         has_missing=has_missing,
         indicator=has_missing,
     )
+
+
+def find_without_features(features: Mapping[str, ColumnFeatures], min_frequency: int) -> dict[str, UnusedColumn]:
+    """Columns that become no feature: of text that is the same in all rows, or of rare values only."""
+    rare = f"no value occurs in at least {min_frequency} rows"
+    return {
+        name: UnusedColumn(name, rare if made.reference == OTHER else CONSTANT)
+        for name, made in features.items()
+        if not made.names
+    }
+
+
+def check_feature_names(columns: Sequence[str], features: Mapping[str, ColumnFeatures], *, indicators: bool) -> None:
+    """Raise if two columns become, or may become in some rows, features of the same name."""
+    owners: dict[str, str] = {}
+    for column in columns:
+        made = features.get(column)
+        names = [column] if made is None else made.names
+        if made is not None and made.has_missing and indicators and not made.indicator:
+            names = [*names, f"{column} {IS_MISSING}"]
+        for name in names:
+            if name in owners:
+                one = owners[name] == column
+                both = f"values of {quote(column)}" if one else quote_list(sorted([owners[name], column]))
+                raise ValueError(f"{both} would become features of the same name, {quote(name)}; rename one of them")
+            owners[name] = column
 
 
 def encode_column(cells: pd.Series, features: ColumnFeatures) -> Array:

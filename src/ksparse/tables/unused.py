@@ -10,9 +10,13 @@ import numpy as np
 import pandas as pd
 
 from .._types import Array
+from ..wording import cut_text
 from .kinds import ColumnKind, KindOfColumn, clean_text, read_number_columns
 
-__all__ = ["UnusedColumn", "find_unused"]
+__all__ = ["CONSTANT", "NoColumnError", "UnusedColumn", "find_unused"]
+
+#: Columns for which an error says why they cannot be used.
+MOST_REASONS = 5
 
 #: Names that people give to identifiers and numbers of rows.
 NAME_OF_IDENTIFIER = re.compile(
@@ -45,6 +49,38 @@ class UnusedColumn:
     reason: str
     #: Whether the column names rows, and so belongs into a table of predictions.
     is_identifier: bool = False
+
+
+class NoColumnError(ValueError):
+    """No column of a table can be used.
+
+    Parameters
+    ----------
+    unused : sequence of UnusedColumn
+        All its columns.
+
+    Attributes
+    ----------
+    reasons : str
+        The first columns, with the reasons.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ksparse.tables import NoColumnError, TableEncoder
+    >>> try:
+    ...     TableEncoder().fit(pd.DataFrame({"site": ["Ulm", "Ulm"]}))
+    ... except NoColumnError as error:
+    ...     print(error.reasons)
+    site: it has the same value in all rows
+    """
+
+    def __init__(self, unused: Sequence[UnusedColumn]) -> None:
+        more = f"; … and {len(unused) - MOST_REASONS:,} more" if len(unused) > MOST_REASONS else ""
+        self.reasons = "; ".join(f"{cut_text(c.name)}: {c.reason}" for c in unused[:MOST_REASONS]) + more
+        super().__init__(
+            f"no column of the table can be used: {self.reasons}; name columns to use all the same in keep"
+        )
 
 
 def find_unused(table: pd.DataFrame, kinds: Mapping[str, ColumnKind]) -> dict[str, UnusedColumn]:
