@@ -23,7 +23,7 @@ from .data import Data, split_names
 from .encoded_model import EncodedModel, encode_training
 from .errors import InputError, quote, quote_path
 from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_score_names, validate
-from .settings import FOLDS, Settings, Task
+from .settings import FOLDS, Settings, Task, choose_resamples
 from .target import choose_task
 
 
@@ -112,12 +112,18 @@ class FittedModel:
         """Means and standard deviations of these features."""
         return StandardScaler(with_mean=False).fit(getattr(self.features, "to_numpy", lambda: self.features)())
 
+    @property
+    def resamples(self) -> int:
+        """Number of bootstrap resamples: what the user asked for, or fewer for larger data."""
+        rows, features = len(self.rows), self.model.n_features_in_
+        return choose_resamples(rows, features) if self.settings.resamples is None else self.settings.resamples
+
     @cached_property
     def numbered_summary(self) -> Summary:
         """What is known about the final model, with intervals from resamples; features are called by their numbers."""
         return self.model.summary(
-            intervals="bootstrap" if self.settings.resamples else None,
-            resamples=max(self.settings.resamples, 1),
+            intervals="bootstrap" if self.resamples else None,
+            resamples=max(self.resamples, 1),
             feature_names=range(self.model.n_features_in_),
             random_state=self.settings.seed,
             n_jobs=self.settings.jobs,
