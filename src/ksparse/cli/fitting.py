@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
@@ -138,12 +139,14 @@ class FittedModel:
         """The models with k features: as it was fitted to the training rows, and as it is fitted to all of them."""
         if k == self.k:
             return self.training, self.final
-        judged = EncodedModel(self.training.encoder, self.chosen.at(k))
+        chosen = self.chosen.at(k)
+        judged = EncodedModel(self.training.encoder, chosen)
         if self.final is self.training:
             return judged, judged
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return judged, judged.fit_to_all(self.data.X, self.y)
+            # The features of all rows are the same for each k; to encode them takes longer than a fit.
+            return judged, EncodedModel(self.final.encoder, clone(chosen).fit(self.features, self.y))
 
     def predict_rows(self, rows: IntArray) -> Predicted:
         """The predictions of the model that was fitted to the training rows."""
