@@ -11,8 +11,9 @@ from .. import estimators, selection
 from .files.options import ReadingOptions
 
 FOLDS = 5
-#: Bootstrap resamples by default; fewer, but so many at least, if all of them together had more numbers than this.
-RESAMPLES, LEAST_RESAMPLES, RESAMPLED_NUMBERS = 100, 20, 200_000_000
+#: Bootstrap resamples by default; fewer, but so many at least, if all of them together had more numbers than this: 95 %
+#: percentiles need 39.
+RESAMPLES, LEAST_RESAMPLES, RESAMPLED_NUMBERS = 100, 40, 200_000_000
 #: What ``fit --out`` writes.
 FILES = ("model.json", "features.csv", "predictions.csv", "report.html")
 
@@ -54,7 +55,7 @@ def choose_resamples(rows: int, features: int) -> int:
     --------
     >>> from ksparse.cli.settings import choose_resamples
     >>> choose_resamples(1000, 100), choose_resamples(20_000, 200), choose_resamples(1_000_000, 1000)
-    (100, 50, 20)
+    (100, 50, 40)
     """
     return min(RESAMPLES, max(LEAST_RESAMPLES, RESAMPLED_NUMBERS // max(rows * features, 1)))
 
