@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from ksparse.cli import summary
+from ksparse.cli import settings, summary
 from ksparse.cli.printing import print_table
-from ksparse.cli.reporting import gather_report
+from ksparse.cli.reporting import gather_report, source
 from ksparse.selection import SparseLinearRegressionCV
 
 from .helpers import accepted, good_table
@@ -106,3 +106,24 @@ def test_piped_names_are_not_cut(tmp_path: Path, capsys: pytest.CaptureFixture[s
     pd.DataFrame(X, columns=names).assign(y=X.sum(axis=1)).to_csv(tmp_path / "a.csv", index=False)
     out = accepted(capsys, "fit", tmp_path / "a.csv", "--target", "y", "--k", "2", "--alpha", "0")
     assert all(re.search(rf"^{name} ", out, re.M) for name in names)
+
+
+def test_large_data_get_fewer_resamples_and_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "RESAMPLES", 6)
+    monkeypatch.setattr(settings, "LEAST_RESAMPLES", 2)
+    monkeypatch.setattr(settings, "RESAMPLED_NUMBERS", 3 * 60 * 5)
+    (tmp_path / "a.csv").write_text(good_table())
+    options = {"data": str(tmp_path / "a.csv"), "target": "outcome", "ks": (0, 1, 2, 3, 4, 5), "alpha": 0.0}
+    fitted = fit(**options)
+    assert fitted.resamples == 3
+    assert "- 3 resamples, since the data are large: --resamples 6 takes more time" in summary.list_meanings(fitted)
+    asked = fit(**options, resamples=4)
+    assert asked.resamples == 4
+    assert "since the data are large" not in str(summary.list_meanings(asked))
+    monkeypatch.setattr(source, "LEAST_MODELS", 2)
+    monkeypatch.setattr(source, "MOST_FITTED_NUMBERS", 3 * 60 * 5)
+    data = gather_report(fitted)
+    assert (len(data["states"]), data["resamples"]) == (3, 3)
+    judged, final = fitted.find_models(1)
+    again = judged.fit_to_all(fitted.data.X, fitted.y)
+    np.testing.assert_array_equal(final.estimator.coef_, again.estimator.coef_)

@@ -94,7 +94,7 @@ def test_what_was_done_to_each_column_is_said(patients: Path, capsys: pytest.Cap
     gaps = int(make_patients()["pressure"].isna().sum())
     assert f"Missing numbers replaced by the median: pressure ({gaps} rows)" in out
     assert out.index("Left out:") < out.index("with 2 of 4 columns")  # before the model
-    assert "if the column is left out and the others are refitted" in out
+    assert "if the column is left out and the others are fitted again" in out
     assert "group" not in out
     assert "with 2 of 4 columns (k = 2;" in out  # age, smoker, pressure and admitted
     assert re.search(r"^smoker +.*\n  smoker=(daily|former) ", out, flags=re.M)

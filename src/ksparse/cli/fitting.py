@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
@@ -23,7 +24,7 @@ from .data import Data, split_names
 from .encoded_model import EncodedModel, encode_training
 from .errors import InputError, quote, quote_path
 from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_score_names, validate
-from .settings import FOLDS, Settings, Task
+from .settings import FOLDS, Settings, Task, choose_resamples
 from .target import choose_task
 
 
@@ -112,12 +113,18 @@ class FittedModel:
         """Means and standard deviations of these features."""
         return StandardScaler(with_mean=False).fit(getattr(self.features, "to_numpy", lambda: self.features)())
 
+    @property
+    def resamples(self) -> int:
+        """Number of bootstrap resamples: what the user asked for, or fewer for larger data."""
+        rows, features = len(self.rows), self.model.n_features_in_
+        return choose_resamples(rows, features) if self.settings.resamples is None else self.settings.resamples
+
     @cached_property
     def numbered_summary(self) -> Summary:
         """What is known about the final model, with intervals from resamples; features are called by their numbers."""
         return self.model.summary(
-            intervals="bootstrap" if self.settings.resamples else None,
-            resamples=max(self.settings.resamples, 1),
+            intervals="bootstrap" if self.resamples else None,
+            resamples=max(self.resamples, 1),
             feature_names=range(self.model.n_features_in_),
             random_state=self.settings.seed,
             n_jobs=self.settings.jobs,
@@ -132,12 +139,14 @@ class FittedModel:
         """The models with k features: as it was fitted to the training rows, and as it is fitted to all of them."""
         if k == self.k:
             return self.training, self.final
-        judged = EncodedModel(self.training.encoder, self.chosen.at(k))
+        chosen = self.chosen.at(k)
+        judged = EncodedModel(self.training.encoder, chosen)
         if self.final is self.training:
             return judged, judged
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return judged, judged.fit_to_all(self.data.X, self.y)
+            # The features of all rows are the same for each k; to encode them takes longer than a fit.
+            return judged, EncodedModel(self.final.encoder, clone(chosen).fit(self.features, self.y))
 
     def predict_rows(self, rows: IntArray) -> Predicted:
         """The predictions of the model that was fitted to the training rows."""

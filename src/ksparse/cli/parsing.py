@@ -170,7 +170,7 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
         type=RESAMPLE_COUNT,
         metavar="N",
         help="bootstrap resamples of the rows, on which the features are selected again, for intervals and frequencies"
-        f" (default {RESAMPLES}; 0: none)",
+        f" (default {RESAMPLES}, fewer for large data; 0: none)",
     )
     add("--always", **columns, help="features to select in any case; they count towards k")
     add("--drop", **columns, help="columns to leave out")

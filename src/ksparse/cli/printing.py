@@ -95,7 +95,7 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
     print_table(console, table)
     say(console, "\n" + "\n".join([f"{summary.describe_coefficients(fitted)}", *summary.list_meanings(fitted)]) + "\n")
     print_table(console, summary.tabulate_scores(fitted))
-    say(console, f"\n{summary.describe_rows(fitted)}")
+    say(console, f"\n{summary.describe_fitted_rows(fitted)}")
     if skill := summary.describe_skill(fitted):
         say(console, skill, style=None if fitted.is_skilled else "bold red")
     result = fitted.model.result_

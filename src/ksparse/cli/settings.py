@@ -11,8 +11,9 @@ from .. import estimators, selection
 from .files.options import ReadingOptions
 
 FOLDS = 5
-#: Bootstrap resamples by default.
-RESAMPLES = 100
+#: Bootstrap resamples by default; fewer, but so many at least, if all of them together had more numbers than this: 95 %
+#: percentiles need 39.
+RESAMPLES, LEAST_RESAMPLES, RESAMPLED_NUMBERS = 100, 40, 200_000_000
 #: What ``fit --out`` writes.
 FILES = ("model.json", "features.csv", "predictions.csv", "report.html")
 
@@ -37,7 +38,7 @@ class Settings:
     class_weight: str | None = None
     refit_all: bool = True
     nested: bool | None = None
-    resamples: int = field(default_factory=lambda: RESAMPLES)
+    resamples: int | None = None
     effort: int = 0
     seed: int = 0
     jobs: int | None = None
@@ -45,6 +46,18 @@ class Settings:
     title: str | None = None
     max_memory: int | None = None
     reading: ReadingOptions = field(default_factory=ReadingOptions)
+
+
+def choose_resamples(rows: int, features: int) -> int:
+    """How many resamples are taken of data of this size, unless the user says it.
+
+    Examples
+    --------
+    >>> from ksparse.cli.settings import choose_resamples
+    >>> choose_resamples(1000, 100), choose_resamples(20_000, 200), choose_resamples(1_000_000, 1000)
+    (100, 50, 40)
+    """
+    return min(RESAMPLES, max(LEAST_RESAMPLES, RESAMPLED_NUMBERS // max(rows * features, 1)))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ..selection import compute_standard_errors
 from ..wording import cut_text, escape_control, quote
 from .fitting import FittedModel
 from .scoring import SCORE_METRICS
-from .settings import FOLDS
+from .settings import FOLDS, choose_resamples
 
 #: What is said of a rule after "cross-validation".
 RULE_NAMES = {
@@ -27,7 +27,7 @@ RULE_NAMES = {
 #: How the notes of a summary begin that `describe_coefficients` says too.
 MEANINGS_OF_COEFFICIENTS = ("coefficients are", "a larger coefficient")
 #: How those begin that are about intervals, which a table of several classes does not have.
-MEANINGS_OF_INTERVALS = ("standardized coefficients and intervals of each column", "95 % interval")
+MEANINGS_OF_INTERVALS = ("standardized coefficients and intervals of each class", "95 % interval")
 #: Numbers from this on are written without decimals, and those from the next on with an exponent.
 WHOLE, VERY_LARGE = 1e4, 1e9
 #: Decimals of a number with a standard error.
@@ -146,7 +146,7 @@ def _format_with_error(value: float, error: float) -> str:
     return f"{rounded if rounded else 0.0:.{max(decimals, 0)}f}"
 
 
-def describe_rows(fitted: FittedModel) -> str:
+def describe_fitted_rows(fitted: FittedModel) -> str:
     """Which rows the model, and which the scores are of."""
     rows, training, test = len(fitted.y), len(fitted.train), len(fitted.test)
     if not test:
@@ -204,7 +204,10 @@ def list_meanings(fitted: FittedModel) -> list[str]:
         left_out += MEANINGS_OF_INTERVALS
     notes = [f"- {note}" for note in fitted.summary.notes if not note.startswith(left_out)]
     if fitted.summary.outputs and "frequency" in fitted.summary.units:
-        notes.append(f"- selected: in how many of {fitted.settings.resamples} resamples of the rows")
+        notes.append(f"- selected: in how many of {fitted.resamples} resamples of the rows")
+    usual = choose_resamples(rows=1, features=1)
+    if fitted.settings.resamples is None and fitted.resamples < usual and "frequency" in fitted.summary.units:
+        notes.append(f"- {fitted.resamples} resamples, since the data are large: --resamples {usual} takes more time")
     return notes
 
 

@@ -46,7 +46,7 @@ def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: in
         Strings, numbers, None, lists and dictionaries with keys of text. All texts are without control characters,
         and are texts, not markup.
     """
-    resamples = fitted.settings.resamples if resamples is None else resamples
+    resamples = fitted.resamples if resamples is None else resamples
     source = take_source(fitted)
     shown, drawn = choose_predicted_rows(source), choose_drawn(source)
     summaries = inferred.summarize_models(source, resamples)

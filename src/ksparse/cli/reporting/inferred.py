@@ -60,7 +60,7 @@ def summarize_models(source: Source, resamples: int) -> dict[int, Summary]:
     options: dict[str, Any] = {"feature_names": list(range(len(source.names))), "random_state": source.seed}
     summaries = {}
     for k in source.models if small else [source.k]:
-        if k == source.k and resamples == source.fit.settings.resamples:
+        if k == source.k and resamples == source.fit.resamples:
             summaries[k] = source.fit.numbered_summary
             continue
         intervals = "bootstrap" if k == source.k and small and single and resamples else None

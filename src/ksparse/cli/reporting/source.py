@@ -21,8 +21,9 @@ from ..fitting import FittedModel
 from ..scoring import Predicted
 from ..settings import Task
 
-#: Number of k whose models a page holds; of more, the chosen one and others evenly spread over them.
-MOST_MODELS = 40
+#: Number of k whose models a page holds; of more, the chosen one and others evenly spread over them. Fewer, but so many
+#: at least, if the features of all of them together would have more numbers than this: each is fitted to all rows.
+MOST_MODELS, LEAST_MODELS, MOST_FITTED_NUMBERS = 40, 8, 80_000_000
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,8 @@ def take_source(fitted: FittedModel) -> Source:
     """What a report needs of a fit."""
     chosen, ks = fitted.chosen, _choose_shown(fitted)
     pairs = {k: fitted.find_models(k) for k in ks}
-    X = fitted.final.encode(fitted.data.X, np.arange(len(fitted.y)))
+    refitted = fitted.final is not fitted.training
+    X = fitted.features if refitted else fitted.final.encode(fitted.data.X, np.arange(len(fitted.y)))
     return Source(
         data=Path(fitted.data.source).name,
         target=fitted.data.target.name,
@@ -182,9 +184,11 @@ def _choose_shown(fitted: FittedModel) -> list[int]:
     if not fitted.chose_k:
         return [fitted.k]
     tried = fitted.chosen.ks_.tolist()
-    if len(tried) <= MOST_MODELS:
+    room = MOST_FITTED_NUMBERS // max(len(fitted.y) * fitted.model.n_features_in_, 1)
+    most = min(MOST_MODELS, max(LEAST_MODELS, room))
+    if len(tried) <= most:
         return tried
-    spread = np.linspace(0, len(tried) - 1, MOST_MODELS - 1).round().astype(int)
+    spread = np.linspace(0, len(tried) - 1, most - 1).round().astype(int)
     return sorted({tried[place] for place in spread.tolist()} | {fitted.k})
 
 
