@@ -243,9 +243,12 @@ def check_stability(case: Halved) -> None:
     Recorder.seen.clear()
     recorder = Recorder(**problem.parameters)
     options: dict[str, Any] = {"n_pairs": case.n_pairs, "random_state": case.recipe.seed}
-    with refuse_clearly():
+    with refuse_clearly(), warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", "none is selected", UserWarning)
         stable = ksparse.StabilitySelection(recorder, **options).fit(problem.X, problem.y)
         again = ksparse.StabilitySelection(problem.build_estimator(), **options).fit(problem.X, problem.y)
+    said = any("none is selected" in str(warning.message) for warning in caught)
+    demand(said == (not stable.support_.any()), "a warning if and only if nothing is selected")
     halves = Recorder.seen[-2 * case.n_pairs :]
     demand(np.array_equal(stable.frequencies_, again.frequencies_), "other frequencies with the same seed")
     for (_, first), (_, second) in zip(halves[::2], halves[1::2], strict=True):
