@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from rich.console import Console
 from ksparse.cli import settings, summary
 from ksparse.cli.printing import print_table
 from ksparse.cli.reporting import gather_report, source
+from ksparse.cli.tables_out import write_features
 from ksparse.selection import SparseLinearRegressionCV
 
 from .helpers import accepted, good_table
@@ -127,3 +129,12 @@ def test_large_data_get_fewer_resamples_and_models(tmp_path: Path, monkeypatch: 
     judged, final = fitted.find_models(1)
     again = judged.fit_to_all(fitted.data.X, fitted.y)
     np.testing.assert_array_equal(final.estimator.coef_, again.estimator.coef_)
+
+
+def test_features_csv_names_close_replacements_only() -> None:
+    fitted = fit(data="diabetes", k=8, alpha=0.0, resamples=0)
+    table = pd.read_csv(StringIO(write_features(fitted)), index_col="feature")
+    close = pd.Series(fitted.summary.find_close(), index=fitted.summary.units.index)
+    assert 0 < close.sum() < len(close)
+    for name in ("replacement", "replacement_fraction", "replacement_correlation"):
+        assert table[name].drop("(intercept)").notna().equals(close)

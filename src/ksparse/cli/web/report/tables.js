@@ -67,6 +67,8 @@ function showFeatures() {
   if (!table.rows.length) notes.push('This model has no feature: it gives the same answer for every row.');
   else notes.push(`Effect: ${table.columns[shown[0]].hint.replace(/^C/, 'c')}.`);
   if (table.rows.length && (single || view.group === 'standardized')) notes.push('Effects per SD can be compared with each other.');
+  const ratio = table.columns.find((column) => column.head.text.includes('ratio ('));
+  if (table.rows.length && ratio) notes.push(`${ratio.hint}.`);
   if (table.rows.some((row) => row.spread)) {
     notes.push(`Intervals (thin lines) and “selected again”: from ${data.resamples} resamples of the rows, with the features selected anew on each; a feature that is not selected has no effect.`);
   } else if (view.place !== data.chosen && chosen().table.rows.some((row) => row.spread)) notes.push('Intervals are known for the chosen model only.');
@@ -88,7 +90,7 @@ function showWorth() {
   const rows = worth.map((each) => {
     const others = ranks.map((rank, place) => {
       const found = each.substitutes[place];
-      return make('td', {}, ...(found ? [make('span', { text: found.name.text }), make('small', { text: found.text })] : []));
+      return make('td', {}, ...(found ? [make('span', { text: found.name.text }), make('small', { text: found.text })] : place ? [] : ['none']));
     });
     const keys = [each.name.text, each.loss, ...ranks.map((rank, place) => (each.substitutes[place] ? each.substitutes[place].cost : null))];
     return { keys, element: make('tr', {}, make('th', { scope: 'row', text: each.name.text }), make('td', { text: each.text }), ...others) };
