@@ -115,7 +115,7 @@ def test_tables_without_a_column_to_use_say_how_to_use_one(tmp_path: Path, capsy
     table = make_patients()[["row", "site", "outcome"]]
     table.to_csv(tmp_path / "a.csv", index=False)
     line = refused(capsys, "fit", tmp_path / "a.csv", "--target", "outcome")
-    assert "no column besides the target can be used: row: it numbers the rows from 1 to 240; site: it has" in line
+    assert "no column of the table can be used: row: it numbers the rows from 1 to 240; site: it has" in line
     assert line.rstrip().endswith("name those to use all the same with --include")
     table.assign(**{"site": ["x", "y"] * (ROWS // 2), "site=y": np.arange(ROWS) % 7}).to_csv(
         tmp_path / "a.csv", index=False

@@ -99,7 +99,7 @@ def encode_training(
         encoder = TableEncoder(keep=included).fit(data.X, y)
     except NoColumnError as error:
         raise InputError(
-            f"no column besides the target can be used: {error.reasons}; name those to use all the same with --include"
+            f"no column of the table can be used: {error.reasons}; name those to use all the same with --include"
         ) from error
     giveaways = _find_giveaways(encoder, data.X.iloc[train], y[train], task)
     names = [found.column for found in giveaways if found.column not in included]
