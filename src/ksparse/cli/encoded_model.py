@@ -32,7 +32,7 @@ class EncodedModel:
 
     @classmethod
     def fit(cls, encoder: TableEncoder | None, estimator: Any, X: Any, y: AnyArray, rows: IntArray) -> EncodedModel:
-        """Fit an estimator to some rows; the medians and categories are those of these rows."""
+        """Fit an estimator to some rows; the medians are those of these rows."""
         if encoder is None:
             return cls(None, estimator.fit(X[rows], y[rows]))
         table = X.iloc[rows]
@@ -65,7 +65,7 @@ class EncodedModel:
 
 
 class RefittedEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer that uses the columns of a fitted encoder, with the medians and categories of its own rows.
+    """A transformer that uses the columns of a fitted encoder, with the medians of its own rows.
 
     Folds of a pipeline then have the same columns, even if one of them is constant in a fold.
     """
@@ -79,7 +79,7 @@ class RefittedEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return cls(FrozenEstimator(encoder))
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> RefittedEncoder:
-        """Find the medians and categories."""
+        """Find the medians."""
         self.encoder_ = self.frozen.estimator.refit(X, y)
         return self
 

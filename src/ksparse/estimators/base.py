@@ -222,7 +222,8 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def fit_samples(self: E, samples: Samples) -> E:
         """Fit the model with k units to validated samples."""
         given: Any = self.k
-        advice = f"{type(self).__name__}CV chooses it" if isinstance(given, str) else ""
+        chooser = f"pass how many {self.unit_name} to select; {type(self).__name__}CV chooses it"
+        advice = chooser if isinstance(given, str) else ""
         k = check_number_of_units(given, self.unit_name, advice)
         objective, penalty = self.prepare(samples), self.get_refit_penalty()
         sparsity = self.build_sparsity(objective, k)

@@ -64,7 +64,7 @@ class Encoding:
 
     @property
     def depends_on_rows(self) -> bool:
-        """Whether features of a row depend on other rows: on their medians, or on which categories are frequent."""
+        """Whether features of a row depend on other rows, such as on their medians."""
         return bool(self.encoder.features_)
 
     def select_rows(self, rows: Any) -> Encoding:
@@ -72,7 +72,7 @@ class Encoding:
         return Encoding(self.table.iloc[np.asarray(rows)], self.encoder)
 
     def encode_parts(self, train: Any, y: Any, held_out: Any) -> tuple[Encoding, Array, Array]:
-        """Features of training and of held-out rows, with medians and categories of the training rows only."""
+        """Features of training and of held-out rows, with the medians and indicators of the training rows only."""
         part = self.select_rows(train)
         encoder = self.encoder.refit(part.table, y)
         features = (
@@ -112,8 +112,8 @@ class EncodedColumns(dict[str, str]):
         if now.shape == self._digest.shape and np.allclose(now, self._digest, rtol=DIGEST_TOLERANCE, atol=rounding):
             return self._encoding
         warnings.warn(
-            "the data frame was changed after a TableEncoder had made it: it is used as it is, and medians and "
-            "categories are not found again in the training part of each fold; change the table before it is encoded",
+            "the data frame was changed after a TableEncoder had made it: it is used as it is, and medians are "
+            "not found again in the training part of each fold; change the table before it is encoded",
             UserWarning,
             stacklevel=4,
         )
