@@ -110,6 +110,7 @@ def test_the_threshold_that_is_asked_for() -> None:
     assert plain.get_support(indices=True).tolist() == [3, 8, 15]
 
 
+@pytest.mark.filterwarnings("ignore:none is selected:UserWarning")
 def test_on_noise_fewer_features_are_selected_than_the_bound_says() -> None:
     selected, bounds = [], []
     for seed in range(15):
@@ -227,3 +228,12 @@ def test_an_impossible_bound_is_refused_before_the_first_fit(monkeypatch: pytest
     with pytest.raises(ValueError, match="select fewer features"):
         StabilitySelection(SparseLinearRegression(k=6), max_false=0.001).fit(X, y)
     assert not fitted
+
+
+def test_nothing_stable_is_said() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 30)), rng.standard_normal(40)
+    model = StabilitySelection(SparseLinearRegression(k=1), n_pairs=5, threshold=1.0, random_state=0)
+    with pytest.warns(UserWarning, match="none is selected on a fraction of 1 of the halves; the largest fraction is"):
+        model.fit(X, y)
+    assert not model.support_.any()

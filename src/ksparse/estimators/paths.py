@@ -73,11 +73,9 @@ class SparsityPath:
         --------
         >>> import numpy as np, ksparse
         >>> X = np.random.default_rng(0).standard_normal((50, 9))
-        >>> ksparse.path(X, 2 * X[:, 4] - X[:, 7] + 3, ks=[1, 2]).to_frame().round(1)
-            4    7  intercept
-        k
-        1  2.1  0.0        3.1
-        2  2.0 -1.0        3.0
+        >>> frame = ksparse.path(X, 2 * X[:, 4] - X[:, 7] + 3, ks=[1, 2]).to_frame()
+        >>> frame.columns.tolist(), frame.loc[2].round(3).tolist()
+        ([4, 7, 'intercept'], [2.0, -1.0, 3.0])
         """
         import pandas as pd  # it takes half a second to import
 
