@@ -29,7 +29,7 @@ def write_features(fitted: FittedModel) -> str:
     names = [name for name in frame.columns if str(name).split(" ")[0] == "coefficient"]
     table = frame.reset_index(names=["column", "feature"] if frame.index.nlevels == 2 else "feature")
     last = {"feature": "(intercept)", **dict(zip(names, np.atleast_1d(found.intercept).tolist(), strict=True))}
-    return _write(pd.concat([table, pd.DataFrame([last])], ignore_index=True)[table.columns])
+    return _write(pd.DataFrame([*table.to_dict("records"), last], columns=table.columns))
 
 
 def write_predictions(fitted: FittedModel) -> str:
