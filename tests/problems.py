@@ -13,14 +13,18 @@ from ksparse._types import Array, Mask
 from ksparse.debias import GradientStep, NewtonStep
 from ksparse.objectives import (
     Function,
+    Gamma,
     Huber,
     LeastSquares,
     Logistic,
     Multinomial,
+    NegativeBinomial,
     Objective,
     Poisson,
     Quadratic,
+    Quantile,
     SquaredHinge,
+    Tweedie,
 )
 from ksparse.solvers import Backtracking, BarzilaiBorwein, Lipschitz, Normalized, Solver
 from ksparse.sparsity import Entries, Groups, Rows, Sparsity
@@ -51,10 +55,17 @@ def responses(kind: str, margins: Array, seed: int = 0) -> Any:
     noise = rng.standard_normal(margins.size)
     if kind in ("logistic", "hinge"):
         return np.where(margins + noise > margins.mean(), "yes", "no")
-    if kind == "multinomial":
+    if kind in ("multinomial", "hinge of classes"):
         return np.digitize(margins + 0.5 * noise, np.quantile(margins, [0.35, 0.7]))
+    means = np.exp(np.clip(0.4 * margins, -3, 3))
     if kind == "poisson":
-        return rng.poisson(np.exp(np.clip(0.4 * margins, -3, 3)))
+        return rng.poisson(means)
+    if kind == "negative binomial":
+        return rng.poisson(means * rng.gamma(2.0, 0.5, margins.size))
+    if kind == "gamma":
+        return means * rng.gamma(2.0, 0.5, margins.size)
+    if kind == "tweedie":
+        return np.array([rng.gamma(1.0, 1.0, count).sum() for count in rng.poisson(means)])
     if kind == "multiresponse":
         return np.column_stack([margins + noise, noise - margins])
     return margins + 0.5 * noise
@@ -68,7 +79,17 @@ LINEAR: dict[str, type[Any]] = {
     "poisson": Poisson,
     "huber": Huber,
     "hinge": SquaredHinge,
+    "hinge of classes": SquaredHinge,
+    "gamma": Gamma,
+    "tweedie": Tweedie,
+    "negative binomial": NegativeBinomial,
+    "quantile": Quantile,
 }
+
+#: Kinds with several outputs: of the iterate, a row belongs to a feature.
+MATRIX = ["multiresponse", "multinomial", "hinge of classes"]
+#: Kinds whose curvature has no bound.
+UNBOUNDED = ["poisson", "gamma", "tweedie", "negative binomial"]
 
 
 def linear(kind: str, X: Any = None, seed: int = 0, **options: Any) -> Any:

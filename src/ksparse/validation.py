@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ __all__ = [
     "check_flag",
     "check_iterations",
     "check_nonnegative_number",
+    "check_number",
     "check_number_of_units",
     "check_positive_number",
     "check_size",
@@ -81,15 +83,16 @@ def as_real_array(values: Any, name: str) -> Array:
 
 def check_nonnegative_number(value: Any, name: str) -> float:
     """A finite number ≥ 0 as a float."""
-    return _check_number(value, name, "at least 0", lambda number: number >= 0)
+    return check_number(value, name, "at least 0", lambda number: number >= 0)
 
 
 def check_positive_number(value: Any, name: str) -> float:
     """A finite number > 0 as a float."""
-    return _check_number(value, name, "greater than 0", lambda number: number > 0)
+    return check_number(value, name, "greater than 0", lambda number: number > 0)
 
 
-def _check_number(value: Any, name: str, expected: str, accept: Any) -> float:
+def check_number(value: Any, name: str, expected: str, accept: Callable[[Any], bool]) -> float:
+    """A finite number that is accepted, as a float; `expected` says of which ones that holds."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}")
     try:

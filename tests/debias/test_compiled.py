@@ -16,7 +16,7 @@ from ksparse.debias.newton import minimize_newton
 from ksparse.objectives import Logistic, Poisson
 from tests.problems import N, P, design, linear, responses, signal
 
-KINDS = ["logistic", "poisson", "huber", "hinge"]
+KINDS = ["logistic", "poisson", "huber", "hinge", "gamma", "tweedie", "negative binomial", "quantile"]
 WEIGHTS: Array = np.random.default_rng(0).uniform(0.1, 3.0, N)
 OFFSET: Array = np.random.default_rng(1).standard_normal(N)
 

@@ -16,10 +16,10 @@ from ksparse.debias.ridges import apply_to_rows, minimize_for_ridges
 from ksparse.objectives import Huber, LeastSquares, Logistic, Poisson
 from ksparse.objectives.losses.huber import HuberLoss
 from tests.objectives.cox import Cox
-from tests.problems import LINEAR, N, P, design, linear, responses, signal
+from tests.problems import LINEAR, MATRIX, N, P, design, linear, responses, signal
 
 RIDGES: Array = np.array([1e-3, 0.1, 5.0])
-POINTWISE = [kind for kind in LINEAR if kind not in ("multiresponse", "multinomial")]
+POINTWISE = [kind for kind in LINEAR if kind not in MATRIX]
 WEIGHTS: Array = np.random.default_rng(0).uniform(0.1, 3.0, N)
 OFFSET: Array = np.random.default_rng(1).standard_normal(N)
 
@@ -103,7 +103,7 @@ def test_nothing_but_an_intercept() -> None:
 # --- what is left to others ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["multiresponse", "multinomial"])
+@pytest.mark.parametrize("kind", MATRIX)
 def test_several_outputs_are_left_to_others(kind: str) -> None:
     objective = linear(kind)
     support = support_of(objective)

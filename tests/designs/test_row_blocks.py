@@ -32,6 +32,9 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "huber": ("huber", {"fit_intercept": True}),
     "hinge": ("hinge", {}),
+    "tweedie": ("tweedie", {"fit_intercept": True}),
+    "negative binomial": ("negative binomial", {"fit_intercept": True}),
+    "quantile": ("quantile", {"fit_intercept": True}),
 }
 
 

@@ -9,7 +9,19 @@ import pytest
 from numpy.testing import assert_allclose
 
 from ksparse._types import IntArray
-from ksparse.objectives import Function, Huber, LeastSquares, Logistic, Multinomial, Poisson, Quadratic, SquaredHinge
+from ksparse.objectives import (
+    Function,
+    Gamma,
+    Huber,
+    LeastSquares,
+    Logistic,
+    Multinomial,
+    NegativeBinomial,
+    Poisson,
+    Quadratic,
+    Quantile,
+    SquaredHinge,
+)
 from ksparse.objectives.protocols import HasCrossHessian
 from tests.designs.storage import FORMS, STORAGES, N, P, set_storage, values
 from tests.designs.test_protocol import SETS
@@ -20,6 +32,9 @@ MODELS: dict[str, Any] = {
     "poisson": (Poisson, lambda m: np.round(np.exp(np.clip(m, -2, 2)))),
     "huber": (Huber, lambda m: 2.0 * m),
     "hinge": (SquaredHinge, lambda m: m > np.median(m)),
+    "gamma": (Gamma, lambda m: np.exp(np.clip(m, -2, 2))),
+    "negative binomial": (NegativeBinomial, lambda m: np.round(np.exp(np.clip(m, -2, 2)))),
+    "quantile": (Quantile, lambda m: 2.0 * m),
 }
 
 

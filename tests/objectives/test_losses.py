@@ -14,9 +14,12 @@ from ksparse.objectives.losses import (
     HuberLoss,
     LogisticLoss,
     MultinomialLoss,
+    NegativeBinomialLoss,
     PoissonLoss,
+    QuantileLoss,
     SquaredHingeLoss,
     SquaredLoss,
+    TweedieLoss,
 )
 
 N, Q, STEP = 200, 3, 1e-5
@@ -32,6 +35,14 @@ LOSSES: dict[str, tuple[Loss, Array]] = {
     "huber": (HuberLoss(), rng.standard_normal(N)),
     "huber with another delta": (HuberLoss(delta=0.3), rng.standard_normal(N)),
     "squared hinge": (SquaredHingeLoss(), rng.choice([-1.0, 1.0], N)),
+    "squared hinge, several outputs": (SquaredHingeLoss(), rng.choice([-1.0, 1.0], (N, Q))),
+    "gamma": (TweedieLoss(power=2.0), rng.gamma(2.0, 1.0, N)),
+    "tweedie": (TweedieLoss(power=1.3), np.maximum(rng.gamma(1.0, 2.0, N) - 0.5, 0.0)),
+    "tweedie of power 1": (TweedieLoss(power=1.0), rng.poisson(2.0, N).astype(float)),
+    "negative binomial": (NegativeBinomialLoss(dispersion=0.7), rng.poisson(2.0, N).astype(float)),
+    "negative binomial without dispersion": (NegativeBinomialLoss(dispersion=0.0), rng.poisson(2.0, N).astype(float)),
+    "median": (QuantileLoss(), rng.standard_normal(N)),
+    "quantile": (QuantileLoss(quantile=0.9, bandwidth=0.3), rng.standard_normal(N)),
 }
 
 

@@ -11,7 +11,20 @@ import numpy as np
 import pytest
 
 import ksparse
-from ksparse.objectives import Function, Huber, LeastSquares, Logistic, Multinomial, Poisson, Quadratic, SquaredHinge
+from ksparse.objectives import (
+    Function,
+    Gamma,
+    Huber,
+    LeastSquares,
+    Logistic,
+    Multinomial,
+    NegativeBinomial,
+    Poisson,
+    Quadratic,
+    Quantile,
+    SquaredHinge,
+    Tweedie,
+)
 from ksparse.solvers import (
     Backtracking,
     BarzilaiBorwein,
@@ -349,10 +362,16 @@ BAD: dict[str, tuple[Any, str]] = {
     "matrix labels": (lambda: Logistic(X3, np.ones((4, 1))), "one label for each of the 4 rows"),
     "one class": (lambda: Logistic(X3, np.ones(4)), "needs exactly 2 classes, y has 1"),
     "three classes": (lambda: Logistic(X3, [0, 1, 2, 0]), "y has 3.*use Multinomial"),
-    "three classes hinge": (lambda: SquaredHinge(X3, [0, 1, 2, 0]), "SquaredHinge needs exactly 2 classes"),
+    "one class hinge": (lambda: SquaredHinge(X3, np.ones(4)), "SquaredHinge needs exactly 2 classes, y has 1"),
     "NaN label": (lambda: Logistic(X3, [0, 1, np.nan, 0]), "NaN or infinite labels"),
     "one class multinomial": (lambda: Multinomial(X3, np.ones(4)), "at least 2 classes"),
-    "negative counts": (lambda: Poisson(X3, [1, -2, 0, 0]), r"counts y >= 0; y\[1\] is -2"),
+    "negative counts": (lambda: Poisson(X3, [1, -2, 0, 0]), r"counts y >= 0; y\[1\] is -2, which is not"),
+    "negative amounts": (lambda: Tweedie(X3, [1, -2, 0, -1]), r"y >= 0; y\[1\] is -2, which is not, and so is 1 more"),
+    "amounts of zero": (lambda: Gamma(X3, [1, 2, 0, 1]), r"Gamma needs y > 0; y\[2\] is 0, which is not"),
+    "power": (lambda: Tweedie(X3, np.ones(4), power=3), r"power must be finite and from 1 .* to 2 .*got 3"),
+    "quantile": (lambda: Quantile(X3, np.ones(4), quantile=90), "quantile must be finite and between 0 and 1"),
+    "bandwidth": (lambda: Quantile(X3, np.ones(4), bandwidth=0), "bandwidth must be finite and greater than 0"),
+    "dispersion": (lambda: NegativeBinomial(X3, np.ones(4), dispersion=-1), "dispersion must be .* at least 0"),
     "vector X": (lambda: LeastSquares(np.ones(4), np.ones(4)), r"X has shape \(4,\); expected \(n, p\)"),
     "text X": (lambda: LeastSquares([["a"], ["b"]], np.ones(2)), "could not convert|Unable to convert"),
     "negative weights": (

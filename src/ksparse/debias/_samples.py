@@ -11,16 +11,19 @@ __all__ = [
     "HINGE",
     "HUBER",
     "LOGISTIC",
+    "NEGATIVE_BINOMIAL",
     "POISSON",
+    "QUANTILE",
     "SOLVED",
     "SQUARED",
+    "TWEEDIE",
     "UNFINISHED",
     "Limits",
     "SampleArrays",
 ]
 
 #: The losses that are compiled.
-LOGISTIC, POISSON, HUBER, HINGE, SQUARED = range(5)
+LOGISTIC, POISSON, HUBER, HINGE, SQUARED, TWEEDIE, NEGATIVE_BINOMIAL, QUANTILE = range(8)
 #: How a refit has ended; after FAILED, what it gives is of no use.
 SOLVED, UNFINISHED, FAILED = range(3)
 
@@ -30,8 +33,8 @@ class SampleArrays(NamedTuple):
 
     #: The number of the loss.
     loss: int
-    #: Its parameter, if it has one.
-    delta: float
+    #: Its parameters, such as Huber's delta.
+    parameters: Array
     #: A row for each coordinate, with the features' columns and then the intercept's, of ones.
     design: Array
     #: y as the loss wants it.

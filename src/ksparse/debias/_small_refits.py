@@ -6,8 +6,21 @@ import numpy as np
 
 from .._types import Array
 from ..compiling import jit_compile
-from ..objectives.losses import hinge, huber, logistic, poisson
-from ._samples import FAILED, HINGE, HUBER, LOGISTIC, POISSON, SOLVED, UNFINISHED, Limits, SampleArrays
+from ..objectives.losses import hinge, huber, logistic, negative_binomial, poisson, quantile, tweedie
+from ._samples import (
+    FAILED,
+    HINGE,
+    HUBER,
+    LOGISTIC,
+    NEGATIVE_BINOMIAL,
+    POISSON,
+    QUANTILE,
+    SOLVED,
+    TWEEDIE,
+    UNFINISHED,
+    Limits,
+    SampleArrays,
+)
 from .newton import (
     MAX_DRIFT,
     MAX_FINAL_CHANGE,
@@ -36,47 +49,74 @@ huber_curvature = jit_compile(huber.huber_curvature)
 hinge_value = jit_compile(hinge.hinge_value)
 hinge_slope = jit_compile(hinge.hinge_slope)
 hinge_curvature = jit_compile(hinge.hinge_curvature)
+tweedie_value = jit_compile(tweedie.tweedie_value)
+tweedie_slope = jit_compile(tweedie.tweedie_slope)
+tweedie_curvature = jit_compile(tweedie.tweedie_curvature)
+negative_binomial_value = jit_compile(negative_binomial.negative_binomial_value)
+negative_binomial_slope = jit_compile(negative_binomial.negative_binomial_slope)
+negative_binomial_curvature = jit_compile(negative_binomial.negative_binomial_curvature)
+quantile_value = jit_compile(quantile.quantile_value)
+quantile_slope = jit_compile(quantile.quantile_slope)
+quantile_curvature = jit_compile(quantile.quantile_curvature)
 
 
 @jit_compile
-def loss_value(loss: int, delta: float, margin: float, y: float) -> float:
+def loss_value(loss: int, parameters: Array, margin: float, y: float) -> float:
     """The loss of a sample."""
     if loss == LOGISTIC:
         return logistic_value(margin, y)
     if loss == POISSON:
         return poisson_value(margin, y)
     if loss == HUBER:
-        return huber_value(margin, y, delta)
+        return huber_value(margin, y, parameters[0])
     if loss == HINGE:
         return hinge_value(margin, y)
+    if loss == TWEEDIE:
+        return tweedie_value(margin, y, parameters[0])
+    if loss == NEGATIVE_BINOMIAL:
+        return negative_binomial_value(margin, y, parameters[0])
+    if loss == QUANTILE:
+        return quantile_value(margin, y, parameters[0], parameters[1])
     return 0.5 * (margin - y) * (margin - y)
 
 
 @jit_compile
-def loss_slope(loss: int, delta: float, margin: float, y: float) -> float:
+def loss_slope(loss: int, parameters: Array, margin: float, y: float) -> float:
     """Its derivative in the margin."""
     if loss == LOGISTIC:
         return logistic_slope(margin, y)
     if loss == POISSON:
         return poisson_slope(margin, y)
     if loss == HUBER:
-        return huber_slope(margin, y, delta)
+        return huber_slope(margin, y, parameters[0])
     if loss == HINGE:
         return hinge_slope(margin, y)
+    if loss == TWEEDIE:
+        return tweedie_slope(margin, y, parameters[0])
+    if loss == NEGATIVE_BINOMIAL:
+        return negative_binomial_slope(margin, y, parameters[0])
+    if loss == QUANTILE:
+        return quantile_slope(margin, y, parameters[0], parameters[1])
     return margin - y
 
 
 @jit_compile
-def loss_curvature(loss: int, delta: float, margin: float, y: float) -> float:
+def loss_curvature(loss: int, parameters: Array, margin: float, y: float) -> float:
     """Its second derivative in the margin."""
     if loss == LOGISTIC:
         return logistic_curvature(margin)
     if loss == POISSON:
         return np.exp(margin)
     if loss == HUBER:
-        return huber_curvature(margin, y, delta)
+        return huber_curvature(margin, y, parameters[0])
     if loss == HINGE:
         return hinge_curvature(margin, y)
+    if loss == TWEEDIE:
+        return tweedie_curvature(margin, y, parameters[0])
+    if loss == NEGATIVE_BINOMIAL:
+        return negative_binomial_curvature(margin, y, parameters[0])
+    if loss == QUANTILE:
+        return quantile_curvature(margin, y, parameters[1])
     return 1.0
 
 
@@ -123,8 +163,8 @@ def evaluate(
     value, penalty = 0.0, 0.0
     for i in range(margins.size):
         margin, y, weight = margins[i], samples.target[i], samples.weights[i]
-        value += weight * loss_value(samples.loss, samples.delta, margin, y)
-        slopes[i] = weight * loss_slope(samples.loss, samples.delta, margin, y)
+        value += weight * loss_value(samples.loss, samples.parameters, margin, y)
+        slopes[i] = weight * loss_slope(samples.loss, samples.parameters, margin, y)
     for j in range(x.size):
         penalty += ridge[j] * x[j] * x[j]
     return margins, slopes, value + 0.5 * penalty
@@ -135,7 +175,7 @@ def form_hessian(samples: SampleArrays, ridge: Array, margins: Array) -> Array: 
     """The Hessian of f."""
     roots = np.empty(margins.size)
     for i in range(margins.size):
-        curvature = loss_curvature(samples.loss, samples.delta, margins[i], samples.target[i])
+        curvature = loss_curvature(samples.loss, samples.parameters, margins[i], samples.target[i])
         roots[i] = np.sqrt(samples.weights[i] * curvature)
     scaled = samples.design * roots
     hessian = np.dot(scaled, scaled.T)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,30 @@ import numpy as np
 from .._types import Array
 from ..objectives.base import Objective, value_at_zero
 from ..objectives.columns import LinearModel, PointwiseData
-from ..objectives.losses import HuberLoss, LogisticLoss, PoissonLoss, SquaredHingeLoss, SquaredLoss
-from ._samples import FAILED, HINGE, HUBER, LOGISTIC, POISSON, SOLVED, SQUARED, Limits, SampleArrays
+from ..objectives.losses import (
+    HuberLoss,
+    LogisticLoss,
+    NegativeBinomialLoss,
+    PoissonLoss,
+    QuantileLoss,
+    SquaredHingeLoss,
+    SquaredLoss,
+    TweedieLoss,
+)
+from ._samples import (
+    FAILED,
+    HINGE,
+    HUBER,
+    LOGISTIC,
+    NEGATIVE_BINOMIAL,
+    POISSON,
+    QUANTILE,
+    SOLVED,
+    SQUARED,
+    TWEEDIE,
+    Limits,
+    SampleArrays,
+)
 from .base import Outcome, Solution
 
 __all__ = ["collect_data", "make_samples", "minimize_compiled", "run_compiled"]
@@ -25,6 +48,9 @@ LOSSES: dict[type, int] = {
     HuberLoss: HUBER,
     SquaredHingeLoss: HINGE,
     SquaredLoss: SQUARED,
+    TweedieLoss: TWEEDIE,
+    NegativeBinomialLoss: NEGATIVE_BINOMIAL,
+    QuantileLoss: QUANTILE,
 }
 #: Stands for a Hessian that is not known.
 UNKNOWN: Array = np.empty((0, 0))
@@ -46,7 +72,7 @@ def make_samples(data: PointwiseData, columns: Array, fit_intercept: bool) -> Sa
     unit = float(np.abs(data.target).max(initial=0.0)) if data.loss.of_residuals else 1.0
     return SampleArrays(
         LOSSES[type(data.loss)],
-        float(getattr(data.loss, "delta", 0.0)),
+        np.array(astuple(data.loss), dtype=np.float64),
         design,
         data.target,
         data.weights,

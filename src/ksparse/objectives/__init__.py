@@ -5,7 +5,18 @@ from .definite import EigenvalueBounds, eigenvalue_bounds
 from .linear import LinearObjective
 from .logdet import LogDet
 from .loss import JointLoss, Loss
-from .losses import Huber, LeastSquares, Logistic, Multinomial, Poisson, SquaredHinge
+from .losses import (
+    Gamma,
+    Huber,
+    LeastSquares,
+    Logistic,
+    Multinomial,
+    NegativeBinomial,
+    Poisson,
+    Quantile,
+    SquaredHinge,
+    Tweedie,
+)
 from .protocols import NoLipschitzConstantError
 from .quadratic import Quadratic
 from .user import Function
@@ -13,6 +24,7 @@ from .user import Function
 __all__ = [
     "EigenvalueBounds",
     "Function",
+    "Gamma",
     "Huber",
     "JointLoss",
     "LeastSquares",
@@ -21,13 +33,16 @@ __all__ = [
     "Logistic",
     "Loss",
     "Multinomial",
+    "NegativeBinomial",
     "NoLipschitzConstantError",
     "Objective",
     "Outcome",
     "Point",
     "Poisson",
     "Quadratic",
+    "Quantile",
     "SquaredHinge",
+    "Tweedie",
     "TwiceDifferentiable",
     "eigenvalue_bounds",
 ]

@@ -316,7 +316,7 @@ class LinearModel(
         return hessian
 
     def majorizer(self, point: Point) -> Array | None:
-        """For losses of residuals, which grow no faster than squares: the Hessian of reweighted least squares."""
+        """For losses of residuals: the Hessian of reweighted least squares."""
         majorizer = self._terms.majorizer(self._block, point.state, self.fit_intercept)
         if majorizer is not None:
             majorizer.flat[:: majorizer.shape[0] + 1] += self._ridge
@@ -362,17 +362,12 @@ class LinearModel(
         return replace_zeros(self._join(np.multiply.outer(self._squares, mean) + self.alpha, mean))
 
     def typical_curvature(self, point: Point) -> float:
-        """Mean over the columns that vary of the curvature of the loss in a coefficient: the scale of ridges.
-
-        For losses of residuals it is the slope divided by the residual: Huber's loss has a slope but no curvature where
-        residuals are large.
-        """
-        curvature = self._terms.secant_curvature if self.loss.of_residuals else self._terms.mean_curvature
+        """Mean over the columns that vary of the curvature of the loss in a coefficient: the scale of ridges."""
         squares = self._block.squares(self._terms.samples.weights)
         varying = squares[squares > CONSTANT_SQUARES * squares.max(initial=0.0)]
         if not varying.size:
             return 1.0
-        return float(np.mean(varying) * np.mean(curvature(point.state)) / self.unit / self.unit)
+        return float(np.mean(varying) * np.mean(self._terms.typical_curvature(point.state)) / self.unit / self.unit)
 
     def lipschitz(self, metric: Array | None = None) -> float:
         """bound(ℓ″)·λ_max(Xᵀ diag(s) X) + alpha, by Lanczos; a few passes over X."""

@@ -88,6 +88,17 @@ class Loss(AnyLoss):
     def curvature(self, margins: Array, y: Array) -> Array:
         """What determines ∂²ℓ/∂m² of each sample, of the margins' shape: by default its diagonal."""
 
+    def majorize(self, margins: Array, y: Array) -> Array | None:
+        """Curvatures of parabolas that touch ℓ at the margins and are above it elsewhere; None if none are known.
+
+        For a loss of the residual r they are ℓ′(r)/r, as in iteratively reweighted least squares: ℓ must be symmetric
+        and grow no faster than r²; others override this.
+        """
+        if not self.of_residuals:
+            return None
+        residuals, curvatures = margins - y, self.curvature(margins, y)
+        return np.divide(self.slope(margins, y), residuals, out=curvatures, where=residuals != 0)
+
     # How the q × q Hessian of a sample follows from `curvature`; to be overridden where outputs are coupled.
 
     def hessian_diagonal(self, curvature: Array) -> Array:

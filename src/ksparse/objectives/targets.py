@@ -6,11 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from .._types import AnyArray, Array
+from .._types import AnyArray, Array, Mask
 from ..validation import as_real_array
 from .linear import LinearObjective
 
-__all__ = ["ClassifierObjective", "check_responses", "check_squares", "encode_labels", "encode_two_classes"]
+__all__ = [
+    "ClassifierObjective",
+    "check_responses",
+    "check_squares",
+    "encode_labels",
+    "encode_two_classes",
+    "require_responses",
+]
 
 #: Squares of larger responses overflow when they are summed, and squares of their inverses underflow.
 LARGEST_RESPONSE = 1e140
@@ -38,6 +45,15 @@ def check_responses(y: Any, n: int, *, allow_matrix: bool = False) -> Array:
     if not np.isfinite(array).all():
         raise ValueError(f"y has {int((~np.isfinite(array)).sum())} NaN or infinite values; remove or impute them")
     return array
+
+
+def require_responses(values: Array, are_right: Mask, need: str) -> Array:
+    """Responses that are all as the loss needs them; `need` says how."""
+    if not are_right.all():
+        wrong = np.flatnonzero(~are_right)
+        others = f", and so {'is' if len(wrong) == 2 else 'are'} {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        raise ValueError(f"{need}; y[{wrong[0]}] is {values[wrong[0]]:g}, which is not{others}")
+    return values
 
 
 def check_squares(values: Array, name: str = "y") -> Array:

@@ -53,14 +53,9 @@ class Terms(ABC):
     def mean_curvature(self, margins: RowVector) -> Array:
         """The diagonal of its Hessian in the margins, summed over the samples: one number for each output."""
 
-    def secant_curvature(self, margins: RowVector) -> Any:
-        """The slopes divided by the residuals, summed over the samples whose residual is not 0."""
-
-        def ratios(m: Array, y: Array, slopes: Array) -> Any:
-            residuals = m - y
-            return np.divide(slopes, residuals, out=np.zeros_like(slopes), where=residuals != 0).sum(axis=0)
-
-        return self.rows.reduce_rows(ratios, margins, self.samples.target, self.slopes(margins))
+    def typical_curvature(self, margins: RowVector) -> Array:
+        """The curvature that a ridge competes with, summed over the samples: one number for each output."""
+        return self.mean_curvature(margins)
 
     def majorizer(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array | None:
         """The Hessian of a quadratic above the loss that touches it at these margins; None if none is known."""
@@ -193,17 +188,28 @@ class PointwiseTerms(Terms):
         return full.reshape(size * q, size * q)
 
     def majorizer(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array | None:
-        """For losses of residuals r: XᵀMX with ℓ′(r)/r in M, as in iteratively reweighted least squares."""
-        if self.samples.output_shape or not self.loss.of_residuals:
+        """XᵀMX with the curvatures of parabolas above the loss of each sample in M."""
+        weights = None if self.samples.output_shape else self._weigh_majorizer(margins)
+        return None if weights is None else self._compute_bordered_gram(block, weights, intercept)
+
+    def typical_curvature(self, margins: RowVector) -> Array:
+        """That of parabolas above the loss, if they are known: Huber's loss has no curvature at large residuals."""
+        weights = self._weigh_majorizer(margins)
+        if weights is None:
+            return self.mean_curvature(margins)
+        return np.asarray(self.rows.reduce_rows(lambda w: w.sum(axis=0), weights))
+
+    def _weigh_majorizer(self, margins: RowVector) -> RowVector | None:
+        """The curvatures of parabolas above the loss of each sample, times its weight; None if none are known."""
+        if not self.loss.of_residuals:
             return None
 
-        def ratios(m: Array, y: Array, s: Array) -> Array:
-            residuals = m - y
-            curvatures = self.loss.curvature(m, y)
-            return self._weigh(np.divide(self.loss.slope(m, y), residuals, out=curvatures, where=residuals != 0), s)
+        def weigh(m: Array, y: Array, s: Array) -> Array:
+            curvatures = self.loss.majorize(m, y)
+            assert curvatures is not None
+            return self._weigh(curvatures, s)
 
-        weights = self.rows.map_rows(ratios, margins, self.samples.target, self.samples.weights)
-        return self._compute_bordered_gram(block, weights, intercept)
+        return self.rows.map_rows(weigh, margins, self.samples.target, self.samples.weights)
 
     def _compute_entry_weights(self, curvature: RowVector, a: int, b: int) -> RowVector | None:
         """Weight of each row in the block of outputs a and b of the Hessian; None if that is zero."""

@@ -4,10 +4,14 @@ from .hinge import SquaredHinge, SquaredHingeLoss
 from .huber import Huber, HuberLoss
 from .logistic import Logistic, LogisticLoss
 from .multinomial import Multinomial, MultinomialLoss
+from .negative_binomial import NegativeBinomial, NegativeBinomialLoss, estimate_dispersion
 from .poisson import Poisson, PoissonLoss
+from .quantile import Quantile, QuantileLoss
 from .squared import LeastSquares, SquaredLoss
+from .tweedie import Gamma, Tweedie, TweedieLoss
 
 __all__ = [
+    "Gamma",
     "Huber",
     "HuberLoss",
     "LeastSquares",
@@ -15,9 +19,16 @@ __all__ = [
     "LogisticLoss",
     "Multinomial",
     "MultinomialLoss",
+    "NegativeBinomial",
+    "NegativeBinomialLoss",
     "Poisson",
     "PoissonLoss",
+    "Quantile",
+    "QuantileLoss",
     "SquaredHinge",
     "SquaredHingeLoss",
     "SquaredLoss",
+    "Tweedie",
+    "TweedieLoss",
+    "estimate_dispersion",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from ..._types import Array
 from .._linear_docs import document_objective
 from ..loss import Loss
-from ..targets import ClassifierObjective, encode_two_classes
+from ..targets import ClassifierObjective, encode_labels, encode_two_classes
 
 __all__ = ["SquaredHinge", "SquaredHingeLoss"]
 
@@ -35,12 +35,13 @@ def hinge_curvature(margin: Any, y: Any) -> Any:
 
 @dataclass(frozen=True)
 class SquaredHingeLoss(Loss):
-    """max(0, 1 − ym)², y in {−1, +1}."""
+    """max(0, 1 − ym)², y in {−1, +1}; the sum over several outputs."""
 
     curvature_bound = 2.0
 
     def value(self, margins: Array, y: Array) -> Array:
-        return hinge_value(margins, y)
+        values = hinge_value(margins, y)
+        return values if values.ndim == 1 else values.sum(axis=1)
 
     def slope(self, margins: Array, y: Array) -> Array:
         return hinge_slope(margins, y)
@@ -53,16 +54,20 @@ class SquaredHingeLoss(Loss):
 class SquaredHinge(ClassifierObjective):
     """f(w) = (1/n)·Σᵢ max(0, 1 − yᵢ wᵀxᵢ)² + (alpha/2)·‖w‖²: a linear support vector machine.
 
+    With K > 2 classes, one column of W for each of them, against all others, and the sum of their losses; an integer k
+    then selects k rows of W.
+
     Parameters
     ----------
     $X
     y : array-like of shape (n,)
-        Labels of two classes: any two values.
+        Labels of two classes or more: any values.
     $options
 
     Attributes
     ----------
-    $two_classes
+    classes : ndarray of shape (K,)
+        The labels; of two, the second one is the positive class.
 
     Examples
     --------
@@ -75,5 +80,8 @@ class SquaredHinge(ClassifierObjective):
     loss = SquaredHingeLoss()
 
     def encode_target(self, y: Any, n: int) -> Array:
-        self.classes, signs = encode_two_classes(y, n, type(self).__name__)
-        return signs
+        self.classes, codes = encode_labels(y, n)
+        if len(self.classes) <= 2:
+            self.classes, signs = encode_two_classes(y, n, type(self).__name__)
+            return signs
+        return np.where(codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)

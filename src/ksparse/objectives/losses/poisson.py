@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
 
 from ..._types import Array
 from .._linear_docs import document_objective
 from ..linear import LinearObjective
-from ..loss import Loss
-from ..targets import check_responses
+from ..targets import check_responses, require_responses
+from .log_link import LogLinkLoss
 
 __all__ = ["Poisson", "PoissonLoss"]
 
@@ -31,28 +30,16 @@ def poisson_slope(margin: Any, y: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class PoissonLoss(Loss):
+class PoissonLoss(LogLinkLoss):
     """exp(m) − ym: the negative Poisson log-likelihood with log link, up to log y!."""
 
     no_minimum_reason = (
         "The counts are zero wherever some combination of the selected features is positive, or everywhere"
     )
 
-    def find_cancelling_size(self, value: float, at_start: float, mean: Any) -> float:
-        """Both exp(m) and ym are of the size of the counts, and may cancel."""
-        return max(abs(value), float(mean))
-
-    def find_null_margin(self, mean: Any) -> float:
-        """log ȳ: from zero, tiny rates would take Newton's method one step for each unit of it."""
-        return float(np.log(mean)) if mean > 0 else 0.0
-
     def value(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):
             return poisson_value(margins, y)
-
-    def find_lowest(self, y: Array) -> Array:
-        """y − y log y, at the margin log y: what is above it is half the deviance."""
-        return y - xlogy(y, y)
 
     def slope(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):
@@ -87,7 +74,4 @@ class Poisson(LinearObjective):
 
     def encode_target(self, y: Any, n: int) -> Array:
         counts = check_responses(y, n)
-        if (counts < 0).any():
-            first = int(np.flatnonzero(counts < 0)[0])
-            raise ValueError(f"Poisson needs counts y >= 0; y[{first}] is {counts[first]:g}")
-        return counts
+        return require_responses(counts, counts >= 0, f"{type(self).__name__} needs counts y >= 0")
