@@ -1,0 +1,140 @@
+"""Regression of amounts with a log link: gamma, and Tweedie's family between Poisson and gamma."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._types import Array
+from ...validation import check_number
+from .._linear_docs import document_objective
+from ..linear import LinearObjective
+from ..targets import check_responses, require_responses
+from .log_link import LogLinkLoss
+
+__all__ = ["Gamma", "Tweedie", "TweedieLoss"]
+
+#: exp of more is not used: a response of 0 times infinity would be NaN.
+LARGEST_EXPONENT = 700.0
+
+
+# The formulas of a sample, which NumPy applies to arrays and Numba compiles.
+
+
+def tweedie_value(margin: Any, y: Any, power: float) -> Any:
+    """exp((2 − p)m)/(2 − p) + y·exp(−(p − 1)m)/(p − 1); for p = 1 the second term is −ym, for 2 the first is m."""
+    growth = margin if power == 2.0 else np.exp((2.0 - power) * margin) / (2.0 - power)
+    if power == 1.0:
+        return growth - y * margin
+    return growth + y * np.exp(np.minimum((1.0 - power) * margin, LARGEST_EXPONENT)) / (power - 1.0)
+
+
+def tweedie_slope(margin: Any, y: Any, power: float) -> Any:
+    """exp((2 − p)m) − y·exp(−(p − 1)m)."""
+    decline = np.exp(np.minimum((1.0 - power) * margin, LARGEST_EXPONENT))
+    return np.exp((2.0 - power) * margin) - y * decline
+
+
+def tweedie_curvature(margin: Any, y: Any, power: float) -> Any:
+    """(2 − p)·exp((2 − p)m) + (p − 1)·y·exp(−(p − 1)m)."""
+    decline = np.exp(np.minimum((1.0 - power) * margin, LARGEST_EXPONENT))
+    return (2.0 - power) * np.exp((2.0 - power) * margin) + (power - 1.0) * y * decline
+
+
+@dataclass(frozen=True)
+class TweedieLoss(LogLinkLoss):
+    """exp((2 − p)m)/(2 − p) + y·exp(−(p − 1)m)/(p − 1): half the Tweedie deviance with log link, up to terms of y."""
+
+    no_minimum_reason = (
+        "The responses are zero wherever some combination of the selected features is positive, or everywhere"
+    )
+    power: float = 1.5
+
+    def __post_init__(self) -> None:
+        # Beyond 2 the log-likelihood with a log link is not concave; between 0 and 1 there is no such distribution.
+        check_number(self.power, "power", "from 1 (Poisson) to 2 (gamma)", lambda power: 1.0 <= power <= 2.0)
+
+    def find_cancelling_size(self, value: float, at_start: float, mean: Any) -> float:
+        """The terms of the loss are of the size of ȳ^(2 − p)."""
+        return max(abs(value), float(mean) ** (2.0 - self.power))
+
+    def value(self, margins: Array, y: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return tweedie_value(margins, y, self.power)
+
+    def slope(self, margins: Array, y: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return tweedie_slope(margins, y, self.power)
+
+    def curvature(self, margins: Array, y: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return tweedie_curvature(margins, y, self.power)
+
+
+@document_objective
+class Tweedie(LinearObjective):
+    """f(w) = (1/n)·Σᵢ [exp((2 − p)mᵢ)/(2 − p) + yᵢ·exp(−(p − 1)mᵢ)/(p − 1)] + (alpha/2)·‖w‖², with mᵢ = wᵀxᵢ.
+
+    Half the mean Tweedie deviance with a log link, up to terms of y: the variance is proportional to the p-th power of
+    the mean. With 1 < p < 2, y is a sum of a Poisson number of gamma amounts, and may be 0. p = 1 is Poisson's, p = 2
+    gamma's loss (with −yᵢmᵢ in place of the second term, and mᵢ of the first).
+
+    Parameters
+    ----------
+    $X
+    y : array-like of shape (n,)
+        Responses that are not negative.
+    power : float, default=1.5
+        p, from 1 to 2.
+    $options
+
+    References
+    ----------
+    B. Jørgensen, *Exponential dispersion models*, Journal of the Royal Statistical Society B 49 (1987), 127–162.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    >>> result = ksparse.minimize(ksparse.objectives.Tweedie(X, [0, 7.5, 8.5, 1], fit_intercept=True), k=1)
+    >>> bool(np.isclose(np.exp(result.x[2]), 0.5)), bool(np.isclose(np.exp(result.x[0]), 16))  # means of 0, 1 and 7.5, 8.5
+    (True, True)
+    """
+
+    def __init__(self, X: Any, y: Any, *, power: float = 1.5, **options: Any) -> None:
+        self.loss = TweedieLoss(power)
+        super().__init__(X, y, **options)
+
+    def encode_target(self, y: Any, n: int) -> Array:
+        amounts = check_responses(y, n)
+        if self.loss.power == 2.0:
+            return require_responses(amounts, amounts > 0, f"{type(self).__name__} needs y > 0")
+        return require_responses(amounts, amounts >= 0, f"{type(self).__name__} needs y >= 0")
+
+
+@document_objective
+class Gamma(Tweedie):
+    """f(w) = (1/n)·Σᵢ [wᵀxᵢ + yᵢ·exp(−wᵀxᵢ)] + (alpha/2)·‖w‖²: positive amounts with a log link.
+
+    Half the mean gamma deviance, up to a constant in y: the standard deviation is proportional to the mean.
+
+    Parameters
+    ----------
+    $X
+    y : array-like of shape (n,)
+        Positive responses.
+    $options
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    >>> result = ksparse.minimize(ksparse.objectives.Gamma(X, [1, 7, 8, 1], fit_intercept=True), k=1)
+    >>> result.x.round(4)
+    array([2.0149, 0.    , 0.    ])
+    """
+
+    def __init__(self, X: Any, y: Any, **options: Any) -> None:
+        super().__init__(X, y, power=2.0, **options)
