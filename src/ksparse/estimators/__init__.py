@@ -1,13 +1,20 @@
 """Estimators in scikit-learn's interface: linear models with k features, precision matrices with k edges."""
 
 from .base import Samples, SparseEstimator, merge_results
-from .classification import SparseLogisticRegression
 from .discriminant import SparseDiscriminantAnalysis
 from .graph_model import GraphModel
+from .linear_classifiers import SparseLinearSVC, SparseLogisticRegression
 from .linear_model import SparseLinearModel
+from .log_link import (
+    SparseGammaRegression,
+    SparseNegativeBinomialRegression,
+    SparsePoissonRegression,
+    SparseTweedieRegression,
+)
 from .paths import PrecisionPath, SparsityPath
 from .precision import SparsePrecision
-from .regression import SparseHuberRegression, SparseLinearRegression, SparsePoissonRegression
+from .regression import SparseLinearRegression
+from .robust import SparseHuberRegression, SparseQuantileRegression
 
 __all__ = [
     "GraphModel",
@@ -15,12 +22,17 @@ __all__ = [
     "Samples",
     "SparseDiscriminantAnalysis",
     "SparseEstimator",
+    "SparseGammaRegression",
     "SparseHuberRegression",
     "SparseLinearModel",
     "SparseLinearRegression",
+    "SparseLinearSVC",
     "SparseLogisticRegression",
+    "SparseNegativeBinomialRegression",
     "SparsePoissonRegression",
     "SparsePrecision",
+    "SparseQuantileRegression",
+    "SparseTweedieRegression",
     "SparsityPath",
     "merge_results",
 ]

@@ -46,6 +46,15 @@ class_weight : dict or "balanced"
 delta : float or "auto"
     Where the loss turns from quadratic to linear, in the units of y. "auto" is 1.345 times the spread of the residuals
     (their normalized median absolute deviation) of a first fit, so that rescaling y rescales the coefficients.
+power : float
+    p, from 1 (Poisson) to 2 (gamma): the variance is proportional to the p-th power of the mean.
+dispersion : float or "auto"
+    a, at least 0: the variance of a count with mean μ is μ + aμ². "auto" takes the most likely one.
+quantile : float
+    τ, between 0 and 1: the model predicts the value that a response does not exceed with this probability.
+bandwidth : float or "auto"
+    h, the scale of the smoothing, in the units of y. "auto" takes ((k + log n)/n)^0.4 standard deviations of the
+    residuals of a first fit, and at least 0.05, as the standard deviation of the smoothing, which is 1.81·h.
 priors : array-like of shape (n_classes,)
     π, the probabilities of the classes in the order of `classes_`; by default their frequencies in the samples.
 covariance : {None, "precomputed"}
@@ -88,6 +97,10 @@ classes_ : ndarray of shape (n_classes,)
     The labels, sorted.
 delta_ : float
     The delta that was used.
+dispersion_ : float
+    The dispersion that was used.
+bandwidth_ : float
+    The bandwidth that was used.
 location_ : ndarray of shape (n_features,)
     The mean; zero if it is assumed to be, or if a covariance was given.
 means_ : ndarray of shape (n_classes, n_features)

@@ -71,15 +71,17 @@ class Samples:
     sample_weight: Array | None = None
     #: The table that X was made from, if a `TableEncoder` has made it and features depend on the rows it was fitted to.
     encoding: Encoding | None = None
+    #: Known part of the margins.
+    offset: Array | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
     def select_rows(self, rows: Any) -> Samples:
         """The samples with these row numbers, or in this mask."""
-        parts = (self.X, self.y, self.sample_weight)
-        X, y, sample_weight = (None if part is None else _safe_indexing(part, rows) for part in parts)
-        return Samples(X, y, sample_weight, None if self.encoding is None else self.encoding.select_rows(rows))
+        parts = (self.X, self.y, self.sample_weight, self.offset)
+        X, y, sample_weight, offset = (None if part is None else _safe_indexing(part, rows) for part in parts)
+        return Samples(X, y, sample_weight, None if self.encoding is None else self.encoding.select_rows(rows), offset)
 
     def split(self, train: Any, held_out: Any) -> tuple[Samples, Samples]:
         """The samples of two sets of row numbers; those of a table are encoded by what the first set tells."""

@@ -1,58 +1,43 @@
-"""Classifiers: labels as integer codes, predictions from margins, and logistic regression with k features."""
+"""Classifiers: labels as integer codes, predictions from margins, and class weights."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._types import AnyArray, Array, IntArray, Matrix
-from ..objectives import LinearObjective, Logistic, Multinomial
+from .._types import AnyArray, Array, IntArray
 from ..solvers import Result
 from ..validation import check_nonnegative_number
-from ._docs import document
 from .base import Samples
 from .linear_model import SparseLinearModel
 
-__all__ = ["MarginClassifier", "SparseLogisticRegression"]
+__all__ = ["LinearClassifier", "MarginClassifier", "ProbabilityClassifier"]
 
-M = TypeVar("M", bound="SparseLogisticRegression")
+M = TypeVar("M", bound="LinearClassifier")
 
 
 class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
-    """A classifier whose class probabilities are the logistic function, or the softmax, of its margins."""
+    """A classifier that predicts the class with the largest margin."""
 
     classes_: AnyArray
-    #: Xw + b, which estimators implement.
-    linear_predictor: Callable[[Any], Array]
+    #: Xw + b + offset, which estimators implement.
+    linear_predictor: Callable[[Any, Any], Array]
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any, offset: Any = None) -> Array:
         """Margins of each sample: a column for each class; for two classes, a vector of the second over the first."""
-        margins = self.linear_predictor(X)
+        margins = self.linear_predictor(X, offset)
         return margins[:, 0] if margins.shape[1:] == (1,) else margins
 
-    def predict(self, X: Any) -> AnyArray:
-        """The most probable class of each sample."""
-        margins = self.decision_function(X)
+    def predict(self, X: Any, offset: Any = None) -> AnyArray:
+        """The class of each sample with the largest margin."""
+        margins = self.decision_function(X, offset)
         codes = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
         return self.classes_[codes]
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, in the order of `classes_`."""
-        margins = self.decision_function(X)
-        return np.column_stack([expit(-margins), expit(margins)]) if margins.ndim == 1 else softmax(margins, axis=1)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`, without loss of precision where probabilities are small."""
-        margins = self.decision_function(X)
-        if margins.ndim == 1:
-            return np.column_stack([log_expit(-margins), log_expit(margins)])
-        return log_softmax(margins, axis=1)
 
     def fit_labels(self, y: AnyArray) -> IntArray:
         """Set `classes_`, of which there must be at least two, and return the position of each label in it."""
@@ -80,35 +65,26 @@ class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
         return positions
 
 
-@document
-@dataclass(eq=False, repr=False, kw_only=True)
-class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
-    """Logistic regression with k features, of two classes or more.
+class ProbabilityClassifier(MarginClassifier):
+    """A classifier whose class probabilities are the logistic function, or the softmax, of its margins."""
 
-    Minimizes the mean of log(1 + exp(−yᵢ(wᵀxᵢ + b))) plus (alpha/2)·‖w‖² over w with at most k nonzero features (paper,
-    §4.1). With three classes or more the loss is −log softmax(Wᵀxᵢ + b)_yᵢ, and a feature has one coefficient for each
-    class. The default ridge makes a minimum exist where features separate the classes, as they do when there are more
-    features than samples; without a ridge, coefficients would then grow without bound.
+    def predict_proba(self, X: Any, offset: Any = None) -> Array:
+        """Probability of each class, in the order of `classes_`."""
+        margins = self.decision_function(X, offset)
+        return np.column_stack([expit(-margins), expit(margins)]) if margins.ndim == 1 else softmax(margins, axis=1)
 
-    $fields
+    def predict_log_proba(self, X: Any, offset: Any = None) -> Array:
+        """Logarithm of `predict_proba`, without loss of precision where probabilities are small."""
+        margins = self.decision_function(X, offset)
+        if margins.ndim == 1:
+            return np.column_stack([log_expit(-margins), log_expit(margins)])
+        return log_softmax(margins, axis=1)
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from ksparse import SparseLogisticRegression
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = SparseLogisticRegression(k=2).fit(X, y)
-    >>> model.get_feature_names_out()
-    array(['petal length (cm)', 'petal width (cm)'], dtype=object)
-    >>> model.coef_.shape, round(model.score(X, y), 2)
-    ((3, 4), 0.96)
-    """
 
-    more_attributes: ClassVar[tuple[str, ...]] = ("classes_",)
-    ratio_name: ClassVar[str] = "odds_ratio"
+class LinearClassifier(MarginClassifier, SparseLinearModel):
+    """A linear model of labels, with weights of the classes."""
 
-    alpha: float = 1e-3
-    class_weight: Any = None
+    class_weight: Any
 
     def fit_target(self, y: AnyArray) -> Array:
         return self._as_target(self.fit_labels(y))
@@ -127,14 +103,12 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
         """Undo `_as_target`."""
         return (target > 0).astype(np.intp) if target.ndim == 1 else target.argmax(axis=1)
 
-    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
-        codes = self._as_codes(target)
-        # The objective would check this too, but it does not know the labels.
-        empty = np.bincount(codes, options["sample_weight"], minlength=len(self.classes_)) == 0
+    def check_weights(self, target: Array, sample_weight: Array | None) -> None:
+        """Each class must have a sample with a positive weight: objectives check this too, but know no labels."""
+        empty = np.bincount(self._as_codes(target), sample_weight, minlength=len(self.classes_)) == 0
         if empty.any():
             labels = self.classes_[empty].tolist()
             raise ValueError(f"no sample of class {labels} has a positive sample_weight; remove it from y")
-        return Logistic(X, target, **options) if len(self.classes_) == 2 else Multinomial(X, codes, **options)
 
     def weigh_samples(self, target: Array, sample_weight: Array | None) -> Array | None:
         """Sample weights times class weights."""
@@ -175,10 +149,3 @@ class SparseLogisticRegression(MarginClassifier, SparseLinearModel):
     def coefficients(self, result: Result) -> tuple[Array, Any]:
         coefficients, intercept = super().coefficients(result)
         return np.atleast_2d(coefficients), np.atleast_1d(intercept)
-
-    def count_free_outputs(self, result: Result) -> int:
-        """One less than the number of classes: a softmax does not change if all its margins do by the same number."""
-        return len(self.classes_) - 1
-
-    def limit_auto_k(self, n_samples: float) -> int:
-        return super().limit_auto_k(n_samples) // (len(self.classes_) - 1)

@@ -14,8 +14,9 @@ from ..solvers import Result
 from ..validation import as_real_array
 from ._docs import document
 from .base import Samples
-from .classification import MarginClassifier
+from .classification import ProbabilityClassifier
 from .graph_model import GraphModel, center, compute_covariance_around
+from .linear_model import add_offset, check_offset
 from .variables import check_variables
 
 __all__ = ["SparseDiscriminantAnalysis"]
@@ -25,7 +26,7 @@ M = TypeVar("M", bound="SparseDiscriminantAnalysis")
 
 @document
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
+class SparseDiscriminantAnalysis(ProbabilityClassifier, GraphModel):
     """Linear discriminant analysis whose precision matrix has k edges (paper, §5.2.2), of two classes or more.
 
     Samples of class l are modelled as N(μ_l, Ω⁻¹), where Ω is the `SparsePrecision` of the samples around their class
@@ -93,9 +94,9 @@ class SparseDiscriminantAnalysis(MarginClassifier, GraphModel):
         self.coef_, self.intercept_ = coefficients, intercepts
         return self
 
-    def linear_predictor(self, X: Any) -> Array:
-        """δ_l(x) of each class; for two classes, the difference of the second and the first."""
+    def linear_predictor(self, X: Any, offset: Any = None) -> Array:
+        """δ_l(x) of each class, plus an offset; for two classes, the difference of the second and the first."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         margins: Array = X.astype(np.float64) @ self.coef_.T + self.intercept_
-        return margins
+        return margins if offset is None else add_offset(margins, check_offset(offset, len(margins)))

@@ -27,7 +27,7 @@ from ..optimize import minimize
 from ..solvers import FixedSupport, Result, Solver
 from ..sparsity import Entries, Groups, Rows, Sparsity
 from ..tables.encoding import RowEncoder, find_columns_of, find_encoding
-from ..validation import check_flag, check_nonnegative_number, check_vector
+from ..validation import as_real_array, check_flag, check_nonnegative_number, check_vector
 from .base import Samples, SparseEstimator
 from .feature_sets import (
     explain_text_columns,
@@ -39,7 +39,7 @@ from .feature_sets import (
 )
 from .paths import SparsityPath
 
-__all__ = ["ACCEPTED", "FeatureSelector", "SparseLinearModel", "multiply_selected"]
+__all__ = ["ACCEPTED", "FeatureSelector", "SparseLinearModel", "add_offset", "multiply_selected"]
 
 M = TypeVar("M", bound="SparseLinearModel")
 #: The forms of X that are used without a copy.
@@ -102,11 +102,11 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
 
     @abstractmethod
     def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
-        """f, of what `fit_target` returned; `options` are `alpha`, `fit_intercept` and `sample_weight`."""
+        """f, of what `fit_target` returned; `options` are `alpha`, `fit_intercept`, `sample_weight` and `offset`."""
 
-    def predict(self, X: Any) -> AnyArray:
-        """Predict the response: Xw + b."""
-        return self.linear_predictor(X)
+    def predict(self, X: Any, offset: Any = None) -> AnyArray:
+        """Predict the response: Xw + b, plus the offset if there is one."""
+        return self.linear_predictor(X, offset)
 
     def fit_target(self, y: AnyArray) -> Array:
         """Training responses as the loss takes them; sets what `encode_target` needs, such as the classes."""
@@ -124,7 +124,7 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
         """Minus twice the log-likelihood, 2n times the mean loss without the ridge; override it for other losses."""
         return 2.0 * n_samples * self.mean_loss(objective, result)
 
-    def fit(self: M, X: Any, y: Any, sample_weight: Any = None) -> M:
+    def fit(self: M, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> M:
         """Fit the model.
 
         Parameters
@@ -135,15 +135,18 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
             The response or the labels.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples; a weight of 2 is the same as two equal samples.
+        offset : array-like of shape (n_samples,), optional
+            Known part of the margins, such as the logarithm of an exposure: Xw + b is added to it. A column for each
+            output where there are several.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        return self.fit_samples(self.check_samples(X, y, sample_weight))
+        return self.fit_samples(self.check_samples(X, y, sample_weight, offset))
 
-    def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
+    def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Samples:
         encoding, table_columns = find_encoding(X), find_columns_of(X)
         # The objective checks X for NaN and infinity when it first reads it: a second pass here would be wasted.
         with explain_text_columns(X):
@@ -153,13 +156,14 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
         if sample_weight is not None:
             normalize_weights(sample_weight, len(y))  # checks them
             sample_weight = np.asarray(sample_weight, dtype=np.float64)
+        offset = None if offset is None else check_offset(offset, len(y))
         self._labels: AnyArray | None = None
         if self.feature_groups is not None:
             given = self.feature_groups
             if isinstance(given, str) and given == "columns":
                 given = require_columns(table_columns)
             self._labels = label_features(given, self._get_feature_names(), self.n_features_in_)
-        self._samples = Samples(X, y, sample_weight, encoding)
+        self._samples = Samples(X, y, sample_weight, encoding, offset)
         return self._samples
 
     def copy_for_fold(self: M, training: Samples) -> M:
@@ -184,11 +188,20 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
         if check_flag(self.standardize, "standardize"):
             # Not centred: sparse X stays sparse, and the intercept, which is not penalized, takes care of the means.
             X, self._scale = standardize_columns(X, samples.sample_weight)
-        target = self.fit_target(samples.y)
-        sample_weight = self.weigh_samples(target, samples.sample_weight)
         alpha = 0.0 if self.alpha is None else self.alpha  # where it is yet to be chosen, each value takes its place
-        options = {"alpha": alpha, "fit_intercept": self.fit_intercept, "sample_weight": sample_weight}
-        return self.build_objective(X, target, **options)
+        return self.bind_samples(X, samples, alpha)
+
+    def bind_samples(self, X: Matrix, samples: Samples, alpha: float) -> LinearObjective:
+        """f of some features of samples."""
+        target = self.fit_target(samples.y)
+        return self.build_objective(
+            X,
+            target,
+            alpha=alpha,
+            fit_intercept=self.fit_intercept,
+            sample_weight=self.weigh_samples(target, samples.sample_weight),
+            offset=samples.offset,
+        )
 
     def get_refit_penalty(self) -> float | None:
         if self.refit_alpha is not None:
@@ -282,7 +295,8 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
         assert isinstance(objective, LinearModel)
         coefficients, intercept = self.coefficients(result)
         target = self.encode_target(held_out.y)
-        margins = (multiply_selected(held_out.X, coefficients) + intercept).reshape(target.shape)
+        margins = add_offset(multiply_selected(held_out.X, coefficients) + intercept, held_out.offset)
+        margins = margins.reshape(target.shape)
         if isinstance(objective.loss, Loss):
             losses = objective.loss.value(margins, target)
             return -float(self._average_losses(objective.loss, losses, target, held_out.sample_weight))
@@ -307,6 +321,8 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
         margins = coefficients @ (columns.toarray() if sparse.issparse(columns) else columns).T
         if self.fit_intercept:
             margins += full[:, -1:]
+        if held_out.offset is not None:
+            margins += held_out.offset
         target = self.encode_target(held_out.y)
         losses = apply_to_rows(loss.value, margins, target)
         return -self._average_losses(loss, losses, target, held_out.sample_weight)
@@ -360,14 +376,29 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
         """Twice the number of samples: with a ridge, models with more features than samples may predict well."""
         return int(2 * n_samples)
 
-    def linear_predictor(self, X: Any) -> Array:
-        """Xw + b for new samples: of shape (n_samples,), or (n_samples, n_outputs) for several outputs."""
+    def linear_predictor(self, X: Any, offset: Any = None) -> Array:
+        """Xw + b + offset for new samples: of shape (n_samples,), or (n_samples, n_outputs) for several outputs."""
         check_is_fitted(self)
         if self.picks_columns:
             X = pick_columns(X, self._get_feature_names(), self.support_)
         with explain_text_columns(X):
             X = validate_data(self, X, **ACCEPTED, reset=False)
-        return multiply_selected(X, self.coef_) + self.intercept_
+        if offset is not None:
+            offset = check_offset(offset, X.shape[0])
+        return add_offset(multiply_selected(X, self.coef_) + self.intercept_, offset)
+
+
+def check_offset(offset: Any, n_samples: int) -> Array:
+    """An offset for each sample, or a row of them."""
+    array = as_real_array(offset, "offset")
+    return check_vector(array, "offset", (n_samples, *array.shape[1:]) if array.ndim == 2 else (n_samples,))
+
+
+def add_offset(margins: Array, offset: Array | None) -> Array:
+    """Margins of one output or several, with the offset of each sample or of each output."""
+    if offset is None:
+        return margins
+    return margins + (offset if offset.ndim == margins.ndim else offset.reshape(len(offset), -1))
 
 
 def standardize_columns(X: Matrix, sample_weight: Array | None) -> tuple[Matrix, Array]:

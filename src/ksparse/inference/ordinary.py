@@ -10,7 +10,7 @@ from scipy import sparse, stats
 
 from .._types import Array, IntArray
 from ..debias import Outcome
-from ..objectives import Logistic, Loss, Multinomial, Poisson
+from ..objectives import Logistic, Loss, Multinomial, NegativeBinomial, Poisson
 from ..objectives.base import Point
 from ..objectives.columns import LinearModel
 from ..objectives.linear import normalize_weights
@@ -20,6 +20,8 @@ from ..sparsity import Entries, Rows
 
 __all__ = ["OrdinaryFit", "find_deviations", "fit_ordinary", "take_columns"]
 
+#: Models whose standard errors are the inverse Fisher information.
+INVERSE_INFORMATION = (Logistic, Multinomial, Poisson, NegativeBinomial)
 #: An eigenvalue of the Hessian of standardized features below this fraction of the largest is zero.
 SINGULAR = 1e-10
 
@@ -74,9 +76,9 @@ def find_deviations(columns: Array, weights: Array) -> tuple[Array, Array]:
 def fit_ordinary(model: Any, samples: Any, features: IntArray) -> OrdinaryFit:
     """Minimize the loss without a ridge on some features, with the standard errors of textbooks.
 
-    Least squares: the residual variance times (XᵀX)⁻¹, and Student's distribution. Logistic and Poisson regression: the
-    inverse Fisher information, and the normal distribution. Other losses, and class weights: the sandwich
-    H⁻¹JH⁻¹ of M-estimators (Huber 1967), with H the Hessian and J the mean outer product of the slopes.
+    Least squares: the residual variance times (XᵀX)⁻¹, and Student's distribution. Logistic, Poisson and negative
+    binomial regression: the inverse Fisher information, and the normal distribution. Other losses, and class weights:
+    the sandwich H⁻¹JH⁻¹ of M-estimators (Huber 1967), with H the Hessian and J the mean outer product of the slopes.
     """
     n_outputs = len(np.atleast_2d(model.coef_))
     unknown = OrdinaryFit(
@@ -92,9 +94,7 @@ def fit_ordinary(model: Any, samples: Any, features: IntArray) -> OrdinaryFit:
     means, deviations = find_deviations(columns, weights)
     scales = np.where(deviations > 0, deviations, 1.0)
     columns = (columns - means if model.fit_intercept else columns) / scales
-    objective = fold.build_objective(
-        columns, target, alpha=0.0, fit_intercept=model.fit_intercept, sample_weight=sample_weight
-    )
+    objective = fold.bind_samples(columns, samples, 0.0)
     if not isinstance(objective.loss, Loss):
         raise ValueError(
             f"{type(model).__name__} has a loss of all samples together, for which there are no ordinary intervals; "
@@ -110,7 +110,7 @@ def fit_ordinary(model: Any, samples: Any, features: IntArray) -> OrdinaryFit:
     slopes = objective.loss.slope(point.state, target.reshape(point.state.shape)).reshape(len(columns), -1)
     if objective.loss.is_quadratic:
         variances = _compute_residual_variances(objective, point, slopes, weights, degrees)
-    elif isinstance(objective, (Logistic, Multinomial, Poisson)) and getattr(model, "class_weight", None) is None:
+    elif isinstance(objective, INVERSE_INFORMATION) and getattr(model, "class_weight", None) is None:
         variances = _invert_hessian(objective, point).diagonal()
     else:
         variances = _compute_sandwich(objective, point, slopes, weights, columns)

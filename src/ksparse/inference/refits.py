@@ -31,10 +31,10 @@ def fix_model(model: Any) -> Any:
     return fixed
 
 
-def check_fit_samples(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+def check_fit_samples(model: Any, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Any:
     """The validated samples, of which X must have the features of the fit."""
     validate_data(model, X, reset=False, skip_check_array=True)
-    return copy.copy(model).check_samples(X, y, sample_weight)
+    return copy.copy(model).check_samples(X, y, sample_weight, offset)
 
 
 class Refits:

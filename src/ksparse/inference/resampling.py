@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import _safe_indexing
 
 from .._types import AnyArray, Array, IntArray, Mask
 from ..threads import one_thread
@@ -74,9 +73,7 @@ def bootstrap_model(
         weights = draw_bootstrap(labels, samples.sample_weight, np.random.default_rng(seed))
         # A sample that is drawn twice has weight 2: in cross-validation it is never in both parts of a fold.
         rows = np.flatnonzero(weights)
-        return type(samples)(
-            _safe_indexing(samples.X, rows), _safe_indexing(samples.y, rows), np.ascontiguousarray(weights[rows])
-        )
+        return replace(samples.select_rows(rows), sample_weight=np.ascontiguousarray(weights[rows]), encoding=None)
 
     with one_thread():
         tasks = (delayed(_fit_resample)(model, draw(seed), reported) for seed in seeds)

@@ -32,6 +32,7 @@ class Summarized:
         y: Any = None,
         *,
         sample_weight: Any = None,
+        offset: Any = None,
         intervals: str | None = "bootstrap",
         level: float = 0.95,
         resamples: int = 100,
@@ -53,6 +54,8 @@ class Summarized:
             The response or the labels of the fit.
         sample_weight : array-like of shape (n_samples,), optional
             The weights of the fit.
+        offset : array-like of shape (n_samples,), optional
+            The offset of the fit.
         intervals : {"bootstrap", "split", "naive"} or None, default="bootstrap"
             How the intervals are made. "bootstrap" repeats the whole selection on resamples. "split" selects on one
             half of the samples and estimates on the other. "naive" takes the features as if they had been fixed in
@@ -81,4 +84,4 @@ class Summarized:
         from .uncertainty import Request
 
         request = Request(intervals, level, resamples, repeat_choice, replacements, random_state, n_jobs)
-        return summarize_model(self, X, y, sample_weight, feature_names, request)
+        return summarize_model(self, X, y, sample_weight, offset, feature_names, request)

@@ -78,15 +78,17 @@ def summarize(
     return model.summary(X, y, **options)
 
 
-def summarize_model(model: Any, X: Any, y: Any, sample_weight: Any, feature_names: Any, request: Request) -> Summary:
+def summarize_model(
+    model: Any, X: Any, y: Any, sample_weight: Any, offset: Any, feature_names: Any, request: Request
+) -> Summary:
     """The summary of a fitted linear model; see the method `summary`."""
     check_is_fitted(model)
     check_request(request)
     if (X is None) != (y is None):
         raise ValueError("pass both X and y, or neither for the samples of the fit")
-    if X is None and sample_weight is not None:
-        raise ValueError("sample_weight comes with X and y; without them the weights of the fit are used")
-    samples = getattr(model, "_samples", None) if X is None else check_fit_samples(model, X, y, sample_weight)
+    if X is None and not (sample_weight is None and offset is None):
+        raise ValueError("sample_weight and offset come with X and y; without them those of the fit are used")
+    samples = getattr(model, "_samples", None) if X is None else check_fit_samples(model, X, y, sample_weight, offset)
     units = describe_units(model, feature_names)
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if samples is None:

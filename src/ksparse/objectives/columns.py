@@ -407,6 +407,11 @@ class LinearModel(
         return VALUE_ROUNDING * self.loss.find_cancelling_size(value, at_start, self._mean_target)
 
     @cached_property
+    def mean_lowest(self) -> float:
+        """The mean over samples of the least loss that a margin can give each of them."""
+        return self._terms.mean_lowest()
+
+    @cached_property
     def _mean_target(self) -> Any:
         return self._terms.mean_target()
 

@@ -79,6 +79,10 @@ class Terms(ABC):
         """The weighted mean of the target."""
         return self.rows.reduce_rows(lambda y, s: s @ y, self.samples.target, self.samples.weights)
 
+    def mean_lowest(self) -> float:
+        """The weighted mean of the least loss of each sample; 0 where that is not known."""
+        return 0.0
+
     def center(self) -> tuple[Terms, Any]:
         """The same loss of margins about those of a model without features, and these margins.
 
@@ -166,6 +170,12 @@ class PointwiseTerms(Terms):
             return self._weigh(self.loss.hessian_diagonal(self.loss.curvature(m, y)), s).sum(axis=0)
 
         return np.asarray(self.rows.reduce_rows(means, margins, self.samples.target, self.samples.weights))
+
+    def mean_lowest(self) -> float:
+        def total(y: Array, s: Array) -> Any:
+            return s @ np.broadcast_to(self.loss.find_lowest(y), s.shape)
+
+        return float(self.rows.reduce_rows(total, self.samples.target, self.samples.weights))
 
     def _compute_row_weights(self, margins: RowVector) -> RowVector:
         """Weight of each row in the Gram matrix of a model with one output."""

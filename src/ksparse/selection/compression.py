@@ -69,7 +69,8 @@ def split_samples(
     With `scores_moments`, the scores of held-out samples depend on moments only too.
     """
     fewest = min(len(train) for train, _ in splits)
-    if samples.encoding is None and model.depends_on_moments() and _is_worth_it(samples, fewest):
+    depends_on_rows = samples.encoding is not None or samples.offset is not None
+    if not depends_on_rows and model.depends_on_moments() and _is_worth_it(samples, fewest):
         compressed = _compress_splits(samples, splits, scores_moments)
         if compressed is not None:
             return compressed

@@ -31,6 +31,7 @@ __all__ = ["CrossValidated", "CrossValidatedLinearModel", "CrossValidatedPenalti
 log = logging.getLogger(__name__)
 
 C = TypeVar("C", bound="CrossValidated")
+L = TypeVar("L", bound="CrossValidatedLinearModel")
 #: Seed of the folds if cv is a number: the same call gives the same folds.
 FOLD_SEED = 0
 
@@ -296,3 +297,31 @@ class CrossValidatedLinearModel(CrossValidatedPenalties):
     alphas: Any = "auto"
     refit_alphas: Any = "auto"
     standardize: bool = True
+
+    def fit(  # type: ignore[override]
+        self: L, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, offset: Any = None
+    ) -> L:
+        """Choose k and the ridges by cross-validation, and fit the model to all samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples,)
+            The response or the labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples, in fitting and in the default score.
+        groups : array-like of shape (n_samples,), optional
+            Groups of the samples, for splitters such as `GroupKFold`.
+        offset : array-like of shape (n_samples,), optional
+            Known part of the margins, such as the logarithm of an exposure.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        if offset is not None and self.scoring is not None:
+            raise ValueError("scorers of scikit-learn know no offset; leave scoring out to score by the loss")
+        samples = self.check_samples(X, y, sample_weight, offset)  # type: ignore[call-arg]
+        return self.fit_samples(samples, groups)

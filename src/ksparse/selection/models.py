@@ -12,11 +12,16 @@ from ..estimators import (
     Samples,
     SparseDiscriminantAnalysis,
     SparseEstimator,
+    SparseGammaRegression,
     SparseHuberRegression,
     SparseLinearRegression,
+    SparseLinearSVC,
     SparseLogisticRegression,
+    SparseNegativeBinomialRegression,
     SparsePoissonRegression,
     SparsePrecision,
+    SparseQuantileRegression,
+    SparseTweedieRegression,
 )
 from ..estimators._docs import document
 from ..objectives import LogDet, Objective
@@ -52,7 +57,7 @@ def describe(cls: C) -> C:
     """Complete the docstring of an estimator by its fields, and by the example of the same model with a fixed k."""
     fixed = cls.__bases__[1]
     setup, _, rest = (fixed.__doc__ or "").partition("Examples\n--------\n")[2].partition(">>> model = ")
-    call = re.sub(r"[(]k=[0-9]+[)]", "()", rest.partition("\n")[0])
+    call = re.sub(r"[(]k=[0-9]+(, )?", "(", rest.partition("\n")[0])
     example = f"{setup}>>> model = {call}".replace(fixed.__name__, cls.__name__)
     cls.__doc__ = DESCRIPTION.format(summary=cleandoc(cls.__doc__ or ""), fixed=fixed.__name__, example=example)
     return document(cls)
@@ -87,6 +92,39 @@ class SparseHuberRegressionCV(CrossValidatedLinearModel, SparseHuberRegression):
 
 @describe
 @dataclass(eq=False, repr=False)
+class SparseGammaRegressionCV(CrossValidatedLinearModel, SparseGammaRegression):
+    """Gamma regression with the number of features and the ridges chosen by cross-validation."""
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseTweedieRegressionCV(CrossValidatedLinearModel, SparseTweedieRegression):
+    """Tweedie regression with the number of features and the ridges chosen by cross-validation."""
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseNegativeBinomialRegressionCV(CrossValidatedLinearModel, SparseNegativeBinomialRegression):
+    """Negative binomial regression with the number of features and the ridges chosen by cross-validation."""
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseQuantileRegressionCV(CrossValidatedLinearModel, SparseQuantileRegression):
+    """Quantile regression with the number of features and the ridges chosen by cross-validation.
+
+    The score is minus the smoothed check loss.
+    """
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseLinearSVCCV(CrossValidatedLinearModel, SparseLinearSVC):
+    """Support vector machine with the number of features and the ridges chosen by cross-validation."""
+
+
+@describe
+@dataclass(eq=False, repr=False)
 class SparseLinearRegressionIC(InformationCriterion, SparseLinearRegression):
     """Least squares with the number of features chosen by an information criterion.
 
@@ -112,6 +150,52 @@ class SparseHuberRegressionIC(InformationCriterion, SparseHuberRegression):
     """Robust regression with the number of features chosen by an information criterion.
 
     The deviance is that of residuals divided by their spread, delta/1.345.
+    """
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseGammaRegressionIC(InformationCriterion, SparseGammaRegression):
+    """Gamma regression with the number of features chosen by an information criterion.
+
+    The shape of the distribution is taken as unknown.
+    """
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseTweedieRegressionIC(InformationCriterion, SparseTweedieRegression):
+    """Tweedie regression with the number of features chosen by an information criterion.
+
+    The dispersion is taken as unknown: the deviance is n·log of the mean deviance, as of the extended quasi-likelihood.
+    """
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseNegativeBinomialRegressionIC(InformationCriterion, SparseNegativeBinomialRegression):
+    """Negative binomial regression with the number of features chosen by an information criterion.
+
+    The dispersion is estimated once, and is the same for all k.
+    """
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseQuantileRegressionIC(InformationCriterion, SparseQuantileRegression):
+    """Quantile regression with the number of features chosen by an information criterion.
+
+    The scale is taken as unknown: the deviance is 2n·log of the mean loss.
+    """
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseLinearSVCIC(InformationCriterion, SparseLinearSVC):
+    """Support vector machine with the number of features chosen by an information criterion.
+
+    The deviance is 2n times the mean loss (X. Zhang, Y. Wu, L. Wang and R. Li, *Journal of the Royal Statistical
+    Society* B 78, 2016).
     """
 
 

@@ -110,7 +110,7 @@ class Quantile(LinearObjective):
     >>> X = np.column_stack([np.ones(101), np.linspace(-1, 1, 101) ** 3])
     >>> objective = ksparse.objectives.Quantile(X, np.arange(101.0), quantile=0.9, bandwidth=0.1)
     >>> ksparse.minimize(objective, k=1).x.round(1)
-    array([90.4,  0. ])
+    array([90.2,  0. ])
     """
 
     def __init__(self, X: Any, y: Any, *, quantile: float = 0.5, bandwidth: float = 1.0, **options: Any) -> None:

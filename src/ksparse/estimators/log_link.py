@@ -1,0 +1,249 @@
+"""Regression of counts and amounts with k features and a log link: the expected response is exp(Xw + b)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import digamma, gammaln
+from sklearn.base import RegressorMixin
+from sklearn.metrics import d2_tweedie_score
+
+from .._types import Array, Matrix
+from ..objectives import Gamma, LinearObjective, NegativeBinomial, Objective, Poisson, Tweedie
+from ..objectives.columns import LinearModel
+from ..objectives.losses import NegativeBinomialLoss, estimate_dispersion
+from ..solvers import FixedSupport, Result
+from ..validation import check_nonnegative_number
+from ._docs import document
+from .linear_model import SparseLinearModel, add_offset, multiply_selected
+from .pilot import fit_pilot
+
+__all__ = [
+    "LogLinkRegression",
+    "SparseGammaRegression",
+    "SparseNegativeBinomialRegression",
+    "SparsePoissonRegression",
+    "SparseTweedieRegression",
+]
+
+#: A smaller mean deviance is the rounding error of an exact fit.
+EXACT_DEVIANCE = 1e-10
+#: Rounds in which coefficients and dispersion are fitted in turn; in the first ones features are selected again.
+DISPERSION_ROUNDS, SELECTING_ROUNDS = 50, 2
+#: Relative change of the dispersion in the last round.
+DISPERSION_CHANGE = 1e-9
+
+
+class LogLinkRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc]
+    """A regression with k features and a log link."""
+
+    ratio_name: ClassVar[str] = "rate_ratio"
+    #: The variance of a response is proportional to this power of its mean.
+    variance_power: ClassVar[float] = 1.0
+
+    def predict(self, X: Any, offset: Any = None) -> Array:
+        """Predict the expected response: exp(Xw + b), times exp(offset) if there is one."""
+        with np.errstate(over="ignore"):  # a response beyond all floats is infinite
+            return np.exp(self.linear_predictor(X, offset))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """D², the fraction of the deviance explained, at most 1; R² is the same for least squares."""
+        prediction = self.predict(X, offset)
+        return float(d2_tweedie_score(y, prediction, sample_weight=sample_weight, power=self.get_variance_power()))
+
+    def get_variance_power(self) -> float:
+        """The power of the mean to which the variance is proportional."""
+        return self.variance_power
+
+    def _half_deviance(self, objective: Objective, result: Result) -> float:
+        """Half the mean deviance of the training samples."""
+        assert isinstance(objective, LinearModel)
+        return max(self.mean_loss(objective, result) - objective.mean_lowest, EXACT_DEVIANCE)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
+
+
+@document
+@dataclass(eq=False, repr=False)
+class SparsePoissonRegression(LogLinkRegression):
+    """Poisson regression of counts with k features and a log link.
+
+    Minimizes (1/n)·Σᵢ [exp(mᵢ) − yᵢmᵢ] + (alpha/2)·‖w‖² with mᵢ = wᵀxᵢ + b, over w with at most k nonzero features.
+    Exposures: pass their logarithm as `offset`, or y/exposure as y and the exposure as `sample_weight`.
+
+    $fields
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse import SparsePoissonRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 30))
+    >>> y = rng.poisson(np.exp(1 + 0.5 * X[:, 4] - 0.5 * X[:, 9]))
+    >>> model = SparsePoissonRegression(k=2).fit(X, y)
+    >>> model.get_support(indices=True), model.coef_[model.support_].round(2)
+    (array([4, 9]), array([ 0.5 , -0.51]))
+    """
+
+    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
+        return Poisson(X, target, **options)
+
+
+@document
+@dataclass(eq=False, repr=False)
+class SparseGammaRegression(LogLinkRegression):
+    """Gamma regression of positive amounts with k features and a log link.
+
+    Minimizes (1/n)·Σᵢ [mᵢ + yᵢ·exp(−mᵢ)] + (alpha/2)·‖w‖² with mᵢ = wᵀxᵢ + b, over w with at most k nonzero features:
+    half the gamma deviance. The standard deviation of a response is proportional to its mean.
+
+    $fields
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse import SparseGammaRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 30))
+    >>> y = np.exp(1 + 0.5 * X[:, 4] - 0.5 * X[:, 9]) * rng.gamma(4.0, 0.25, 200)
+    >>> model = SparseGammaRegression(k=2).fit(X, y)
+    >>> model.get_support(indices=True), model.coef_[model.support_].round(2)
+    (array([4, 9]), array([ 0.51, -0.48]))
+    """
+
+    ratio_name: ClassVar[str] = "mean_ratio"
+    variance_power: ClassVar[float] = 2.0
+
+    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
+        return Gamma(X, target, **options)
+
+    def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
+        """Minus twice the log-likelihood with the most likely shape ν, up to a constant: log ν − ψ(ν) = D/2.
+
+        With D the mean deviance it is −2n·(ν·log ν − log Γ(ν) − ν·(1 + D/2)).
+        """
+        half = self._half_deviance(objective, result)
+        # 1/(2ν) < log ν − ψ(ν) < 1/ν brackets the root.
+        shape = brentq(lambda v: np.log(v) - digamma(v) - half, 0.4 / half, 1.1 / half, rtol=1e-12)
+        return float(-2.0 * n_samples * (shape * np.log(shape) - gammaln(shape) - shape * (1.0 + half)))
+
+
+@document
+@dataclass(eq=False, repr=False, kw_only=True)
+class SparseTweedieRegression(LogLinkRegression):
+    """Tweedie regression with k features and a log link: amounts of which some are 0, such as insurance claims.
+
+    Minimizes (1/n)·Σᵢ [exp((2 − p)mᵢ)/(2 − p) + yᵢ·exp(−(p − 1)mᵢ)/(p − 1)] + (alpha/2)·‖w‖² with mᵢ = wᵀxᵢ + b, over w
+    with at most k nonzero features: half the Tweedie deviance. The variance of a response is proportional to the p-th
+    power of its mean.
+
+    $fields
+
+    References
+    ----------
+    B. Jørgensen, *Exponential dispersion models*, Journal of the Royal Statistical Society B 49 (1987), 127–162.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse import SparseTweedieRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((400, 30))
+    >>> claims = rng.poisson(np.exp(0.8 * X[:, 4] - 0.8 * X[:, 9]))
+    >>> y = np.array([rng.gamma(2.0, 1.0, count).sum() for count in claims])
+    >>> model = SparseTweedieRegression(k=2).fit(X, y)
+    >>> model.get_support(indices=True), model.coef_[model.support_].round(1)
+    (array([4, 9]), array([ 0.8, -0.9]))
+    """
+
+    ratio_name: ClassVar[str] = "mean_ratio"
+
+    power: float = 1.5
+
+    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
+        return Tweedie(X, target, power=self.power, **options)
+
+    def get_variance_power(self) -> float:
+        return self.power
+
+    def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
+        """n·log of the mean deviance: the extended quasi-likelihood of Nelder and Pregibon (1987), D/φ + n·log φ."""
+        return float(n_samples * np.log(2.0 * self._half_deviance(objective, result)))
+
+
+@document
+@dataclass(eq=False, repr=False, kw_only=True)
+class SparseNegativeBinomialRegression(LogLinkRegression):
+    """Negative binomial regression of counts with k features and a log link: counts that vary more than Poisson's.
+
+    Minimizes (1/n)·Σᵢ [(yᵢ + 1/a)·log(1 + a·exp(mᵢ)) − yᵢmᵢ] + (alpha/2)·‖w‖² with mᵢ = wᵀxᵢ + b, over w with at most k
+    nonzero features. The variance of a count with mean μ is μ + aμ². The dispersion a is the most likely one, found in
+    turn with the coefficients in a first fit without a ridge, which has at least ten samples for each feature.
+
+    $fields
+
+    References
+    ----------
+    J. M. Hilbe, *Negative Binomial Regression*, Cambridge University Press, 2nd edition, 2011 (there NB2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse import SparseNegativeBinomialRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((400, 30))
+    >>> y = rng.poisson(np.exp(1 + 0.5 * X[:, 4] - 0.5 * X[:, 9]) * rng.gamma(2.0, 0.5, 400))
+    >>> model = SparseNegativeBinomialRegression(k=2).fit(X, y)
+    >>> model.get_support(indices=True), model.coef_[model.support_].round(1), round(model.dispersion_, 1)
+    (array([4, 9]), array([ 0.5, -0.5]), 0.5)
+    """
+
+    more_attributes: ClassVar[tuple[str, ...]] = ("dispersion_",)
+
+    dispersion: float | str = "auto"
+
+    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
+        if isinstance(self.dispersion, str):
+            if self.dispersion != "auto":
+                raise ValueError(f'dispersion must be a number from 0, or "auto"; got {self.dispersion!r}')
+            self.dispersion_ = self._estimate_dispersion(X, target, options)
+        else:
+            self.dispersion_ = check_nonnegative_number(self.dispersion, "dispersion")
+        return NegativeBinomial(X, target, dispersion=self.dispersion_, **options)
+
+    def _estimate_dispersion(self, X: Matrix, target: Array, options: dict[str, Any]) -> float:
+        """The most likely dispersion, in turn with the coefficients: from those of Poisson regression on."""
+        weights = np.ones(len(target)) if options["sample_weight"] is None else options["sample_weight"]
+        options = {**options, "alpha": 0.0}
+        result, dispersion = fit_pilot(self, Poisson(X, target, **options), weights), 0.0
+        for number in range(DISPERSION_ROUNDS):
+            coefficients, intercept = self.split_intercept(result)
+            margins = add_offset(multiply_selected(X, coefficients) + intercept, options["offset"])
+            with np.errstate(over="ignore"):
+                before, dispersion = dispersion, estimate_dispersion(target, np.exp(margins), weights)
+            if abs(dispersion - before) <= DISPERSION_CHANGE * dispersion:
+                break
+            pilot = NegativeBinomial(X, target, dispersion=dispersion, **options)
+            solver = None if number < SELECTING_ROUNDS else FixedSupport()
+            result = fit_pilot(self, pilot, weights, solver, result.x)
+        return dispersion
+
+    def fix_estimates(self) -> None:
+        self.dispersion = self.dispersion_
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """D², the fraction of the negative binomial deviance explained, at most 1."""
+        y, prediction = np.asarray(y, dtype=np.float64), self.predict(X, offset)
+        loss, mean = NegativeBinomialLoss(self.dispersion_), np.average(y, weights=sample_weight)
+        if not mean > 0:
+            return 0.0  # without counts there is no deviance to explain
+        with np.errstate(divide="ignore"):
+            losses = [loss.value(np.log(means), y) for means in (prediction, np.full(len(y), mean))]
+        left, total = (np.average(each - loss.find_lowest(y), weights=sample_weight) for each in losses)
+        return float(1.0 - left / total) if total > 0 else float(left == 0)
