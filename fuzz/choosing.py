@@ -224,10 +224,10 @@ class Recorder(ksparse.SparseLinearRegression):
 
     seen: ClassVar[list[tuple[Any, Any]]] = []
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Recorder:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Recorder:
         """Fit the model, and remember the data and the selected features."""
         self.seen.append((X, y))
-        super().fit(X, y, sample_weight)
+        super().fit(X, y, sample_weight, offset=offset)
         return self
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from ksparse import SparseHuberRegression, SparseLogisticRegression
-from ksparse.estimators.regression import compute_weighted_median
+from ksparse.estimators.pilot import compute_weighted_median
 from tests.estimators.models import MODELS, N, P, X, assert_same, fitted, margins, reference, response
 
 

@@ -248,9 +248,9 @@ def test_choices_are_nested() -> None:
     sizes = []
 
     class Watched(SparseLinearRegressionCV):
-        def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Any:
             sizes.append(len(y))
-            return super().check_samples(X, y, sample_weight)
+            return super().check_samples(X, y, sample_weight, offset)
 
     found = repeat_cross_validation(Watched(ks=[0, 1, 2], cv=3), X, response("linear"), cv=KFold(2), scoring=["r2"])
     assert sizes == [40, 40]

@@ -26,7 +26,7 @@ class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
 
     classes_: AnyArray
     #: Xw + b + offset, which estimators implement.
-    linear_predictor: Callable[[Any, Any], Array]
+    linear_predictor: Callable[..., Array]
 
     def decision_function(self, X: Any, offset: Any = None) -> Array:
         """Margins of each sample: a column for each class; for two classes, a vector of the second over the first."""

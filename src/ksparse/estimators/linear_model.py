@@ -19,9 +19,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._types import AnyArray, Array, Mask, Matrix
 from ..debias.ridges import apply_to_rows, minimize_for_ridges
 from ..inference.summarized import Summarized
-from ..objectives import LinearObjective, Loss, Objective
+from ..objectives import JointLoss, LinearObjective, Loss, Objective
 from ..objectives.columns import LinearModel
 from ..objectives.linear import normalize_weights
+from ..objectives.loss import SampleMargins
 from ..objectives.protocols import WorkingForm, working_form
 from ..optimize import minimize
 from ..solvers import FixedSupport, Result, Solver
@@ -124,7 +125,7 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
         """Minus twice the log-likelihood, 2n times the mean loss without the ridge; override it for other losses."""
         return 2.0 * n_samples * self.mean_loss(objective, result)
 
-    def fit(self: M, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> M:
+    def fit(self: M, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> M:
         """Fit the model.
 
         Parameters
@@ -300,7 +301,11 @@ class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
         if isinstance(objective.loss, Loss):
             losses = objective.loss.value(margins, target)
             return -float(self._average_losses(objective.loss, losses, target, held_out.sample_weight))
-        return -objective.loss.average(margins, target, self.weigh_samples(target, held_out.sample_weight))
+        assert isinstance(objective.loss, JointLoss)
+        weights = self.weigh_samples(target, held_out.sample_weight)
+        weights = np.ones(len(margins)) if weights is None else weights
+        training = objective.collect_margins(result.x)
+        return -objective.loss.average_held_out(training, SampleMargins(margins, target, weights))
 
     def score_refits(
         self, form: WorkingForm, x: Array, support: Mask, penalties: Sequence[float], held_out: Samples

@@ -16,7 +16,7 @@ from ..validation import check_nonnegative_number
 from ..weights import count_weighted_samples
 from .base import VALUE_ROUNDING, Outcome, Point, TwiceDifferentiable, describe_objective, inherit
 from .coordinates import CentredCoordinates, replace_zeros, rescale_alpha
-from .loss import AnyLoss, Loss
+from .loss import AnyLoss, Loss, SampleMargins
 from .protocols import (
     DetectsUnboundedness,
     HasCrossHessian,
@@ -190,6 +190,12 @@ class LinearModel(
         return PointwiseData(
             self.loss, self._block.collect(), collect(samples.target), collect(samples.weights), offset
         )
+
+    def collect_margins(self, x: Array) -> SampleMargins:
+        """The margins of the samples at x, their target and their weights as given."""
+        samples, collect = self._terms.samples, self._design.collect_rows
+        margins, weights = collect(self.evaluate(x).state), samples.total_weight * collect(samples.weights)
+        return SampleMargins(margins, collect(samples.target), weights)
 
     def make_point(self, x: Array, value: float, margins: Array) -> Point:
         """The point of coordinates at which f and the margins are known; the margins go to where the rows are."""

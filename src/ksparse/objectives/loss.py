@@ -10,13 +10,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from .._types import Array
 
-__all__ = ["AnyLoss", "JointLoss", "Loss"]
+__all__ = ["AnyLoss", "JointLoss", "Loss", "SampleMargins"]
+
+
+class SampleMargins(NamedTuple):
+    """The margins of some samples, with what belongs to them."""
+
+    margins: Array
+    #: y as the loss wants it.
+    target: Array
+    #: Sample weights as they were given; ones without any.
+    weights: Array
 
 
 @dataclass(frozen=True)
@@ -125,6 +135,14 @@ class JointLoss(AnyLoss):
         if not weights.any():
             raise ZeroDivisionError("the weights sum to zero")
         return self.total(margins, y, weights / weights.sum())
+
+    def average_held_out(self, training: SampleMargins, held_out: SampleMargins) -> float:
+        """The loss of samples that were held out, for a model that was fitted to the training samples.
+
+        By default the loss of the held-out samples alone; a loss with parameters of its own takes them from the
+        training samples, and a partial likelihood compares the samples with them.
+        """
+        return self.average(*held_out)
 
     @abstractmethod
     def total(self, margins: Array, y: Array, weights: Array) -> float:

@@ -31,7 +31,6 @@ __all__ = ["CrossValidated", "CrossValidatedLinearModel", "CrossValidatedPenalti
 log = logging.getLogger(__name__)
 
 C = TypeVar("C", bound="CrossValidated")
-L = TypeVar("L", bound="CrossValidatedLinearModel")
 #: Seed of the folds if cv is a number: the same call gives the same folds.
 FOLD_SEED = 0
 
@@ -62,8 +61,8 @@ class CrossValidated(ChosenK):
     rule: str = "smooth"
     n_jobs: int | None = None
 
-    def fit(self: C, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> C:
-        """Choose k by cross-validation, and fit the model to all samples.
+    def fit(self: C, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, offset: Any = None) -> C:
+        """Choose k by cross-validation, with the penalties if there are some, and fit the model to all samples.
 
         Parameters
         ----------
@@ -75,13 +74,19 @@ class CrossValidated(ChosenK):
             Weights of the samples, in fitting and in the default score.
         groups : array-like of shape (n_samples,), optional
             Groups of the samples, for splitters such as `GroupKFold`.
+        offset : array-like of shape (n_samples,), optional
+            Known part of the margins of a linear model, such as the logarithm of an exposure.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        return self.fit_samples(self.check_samples(X, y, sample_weight), groups)
+        if offset is None:
+            return self.fit_samples(self.check_samples(X, y, sample_weight), groups)
+        if self.scoring is not None:
+            raise ValueError("scorers of scikit-learn know no offset; leave scoring out to score by the loss")
+        return self.fit_samples(self.check_samples(X, y, sample_weight, offset), groups)  # type: ignore[call-arg]
 
     def build_grid(self, objective: Objective, training: Sequence[Objective]) -> PenaltyGrid:
         """The penalties to try, for f on all samples and on those of each fold; by default those that the model has."""
@@ -297,31 +302,3 @@ class CrossValidatedLinearModel(CrossValidatedPenalties):
     alphas: Any = "auto"
     refit_alphas: Any = "auto"
     standardize: bool = True
-
-    def fit(  # type: ignore[override]
-        self: L, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, offset: Any = None
-    ) -> L:
-        """Choose k and the ridges by cross-validation, and fit the model to all samples.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples,)
-            The response or the labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples, in fitting and in the default score.
-        groups : array-like of shape (n_samples,), optional
-            Groups of the samples, for splitters such as `GroupKFold`.
-        offset : array-like of shape (n_samples,), optional
-            Known part of the margins, such as the logarithm of an exposure.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        if offset is not None and self.scoring is not None:
-            raise ValueError("scorers of scikit-learn know no offset; leave scoring out to score by the loss")
-        samples = self.check_samples(X, y, sample_weight, offset)  # type: ignore[call-arg]
-        return self.fit_samples(samples, groups)

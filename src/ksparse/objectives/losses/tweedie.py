@@ -103,6 +103,8 @@ class Tweedie(LinearObjective):
     array([ 0.5, 16. ])
     """
 
+    loss: TweedieLoss
+
     def __init__(self, X: Any, y: Any, *, power: float = 1.5, **options: Any) -> None:
         self.loss = TweedieLoss(power)
         super().__init__(X, y, **options)
