@@ -1,4 +1,4 @@
-"""The four estimators with data they fit, which the same checks run over."""
+"""The linear estimators with data they fit, which the same checks run over."""
 
 from __future__ import annotations
 
@@ -9,13 +9,29 @@ from typing import Any
 import numpy as np
 
 from ksparse import (
+    SparseGammaRegression,
     SparseHuberRegression,
     SparseLinearRegression,
+    SparseLinearSVC,
     SparseLogisticRegression,
+    SparseNegativeBinomialRegression,
     SparsePoissonRegression,
+    SparseQuantileRegression,
+    SparseTweedieRegression,
 )
 from ksparse._types import Array
-from ksparse.objectives import Huber, LeastSquares, Logistic, Multinomial, Poisson
+from ksparse.objectives import (
+    Gamma,
+    Huber,
+    LeastSquares,
+    Logistic,
+    Multinomial,
+    NegativeBinomial,
+    Poisson,
+    Quantile,
+    SquaredHinge,
+    Tweedie,
+)
 from tests.problems import design, responses
 
 #: pandas, which comes without types.
@@ -38,8 +54,20 @@ MODELS: dict[str, tuple[type[Any], type[Any], str]] = {
     "multinomial": (SparseLogisticRegression, Multinomial, "multinomial"),
     "poisson": (SparsePoissonRegression, Poisson, "poisson"),
     "huber": (SparseHuberRegression, Huber, "huber"),
+    "gamma": (SparseGammaRegression, Gamma, "gamma"),
+    "tweedie": (SparseTweedieRegression, Tweedie, "tweedie"),
+    "negative binomial": (SparseNegativeBinomialRegression, NegativeBinomial, "negative binomial"),
+    "quantile": (SparseQuantileRegression, Quantile, "quantile"),
+    "hinge": (SparseLinearSVC, SquaredHinge, "hinge"),
+    "hinge of classes": (SparseLinearSVC, SquaredHinge, "hinge of classes"),
 }
-#: One model for each estimator.
+#: Values of parameters that are estimated from the data otherwise.
+FIXED: dict[str, dict[str, float]] = {
+    "huber": {"delta": 0.5},
+    "quantile": {"bandwidth": 0.2},
+    "negative binomial": {"dispersion": 0.5},
+}
+#: Models of residuals, classes, counts and residuals again, where one of each kind is enough.
 FOUR = ["linear", "logistic", "poisson", "huber"]
 
 

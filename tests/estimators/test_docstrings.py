@@ -49,8 +49,8 @@ def test_parameters_are_documented(kind: type[Any]) -> None:
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_fitted_attributes_are_documented(kind: type[Any]) -> None:
     data = pd.DataFrame(X, columns=NAMES)
-    labels = "Logistic" in kind.__name__ or "Discriminant" in kind.__name__
-    y = response("logistic" if labels else "poisson")
+    labels = any(word in kind.__name__ for word in ("Logistic", "Discriminant", "SVC"))
+    y = response("logistic" if labels else "gamma" if "Gamma" in kind.__name__ else "poisson")
     model = an_instance(kind).fit(data, y)
     public = {name for name in dir(model) if name.endswith("_") and not name.startswith("_")}
     fitted = {name for name in public if hasattr(model, name)}

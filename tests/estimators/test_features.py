@@ -11,7 +11,20 @@ import polars as pl
 import pytest
 from scipy.optimize import nnls
 
-from tests.estimators.models import FOUR, MODELS, NAMES, P, X, assert_same, fitted, model, pd, reference, response
+from tests.estimators.models import (
+    FIXED,
+    FOUR,
+    MODELS,
+    NAMES,
+    P,
+    X,
+    assert_same,
+    fitted,
+    model,
+    pd,
+    reference,
+    response,
+)
 
 GROUPS = ["c", "a", "b", "a", "c", "b", "d", "d"]
 PANDAS, POLARS = pd.DataFrame(X, columns=NAMES), pl.DataFrame(X, schema=NAMES.tolist())
@@ -23,7 +36,7 @@ def members(labels: Any) -> Any:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_best_of_all_pairs_of_groups(name: str) -> None:
-    options: dict[str, Any] = {"alpha": 0.01, **({"delta": 0.5} if name == "huber" else {})}
+    options: dict[str, Any] = {"alpha": 0.01, **FIXED.get(name, {})}
     values = {pair: fitted(name, X[:, members(pair)], k=P, **options).result_.value for pair in combinations("abcd", 2)}
     best = min(values, key=lambda pair: values[pair])
     here = fitted(name, k=2, feature_groups=GROUPS, **options)
@@ -77,7 +90,7 @@ ALWAYS: dict[str, Any] = {
 @pytest.mark.parametrize("form", ALWAYS)
 @pytest.mark.parametrize("name", FOUR)
 def test_always_selected_features(name: str, form: str) -> None:
-    options: dict[str, Any] = {"alpha": 0.01, **({"delta": 0.5} if name == "huber" else {})}
+    options: dict[str, Any] = {"alpha": 0.01, **FIXED.get(name, {})}
     here = fitted(name, PANDAS, always_select=ALWAYS[form], **options)
     assert here.support_[[0, 7]].all()
     assert here.support_.sum() == 3

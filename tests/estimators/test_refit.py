@@ -9,8 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, TweedieRegressor
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 import ksparse
 from ksparse._types import Array
@@ -18,6 +19,9 @@ from ksparse.solvers import GraHTP
 from tests.estimators.models import MODELS, X, assert_same, fitted, response
 
 STRONG, WEAK = 2.0, 0.01
+EXACT = {"tol": 1e-10, "max_iter": 10_000}
+#: Powers of the variances of models with a log link.
+POWERS = {"poisson": 1.0, "gamma": 2.0, "tweedie": 1.5}
 WEIGHTS: Array = np.random.default_rng(0).uniform(0.1, 3.0, len(X))
 
 
@@ -26,13 +30,19 @@ def reference_fit(name: str, data: Array, y: Any, alpha: float, weights: Any = N
     total = len(data) if weights is None else weights.sum()
     if name in ("linear", "responses"):
         return Ridge(alpha=total * alpha, tol=1e-10).fit(data, y, weights)
-    if name == "poisson":
-        return PoissonRegressor(alpha=alpha, tol=1e-10, max_iter=10_000).fit(data, y, weights)
-    return LogisticRegression(C=1 / (total * alpha), tol=1e-10, max_iter=10_000).fit(data, y, weights)
+    if name in POWERS:
+        power = {"power": POWERS[name], "link": "log"}
+        return TweedieRegressor(alpha=alpha, solver="newton-cholesky", **power, **EXACT).fit(data, y, weights)
+    if name.startswith("hinge"):  # the peer penalizes the intercept, of a column of ones or larger
+        return LinearSVC(C=1 / (total * alpha), intercept_scaling=1e3, dual=False, **EXACT).fit(data, y, weights)
+    return LogisticRegression(C=1 / (total * alpha), **EXACT).fit(data, y, weights)
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weights"])
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "huber"])
+@pytest.mark.parametrize(
+    "name",
+    ["linear", "responses", "logistic", "multinomial", "poisson", "gamma", "tweedie", "hinge", "hinge of classes"],
+)
 def test_the_selected_columns_are_fitted_as_by_scikit_learn(name: str, weights: Any) -> None:
     here = fitted(name, sample_weight=weights, alpha=STRONG, refit_alpha=WEAK)
     assert_array_equal(here.support_, fitted(name, sample_weight=weights, alpha=STRONG).support_)

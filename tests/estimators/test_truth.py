@@ -10,7 +10,7 @@ from scipy.optimize import minimize as scipy_minimize
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
 
 import ksparse
-from tests.estimators.models import FOUR, MODELS, N, P, X, fitted, model, response
+from tests.estimators.models import FIXED, FOUR, MODELS, N, P, X, fitted, model, response
 from tests.problems import supports
 
 EXACT = {"tol": 1e-12, "max_iter": 100_000}
@@ -73,7 +73,7 @@ def test_all_features_are_huber_regression(alpha: float, delta: Any) -> None:
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_the_best_of_all_supports(name: str, k: int) -> None:
-    parameters = {"alpha": 0.01, **({"delta": 0.5} if name == "huber" else {})}
+    parameters: dict[str, Any] = {"alpha": 0.01, **FIXED.get(name, {})}
     values = [
         fitted(name, X[:, support], k=P, **parameters).result_.value for support in supports(P, k)
     ]  # refits of all features, which other packages confirm
@@ -86,7 +86,7 @@ def test_the_best_of_all_supports(name: str, k: int) -> None:
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("name", MODELS)
 def test_what_minimize_finds(name: str, fit_intercept: bool) -> None:
-    options = {"delta": 1.0} if name == "huber" else {}
+    options: dict[str, Any] = FIXED.get(name, {})
     weights = np.linspace(1, 2, N)
     objective = MODELS[name][1](
         X, response(name), alpha=0.01, sample_weight=weights, fit_intercept=fit_intercept, **options

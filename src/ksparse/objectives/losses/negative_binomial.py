@@ -141,6 +141,8 @@ def estimate_dispersion(y: Array, means: Array, weights: Array) -> float:
     >>> round(estimate_dispersion(y, np.full(y.size, 6.0), np.ones(y.size)), 2)
     0.51
     """
+    counted = weights > 0  # predictions of samples without weight may be beyond all floats
+    y, means, weights = y[counted], means[counted], weights[counted]
 
     def differentiate(log_dispersion: float) -> float:
         """The derivative of the log-likelihood in a, times a positive number."""
