@@ -34,6 +34,14 @@ from tests.objectives.cox import Cox
 pd: Any = import_module("pandas")
 
 FRAME = pd.DataFrame(X, columns=NAMES)
+#: What exp(coefficient) is called, where that is a ratio.
+RATIOS = {
+    "logistic": "odds_ratio",
+    "poisson": "rate_ratio",
+    "negative binomial": "rate_ratio",
+    "gamma": "mean_ratio",
+    "tweedie": "mean_ratio",
+}
 #: Names that a terminal would obey, that break lines or tables, or that are markup.
 HOSTILE = [
     "\x1b[31mred\x1b[0m",
@@ -120,7 +128,7 @@ def test_coefficients_are_those_of_the_model(name: str) -> None:
     np.testing.assert_allclose(
         np.atleast_2d(summary.features["standardized"].T), coefficients * X[:, chosen].std(axis=0)
     )
-    ratio = {"logistic": "odds_ratio", "poisson": "rate_ratio"}.get(name)
+    ratio = RATIOS.get(name)
     assert [head for head in summary.features.columns if str(head).endswith("_ratio")] == ([ratio] if ratio else [])
     if ratio:
         np.testing.assert_allclose(summary.features[ratio], np.exp(coefficients[0]))
@@ -206,7 +214,7 @@ def test_pipelines() -> None:
         ({"replacements": -1}, "replacements must be at least 0"),
         ({"random_state": -1}, "random_state must be at least 0"),
         ({"X": X}, "pass both X and y"),
-        ({"sample_weight": np.ones(N)}, "sample_weight comes with X and y"),
+        ({"sample_weight": np.ones(N)}, "sample_weight and offset come with X and y"),
         ({"X": X[:, 1:], "y": response("linear")}, "8 features"),
         ({"feature_names": ["a"]}, "feature_names has 1 names"),
     ],

@@ -15,16 +15,16 @@ from ksparse.inference.correlating import correlate_blocks
 from ksparse.inference.refits import Refits, fix_model
 from ksparse.inference.replacing import predict_changes
 from ksparse.inference.units import describe_units
-from tests.estimators.models import MODELS, N, P, X, fitted, response
+from tests.estimators.models import FIXED, MODELS, N, P, X, fitted, response
 
 ALPHA = 0.02
 WEIGHTS = np.arange(1, N + 1) % 3 + 0.5
 
 
-def find_minimum(name: str, features: IntArray, data: Array = X, delta: float | None = None, **options: Any) -> float:
+def find_minimum(name: str, features: IntArray, data: Array = X, **options: Any) -> float:
     """The minimum of f on some columns, by fitting a model that has no others."""
     kind = MODELS[name][1]
-    options = {"alpha": ALPHA, "fit_intercept": True, **options, **({} if delta is None else {"delta": delta})}
+    options = {"alpha": ALPHA, "fit_intercept": True, **options}
     columns = data[:, features] if len(features) else np.zeros((len(data), 1))
     objective = kind(columns, response(name), **options)
     return minimize(objective, k=columns.shape[1]).value
@@ -34,11 +34,11 @@ def find_all(
     model: Any, name: str, data: Array = X, **options: Any
 ) -> tuple[dict[Any, float], dict[Any, float], float]:
     """By brute force: increases of f without each selected feature, with each other one in its place, and f(∅) − f."""
-    delta = getattr(model, "delta_", None)
+    estimates = {parameter: getattr(model, f"{parameter}_") for parameter in FIXED.get(name, {})}
     inside, outside = np.flatnonzero(model.support_), np.flatnonzero(~model.support_)
 
     def minimum(features: Any) -> float:
-        return find_minimum(name, np.array(features, dtype=int), data, delta, **options)
+        return find_minimum(name, np.array(features, dtype=int), data, **estimates, **options)
 
     value = minimum(inside)
     without = {i: minimum(np.setdiff1d(inside, [i])) - value for i in inside.tolist()}

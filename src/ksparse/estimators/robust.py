@@ -128,7 +128,7 @@ class SparseQuantileRegression(RegressorMixin, SparseLinearModel):  # type: igno
         """The bandwidth from the residuals of a pilot fit, whose own bandwidth comes from the spread of y."""
         weights, spread = _measure_target(target, options, self.fit_intercept)
         n_samples = count_weighted_samples(weights)
-        crowding = (min(self.estimate_k(), n_samples) + np.log(n_samples)) / n_samples
+        crowding = (min(self.estimate_k(), X.shape[1], n_samples) + np.log(n_samples)) / n_samples
         smoothing = min(max(crowding**SMOOTHING_RATE, LEAST_SMOOTHING), 1.0) / LOGISTIC_DEVIATION
         pilot = Quantile(X, target, quantile=self.quantile, bandwidth=smoothing * spread, **{**options, "alpha": 0.0})
         residuals = estimate_residuals(self, pilot, X, target, weights, options["offset"])

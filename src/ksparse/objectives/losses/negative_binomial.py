@@ -14,7 +14,7 @@ from ...validation import check_nonnegative_number
 from .._linear_docs import document_objective
 from ..linear import LinearObjective
 from ..targets import check_responses, require_responses
-from .log_link import LogLinkLoss
+from .log_link_loss import LogLinkLoss
 
 __all__ = ["NegativeBinomial", "NegativeBinomialLoss", "estimate_dispersion"]
 

@@ -11,7 +11,7 @@ from ..._types import Array
 from .._linear_docs import document_objective
 from ..linear import LinearObjective
 from ..targets import check_responses, require_responses
-from .log_link import LogLinkLoss
+from .log_link_loss import LogLinkLoss
 
 __all__ = ["Poisson", "PoissonLoss"]
 

@@ -12,7 +12,7 @@ from ...validation import check_number
 from .._linear_docs import document_objective
 from ..linear import LinearObjective
 from ..targets import check_responses, require_responses
-from .log_link import LogLinkLoss
+from .log_link_loss import LogLinkLoss
 
 __all__ = ["Gamma", "Tweedie", "TweedieLoss"]
 
