@@ -12,20 +12,16 @@ import numpy as np
 from .._types import AnyArray, Array
 from ..validation import as_real_array
 from ..wording import quote
-from .score_intervals import (
-    SCORES,
-    Predictions,
-    ScoreInterval,
-    check_predictions,
-    compute_log_losses,
-    compute_poisson_deviances,
-    find_wilson_interval,
-)
+from .number_scores import DEVIANCES, compute_check_losses, compute_deviances
+from .predictions import Predictions, check_predictions
+from .score_intervals import SCORES, ScoreInterval, compute_log_losses, find_wilson_interval
 
 __all__ = ["BaselineComparison", "compare_with_baseline"]
 
 #: The scores that compare with a constant.
-COMPARED = ("accuracy", "balanced_accuracy", "log_loss", "roc_auc", "r2", "d2_poisson", "rmse")
+OF_CLASSES = ("accuracy", "balanced_accuracy", "log_loss", "roc_auc")
+OF_NUMBERS = ("r2", "rmse", *DEVIANCES, "pinball", "d2_pinball")
+COMPARED = (*OF_CLASSES, *OF_NUMBERS)
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class BaselineComparison:
     baseline : float
         The score of the constant.
     answer : object
-        The constant: the most frequent label or the mean of the training rows.
+        The constant: the most frequent label, the mean or the quantile of the training rows.
     difference, low, high : float
         By how much the model is better (negative: worse), with an interval.
     is_better : bool
@@ -89,21 +85,25 @@ def compare_with_baseline(
     level: float = 0.95,
     resamples: int = 2000,
     random_state: int = 0,
+    power: float = 1.5,
+    dispersion: float = 1.0,
+    quantile: float = 0.5,
 ) -> BaselineComparison:
     """Compare predictions for held-out rows with the constant that is best on the training rows.
 
     The constant is the most frequent label ("accuracy", "balanced_accuracy", "roc_auc"), the frequencies of the labels
-    ("log_loss"), or the mean ("r2", "d2_poisson", "rmse"). "r2" and "d2_poisson" are here 1 minus the model's mean loss
-    divided by that of the constant. Differences are positive if the model is better.
+    ("log_loss"), the quantile ("pinball", "d2_pinball"), or the mean (the others). "r2" and "d2_…" are here 1 minus the
+    model's mean loss divided by that of the constant. Differences are positive if the model is better.
 
     Intervals are of differences on the same rows: of Newcombe (1998, method 10) for accuracies, otherwise of the BCa
     bootstrap over rows; those of the balanced accuracy and of the area are the model's: the constant has 1/K and ½.
 
     Parameters
     ----------
-    metric : {"accuracy", "balanced_accuracy", "log_loss", "roc_auc", "r2", "d2_poisson", "rmse"}
-        The score. With rare classes, a constant has a high accuracy: "balanced_accuracy" or "log_loss" say more.
-    y, prediction, probabilities, classes, level, resamples, random_state
+    metric : str
+        A score of `score_interval`, other than absolute errors. With rare classes, a constant has a high accuracy:
+        "balanced_accuracy" or "log_loss" say more.
+    y, prediction, probabilities, classes, level, resamples, random_state, power, dispersion, quantile
         As in `score_interval`.
     y_train : array-like
         The responses or labels of the training rows.
@@ -130,13 +130,14 @@ def compare_with_baseline(
     if metric not in COMPARED:
         raise ValueError(f"metric must be one of {', '.join(map(repr, COMPARED))}; got {metric!r}")
     y_train = np.asarray(y_train)
-    if classes is None and metric in ("accuracy", "balanced_accuracy", "log_loss", "roc_auc"):
+    if classes is None and metric in OF_CLASSES:
         classes = np.union1d(np.unique(y_train), np.unique(np.asarray(y))).tolist()
+    parameters = {"power": power, "dispersion": dispersion, "quantile": quantile}
     options = {"level": level, "resamples": resamples, "random_state": random_state}
-    data = check_predictions(metric, y, prediction, probabilities, classes, **options)
+    data = check_predictions(y, prediction, probabilities, classes, **options, **parameters)
     value, low, high, method = SCORES[metric](data)
     score = ScoreInterval(metric, float(value), float(low), float(high), level, method, len(data.y))
-    if metric in ("r2", "d2_poisson", "rmse"):
+    if metric in OF_NUMBERS:
         return _compare_numbers(score, data, as_real_array(y_train, "y_train"))
     labels, counts = np.unique(y_train, return_counts=True)
     answer = labels[counts.argmax()]
@@ -198,19 +199,29 @@ def _compare_log_losses(
 
 def _compare_numbers(score: ScoreInterval, data: Predictions, y_train: Array) -> BaselineComparison:
     y, prediction = data.get_numbers()
-    answer = float(y_train.mean())
-    constant = np.full_like(y, answer)
-    if score.metric == "d2_poisson":
-        rows = np.column_stack([compute_poisson_deviances(y, each) for each in (prediction, constant)])
+    is_error = score.metric in ("rmse", "pinball")
+    if score.metric.endswith("pinball"):
+        answer = float(np.quantile(y_train, data.quantile, method="inverted_cdf"))
     else:
-        rows = np.column_stack([np.square(y - prediction), np.square(y - constant)])
+        answer = float(y_train.mean())
+
+    def find_losses(predicted: Array) -> Array:
+        if score.metric in DEVIANCES:
+            return compute_deviances(DEVIANCES[score.metric](data), y, predicted)
+        if score.metric.endswith("pinball"):
+            return compute_check_losses(y, predicted, data.quantile)
+        return np.square(y - predicted)
+
+    rows = np.column_stack([find_losses(each) for each in (prediction, np.full_like(y, answer))])
 
     def compare(means: Array) -> Array:
         if score.metric == "rmse":
-            return np.sqrt(means[:, 1]) - np.sqrt(means[:, 0])
+            means = np.sqrt(means)
+        if is_error:
+            return means[:, 1] - means[:, 0]
         return 1.0 - means[:, 0] / np.where(means[:, 1] > 0, means[:, 1], np.nan)
 
     low, high = data.bootstrap(rows, compare)
     difference = float(compare(rows.mean(axis=0)[None])[0])
-    baseline = float(np.sqrt(rows[:, 1].mean())) if score.metric == "rmse" else score.value - difference
+    baseline = score.value + difference if is_error else score.value - difference
     return BaselineComparison(score, baseline, answer, difference, low, high)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,7 +74,7 @@ def repeat_cross_validation(
     *,
     cv: Any = 5,
     repeats: int = 5,
-    scoring: str | Sequence[str] | None = None,
+    scoring: str | Sequence[str] | Mapping[str, Any] | None = None,
     groups: Any = None,
     level: float = 0.95,
     random_state: int = 0,
@@ -99,9 +99,10 @@ def repeat_cross_validation(
         Number of folds, shuffled, and stratified for classifiers; a splitter is used as it is, without repeats.
     repeats : int, default=5
         How many times the folds are drawn.
-    scoring : str or sequence of str, optional
-        Scores of scikit-learn; by default accuracy, balanced accuracy and the negative log loss of classifiers (with
-        the area under the curve for two classes), R² and the negative root mean squared error of others.
+    scoring : str, sequence of str or mapping, optional
+        Scores of scikit-learn, or scorers by their names; by default accuracy, balanced accuracy and the negative log
+        loss of classifiers (with the area under the curve for two classes), R² and the negative root mean squared error
+        of others.
     groups : array-like, optional
         Groups of the samples, for splitters such as `GroupKFold`.
     level : float, default=0.95
@@ -133,12 +134,13 @@ def repeat_cross_validation(
     if check_positive_number(level, "level") >= 1.0:
         raise ValueError(f"level must lie between 0 and 1, such as 0.95; got {level!r}")
     classifies = is_classifier(estimator)
-    names = _list_scores(scoring, classifies, y)
+    scorers = dict(scoring) if isinstance(scoring, Mapping) else _list_scores(scoring, classifies, y)
+    names = list(scorers)
     splits = _split_repeatedly(estimator, X, y, cv, check_size(repeats, "repeats"), groups, random_state)
     baseline = DummyClassifier(strategy="prior") if classifies else DummyRegressor()
     both = []
     for each in (estimator, baseline):
-        found = cross_validate(each, X, y, scoring=names, cv=splits, n_jobs=n_jobs, error_score="raise")
+        found = cross_validate(each, X, y, scoring=scorers, cv=splits, n_jobs=n_jobs, error_score="raise")
         both.append(pd.DataFrame({name: found[f"test_{name}"] for name in names}))
     scores, baselines = both
     ratio = float(np.mean([len(test) / len(train) for train, test in splits]))

@@ -8,27 +8,20 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from scipy.special import expit, logit, xlogy
-from sklearn.utils import check_consistent_length, column_or_1d
+from scipy.special import expit, logit
 
 from .._types import AnyArray, Array
-from ..validation import as_real_array, check_iterations, check_positive_number, check_size
-from .row_bootstrap import bootstrap_means
+from .number_scores import NUMBER_SCORES
+from .predictions import LEAST_PROBABILITY, Predictions, Scored, check_predictions
 
 __all__ = [
     "SCORES",
-    "Predictions",
     "ScoreInterval",
-    "check_predictions",
     "combine_proportions",
     "compute_log_losses",
-    "compute_poisson_deviances",
     "find_wilson_interval",
     "score_interval",
 ]
-
-#: Smallest probability in a logarithm.
-LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -69,42 +62,6 @@ class ScoreInterval:
         return f"{self.metric} {self.value:#.3g}, {100 * self.level:g} % {ends} ({rows}, {self.method})"
 
 
-@dataclass(frozen=True)
-class Predictions:
-    """Responses or labels of some rows with predictions of them, checked."""
-
-    y: AnyArray
-    prediction: AnyArray | None
-    #: A column for each of `classes`.
-    probabilities: Array | None
-    classes: AnyArray
-    level: float
-    resamples: int
-    random_state: int
-
-    def bootstrap(self, rows: Array, combine: Callable[[Array], Array]) -> tuple[float, float]:
-        """The BCa interval of a function of the means of columns."""
-        return bootstrap_means(
-            rows, combine, level=self.level, resamples=self.resamples, random_state=self.random_state
-        )
-
-    def get_prediction(self) -> AnyArray:
-        """The predicted labels or responses."""
-        if self.prediction is None:
-            raise ValueError("this score needs the predictions: pass what model.predict(X) gives as prediction")
-        return self.prediction
-
-    def get_probabilities(self) -> Array:
-        """The predicted probabilities."""
-        if self.probabilities is None:
-            raise ValueError("this score needs probabilities: pass what model.predict_proba(X) gives as probabilities")
-        return self.probabilities
-
-    def get_numbers(self) -> tuple[Array, Array]:
-        """Responses and predictions as numbers."""
-        return as_real_array(self.y, "y"), as_real_array(self.get_prediction(), "prediction")
-
-
 def score_interval(
     metric: str,
     y: Any,
@@ -115,6 +72,9 @@ def score_interval(
     level: float = 0.95,
     resamples: int = 2000,
     random_state: int = 0,
+    power: float = 1.5,
+    dispersion: float = 1.0,
+    quantile: float = 0.5,
 ) -> ScoreInterval:
     """A score of predictions for rows that were not used to fit, with an interval for it on all such rows.
 
@@ -129,21 +89,30 @@ def score_interval(
           (Zou and Donner 2008);
         - "roc_auc", of two classes: DeLong's standard error of the logit (DeLong et al. 1988); where no pair is ordered
           wrongly, or each is, exact limits for as many independent pairs as there are rows of the rarer class;
-        - "log_loss", "r2", "d2_poisson" (the fraction of the Poisson deviance explained), "rmse": the BCa bootstrap
-          over rows (Efron 1987);
+        - "log_loss", "r2", "rmse", "mean_absolute_error", "pinball" (the check loss of a quantile), and the fractions
+          that are explained of the Poisson deviance, "d2_poisson", of other deviances, "d2_gamma", "d2_tweedie",
+          "d2_negative_binomial", and of the check loss of the best constant, "d2_pinball": the BCa bootstrap over rows
+          (Efron 1987);
         - "median_absolute_error": order statistics, whose level is at least `level`.
     y : array-like of shape (n,)
         The responses or labels.
     prediction : array-like of shape (n,), optional
         The predicted ones; not needed for scores of probabilities.
     probabilities : array-like of shape (n, n_classes), optional
-        For "log_loss" and "roc_auc"; for two classes also the probability of the second alone.
+        For "log_loss" and "roc_auc"; for two classes also the probability of the second alone, and for "roc_auc" any
+        number that grows with it, such as a margin.
     classes : sequence, optional
         The labels in the order of the columns; by default those of y, sorted.
     level : float, default=0.95
         The level of the interval.
     resamples, random_state : int
-        Number and seed of the bootstrap resamples.
+        Number and seed of the bootstrap resamples. Without resamples (0), the bootstrap intervals are NaN.
+    power : float, default=1.5
+        For "d2_tweedie": the power of the mean to which the variance is proportional, from 1 to 2.
+    dispersion : float, default=1.0
+        For "d2_negative_binomial": a, with the variance μ + aμ².
+    quantile : float, default=0.5
+        For "pinball" and "d2_pinball": which quantile was predicted.
 
     Returns
     -------
@@ -165,8 +134,9 @@ def score_interval(
     >>> print(score_interval("roc_auc", y, probabilities=np.where(y == 1, 0.9, 0.2)))
     roc_auc 1.00, 95 % interval 0.664 to 1.00 (18 rows, exact for 9 pairs)
     """
+    if metric not in SCORES:
+        raise ValueError(f"metric must be one of {', '.join(map(repr, SCORES))}; got {metric!r}")
     data = check_predictions(
-        metric,
         y,
         prediction,
         probabilities,
@@ -174,41 +144,12 @@ def score_interval(
         level=level,
         resamples=resamples,
         random_state=random_state,
+        power=power,
+        dispersion=dispersion,
+        quantile=quantile,
     )
     value, low, high, method = SCORES[metric](data)
     return ScoreInterval(metric, float(value), float(low), float(high), level, method, len(data.y))
-
-
-def check_predictions(
-    metric: str, y: Any, prediction: Any, probabilities: Any, classes: Sequence[Any] | None, **options: Any
-) -> Predictions:
-    """What a score is computed from, checked."""
-    if metric not in SCORES:
-        raise ValueError(f"metric must be one of {', '.join(map(repr, SCORES))}; got {metric!r}")
-    if check_positive_number(options["level"], "level") >= 1.0:
-        raise ValueError(f"level must lie between 0 and 1, such as 0.95; got {options['level']!r}")
-    check_size(options["resamples"], "resamples")
-    check_iterations(options["random_state"], "random_state")
-    y = column_or_1d(y)
-    if not len(y):
-        raise ValueError("there are no rows to score")
-    prediction = None if prediction is None else column_or_1d(prediction)
-    labels: AnyArray = np.unique(y) if classes is None else np.asarray(classes)
-    if labels.dtype.kind == "U":
-        labels = labels.astype(object)  # an array of text takes the memory of the longest label for each row
-    if probabilities is not None:
-        probabilities = as_real_array(probabilities, "probabilities")
-        if probabilities.ndim == 1 and len(labels) == 2:
-            probabilities = np.column_stack([1.0 - probabilities, probabilities])
-        if probabilities.ndim != 2 or probabilities.shape[1] != len(labels):
-            raise ValueError(
-                f"probabilities has shape {probabilities.shape} for {len(labels)} classes; pass one column for each, "
-                "and classes, the labels in their order"
-            )
-        if not np.isin(y, labels).all():
-            raise ValueError("y has a label that is not among classes; pass the labels of all columns as classes")
-    check_consistent_length(y, prediction, probabilities)
-    return Predictions(y, prediction, probabilities, labels, **options)
 
 
 def find_wilson_interval(fraction: float, n: int, level: float) -> tuple[float, float]:
@@ -233,9 +174,6 @@ def combine_proportions(fractions: Array, lows: Array, highs: Array) -> tuple[fl
     below = float(np.sqrt(np.square(fractions - lows).sum())) / count
     above = float(np.sqrt(np.square(highs - fractions).sum())) / count
     return mean, max(mean - below, 0.0), min(mean + above, 1.0)
-
-
-Scored = tuple[float, float, float, str]
 
 
 def _score_accuracy(data: Predictions) -> Scored:
@@ -291,61 +229,11 @@ def _score_log_loss(data: Predictions) -> Scored:
     return float(losses.mean()), *data.bootstrap(losses[:, None], lambda means: means[:, 0]), "bootstrap"
 
 
-def _score_r2(data: Predictions) -> Scored:
-    y, prediction = data.get_numbers()
-    centred = y - y.mean()
-    rows = np.column_stack([np.square(y - prediction), centred, np.square(centred)])
-    return _score_explained(data, rows, lambda means: means[:, 2] - np.square(means[:, 1]))
-
-
-def compute_poisson_deviances(y: Array, prediction: Array) -> Array:
-    """Half the Poisson deviance of each row."""
-    return xlogy(y, y) - xlogy(y, prediction) - y + prediction
-
-
-def _score_d2_poisson(data: Predictions) -> Scored:
-    y, prediction = data.get_numbers()
-    if (y < 0).any() or (prediction < 0).any():
-        raise ValueError("d2_poisson needs counts: y and prediction must not be negative")
-    rows = np.column_stack([compute_poisson_deviances(y, prediction), xlogy(y, y), y])
-    return _score_explained(data, rows, lambda means: means[:, 1] - xlogy(means[:, 2], means[:, 2]))
-
-
-def _score_explained(data: Predictions, rows: Array, find_total: Callable[[Array], Array]) -> Scored:
-    """1 − the mean of the first column, divided by what there was to explain."""
-
-    def explain(means: Array) -> Array:
-        total = find_total(means)
-        # A resample whose rows are all alike has nothing to explain.
-        return 1.0 - means[:, 0] / np.where(total > LEAST_PROBABILITY * np.abs(total).max(initial=0.0), total, np.nan)
-
-    return float(explain(rows.mean(axis=0)[None])[0]), *data.bootstrap(rows, explain), "bootstrap"
-
-
-def _score_rmse(data: Predictions) -> Scored:
-    y, prediction = data.get_numbers()
-    rows = np.square(y - prediction)[:, None]
-    return float(np.sqrt(rows.mean())), *data.bootstrap(rows, lambda means: np.sqrt(means[:, 0])), "bootstrap"
-
-
-def _score_median_absolute_error(data: Predictions) -> Scored:
-    y, prediction = data.get_numbers()
-    errors = np.sort(np.abs(y - prediction))
-    # The median lies below the r-th smallest error with the probability that fewer than r are below it.
-    position = int(stats.binom.ppf(0.5 - 0.5 * data.level, len(errors), 0.5))
-    if position == 0:
-        return float(np.median(errors)), np.nan, np.nan, "too few rows"
-    return float(np.median(errors)), errors[position - 1], errors[len(errors) - position], "order statistics"
-
-
 #: The scores by name: what computes the value, the ends of the interval, and how they were made.
 SCORES: dict[str, Callable[[Predictions], Scored]] = {
     "accuracy": _score_accuracy,
     "balanced_accuracy": _score_balanced_accuracy,
     "roc_auc": _score_roc_auc,
     "log_loss": _score_log_loss,
-    "r2": _score_r2,
-    "d2_poisson": _score_d2_poisson,
-    "rmse": _score_rmse,
-    "median_absolute_error": _score_median_absolute_error,
+    **NUMBER_SCORES,
 }

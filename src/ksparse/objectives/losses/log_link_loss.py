@@ -15,6 +15,10 @@ __all__ = ["LogLinkLoss"]
 class LogLinkLoss(Loss):
     """A loss of a mean exp(m), for responses that are not negative."""
 
+    def accepts_zeros(self) -> bool:
+        """Whether a response may be 0."""
+        return True
+
     def find_cancelling_size(self, value: float, at_start: float, mean: Any) -> float:
         """The terms of the loss are of the size of the responses, and may cancel."""
         return max(abs(value), float(mean))

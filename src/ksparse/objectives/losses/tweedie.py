@@ -56,6 +56,9 @@ class TweedieLoss(LogLinkLoss):
         # Beyond 2 the log-likelihood with a log link is not concave; between 0 and 1 there is no such distribution.
         check_number(self.power, "power", "from 1 (Poisson) to 2 (gamma)", lambda power: 1.0 <= power <= 2.0)
 
+    def accepts_zeros(self) -> bool:
+        return self.power < 2.0
+
     def find_cancelling_size(self, value: float, at_start: float, mean: Any) -> float:
         """The terms of the loss are of the size of ȳ^(2 − p)."""
         return max(abs(value), float(mean) ** (2.0 - self.power))
@@ -111,9 +114,9 @@ class Tweedie(LinearObjective):
 
     def encode_target(self, y: Any, n: int) -> Array:
         amounts = check_responses(y, n)
-        if self.loss.power == 2.0:
-            return require_responses(amounts, amounts > 0, f"{type(self).__name__} needs y > 0")
-        return require_responses(amounts, amounts >= 0, f"{type(self).__name__} needs y >= 0")
+        if self.loss.accepts_zeros():
+            return require_responses(amounts, amounts >= 0, f"{type(self).__name__} needs y >= 0")
+        return require_responses(amounts, amounts > 0, f"{type(self).__name__} needs y > 0")
 
 
 @document_objective
