@@ -1,0 +1,121 @@
+"""Scores of predicted numbers: their values, and how they vary with the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import stats
+
+from .._types import Array
+from ..objectives.losses import NegativeBinomialLoss, PoissonLoss, TweedieLoss
+from ..objectives.losses.log_link import LogLinkLoss
+from .predictions import LEAST_PROBABILITY, Predictions, Scored
+
+__all__ = ["DEVIANCES", "NUMBER_SCORES", "compute_check_losses", "compute_deviances"]
+
+
+def _score_r2(data: Predictions) -> Scored:
+    y, prediction = data.get_numbers()
+    centred = y - y.mean()
+    rows = np.column_stack([np.square(y - prediction), centred, np.square(centred)])
+    return _score_explained(data, rows, lambda means: means[:, 2] - np.square(means[:, 1]))
+
+
+#: The losses whose deviances are compared, by the names of the scores.
+DEVIANCES: dict[str, Callable[[Predictions], LogLinkLoss]] = {
+    "d2_poisson": lambda _: PoissonLoss(),
+    "d2_gamma": lambda _: TweedieLoss(2.0),
+    "d2_tweedie": lambda data: TweedieLoss(data.power),
+    "d2_negative_binomial": lambda data: NegativeBinomialLoss(data.dispersion),
+}
+
+
+def compute_deviances(loss: LogLinkLoss, y: Array, prediction: Array) -> Array:
+    """Half the deviance of each row; a prediction of 0, which is that of a tiny number, is far off unless y is 0."""
+    return loss.value(np.log(np.maximum(prediction, np.finfo(np.float64).tiny)), y) - loss.find_lowest(y)
+
+
+def _score_deviance(metric: str) -> Callable[[Predictions], Scored]:
+    """The score of the fraction of a deviance that is explained."""
+
+    def score(data: Predictions) -> Scored:
+        (y, prediction), loss = data.get_numbers(), DEVIANCES[metric](data)
+        if (y < 0).any() or (prediction < 0).any():
+            raise ValueError(f"{metric} is for amounts and counts: y and prediction must not be negative")
+        if not (loss.accepts_zeros() or y.all()):
+            raise ValueError(f"{metric} is for positive amounts: y must not be 0")
+        rows = np.column_stack([compute_deviances(loss, y, prediction), loss.find_lowest(y), y])
+
+        def find_total(means: Array) -> Array:
+            """The deviance of the mean: the loss is linear in y."""
+            positive = np.maximum(means[:, 2], np.finfo(np.float64).tiny)
+            return np.where(means[:, 2] > 0, loss.value(np.log(positive), positive) - means[:, 1], 0.0)
+
+        return _score_explained(data, rows, find_total)
+
+    return score
+
+
+def compute_check_losses(y: Array, prediction: Array, quantile: float) -> Array:
+    """The check loss of a quantile: τ(y − m) where y is above the prediction m, (1 − τ)(m − y) elsewhere."""
+    return np.maximum(quantile * (y - prediction), (quantile - 1.0) * (y - prediction))
+
+
+def _score_pinball(data: Predictions) -> Scored:
+    y, prediction = data.get_numbers()
+    losses = compute_check_losses(y, prediction, data.quantile)
+    return float(losses.mean()), *data.bootstrap(losses[:, None], lambda means: means[:, 0]), "bootstrap"
+
+
+def _score_d2_pinball(data: Predictions) -> Scored:
+    y, prediction = data.get_numbers()
+    # The best constant is that of all rows, in resamples too.
+    constant = np.full_like(y, np.quantile(y, data.quantile, method="inverted_cdf"))
+    rows = np.column_stack([compute_check_losses(y, each, data.quantile) for each in (prediction, constant)])
+    return _score_explained(data, rows, lambda means: means[:, 1])
+
+
+def _score_explained(data: Predictions, rows: Array, find_total: Callable[[Array], Array]) -> Scored:
+    """1 − the mean of the first column, divided by what there was to explain."""
+
+    def explain(means: Array) -> Array:
+        total = find_total(means)
+        # A resample whose rows are all alike has nothing to explain.
+        return 1.0 - means[:, 0] / np.where(total > LEAST_PROBABILITY * np.abs(total).max(initial=0.0), total, np.nan)
+
+    return float(explain(rows.mean(axis=0)[None])[0]), *data.bootstrap(rows, explain), "bootstrap"
+
+
+def _score_rmse(data: Predictions) -> Scored:
+    y, prediction = data.get_numbers()
+    rows = np.square(y - prediction)[:, None]
+    return float(np.sqrt(rows.mean())), *data.bootstrap(rows, lambda means: np.sqrt(means[:, 0])), "bootstrap"
+
+
+def _score_mean_absolute_error(data: Predictions) -> Scored:
+    y, prediction = data.get_numbers()
+    errors = np.abs(y - prediction)
+    return float(errors.mean()), *data.bootstrap(errors[:, None], lambda means: means[:, 0]), "bootstrap"
+
+
+def _score_median_absolute_error(data: Predictions) -> Scored:
+    y, prediction = data.get_numbers()
+    errors = np.sort(np.abs(y - prediction))
+    # The median lies below the r-th smallest error with the probability that fewer than r are below it.
+    position = int(stats.binom.ppf(0.5 - 0.5 * data.level, len(errors), 0.5))
+    if position == 0:
+        return float(np.median(errors)), np.nan, np.nan, "too few rows"
+    return float(np.median(errors)), errors[position - 1], errors[len(errors) - position], "order statistics"
+
+
+#: The scores by name.
+NUMBER_SCORES: dict[str, Callable[[Predictions], Scored]] = {
+    "r2": _score_r2,
+    **{metric: _score_deviance(metric) for metric in DEVIANCES},
+    "d2_pinball": _score_d2_pinball,
+    "pinball": _score_pinball,
+    "rmse": _score_rmse,
+    "mean_absolute_error": _score_mean_absolute_error,
+    "median_absolute_error": _score_median_absolute_error,
+}
