@@ -18,7 +18,8 @@ from ksparse import SparseLinearRegression, SparseLinearRegressionCV, SparseLogi
 from ksparse.cli.data import Data
 from ksparse.cli.errors import InputError
 from ksparse.cli.fitting import FittedModel, fit_model
-from ksparse.cli.settings import TASKS, Settings
+from ksparse.cli.settings import Settings
+from ksparse.cli.tasks import TASKS
 from ksparse.cli.target import Target
 
 from .helpers import NAMES, accepted, numbers, response

@@ -17,7 +17,8 @@ from ..tables import Giveaway, NoColumnError, TableEncoder, describe_encoding, f
 from ..wording import cut_text
 from .data import Data, find_names
 from .errors import InputError
-from .settings import Settings, Task
+from .settings import Settings
+from .tasks import Task
 
 #: Steps of the pipeline that is saved.
 STEPS = ("columns", "model")

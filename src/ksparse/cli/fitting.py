@@ -24,8 +24,9 @@ from .data import Data, split_names
 from .encoded_model import EncodedModel, encode_training
 from .errors import InputError, quote, quote_path
 from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_score_names, validate
-from .settings import FOLDS, Settings, Task, choose_resamples
+from .settings import FOLDS, Settings, choose_resamples
 from .target import choose_task
+from .tasks import TASKS, Task
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ class FittedModel:
 
     def predict_rows(self, rows: IntArray) -> Predicted:
         """The predictions of the model that was fitted to the training rows."""
-        return Predicted.of_model(self.training.estimator, self.training.encode(self.data.X, rows), self.y[rows])
+        return _predict(self.training, self.data, self.y, rows, self.task)
 
     @property
     def is_skilled(self) -> bool:
@@ -223,14 +224,14 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     except (ValueError, TypeError) as error:
         raise InputError(f"cannot fit {quote_path(data.source)}: {escape_control(error)}") from error
     names = list_score_names(task, y)
-    on_train = Predicted.of_model(training.estimator, training.encode(data.X, train), y[train])
-    on_test = Predicted.of_model(training.estimator, training.encode(data.X, test), y[test]) if len(test) else None
+    on_train = _predict(training, data, y, train, task)
+    on_test = _predict(training, data, y, test, task) if len(test) else None
     wanted = len(test) < FEW_TEST_ROWS if settings.nested is None else settings.nested
     nested = validate(training, data.X, y, task, settings.jobs) if wanted and len(test) else None
     scores = Scores(
-        on_train.score(names),
-        {} if on_test is None else on_test.score(names),
-        None if on_test is None else on_test.compare(y[train], task),
+        on_train.score_all(names),
+        {} if on_test is None else on_test.score_all(names),
+        None if on_test is None else on_test.compare(y[train], on_test.choose_compared(task)),
         nested,
     )
     units, findings = len(dict.fromkeys(training.columns)), []
@@ -261,6 +262,11 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
         (*data.notes, *advice, *notes),
         tuple(findings),
     )
+
+
+def _predict(model: EncodedModel, data: Data, y: AnyArray, rows: IntArray, task: Task) -> Predicted:
+    """The predictions of some rows."""
+    return Predicted.of_model(model.estimator, model.encode(data.X, rows), y[rows], task)
 
 
 def _check_positive(settings: Settings, task: Task, y: AnyArray) -> None:
@@ -350,6 +356,7 @@ def _make_estimator(data: Data, encoder: Any, task: Task, settings: Settings, y:
         if not task.has_classes:
             raise InputError(f"--class-weight is for classes, but the task is {task.name}; leave it out")
         common["class_weight"] = settings.class_weight
+    common |= _take_parameters(task, settings)
     ks: Any = "auto" if settings.ks is None else settings.ks
     if settings.k is not None:
         ks = [settings.k]
@@ -367,6 +374,17 @@ def _make_estimator(data: Data, encoder: Any, task: Task, settings: Settings, y:
     if settings.alpha is not None:
         common |= {"alphas": settings.alpha, "refit_alphas": None}
     return task.find_class("CV")(ks=ks, cv=folds, rule=settings.rule, n_jobs=settings.jobs, **common)
+
+
+def _take_parameters(task: Task, settings: Settings) -> dict[str, float]:
+    """The parameters of the model's loss that the user gives."""
+    names = {name for each in TASKS.values() for name in each.parameters}
+    given = {name: getattr(settings, name) for name in sorted(names) if getattr(settings, name) is not None}
+    for name in given:
+        if name not in task.parameters:
+            takers = ", ".join(each.name for each in TASKS.values() if name in each.parameters)
+            raise InputError(f"--{name} is for --task {takers}, but the task is {task.name}; leave it out")
+    return given
 
 
 def _lacks_rows(y: AnyArray, task: Task) -> str:

@@ -18,8 +18,9 @@ from ..solvers import MAX_EFFORT
 from .argument_types import EFFORT, FOLDER, JOBS, MAX_MEMORY, MEMORY, SEED, make_type
 from .graph_parsing import add_graph, find_graph_command
 from .reading_options import add_reading_options, take_reading_options
-from .settings import FILES, FOLDS, RESAMPLES, TASKS, Settings
+from .settings import FILES, FOLDS, RESAMPLES, Settings
 from .streams import write_error, write_output
+from .tasks import TASKS
 
 FIT = """Fit a model with k features; print them with their coefficients, and scores on
 held-out rows.
@@ -182,6 +183,20 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
         help="balanced: each class has the same total weight, however few rows it has",
     )
     add(
+        "--power",
+        type=POWER,
+        metavar="P",
+        help="with --task tweedie: the variance is proportional to this power of the mean, from 1 to 2 (default 1.5)",
+    )
+    add("--quantile", type=QUANTILE, metavar="Q", help="with --task quantile: which one (default 0.5, the median)")
+    add(
+        "--dispersion",
+        type=DISPERSION,
+        metavar="A",
+        help="with --task negative-binomial: the variance of a count with the mean m is m + A·m² (default: the most"
+        " likely A)",
+    )
+    add(
         "--effort",
         type=EFFORT,
         metavar="E",
@@ -197,6 +212,9 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     return fit
 
 
+POWER = make_type(float, lambda power: 1 <= power <= 2, "a number from 1 (Poisson) to 2 (gamma)")
+QUANTILE = make_type(float, lambda level: 0 < level < 1, "a number between 0 and 1, such as 0.9")
+DISPERSION = make_type(float, lambda value: 0 <= value < float("inf"), "a finite number ≥ 0")
 K = make_type(
     lambda text: None if text == "auto" else int(text),
     lambda k: k is None or k >= 0,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn import metrics
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -22,31 +22,11 @@ from ..inference import (
     score_interval,
 )
 from .encoded_model import STEPS, EncodedModel, RefittedEncoder
-from .settings import FOLDS, Task
+from .settings import FOLDS
+from .tasks import SCORES, Task
 
-#: Names of scores for people, and those of `ksparse.inference.score_interval`.
-SCORE_METRICS = {
-    "Accuracy": "accuracy",
-    "Balanced accuracy": "balanced_accuracy",
-    "ROC AUC": "roc_auc",
-    "Log loss": "log_loss",
-    "R²": "r2",
-    "D² (deviance)": "d2_poisson",
-    "RMSE": "rmse",
-    "Median |error|": "median_absolute_error",
-}
-#: The same in scikit-learn, and the sign that makes them the scores above.
-SCORERS = {
-    "Accuracy": ("accuracy", 1.0),
-    "Balanced accuracy": ("balanced_accuracy", 1.0),
-    "ROC AUC": ("roc_auc", 1.0),
-    "Log loss": ("neg_log_loss", -1.0),
-    "R²": ("r2", 1.0),
-    "RMSE": ("neg_root_mean_squared_error", -1.0),
-    "Median |error|": ("neg_median_absolute_error", -1.0),
-}
-#: Scores from 0 to 1.
-FRACTIONS = ("Accuracy", "Balanced accuracy", "ROC AUC")
+#: Bootstrap resamples of the rows that are scored.
+RESAMPLES = 2000
 #: The accuracy of the most frequent class.
 BASELINE = "Baseline accuracy (majority class)"
 #: With fewer test rows than this, their scores say little, and nested cross-validation is added.
@@ -71,88 +51,96 @@ class Predicted:
         Of the classes.
     classes : tuple
         The classes.
+    margins : ndarray or None
+        What ranks rows, where there are no probabilities.
+    parameters : dict
+        Parameters of scores: those of the model's loss.
     """
 
     y: AnyArray
     prediction: AnyArray
     probabilities: Array | None
     classes: tuple[Any, ...]
+    margins: Array | None = None
+    parameters: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of_model(cls, model: Any, X: Any, y: AnyArray) -> Predicted:
+    def of_model(cls, model: Any, X: Any, y: AnyArray, task: Task) -> Predicted:
         """The predictions of a fitted estimator."""
+        parameters = find_parameters(model, task)
         with np.errstate(over="ignore"):  # an exponential of a far row
+            prediction = model.predict(X)
+            if not task.has_classes:
+                return cls(y, prediction, None, (), parameters=parameters)
+            classes = tuple(model.classes_.tolist())
             if hasattr(model, "predict_proba"):
-                return cls(y, model.predict(X), model.predict_proba(X), tuple(model.classes_.tolist()))
-            return cls(y, model.predict(X), None, ())
+                return cls(y, prediction, model.predict_proba(X), classes, parameters=parameters)
+            return cls(y, prediction, None, classes, model.decision_function(X), parameters)
 
     @property
     def is_finite(self) -> bool:
         """Whether all predictions are labels or finite numbers."""
         return bool(self.classes) or bool(np.isfinite(self.prediction).all())
 
-    def score(self, names: list[str]) -> dict[str, ScoreInterval | None]:
-        """Scores with intervals, by their names for people; None where one is not defined."""
-        found: dict[str, ScoreInterval | None] = dict.fromkeys(names)
-        for name in names if self.is_finite else ():
-            try:
-                found[name] = score_interval(
-                    SCORE_METRICS[name],
-                    self.y,
-                    self.prediction,
-                    probabilities=self.probabilities,
-                    classes=self.classes or None,
-                )
-            except ValueError:  # one class only, counts that are all zero
-                continue
-        return found
+    def score(self, name: str, resamples: int = RESAMPLES) -> ScoreInterval | None:
+        """A score, by its name for people, with an interval unless `resamples` is 0; None where it is not defined."""
+        if not self.is_finite:
+            return None
+        try:
+            return score_interval(SCORES[name].metric, **self._list_arguments(name), resamples=resamples)
+        except ValueError:  # one class only, counts that are all zero
+            return None
+
+    def _list_arguments(self, name: str) -> dict[str, Any]:
+        if self.classes and SCORES[name].of_positions:
+            codes = {label: position for position, label in enumerate(self.classes)}
+            y, prediction = ([codes[label] for label in part.tolist()] for part in (self.y, self.prediction))
+            return {"y": y, "prediction": prediction}
+        return {
+            "y": self.y,
+            "prediction": self.prediction,
+            "probabilities": self.margins if self.probabilities is None else self.probabilities,
+            "classes": self.classes or None,
+            **self.parameters,
+        }
+
+    def score_all(self, names: Sequence[str]) -> dict[str, ScoreInterval | None]:
+        """Several scores."""
+        return {name: self.score(name) for name in names}
 
     def compute_points(self, task: Task, y_train: AnyArray) -> dict[str, float]:
         """Scores without intervals; for classes also that of the most frequent one of the training rows."""
-        if task.has_classes:
-            labels, counts = np.unique(y_train, return_counts=True)
-            recalls = [np.mean(self.prediction[self.y == label] == label) for label in np.unique(self.y)]
-            points = {
-                "Accuracy": metrics.accuracy_score(self.y, self.prediction),
-                BASELINE: np.mean(self.y == labels[np.argmax(counts)]),
-                "Balanced accuracy": np.mean(recalls),
-                "Log loss": metrics.log_loss(self.y, self.probabilities, labels=list(self.classes)),
-            }
-            if self.probabilities is not None and len(self.classes) == 2 and len(np.unique(self.y)) == 2:
-                points["ROC AUC"] = metrics.roc_auc_score(self.y == self.classes[1], self.probabilities[:, 1])
-            return {name: float(value) for name, value in points.items()}
-        name = "D² (deviance)" if task.name == "poisson" else "R²"
-        if not self.is_finite:
-            return {name: np.nan, "RMSE": np.nan}
-        points = {name: np.nan}
-        with suppress(ValueError):  # the deviance is not defined without counts above 0, or for a prediction of 0
-            if len(self.y) > 1 and self.y.any():  # one row has no deviations to explain
-                explain = metrics.d2_tweedie_score if task.name == "poisson" else metrics.r2_score
-                points[name] = explain(self.y, self.prediction, **({"power": 1} if task.name == "poisson" else {}))
-        points["RMSE"] = metrics.root_mean_squared_error(self.y, self.prediction)
-        if task.name == "huber":
-            points["Median |error|"] = metrics.median_absolute_error(self.y, self.prediction)
-        return {name: float(value) for name, value in points.items()}
+        points: dict[str, float] = {}
+        for name in list_score_names(task, self.y):
+            found = self.score(name, resamples=0)
+            points[name] = np.nan if found is None else found.value
+            if name == "Accuracy":
+                labels, counts = np.unique(y_train, return_counts=True)
+                points[BASELINE] = float(np.mean(self.y == labels[np.argmax(counts)]))
+        return points
 
-    def compare(self, y_train: AnyArray, task: Task) -> BaselineComparison | None:
+    def compare(self, y_train: AnyArray, name: str) -> BaselineComparison | None:
         """The comparison with the constant that is best on the training rows; None where none is defined."""
         if not self.is_finite:
             return None
-        metric = "d2_poisson" if task.name == "poisson" else "r2"
-        if self.classes:
-            balanced = np.unique(self.y, return_counts=True)[1].max() <= IMBALANCED * len(self.y)
-            metric = "accuracy" if balanced or len(np.unique(self.y)) < 2 else "balanced_accuracy"
         try:
-            return compare_with_baseline(
-                metric,
-                self.y,
-                self.prediction,
-                y_train=y_train,
-                probabilities=self.probabilities,
-                classes=self.classes or None,
-            )
+            return compare_with_baseline(SCORES[name].metric, **self._list_arguments(name), y_train=y_train)
         except ValueError:
             return None
+
+    def choose_compared(self, task: Task) -> str:
+        """The score by which a model is compared with a constant."""
+        if not task.has_classes:
+            return task.scores[0]
+        counts = np.unique(self.y, return_counts=True)[1]
+        return "Accuracy" if counts.max() <= IMBALANCED * len(self.y) or len(counts) < 2 else "Balanced accuracy"
+
+
+def find_parameters(model: Any, task: Task) -> dict[str, float]:
+    """The parameters of a task's model that its scores have too; none of a model of another kind."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    values = {name: getattr(last, f"{name}_", getattr(last, name, None)) for name in task.parameters}
+    return {name: float(value) for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -176,23 +164,34 @@ class Scores:
 
     def find_nested(self, name: str) -> tuple[float, float, float] | None:
         """The nested score of a name, with its interval."""
-        if self.nested is None or name not in SCORERS:
+        if self.nested is None or name not in self.nested.table.index:
             return None
-        scorer, sign = SCORERS[name]
-        row = self.nested.table.loc[scorer]
+        row, score = self.nested.table.loc[name], SCORES[name]
+        sign = -1.0 if score.is_loss else 1.0
         low, high = sorted((sign * row["low"], sign * row["high"]))
-        if sign < 0 or name in FRACTIONS:  # the interval of a mean of few scores may go beyond what is possible
+        if score.is_loss or score.is_fraction:  # the interval of a mean of few scores may go beyond what is possible
             low = max(low, 0.0)
-        return sign * row["score"], low, min(high, 1.0) if sign > 0 else high
+        return sign * row["score"], low, high if score.is_loss else min(high, 1.0)
+
+
+@dataclass(frozen=True)
+class TaskScorer:
+    """A scorer as scikit-learn calls it: larger is better."""
+
+    task: Task
+    name: str
+
+    def __call__(self, model: Any, X: Any, y: AnyArray) -> float:
+        found = Predicted.of_model(model, X, y, self.task).score(self.name, resamples=0)
+        if found is None:
+            raise ValueError(f"{self.name} is not defined")
+        return -found.value if SCORES[self.name].is_loss else found.value
 
 
 def list_score_names(task: Task, y: AnyArray) -> list[str]:
     """The names of the scores of a task."""
-    if task.has_classes:
-        names = ["Accuracy", "Balanced accuracy", "Log loss"]
-        return [*names, "ROC AUC"] if len(np.unique(y)) == 2 else names
-    first = "D² (deviance)" if task.name == "poisson" else "R²"
-    return [first, "RMSE", "Median |error|"] if task.name == "huber" else [first, "RMSE"]
+    two = task.has_classes and len(np.unique(y)) == 2
+    return [name for name in task.scores if two or not SCORES[name].of_two_classes]
 
 
 def validate(model: EncodedModel, X: Any, y: AnyArray, task: Task, jobs: int | None) -> CrossValidatedScores | None:
@@ -203,7 +202,7 @@ def validate(model: EncodedModel, X: Any, y: AnyArray, task: Task, jobs: int | N
     estimator = clone(model.estimator)
     if model.encoder is not None:
         estimator = Pipeline(list(zip(STEPS, (RefittedEncoder.of(model.encoder), estimator), strict=True)))
-    scorers = [SCORERS[name][0] for name in list_score_names(task, y) if name in SCORERS]
+    scorers = {name: TaskScorer(task, name) for name in list_score_names(task, y)}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of scores that a fold does not define
         with suppress(ValueError):  # predictions that are not finite

@@ -1,13 +1,11 @@
-"""Options of ``ksparse fit``, and the kinds of models that it fits."""
+"""Options of ``ksparse fit``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from .. import estimators, selection
 from .files.options import ReadingOptions
 
 FOLDS = 5
@@ -36,6 +34,9 @@ class Settings:
     include: Sequence[str] = ()
     positive: str | None = None
     class_weight: str | None = None
+    power: float | None = None
+    quantile: float | None = None
+    dispersion: float | None = None
     refit_all: bool = True
     nested: bool | None = None
     resamples: int | None = None
@@ -58,32 +59,3 @@ def choose_resamples(rows: int, features: int) -> int:
     (100, 50, 40)
     """
     return min(RESAMPLES, max(LEAST_RESAMPLES, RESAMPLED_NUMBERS // max(rows * features, 1)))
-
-
-@dataclass(frozen=True)
-class Task:
-    """A kind of model; the estimators that choose k have CV or IC after their name."""
-
-    name: str
-    model: str
-    estimator: str
-
-    @property
-    def has_classes(self) -> bool:
-        """Whether the target has classes."""
-        return self.name == "classification"
-
-    def find_class(self, suffix: str = "") -> type[Any]:
-        """The estimator, or the one with ``CV`` or ``IC``."""
-        return getattr(selection if suffix else estimators, self.estimator + suffix)
-
-
-TASKS = {
-    task.name: task
-    for task in (
-        Task("classification", "Logistic regression", "SparseLogisticRegression"),
-        Task("regression", "Least squares", "SparseLinearRegression"),
-        Task("poisson", "Poisson regression", "SparsePoissonRegression"),
-        Task("huber", "Huber regression", "SparseHuberRegression"),
-    )
-}

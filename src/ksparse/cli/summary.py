@@ -14,8 +14,9 @@ from ..inference import ScoreInterval
 from ..selection import compute_standard_errors
 from ..wording import cut_text, escape_control, quote
 from .fitting import FittedModel
-from .scoring import SCORE_METRICS
+from .scoring import find_parameters
 from .settings import FOLDS, choose_resamples
+from .tasks import SCORES, Task
 
 #: What is said of a rule after "cross-validation".
 RULE_NAMES = {
@@ -77,15 +78,22 @@ def describe_ridges(model: Any) -> str:
 
 def describe_coefficients(fitted: FittedModel) -> str:
     """What the coefficients mean."""
-    if fitted.task.has_classes:
-        classes = fitted.model.classes_.tolist()
-        if len(classes) == 2:
-            others, described = classes if fitted.sign > 0 else reversed(classes)
-            return f"Coefficients are for the log-odds of {quote(described)} versus {quote(others)}."
-        return "A larger coefficient makes its class more probable as the feature grows."
-    if fitted.task.name == "poisson":
-        return f"Coefficients are for the logarithm of the expected {quote(fitted.data.target.name)}."
-    return f"Coefficients are in units of {quote(fitted.data.target.name)} per unit of the feature."
+    target = quote(fitted.data.target.name)
+    if not fitted.task.has_classes:
+        if fitted.task.effect == Task.effect:
+            return f"Coefficients are in units of {target} per unit of the feature."
+        return f"Coefficients are for the {describe_effect(fitted.task, target, fitted.model)}."
+    classes = fitted.model.classes_.tolist()
+    what = "log-odds" if fitted.task.ratio else "margin"
+    if len(classes) == 2:
+        others, described = classes if fitted.sign > 0 else reversed(classes)
+        return f"Coefficients are for the {what} of {quote(described)} versus {quote(others)}."
+    return "A larger coefficient makes its class more likely as the feature grows."
+
+
+def describe_effect(task: Task, target: str, model: Any) -> str:
+    """What a coefficient is a change of, of a model of numbers."""
+    return task.effect.format(target, **find_parameters(model, task))
 
 
 def describe_choice(fitted: FittedModel) -> str:
@@ -183,10 +191,11 @@ def describe_skill(fitted: FittedModel) -> str:
     found = fitted.scores.comparison
     if found is None:
         return ""
-    answer = quote(found.answer) if fitted.task.has_classes else f"{_format(found.answer)}, the mean"
-    name = next(name for name, metric in SCORE_METRICS.items() if metric == found.score.metric)
+    answer = quote(found.answer) if fitted.task.has_classes else _describe_constant(fitted, found.answer)
+    name = next(name for name in fitted.task.scores if SCORES[name].metric == found.score.metric)
+    value, baseline = format_score(name, found.score.value), format_score(name, found.baseline)
     name = name.lower() if fitted.task.has_classes else name
-    value, baseline = f"{name} {format_score(name, found.score.value)}", format_score(name, found.baseline)
+    value = f"{name} {value}"
     if found.is_better:
         return f"Better than always answering {answer}: {value} against {baseline} on the test rows."
     said = f"NO BETTER than always answering {answer}: {value} against {baseline} on the test rows"
@@ -195,6 +204,11 @@ def describe_skill(fitted: FittedModel) -> str:
         return f"{said}. But it ranks rows better than chance: ROC AUC {area.value:.3f}."
     may_be_chance = found.difference > 0 and value != f"{name} {baseline}"
     return f"{said}, a difference that chance may explain." if may_be_chance else f"{said}."
+
+
+def _describe_constant(fitted: FittedModel, answer: float) -> str:
+    """A number that is always the answer, and what it is."""
+    return f"{_format(answer)}, the {fitted.task.constant.format(**find_parameters(fitted.chosen, fitted.task))}"
 
 
 def list_meanings(fitted: FittedModel) -> list[str]:
@@ -225,7 +239,7 @@ def format_score(name: str, value: float | None) -> str:
     """A score: three decimals, or significant digits for errors in units of the target."""
     if value is None or np.isnan(value):
         return "–"
-    if "error" in name or name == "RMSE":
+    if SCORES[name].in_units:
         return _format(value)
     return f"{0.0 if abs(value) < 0.0005 else value:.3f}"
 

@@ -13,7 +13,7 @@ from ..limits import LARGEST
 from ..tables import KindOfColumn
 from ..tables.kinds import infer_kind, read_categories, read_values
 from .errors import InputError, quote, quote_list
-from .settings import TASKS, Task
+from .tasks import TASKS, Task
 
 #: Integers with at most this many distinct values are taken for classes,
 MAX_INTEGER_CLASSES = 10
@@ -96,7 +96,7 @@ def suggest_survival_analysis(target: str, names: Sequence[str]) -> tuple[str, .
 def choose_task(target: Target, option: str) -> tuple[Task, AnyArray, str, tuple[str, ...]]:
     """The task, the target as its model takes it, why this task was chosen, and advice on other ones."""
     name = quote(target.name)
-    if target.is_text and option not in ("auto", "classification"):
+    if target.is_text and not (option == "auto" or TASKS[option].has_classes):
         raise InputError(
             f"--task {option} is for numbers, but the target {name} has text such as"
             f" {quote_list(_list_first(target), 3)}; use --task classification"
@@ -109,15 +109,27 @@ def choose_task(target: Target, option: str) -> tuple[Task, AnyArray, str, tuple
         )
     advice: tuple[str, ...] = ()
     if option == "auto":
-        task, reason, advice = _guess(target, numbers)
+        name_of_task, reason, advice = _guess(target, numbers)
     else:
-        task, reason = option, "set by --task"
-    if task == "poisson" and numbers.min() < 0:
+        name_of_task, reason = option, "set by --task"
+    task = TASKS[name_of_task]
+    if task.has_classes:
+        return task, _make_labels(target, numbers), reason, advice
+    _check_least(task, target, numbers)
+    return task, numbers, reason, advice
+
+
+def _check_least(task: Task, target: Target, numbers: Array) -> None:
+    """Raise if some numbers are smaller than this task admits."""
+    if task.least is None:
+        return
+    wrong = numbers < task.least if task.allows_least else numbers <= task.least
+    if wrong.any():
+        need = "at least" if task.allows_least else "greater than"
         raise InputError(
-            f"--task poisson is for counts, but the target {name} has {numbers.min():g}; choose another task"
+            f"--task {task.name} is for numbers {need} {task.least:g}, but the target {quote(target.name)} has"
+            f" {numbers[wrong].min():g}, and {wrong.sum()} of {len(wrong)} rows have such values; choose another task"
         )
-    y = _make_labels(target, numbers) if TASKS[task].has_classes else numbers
-    return TASKS[task], y, reason, advice
 
 
 def _list_first(target: Target) -> list[str]:

@@ -40,6 +40,7 @@ class SparseLogisticRegression(ProbabilityClassifier, LinearClassifier):
 
     more_attributes: ClassVar[tuple[str, ...]] = ("classes_",)
     ratio_name: ClassVar[str] = "odds_ratio"
+    effect_name: ClassVar[str] = "for the log-odds"
 
     alpha: float = 1e-3
     class_weight: Any = None
@@ -86,6 +87,7 @@ class SparseLinearSVC(LinearClassifier):
     """
 
     more_attributes: ClassVar[tuple[str, ...]] = ("classes_",)
+    effect_name: ClassVar[str] = "for the margin"
 
     alpha: float = 1e-3
     class_weight: Any = None

@@ -41,6 +41,7 @@ class LogLinkRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc
     """A regression with k features and a log link."""
 
     ratio_name: ClassVar[str] = "rate_ratio"
+    effect_name: ClassVar[str] = "for the logarithm of the expected count"
     #: The variance of a response is proportional to this power of its mean.
     variance_power: ClassVar[float] = 1.0
 
@@ -118,6 +119,7 @@ class SparseGammaRegression(LogLinkRegression):
     """
 
     ratio_name: ClassVar[str] = "mean_ratio"
+    effect_name: ClassVar[str] = "for the logarithm of the expected response"
     variance_power: ClassVar[float] = 2.0
 
     def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
@@ -163,6 +165,7 @@ class SparseTweedieRegression(LogLinkRegression):
     """
 
     ratio_name: ClassVar[str] = "mean_ratio"
+    effect_name: ClassVar[str] = "for the logarithm of the expected response"
 
     power: float = 1.5
 

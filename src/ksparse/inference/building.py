@@ -224,13 +224,10 @@ def _find_doubts(model: Any, units: ModelUnits, values: UnitValues) -> list[str]
 
 def _describe_coefficients(model: Any) -> str:
     """What the coefficients mean."""
-    if hasattr(model, "classes_"):
-        classes = model.classes_.tolist()
-        if len(classes) == 2:
-            return f"coefficients are for the log-odds of {quote(classes[1])} versus {quote(classes[0])}"
-        return "a larger coefficient makes its class more probable as the feature grows"
-    if model.ratio_name == "rate_ratio":
-        return "coefficients are for the logarithm of the expected count"
-    if model.ratio_name:
-        return f"exp(coefficient) is the {model.ratio_name.replace('_', ' ')} for one unit of the feature"
-    return "coefficients are in units of the response per unit of the feature"
+    what: str = model.effect_name
+    if not hasattr(model, "classes_"):
+        return f"coefficients are {what}"
+    classes = model.classes_.tolist()
+    if len(classes) == 2:
+        return f"coefficients are {what} of {quote(classes[1])} versus {quote(classes[0])}"
+    return "a larger coefficient makes its class more likely as the feature grows"

@@ -19,6 +19,8 @@ class Summarized:
 
     #: What exp(coefficient) is called where it means something: a column of the summary.
     ratio_name: ClassVar[str] = ""
+    #: What coefficients are; of two classes, before "of 'b' versus 'a'".
+    effect_name: ClassVar[str] = "in units of the response per unit of the feature"
 
     _samples: Any
 

@@ -19,7 +19,7 @@ from .distributions import choose_drawn, draw_distributions
 from .numbers import make_label, round_numbers
 from .sentences import conclude
 from .source import Source, is_usable, take_source
-from .states import choose_predicted_rows, describe_state, list_score_heads
+from .states import choose_predicted_rows, describe_state, find_positions, list_score_heads
 from .trajectories import describe_choice_of_k, trace_coefficients
 
 __all__ = ["gather_report"]
@@ -104,8 +104,7 @@ def list_truth(source: Source, shown: IntArray) -> dict[str, Any]:
     rows = source.rows[shown]
     y = source.y[rows]
     if source.task.has_classes:
-        classes = source.models[source.k].classes_
-        truth: list[Any] = np.searchsorted(classes, y).tolist() if len(y) else []
+        truth: list[Any] = find_positions(source.models[source.k].classes_, y)
     else:
         truth = round_numbers(np.where(is_usable(y), y.astype(np.float64), np.nan), 6)
     return {"rows": (rows + 1).tolist(), "truth": truth, "total": len(source.rows)}

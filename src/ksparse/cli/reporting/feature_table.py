@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...inference.summaries import RATIO_UNITS
+from ..summary import describe_effect
 from .inferred import Spread
 from .numbers import NO_NUMBER, Label, make_label, round_number, write_number
 from .source import Source
@@ -97,14 +98,14 @@ def tabulate_features(source: Source, k: int, spreads: Mapping[int, Spread] | No
 
 def has_ratio(source: Source) -> bool:
     """Whether exponentials of coefficients are odds ratios or rate ratios."""
-    return source.task.name == "poisson" or len(source.classes) == 2
+    return bool(source.task.ratio) and source.count_outputs() == 1
 
 
 def list_columns(source: Source, outputs: int, with_spread: bool) -> list[Column]:
     """The columns of numbers, in the order of the cells of a row."""
     per_deviation = "when the feature grows by one standard deviation (SD)"
     per_unit = "when the feature grows by one of its own units"
-    what = describe_effect(source)
+    what = describe_change(source)
     if outputs > 1:
         heads = [make_label(name) for name in source.classes]
         standardized = [Column(head, f"{what} {per_deviation}", "standardized") for head in heads]
@@ -113,7 +114,7 @@ def list_columns(source: Source, outputs: int, with_spread: bool) -> list[Column
     if with_spread:
         columns.append(Column(make_label("95% interval"), INTERVAL_HINT))
     if has_ratio(source):
-        name = "Rate ratio" if source.task.name == "poisson" else "Odds ratio"
+        name = source.task.ratio
         hint = f"{name} of 1 versus 0 for features that are only 0 and 1, otherwise {per_deviation}"
         columns.append(Column(make_label(f"{name} {RATIO_UNITS}"), hint))
         if with_spread:
@@ -122,17 +123,16 @@ def list_columns(source: Source, outputs: int, with_spread: bool) -> list[Column
     return [*columns, Column(make_label("Selected again"), FREQUENCY_HINT)] if with_spread else columns
 
 
-def describe_effect(source: Source) -> str:
+def describe_change(source: Source) -> str:
     """What a coefficient is a change of."""
-    target = make_label(source.target).text
     if len(source.classes) == 2:
         first, second = (make_label(name).text for name in source.classes)
-        return f"Change of the log-odds of “{second}” against “{first}”"
+        what = "log-odds" if source.has_probabilities else "margin"
+        return f"Change of the {what} of “{second}” against “{first}”"
     if source.classes:
-        return "Change of the score of a class (its probability grows with the score)"
-    if source.task.name == "poisson":
-        return f"Change of the logarithm of the expected {target}"
-    return f"Change of the predicted {target}"
+        grows = "its probability grows with the score" if source.has_probabilities else "the highest one is predicted"
+        return f"Change of the score of a class ({grows})"
+    return f"Change of the {describe_effect(source.task, make_label(source.target).text, source.models[source.k])}"
 
 
 def describe_bars(source: Source) -> list[str]:

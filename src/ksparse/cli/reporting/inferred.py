@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import Array
-from ...inference import BaselineComparison, ScoreInterval, Summary, compare_with_baseline, score_interval
+from ...inference import BaselineComparison, ScoreInterval, Summary
 from ...inference.summaries import CLOSE
-from ..scoring import SCORE_METRICS
 from .numbers import NO_NUMBER, Label, make_label, round_number
 from .source import Source, ignore_overflow, is_usable
 
@@ -131,27 +129,19 @@ def find_score_interval(source: Source, k: int, name: str, score: float) -> Scor
         return known if known is not None and np.isfinite([known.low, known.high]).all() else None
     if rows > MOST_ROWS_FOR_ALL or not np.isfinite(score):
         return None
-    prediction, probabilities, classes = predict_for_scores(source, k)
-    y = source.y[source.rows]
-    if not (source.task.has_classes or is_usable(prediction).all()):
+    predicted = source.find_predicted(k)
+    if not (source.task.has_classes or is_usable(predicted.prediction).all()):
         return None
     with ignore_overflow():
-        found = score_interval(SCORE_METRICS[name], y, prediction, probabilities=probabilities, classes=classes)
-    return found if np.isfinite(found.low) and np.isfinite(found.high) else None
+        found = predicted.score(name)
+    return found if found is not None and np.isfinite([found.low, found.high]).all() else None
 
 
 def compare_with_constant(source: Source) -> BaselineComparison | None:
     """The chosen model and a constant on the same rows; None if they cannot be compared."""
-    prediction, _, classes = predict_for_scores(source, source.k)
-    if not source.task.has_classes and (len(source.rows) > MOST_RESAMPLED_ROWS or not is_usable(prediction).all()):
+    predicted = source.find_predicted(source.k)
+    if source.task.has_classes:
+        return predicted.compare(source.y[source.train], "Accuracy")
+    if len(source.rows) > MOST_RESAMPLED_ROWS or not is_usable(predicted.prediction).all():
         return None
-    metric = "accuracy" if source.task.has_classes else "rmse"
-    y, y_train = source.y[source.rows], source.y[source.train]
-    return compare_with_baseline(metric, y, prediction, y_train=y_train, classes=classes)
-
-
-def predict_for_scores(source: Source, k: int) -> tuple[Any, Array | None, Any]:
-    """Predictions for the held-out rows, and for classes their probabilities and names."""
-    if not source.task.has_classes:
-        return source.predict(k), None, None
-    return source.predict(k), source.predict_proba(k), source.models[k].classes_
+    return predicted.compare(source.y[source.train], source.task.scores[0])

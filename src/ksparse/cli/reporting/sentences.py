@@ -12,7 +12,7 @@ from ..fitting import find_smaller_k
 from .inferred import compare_with_constant
 from .numbers import make_label, write_number, write_percent
 from .source import Source
-from .states import find_constant_error
+from .states import find_constant, find_constant_error, name_constant
 
 #: Features that a sentence names.
 MOST_NAMED = 4
@@ -144,7 +144,7 @@ def _summarize_classes(source: Source, scores: dict[int, dict[str, float]]) -> t
 def _describe_unanswered(source: Source) -> list[str]:
     """Classes of some rows that are never predicted."""
     true, counts = np.unique(source.y[source.rows], return_counts=True)
-    answers = set(source.predict(source.k).tolist())
+    answers = set(source.find_predicted(source.k).prediction.tolist())
     missed = [(name, count) for name, count in zip(true.tolist(), counts.tolist(), strict=True) if name not in answers]
     if not missed or len(missed) > MOST_NAMED:
         return []
@@ -154,24 +154,42 @@ def _describe_unanswered(source: Source) -> list[str]:
 
 def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> tuple[str, list[str], str, str]:
     chosen, constant = scores[source.k], find_constant_error(source)
-    explained = next(iter(chosen.values()))
-    error, target = chosen["RMSE"], name_in_sentence(source.target)
-    result = (
-        f"{name_features(source, source.k)}, the predicted {target} is typically off by {write_number(error)} in"
-        f" {describe_rows(source)}"
-    )
+    explained, error = chosen[source.task.scores[0]], chosen[source.task.error]
+    result = f"{name_features(source, source.k)}, {_describe_error(source, error)}"
     if np.isfinite(explained) and explained > 0:
         fraction = f"{100 * explained:.0f}%" if explained < 0.995 else "more than 99%"
-        result += f"; {fraction} of its variation is explained"
-    mean = write_number(float(source.y[source.train].mean()))
-    more = [f"Always answering the mean of the training rows, {mean}, would be off by {write_number(constant)}."]
+        said = f"{fraction} of its variation is explained"
+        result += f"; {said}" if source.task.constant == "mean" else f", {fraction} less than that of the best constant"
+    best = name_constant(source)
+    more = [
+        f"Always answering the {best} of the training rows, {write_number(find_constant(source))}, would"
+        f" {_name_error(source)} {write_number(constant)}."
+    ]
     smaller = find_smaller(source)
     if smaller is not None:
-        other = write_number(scores[smaller]["RMSE"])
-        more.append(f"With {count_units(source, smaller)} it would be {other}.")
+        other = write_number(scores[smaller][source.task.error])
+        more.append(f"With {count_units(source, smaller)} it would {'be' if best == 'mean' else 'have'} {other}.")
     worse = not error < constant or not explained > 0
-    verdict = "No better than always answering the mean." if worse else ""
+    verdict = f"No better than always answering the {best}." if worse else ""
     comparison = compare_with_constant(source)
     unsure = not worse and comparison is not None and not comparison.is_better
-    hint = "On these rows, this is not clearly better than always answering the mean." if unsure else ""
+    hint = f"On these rows, this is not clearly better than always answering the {best}." if unsure else ""
     return f"{result}.", more, verdict, hint
+
+
+def _describe_error(source: Source, error: float) -> str:
+    """How far predictions are off; for a quantile, how many rows are below it too."""
+    target = name_in_sentence(source.target)
+    if source.task.constant == "mean":
+        return f"the predicted {target} is typically off by {write_number(error)} in {describe_rows(source)}"
+    found = source.find_predicted(source.k)
+    below = write_percent(float(np.mean(found.y <= found.prediction)), len(found.y))
+    return (
+        f"{below} of {describe_rows(source)} are not above the predicted {found.parameters['quantile']:g}-quantile of"
+        f" {target}, whose mean {source.task.error.lower()} is {write_number(error)}"
+    )
+
+
+def _name_error(source: Source) -> str:
+    """What is said before the typical error of a constant."""
+    return "be off by" if source.task.constant == "mean" else f"have a {source.task.error.lower()} of"

@@ -19,7 +19,7 @@ from ...selection import compute_standard_errors
 from ..encoded_model import EncodedModel
 from ..fitting import FittedModel
 from ..scoring import Predicted
-from ..settings import Task
+from ..tasks import Task
 
 #: Number of k whose models a page holds; of more, the chosen one and others evenly spread over them. Fewer, but so many
 #: at least, if the features of all of them together would have more numbers than this: each is fitted to all rows.
@@ -64,6 +64,11 @@ class Source:
         return self.models[self.k].classes_.tolist() if self.task.has_classes else []
 
     @property
+    def has_probabilities(self) -> bool:
+        """Whether the model says how probable each class is."""
+        return self.task.has_classes and hasattr(self.models[self.k], "predict_proba")
+
+    @property
     def unit_name(self) -> str:
         """What k counts, in the plural."""
         return "features" if self.units is None else "columns"
@@ -82,6 +87,10 @@ class Source:
     def refitted(self) -> bool:
         """Whether the model was fitted again to all rows after it had been judged on those held out."""
         return self.fit.final is not self.fit.training
+
+    def count_outputs(self) -> int:
+        """Number of coefficients of a feature."""
+        return len(np.atleast_2d(self.models[self.k].coef_))
 
     def coefficients(self, k: int, *, standardize: bool) -> Array:
         """One row for each class, or a single row."""
@@ -120,15 +129,9 @@ class Source:
         """What a feature belongs to; a number where each feature is its own unit."""
         return str(feature) if self.units is None else self.units[feature]
 
-    def predict(self, k: int) -> AnyArray:
+    def find_predicted(self, k: int) -> Predicted:
         """Predictions for `rows` of the model that has not seen those held out."""
-        return self._predicted[k].prediction
-
-    def predict_proba(self, k: int) -> Array:
-        """Probabilities of the classes for `rows`."""
-        probabilities = self._predicted[k].probabilities
-        assert probabilities is not None
-        return probabilities
+        return self._predicted[k]
 
     def compute_scores(self, k: int) -> dict[str, float]:
         """Scores on `rows`, by name."""
@@ -139,7 +142,7 @@ class Source:
     def _predicted(self) -> dict[int, Predicted]:
         """The predictions of `rows` by k, of the models that have not seen those held out."""
         X, y = next(iter(self.judged.values())).encode(self.fit.data.X, self.rows), self.y[self.rows]
-        return {k: Predicted.of_model(model.estimator, X, y) for k, model in self.judged.items()}
+        return {k: Predicted.of_model(model.estimator, X, y, self.task) for k, model in self.judged.items()}
 
     def read_columns(self, features: Sequence[int], rows: IntArray) -> Array:
         """Some features of some rows, not sparse."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.metrics import confusion_matrix, roc_auc_score
@@ -10,6 +10,8 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 from ..._types import AnyArray, Array, IntArray
 from ...inference import Summary
 from ...inference.score_intervals import find_wilson_interval
+from ..scoring import Predicted
+from ..tasks import SCORES
 from .curves import LEVEL, Curves, trace_curves
 from .feature_table import FeatureTable, tabulate_features
 from .inferred import FeatureWorth, find_score_interval, find_spreads, list_worth
@@ -85,18 +87,28 @@ def describe_state(source: Source, k: int, shown: IntArray, drawn: list[int], su
     cards = make_cards(source, k, scores)
     y = source.y[source.rows]
     if not source.task.has_classes:
-        values = [round_numbers(np.where(is_usable(part), part, np.nan), 5) for part in [source.predict(k)[shown]]]
+        predicted = source.find_predicted(k).prediction[shown]
+        values = [round_numbers(np.where(is_usable(predicted), predicted, np.nan), 5)]
         return State(k, cards, table, rounded, texts, None, None, values, [], drawn, worth)
-    classes, prediction, probabilities = source.models[k].classes_, source.predict(k), source.predict_proba(k)
-    columns = probabilities.T[1:] if len(classes) == 2 else probabilities.T
-    values = [round_numbers(column[shown]) for column in columns] if len(shown) else []
-    positions = np.searchsorted(classes, prediction[shown]).tolist() if len(shown) else []
+    classes, found = source.models[k].classes_, source.find_predicted(k)
+    probabilities = found.probabilities
+    values = []
+    if probabilities is not None and len(shown):
+        columns = probabilities.T[1:] if len(classes) == 2 else probabilities.T
+        values = [round_numbers(column[shown]) for column in columns]
     confusion = curves = None
     if is_detailed(source, k, len(classes) ** 2, MOST_CONFUSIONS) and len(classes) <= MOST_CONFUSED_CLASSES:
-        confusion = confusion_matrix(y, prediction, labels=classes).tolist()
-    if is_detailed(source, k, len(classes), MOST_CURVES):
+        confusion = confusion_matrix(y, found.prediction, labels=classes).tolist()
+    if probabilities is not None and is_detailed(source, k, len(classes), MOST_CURVES):
         curves = trace_all_curves(classes, y, probabilities)
+    positions = find_positions(classes, found.prediction[shown])
     return State(k, cards, table, rounded, texts, confusion, curves, values, positions, drawn, worth)
+
+
+def find_positions(classes: AnyArray, labels: AnyArray) -> list[int]:
+    """Where labels are among the classes, in whatever order these are."""
+    codes = {label: position for position, label in enumerate(classes.tolist())}
+    return [codes[label] for label in labels.tolist()]
 
 
 def is_detailed(source: Source, k: int, size: int, most: int) -> bool:
@@ -126,24 +138,29 @@ def make_cards(source: Source, k: int, scores: dict[str, float]) -> list[Card]:
         cards.append(Card(write_percent(baseline, rows), "right when always answering the most frequent class", ""))
         return cards
     name, explained = next(iter(scores.items()))
-    interval = describe_interval(source, k, name, scores) or "1 is perfect, 0 is no better than the mean"
+    constant, error = name_constant(source), source.task.error
+    interval = describe_interval(source, k, name, scores) or f"1 is perfect, 0 is no better than the {constant}"
     cards.append(Card(write_score(name, explained), f"{name} on {where}", interval))
-    typical = "typical error (root mean square)"
-    cards.append(Card(write_number(scores["RMSE"]), typical, describe_interval(source, k, "RMSE", scores)))
-    constant = write_number(find_constant_error(source))
-    cards.append(Card(constant, "typical error when always answering the mean", ""))
+    typical = "typical error (root mean square)" if error == "RMSE" else f"mean {error.lower()}"
+    cards.append(Card(write_number(scores[error]), typical, describe_interval(source, k, error, scores)))
+    constant_error = write_number(find_constant_error(source))
+    said = typical.partition(" (")[0]
+    cards.append(Card(constant_error, f"{said} when always answering the {constant}", ""))
     return cards
 
 
 def make_area_card(source: Source, k: int, scores: dict[str, float]) -> Card:
     """The area under the ROC curve, of several classes the mean over them; the log loss if it is not defined."""
     chance = "0.5 is chance, 1 is perfect"
-    if "ROC AUC" in scores:
+    if np.isfinite(scores.get("ROC AUC", np.nan)):
         note = describe_interval(source, k, "ROC AUC", scores) or chance
         return Card(f"{scores['ROC AUC']:.3f}", "area under the ROC curve", note)
+    if not source.has_probabilities:
+        score = describe_interval(source, k, "Balanced accuracy", scores)
+        return Card(f"{scores['Balanced accuracy']:.3f}", "balanced accuracy, the mean over the classes", score)
     y = source.y[source.rows]
     if 2 < len(source.classes) <= MOST_CURVED_CLASSES and len(np.unique(y)) == len(source.classes):
-        area = roc_auc_score(y, source.predict_proba(k), multi_class="ovr", labels=source.models[k].classes_)
+        area = find_mean_area(source.find_predicted(k))
         return Card(f"{area:.3f}", "area under the ROC curve, mean over the classes", chance)
     return Card(f"{scores['Log loss']:.3f}", "log loss", "0 is perfect; smaller is better")
 
@@ -154,19 +171,40 @@ def describe_interval(source: Source, k: int, name: str, scores: dict[str, float
     return f"95% interval {write_score(name, found.low)} to {write_score(name, found.high)}" if found else ""
 
 
+def find_mean_area(predicted: Predicted) -> float:
+    """The area under the ROC curve of each class against all others, in the mean."""
+    assert predicted.probabilities is not None
+    columns = zip(predicted.classes, predicted.probabilities.T, strict=True)
+    return float(np.mean([roc_auc_score(predicted.y == label, column) for label, column in columns]))
+
+
 def find_constant_error(source: Source) -> float:
-    """Root mean squared error of the mean of the training rows."""
+    """The typical error of the constant that is best on the training rows."""
+    y, error = source.y[source.rows], source.task.error
+    answer = find_constant(source)
     with ignore_overflow():
-        errors = source.y[source.rows] - source.y[source.train].mean()
-        return float(np.sqrt(np.mean(np.square(errors))))
+        found = replace(source.find_predicted(source.k), prediction=np.full(len(y), answer)).score(error, resamples=0)
+    return np.nan if found is None else found.value
+
+
+def name_constant(source: Source) -> str:
+    """What that constant is called."""
+    return source.task.constant.format(**source.find_predicted(source.k).parameters)
+
+
+def find_constant(source: Source) -> float:
+    """The number that is the best answer if it is always the same."""
+    y, parameters = source.y[source.train], source.find_predicted(source.k).parameters
+    if "quantile" in parameters:
+        return float(np.quantile(y, parameters["quantile"], method="inverted_cdf"))
+    return float(y.mean())
 
 
 def write_score(name: str, value: float) -> str:
     """A score: three decimals, or significant digits for errors in units of the target."""
     if not np.isfinite(value):
         return NO_NUMBER
-    in_units = "error" in name or name == "RMSE"
-    return write_number(value) if in_units else f"{value:.3f}".replace("-", "−")
+    return write_number(value) if SCORES[name].in_units else f"{value:.3f}".replace("-", "−")
 
 
 def list_score_texts(source: Source, k: int, scores: dict[str, float]) -> list[str]:

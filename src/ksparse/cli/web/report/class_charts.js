@@ -5,10 +5,11 @@ const quality = {};
 function makeClassCharts() {
   const target = find('quality');
   const count = data.classes.length;
-  if (count > 2) {
+  if (count > 2 || !chosen().curves) {
     quality.confusion = make('div', { class: 'block' });
     target.append(quality.confusion);
   }
+  if (!chosen().curves) return; // a model without probabilities
   const select = make('select', { id: 'positive', onchange: (event) => { view.positive = Number(event.target.value); showClassCharts(); } },
     ...chosen().curves.map((curve, place) => make('option', { value: place, text: className(place) })));
   view.positive = Math.min(view.positive, chosen().curves.length - 1);
@@ -37,6 +38,7 @@ function showClassCharts() {
     const names = data.classes.map((name) => shorten(name.text, 24));
     quality.confusion.replaceChildren(make('h3', { text: 'Confusion matrix' }), confusionTable(names, confusion));
   }
+  if (!curves) return;
   showDecisions(curves[view.positive]);
   showRoc(curves[view.positive]);
   showCalibration(curves[view.positive]);

@@ -44,7 +44,7 @@ function showNotes() {
     : `On the ${count} held-out rows, which this model has not seen.`;
   const rows = data.heldOut ? held : `On the ${count} rows the model was fitted to: on new rows it will be worse.`;
   const state = current();
-  const missing = !isNumber && !state.curves ? ' There are too many classes for the curves of every model: those of the chosen one are shown.' : '';
+  const missing = !isNumber && chosen().curves && !state.curves ? ' There are too many classes for the curves of every model: those of the chosen one are shown.' : '';
   const { rows: shown, total } = data.predictions;
   const part = shown.length < total ? ` Charts of single rows and the download have ${shown.length.toLocaleString('en')} of them, drawn at random.` : '';
   find('quality-note').textContent = rows + missing + part;
@@ -60,7 +60,7 @@ function makePredictionButton() {
     const table = rows.map((row, i) => (isNumber
       ? [row, truth[i], state.predictions[0][i]]
       : [row, cell(truth[i]), cell(state.predicted[i]), ...state.predictions.map((column) => column[i])]));
-    download(`predictions_k${state.k}.csv`, [['row', 'true', 'predicted', ...heads.map((name) => `probability_${name.text}`)], ...table]);
+    download(`predictions_k${state.k}.csv`, [['row', 'true', 'predicted', ...heads.slice(0, state.predictions.length).map((name) => `probability_${name.text}`)], ...table]);
   };
   find('prediction-buttons').append(make('button', { type: 'button', id: 'download-predictions', text: 'Download the predictions as CSV', onclick: save }));
 }

@@ -1,0 +1,144 @@
+"""The kinds of models that ``ksparse fit`` fits: their estimators, options, scores, and what their numbers mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .. import estimators, selection
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score as people see it: its name in `ksparse.inference.score_interval`, and how it is written."""
+
+    metric: str
+    #: Smaller is better.
+    is_loss: bool = False
+    #: In units of the target.
+    in_units: bool = False
+    #: From 0 to 1.
+    is_fraction: bool = False
+    #: It depends on which of two classes is which, and is not defined for more.
+    of_two_classes: bool = False
+    #: Of the positions of classes in their order.
+    of_positions: bool = False
+
+
+#: Scores by their names for people.
+SCORES = {
+    "Accuracy": Score("accuracy", is_fraction=True),
+    "Balanced accuracy": Score("balanced_accuracy", is_fraction=True),
+    "Log loss": Score("log_loss", is_loss=True),
+    "ROC AUC": Score("roc_auc", is_fraction=True, of_two_classes=True),
+    "Mean error in classes": Score("mean_absolute_error", is_loss=True, of_positions=True),
+    "R²": Score("r2"),
+    "D² (deviance)": Score("d2_poisson"),
+    "D² (gamma)": Score("d2_gamma"),
+    "D² (Tweedie)": Score("d2_tweedie"),
+    "D² (negative binomial)": Score("d2_negative_binomial"),
+    "D² (check loss)": Score("d2_pinball"),
+    "RMSE": Score("rmse", is_loss=True, in_units=True),
+    "Check loss": Score("pinball", is_loss=True, in_units=True),
+    "Median |error|": Score("median_absolute_error", is_loss=True, in_units=True),
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """A kind of model; the estimators that choose k have CV or IC after their name."""
+
+    name: str
+    model: str
+    estimator: str
+    #: Names of scores. For numbers, the first is the fraction that is explained, the second a typical error.
+    scores: tuple[str, ...]
+    #: Whether the target has classes, and whether these have an order.
+    has_classes: bool = False
+    has_order: bool = False
+    #: Options that are parameters of the estimator.
+    parameters: tuple[str, ...] = ()
+    #: What a coefficient is a change of, with the target in the place of {}; classes have words of their own.
+    effect: str = "predicted {}"
+    #: The smallest target that is possible, and whether that itself is.
+    least: float | None = None
+    allows_least: bool = True
+    #: What the number is called that is the best answer if it is always the same.
+    constant: str = "mean"
+
+    def find_class(self, suffix: str = "") -> type[Any]:
+        """The estimator, or the one with ``CV`` or ``IC``."""
+        return getattr(selection if suffix else estimators, self.estimator + suffix)
+
+    @property
+    def error(self) -> str:
+        """The name of the typical error of predicted numbers."""
+        return self.scores[1]
+
+    @property
+    def ratio(self) -> str:
+        """What the exponential of a coefficient is called; empty if it means nothing."""
+        return str(self.find_class().ratio_name).replace("_", " ").capitalize()
+
+
+OF_CLASSES = ("Accuracy", "Balanced accuracy", "Log loss", "ROC AUC")
+LOG_OF_MEAN = "logarithm of the expected {}"
+TASKS = {
+    task.name: task
+    for task in (
+        Task("classification", "Logistic regression", "SparseLogisticRegression", OF_CLASSES, has_classes=True),
+        Task("regression", "Least squares", "SparseLinearRegression", ("R²", "RMSE")),
+        Task(
+            "poisson",
+            "Poisson regression",
+            "SparsePoissonRegression",
+            ("D² (deviance)", "RMSE"),
+            effect=LOG_OF_MEAN,
+            least=0.0,
+        ),
+        Task(
+            "negative-binomial",
+            "Negative binomial regression",
+            "SparseNegativeBinomialRegression",
+            ("D² (negative binomial)", "RMSE"),
+            parameters=("dispersion",),
+            effect=LOG_OF_MEAN,
+            least=0.0,
+        ),
+        Task(
+            "gamma",
+            "Gamma regression",
+            "SparseGammaRegression",
+            ("D² (gamma)", "RMSE"),
+            effect=LOG_OF_MEAN,
+            least=0.0,
+            allows_least=False,
+        ),
+        Task(
+            "tweedie",
+            "Tweedie regression",
+            "SparseTweedieRegression",
+            ("D² (Tweedie)", "RMSE"),
+            parameters=("power",),
+            effect=LOG_OF_MEAN,
+            least=0.0,
+        ),
+        Task("huber", "Huber regression", "SparseHuberRegression", ("R²", "RMSE", "Median |error|")),
+        Task(
+            "quantile",
+            "Quantile regression",
+            "SparseQuantileRegression",
+            ("D² (check loss)", "Check loss"),
+            parameters=("quantile",),
+            effect="predicted {quantile:g}-quantile of {}",
+            constant="{quantile:g}-quantile",
+        ),
+        Task(
+            "svm",
+            "Support vector machine",
+            "SparseLinearSVC",
+            ("Accuracy", "Balanced accuracy", "ROC AUC"),
+            has_classes=True,
+        ),
+    )
+}
