@@ -69,7 +69,7 @@ FILES: dict[str, tuple[str, bytes, list[str], list[str]]] = {
     "--positive of numbers": ("a.csv", GOOD.encode(), ["--positive", "1"], ["--positive is for two classes"]),
     "--class-weight": ("a.csv", GOOD.encode(), ["--class-weight", "balanced"], ["--class-weight is for classes"]),
     "text target": ("a.csv", class_table().encode(), ["--task", "huber"], ["target 'outcome'", "classification"]),
-    "negative counts": ("a.csv", GOOD.encode(), ["--task", "poisson"], ["counts"]),
+    "negative counts": ("a.csv", GOOD.encode(), ["--task", "poisson"], ["--task poisson is for numbers at least 0"]),
     "short row": ("a.csv", "\n".join([*LINES[:20], "1,2,3", *LINES[20:]]).encode(), [], ["line 21", "3 cells", "6"]),
     "long row": ("a.csv", "\n".join([*LINES[:20], LINES[20] + ",7"]).encode(), [], ["line 21", "7 cells", "6"]),
     "short rows": (

@@ -19,8 +19,8 @@ from ksparse.cli.data import Data
 from ksparse.cli.errors import InputError
 from ksparse.cli.fitting import FittedModel, fit_model
 from ksparse.cli.settings import Settings
-from ksparse.cli.tasks import TASKS
 from ksparse.cli.target import Target
+from ksparse.cli.tasks import TASKS
 
 from .helpers import NAMES, accepted, numbers, response
 

@@ -172,7 +172,7 @@ def test_counts_and_grades_are_asked_about(tmp_path: Path, capsys: pytest.Captur
     out = fit(capsys, tmp_path / "a.csv", "grade", "--drop", "visits", "--k", "1", "--alpha", "0.01")
     assert "Task: classification (since the target has only 3 distinct integers" in out
     assert "The 3 integers from 2 to 4 are taken for classes without an order" in out
-    assert "--task poisson or --task regression uses their order" in out
+    assert "if they are grades, --task ordinal uses their order; if they are counts, --task poisson does" in out
 
 
 @pytest.mark.parametrize(
@@ -189,12 +189,12 @@ def test_ratings_of_which_one_is_rare_are_asked_about(least: int, classes: int, 
     last = least + classes - 1
     assert advice == (
         f"The {classes} integers from {least} to {last} are taken for numbers, since {last} is in 2 of 100 rows only:"
-        f" if they are classes, use --task classification{otherwise}",
+        f" if they are classes, use --task classification, or --task ordinal if these have an order{otherwise}",
     )
     common = np.arange(100.0) % classes + least
     task, _, _, advice = choose_task(Target.of_column("stars", pd.Series(common)), "auto")
     assert task.name == "classification"
-    assert advice[0].endswith("--task regression uses their order")
+    assert "if they are grades, --task ordinal uses their order" in advice[0]
     assert ("poisson" in advice[0]) == (least >= 0)
     few = Target.of_column("price", pd.Series([300, 250, 410, 270, 300, 380, 500, 450]))
     assert choose_task(few, "auto")[2:] == ("since the target has many distinct numbers; use --task to change this", ())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from scipy import stats
 from sklearn import metrics
 from sklearn.model_selection import KFold, RepeatedKFold, StratifiedKFold
@@ -65,6 +66,79 @@ def test_scores_are_those_of_scikit_learn(metric: str, expected: float) -> None:
     )
     assert wide.low < found.low
     assert wide.high > found.high
+
+
+AMOUNTS = MEANS * rng.gamma(2.0, 0.5, N)
+
+
+@pytest.mark.parametrize(
+    ("metric", "y", "options", "expected"),
+    [
+        ("d2_gamma", AMOUNTS, {}, metrics.d2_tweedie_score(AMOUNTS, MEANS, power=2)),
+        ("d2_tweedie", COUNTS, {"power": 1.7}, metrics.d2_tweedie_score(COUNTS, MEANS, power=1.7)),
+        ("d2_tweedie", COUNTS, {"power": 1.0}, metrics.d2_tweedie_score(COUNTS, MEANS, power=1)),
+        ("d2_negative_binomial", COUNTS, {"dispersion": 0.0}, metrics.d2_tweedie_score(COUNTS, MEANS, power=1)),
+        ("mean_absolute_error", COUNTS, {}, metrics.mean_absolute_error(COUNTS, MEANS)),
+        ("pinball", AMOUNTS, {"quantile": 0.8}, metrics.mean_pinball_loss(AMOUNTS, MEANS, alpha=0.8)),
+        ("d2_pinball", AMOUNTS[:51], {"quantile": 0.5}, metrics.d2_pinball_score(AMOUNTS[:51], MEANS[:51], alpha=0.5)),
+    ],
+)
+def test_scores_of_amounts_and_quantiles(metric: str, y: Any, options: dict[str, float], expected: float) -> None:
+    found = score_interval(metric, y, MEANS[: len(y)], **options)  # type: ignore[arg-type]
+    assert found.value == pytest.approx(expected)
+    assert found.low < found.value < found.high
+    point = score_interval(metric, y, MEANS[: len(y)], resamples=0, **options)  # type: ignore[arg-type]
+    assert point.value == found.value
+    assert np.isnan([point.low, point.high]).all()
+
+
+def test_negative_binomial_deviance_is_that_of_statsmodels() -> None:
+    family = sm.families.NegativeBinomial(alpha=0.7)
+    expected = 1.0 - family.deviance(COUNTS, MEANS) / family.deviance(COUNTS, np.full(N, COUNTS.mean()))
+    assert score_interval("d2_negative_binomial", COUNTS, MEANS, dispersion=0.7).value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("metric", ["d2_gamma", "d2_poisson", "d2_tweedie", "d2_negative_binomial", "d2_pinball"])
+def test_fractions_of_deviances_beside_a_constant(metric: str) -> None:
+    """1 minus the ratio of the mean losses of the model and of the constant of the training rows."""
+    y_train = AMOUNTS[:30]
+    found = compare_with_baseline(metric, AMOUNTS, MEANS, y_train=y_train, quantile=0.3)
+    answer = np.sort(y_train)[8] if metric == "d2_pinball" else y_train.mean()
+    assert found.answer == pytest.approx(answer)
+    constant = np.full(N, answer)
+    assert found.baseline == pytest.approx(
+        score_interval(metric, AMOUNTS, MEANS, quantile=0.3).value - found.difference
+    )
+    same = compare_with_baseline(metric, AMOUNTS, constant, y_train=y_train, quantile=0.3)
+    assert same.difference == pytest.approx(0.0, abs=1e-12)
+    pinball = compare_with_baseline("pinball", AMOUNTS, MEANS, y_train=y_train, quantile=0.3)
+    assert pinball.difference == pytest.approx(
+        metrics.mean_pinball_loss(AMOUNTS, np.full(N, np.sort(y_train)[8]), alpha=0.3) - pinball.score.value
+    )
+
+
+def test_rows_without_anything_to_explain() -> None:
+    """A resample of zeros only says nothing of the fraction that is explained; other resamples do."""
+    y = np.zeros(12)
+    y[3] = 4.0
+    found = score_interval("d2_poisson", y, np.where(y > 0, 3.0, 0.1))
+    assert np.isfinite([found.value, found.low, found.high]).all()
+    assert np.isnan(score_interval("d2_poisson", np.zeros(5), np.ones(5)).value)
+    with pytest.raises(ValueError, match="y must not be 0"):
+        score_interval("d2_gamma", [0.0, 1.0], [1.0, 1.0])
+    with pytest.raises(ValueError, match="must not be negative"):
+        score_interval("d2_tweedie", [-1.0, 1.0], [1.0, 1.0])
+    with pytest.raises(ValueError, match="quantile must be finite and between 0 and 1"):
+        score_interval("pinball", [0.0, 1.0], [1.0, 1.0], quantile=1.0)
+
+
+def test_scorers_by_name_are_used_in_repeated_folds() -> None:
+    y = response("linear")
+    scorers = {"mine": metrics.make_scorer(metrics.max_error, greater_is_better=False), "r2": "r2"}
+    found = repeat_cross_validation(SparseLinearRegression(k=3), X, y, scoring=scorers, repeats=1)
+    named = repeat_cross_validation(SparseLinearRegression(k=3), X, y, scoring=["neg_max_error", "r2"], repeats=1)
+    assert found.table.index.tolist() == ["mine", "r2"]
+    np.testing.assert_array_equal(found.table.to_numpy(), named.table.to_numpy())
 
 
 def test_delong_has_the_variance_of_the_u_statistic() -> None:

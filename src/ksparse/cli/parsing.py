@@ -188,7 +188,12 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
         metavar="P",
         help="with --task tweedie: the variance is proportional to this power of the mean, from 1 to 2 (default 1.5)",
     )
-    add("--quantile", type=QUANTILE, metavar="Q", help="with --task quantile: which one (default 0.5, the median)")
+    add(
+        "--quantile",
+        type=QUANTILE_LEVEL,
+        metavar="Q",
+        help="with --task quantile: which one (default 0.5: median)",
+    )
     add(
         "--dispersion",
         type=DISPERSION,
@@ -213,7 +218,7 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
 
 
 POWER = make_type(float, lambda power: 1 <= power <= 2, "a number from 1 (Poisson) to 2 (gamma)")
-QUANTILE = make_type(float, lambda level: 0 < level < 1, "a number between 0 and 1, such as 0.9")
+QUANTILE_LEVEL = make_type(float, lambda level: 0 < level < 1, "a number between 0 and 1, such as 0.9")
 DISPERSION = make_type(float, lambda value: 0 <= value < float("inf"), "a finite number ≥ 0")
 K = make_type(
     lambda text: None if text == "auto" else int(text),

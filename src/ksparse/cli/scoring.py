@@ -23,10 +23,10 @@ from ..inference import (
 )
 from .encoded_model import STEPS, EncodedModel, RefittedEncoder
 from .settings import FOLDS
-from .tasks import SCORES, Task
+from .tasks import SHOWN_SCORES, Task
 
 #: Bootstrap resamples of the rows that are scored.
-RESAMPLES = 2000
+SCORE_RESAMPLES = 2000
 #: The accuracy of the most frequent class.
 BASELINE = "Baseline accuracy (majority class)"
 #: With fewer test rows than this, their scores say little, and nested cross-validation is added.
@@ -82,17 +82,17 @@ class Predicted:
         """Whether all predictions are labels or finite numbers."""
         return bool(self.classes) or bool(np.isfinite(self.prediction).all())
 
-    def score(self, name: str, resamples: int = RESAMPLES) -> ScoreInterval | None:
+    def score(self, name: str, resamples: int = SCORE_RESAMPLES) -> ScoreInterval | None:
         """A score, by its name for people, with an interval unless `resamples` is 0; None where it is not defined."""
         if not self.is_finite:
             return None
         try:
-            return score_interval(SCORES[name].metric, **self._list_arguments(name), resamples=resamples)
+            return score_interval(SHOWN_SCORES[name].metric, **self._list_arguments(name), resamples=resamples)
         except ValueError:  # one class only, counts that are all zero
             return None
 
     def _list_arguments(self, name: str) -> dict[str, Any]:
-        if self.classes and SCORES[name].of_positions:
+        if self.classes and SHOWN_SCORES[name].of_positions:
             codes = {label: position for position, label in enumerate(self.classes)}
             y, prediction = ([codes[label] for label in part.tolist()] for part in (self.y, self.prediction))
             return {"y": y, "prediction": prediction}
@@ -124,7 +124,7 @@ class Predicted:
         if not self.is_finite:
             return None
         try:
-            return compare_with_baseline(SCORES[name].metric, **self._list_arguments(name), y_train=y_train)
+            return compare_with_baseline(SHOWN_SCORES[name].metric, **self._list_arguments(name), y_train=y_train)
         except ValueError:
             return None
 
@@ -166,7 +166,7 @@ class Scores:
         """The nested score of a name, with its interval."""
         if self.nested is None or name not in self.nested.table.index:
             return None
-        row, score = self.nested.table.loc[name], SCORES[name]
+        row, score = self.nested.table.loc[name], SHOWN_SCORES[name]
         sign = -1.0 if score.is_loss else 1.0
         low, high = sorted((sign * row["low"], sign * row["high"]))
         if score.is_loss or score.is_fraction:  # the interval of a mean of few scores may go beyond what is possible
@@ -185,13 +185,13 @@ class TaskScorer:
         found = Predicted.of_model(model, X, y, self.task).score(self.name, resamples=0)
         if found is None:
             raise ValueError(f"{self.name} is not defined")
-        return -found.value if SCORES[self.name].is_loss else found.value
+        return -found.value if SHOWN_SCORES[self.name].is_loss else found.value
 
 
 def list_score_names(task: Task, y: AnyArray) -> list[str]:
     """The names of the scores of a task."""
     two = task.has_classes and len(np.unique(y)) == 2
-    return [name for name in task.scores if two or not SCORES[name].of_two_classes]
+    return [name for name in task.scores if two or not SHOWN_SCORES[name].of_two_classes]
 
 
 def validate(model: EncodedModel, X: Any, y: AnyArray, task: Task, jobs: int | None) -> CrossValidatedScores | None:

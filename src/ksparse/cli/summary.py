@@ -16,7 +16,7 @@ from ..wording import cut_text, escape_control, quote
 from .fitting import FittedModel
 from .scoring import find_parameters
 from .settings import FOLDS, choose_resamples
-from .tasks import SCORES, Task
+from .tasks import SHOWN_SCORES, Task
 
 #: What is said of a rule after "cross-validation".
 RULE_NAMES = {
@@ -192,7 +192,7 @@ def describe_skill(fitted: FittedModel) -> str:
     if found is None:
         return ""
     answer = quote(found.answer) if fitted.task.has_classes else _describe_constant(fitted, found.answer)
-    name = next(name for name in fitted.task.scores if SCORES[name].metric == found.score.metric)
+    name = next(name for name in fitted.task.scores if SHOWN_SCORES[name].metric == found.score.metric)
     value, baseline = format_score(name, found.score.value), format_score(name, found.baseline)
     name = name.lower() if fitted.task.has_classes else name
     value = f"{name} {value}"
@@ -239,7 +239,7 @@ def format_score(name: str, value: float | None) -> str:
     """A score: three decimals, or significant digits for errors in units of the target."""
     if value is None or np.isnan(value):
         return "–"
-    if SCORES[name].in_units:
+    if SHOWN_SCORES[name].in_units:
         return _format(value)
     return f"{0.0 if abs(value) < 0.0005 else value:.3f}"
 

@@ -8,19 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from .._types import AnyArray, Array, IntArray, Mask
+from .._types import AnyArray, Array, Mask
 from ..limits import LARGEST
 from ..tables import KindOfColumn
 from ..tables.kinds import infer_kind, read_categories, read_values
 from .errors import InputError, quote, quote_list
+from .guessing import guess_task
 from .tasks import TASKS, Task
-
-#: Integers with at most this many distinct values are taken for classes,
-MAX_INTEGER_CLASSES = 10
-#: if each value occurs in at least this many rows; otherwise they are counts.
-ROWS_OF_A_CLASS = 5
-#: Whole numbers from 0 on are probably counts if their mean is below this.
-LARGEST_MEAN_COUNT = 50
 
 #: Usual names of the time until an event, and of what says whether the event came.
 TIMES = frozenset(["time", "week", "weeks", "days", "months", "futime", "survtime", "survival", "followup", "os_time"])
@@ -109,7 +103,7 @@ def choose_task(target: Target, option: str) -> tuple[Task, AnyArray, str, tuple
         )
     advice: tuple[str, ...] = ()
     if option == "auto":
-        name_of_task, reason, advice = _guess(target, numbers)
+        name_of_task, reason, advice = guess_task(target.values, numbers)
     else:
         name_of_task, reason = option, "set by --task"
     task = TASKS[name_of_task]
@@ -134,53 +128,6 @@ def _check_least(task: Task, target: Target, numbers: Array) -> None:
 
 def _list_first(target: Target) -> list[str]:
     return list(dict.fromkeys(target.values.tolist()))
-
-
-def _guess(target: Target, numbers: Array) -> tuple[str, str, tuple[str, ...]]:
-    distinct, counts = np.unique(numbers, return_counts=True)
-    whole = bool(np.all(distinct == np.round(distinct)))
-    few = len(distinct) <= MAX_INTEGER_CLASSES and counts.min() >= ROWS_OF_A_CLASS and whole
-    reasons = {
-        "is text": target.is_text,
-        "is true or false": target.values.dtype == bool,
-        f"has {len(distinct)} distinct values": len(distinct) <= 2,
-        f"has only {len(distinct)} distinct integers": few,
-    }
-    reason = next((reason for reason, holds in reasons.items() if holds), None)
-    ask = whole and not target.is_text and len(distinct) > 2
-    task = "classification"
-    advice = _advise(distinct, counts, float(numbers.mean()), classes=reason is not None) if ask else ""
-    if reason is None:
-        task, reason = "regression", "has many distinct numbers"
-        if _has_few_integers(distinct, counts):
-            reason = "has integers of which some are rare"
-    return task, f"since the target {reason}; use --task to change this", (advice,) if advice else ()
-
-
-def _has_few_integers(distinct: Array, counts: IntArray) -> bool:
-    """Whether few integers are repeated as those of classes or ratings are."""
-    enough = counts.sum() >= ROWS_OF_A_CLASS * len(distinct)
-    return bool(enough and len(distinct) <= MAX_INTEGER_CLASSES and np.all(distinct == np.round(distinct)))
-
-
-def _advise(distinct: Array, counts: IntArray, mean: float, *, classes: bool) -> str:
-    """What to do if integers are something else than what they are taken for; empty if nothing is likely."""
-    span, counted = f"{distinct[0]:g} to {distinct[-1]:g}", distinct[0] >= 0
-    if classes:
-        others = "counts or grades, --task poisson or" if counted else "grades,"
-        return (
-            f"The {len(distinct)} integers from {span} are taken for classes without an order: if they are {others}"
-            " --task regression uses their order"
-        )
-    if _has_few_integers(distinct, counts):
-        others = "; if they are counts, --task poisson" if counted else ""
-        return (
-            f"The {len(distinct)} integers from {span} are taken for numbers, since {distinct[counts.argmin()]:g} is in"
-            f" {counts.min()} of {counts.sum()} rows only: if they are classes, use --task classification{others}"
-        )
-    if counted and distinct[0] <= 1 and mean <= LARGEST_MEAN_COUNT:
-        return f"The target has whole numbers from {distinct[0]:g} on: if they are counts, use --task poisson"
-    return ""
 
 
 def _make_labels(target: Target, numbers: Array) -> AnyArray:

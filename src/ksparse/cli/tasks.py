@@ -9,7 +9,7 @@ from .. import estimators, selection
 
 
 @dataclass(frozen=True)
-class Score:
+class ShownScore:
     """A score as people see it: its name in `ksparse.inference.score_interval`, and how it is written."""
 
     metric: str
@@ -26,21 +26,21 @@ class Score:
 
 
 #: Scores by their names for people.
-SCORES = {
-    "Accuracy": Score("accuracy", is_fraction=True),
-    "Balanced accuracy": Score("balanced_accuracy", is_fraction=True),
-    "Log loss": Score("log_loss", is_loss=True),
-    "ROC AUC": Score("roc_auc", is_fraction=True, of_two_classes=True),
-    "Mean error in classes": Score("mean_absolute_error", is_loss=True, of_positions=True),
-    "R²": Score("r2"),
-    "D² (deviance)": Score("d2_poisson"),
-    "D² (gamma)": Score("d2_gamma"),
-    "D² (Tweedie)": Score("d2_tweedie"),
-    "D² (negative binomial)": Score("d2_negative_binomial"),
-    "D² (check loss)": Score("d2_pinball"),
-    "RMSE": Score("rmse", is_loss=True, in_units=True),
-    "Check loss": Score("pinball", is_loss=True, in_units=True),
-    "Median |error|": Score("median_absolute_error", is_loss=True, in_units=True),
+SHOWN_SCORES = {
+    "Accuracy": ShownScore("accuracy", is_fraction=True),
+    "Balanced accuracy": ShownScore("balanced_accuracy", is_fraction=True),
+    "Log loss": ShownScore("log_loss", is_loss=True),
+    "ROC AUC": ShownScore("roc_auc", is_fraction=True, of_two_classes=True),
+    "Mean error in classes": ShownScore("mean_absolute_error", is_loss=True, of_positions=True),
+    "R²": ShownScore("r2"),
+    "D² (deviance)": ShownScore("d2_poisson"),
+    "D² (gamma)": ShownScore("d2_gamma"),
+    "D² (Tweedie)": ShownScore("d2_tweedie"),
+    "D² (negative binomial)": ShownScore("d2_negative_binomial"),
+    "D² (check loss)": ShownScore("d2_pinball"),
+    "RMSE": ShownScore("rmse", is_loss=True, in_units=True),
+    "Check loss": ShownScore("pinball", is_loss=True, in_units=True),
+    "Median |error|": ShownScore("median_absolute_error", is_loss=True, in_units=True),
 }
 
 
@@ -81,12 +81,12 @@ class Task:
         return str(self.find_class().ratio_name).replace("_", " ").capitalize()
 
 
-OF_CLASSES = ("Accuracy", "Balanced accuracy", "Log loss", "ROC AUC")
+CLASS_SCORES = ("Accuracy", "Balanced accuracy", "Log loss", "ROC AUC")
 LOG_OF_MEAN = "logarithm of the expected {}"
 TASKS = {
     task.name: task
     for task in (
-        Task("classification", "Logistic regression", "SparseLogisticRegression", OF_CLASSES, has_classes=True),
+        Task("classification", "Logistic regression", "SparseLogisticRegression", CLASS_SCORES, has_classes=True),
         Task("regression", "Least squares", "SparseLinearRegression", ("R²", "RMSE")),
         Task(
             "poisson",

@@ -9,7 +9,7 @@ from scipy import stats
 
 from .._types import Array
 from ..objectives.losses import NegativeBinomialLoss, PoissonLoss, TweedieLoss
-from ..objectives.losses.log_link import LogLinkLoss
+from ..objectives.losses.log_link_loss import LogLinkLoss
 from .predictions import LEAST_PROBABILITY, Predictions, Scored
 
 __all__ = ["DEVIANCES", "NUMBER_SCORES", "compute_check_losses", "compute_deviances"]

@@ -12,7 +12,7 @@ from ..fitting import find_smaller_k
 from .inferred import compare_with_constant
 from .numbers import make_label, write_number, write_percent
 from .source import Source
-from .states import find_constant, find_constant_error, name_constant
+from .states import choose_constant, find_constant_error, name_constant
 
 #: Features that a sentence names.
 MOST_NAMED = 4
@@ -162,7 +162,7 @@ def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> t
         result += f"; {said}" if source.task.constant == "mean" else f", {fraction} less than that of the best constant"
     best = name_constant(source)
     more = [
-        f"Always answering the {best} of the training rows, {write_number(find_constant(source))}, would"
+        f"Always answering the {best} of the training rows, {write_number(choose_constant(source))}, would"
         f" {_name_error(source)} {write_number(constant)}."
     ]
     smaller = find_smaller(source)

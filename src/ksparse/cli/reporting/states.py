@@ -11,7 +11,7 @@ from ..._types import AnyArray, Array, IntArray
 from ...inference import Summary
 from ...inference.score_intervals import find_wilson_interval
 from ..scoring import Predicted
-from ..tasks import SCORES
+from ..tasks import SHOWN_SCORES
 from .curves import LEVEL, Curves, trace_curves
 from .feature_table import FeatureTable, tabulate_features
 from .inferred import FeatureWorth, find_score_interval, find_spreads, list_worth
@@ -181,7 +181,7 @@ def find_mean_area(predicted: Predicted) -> float:
 def find_constant_error(source: Source) -> float:
     """The typical error of the constant that is best on the training rows."""
     y, error = source.y[source.rows], source.task.error
-    answer = find_constant(source)
+    answer = choose_constant(source)
     with ignore_overflow():
         found = replace(source.find_predicted(source.k), prediction=np.full(len(y), answer)).score(error, resamples=0)
     return np.nan if found is None else found.value
@@ -192,7 +192,7 @@ def name_constant(source: Source) -> str:
     return source.task.constant.format(**source.find_predicted(source.k).parameters)
 
 
-def find_constant(source: Source) -> float:
+def choose_constant(source: Source) -> float:
     """The number that is the best answer if it is always the same."""
     y, parameters = source.y[source.train], source.find_predicted(source.k).parameters
     if "quantile" in parameters:
@@ -204,7 +204,7 @@ def write_score(name: str, value: float) -> str:
     """A score: three decimals, or significant digits for errors in units of the target."""
     if not np.isfinite(value):
         return NO_NUMBER
-    return write_number(value) if SCORES[name].in_units else f"{value:.3f}".replace("-", "−")
+    return write_number(value) if SHOWN_SCORES[name].in_units else f"{value:.3f}".replace("-", "−")
 
 
 def list_score_texts(source: Source, k: int, scores: dict[str, float]) -> list[str]:

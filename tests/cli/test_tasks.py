@@ -1,0 +1,185 @@
+"""Every task of ``ksparse fit``: what is fitted, scored, said, written and refused."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import metrics
+
+from ksparse import load
+from ksparse._types import Array
+from ksparse.cli.target import Target, choose_task
+from ksparse.cli.tasks import SHOWN_SCORES, TASKS
+from ksparse.inference.score_intervals import SCORES as KNOWN_SCORES
+from tests.estimators.models import MARGINS, NAMES, X
+from tests.problems import responses
+
+from .helpers import accepted, refused
+from .pages import read_data
+
+#: pandas, which comes without types.
+pd: Any = import_module("pandas")
+
+#: The kind of responses of each task, and options.
+CASES: dict[str, tuple[str, list[str]]] = {
+    "gamma": ("gamma", []),
+    "tweedie": ("tweedie", ["--power", "1.7"]),
+    "negative-binomial": ("negative binomial", []),
+    "quantile": ("least squares", ["--quantile", "0.8"]),
+    "svm": ("hinge", []),
+    "huber": ("huber", []),
+}
+#: The first score of each task, of the true and the predicted values.
+TRUTH: dict[str, Any] = {
+    "gamma": lambda y, m: metrics.d2_tweedie_score(y, m, power=2),
+    "tweedie": lambda y, m: metrics.d2_tweedie_score(y, m, power=1.7),
+    "quantile": lambda y, m: (
+        1
+        - metrics.mean_pinball_loss(y, m, alpha=0.8)
+        / metrics.mean_pinball_loss(y, np.full(len(y), np.quantile(y, 0.8, method="inverted_cdf")), alpha=0.8)
+    ),
+    "svm": metrics.accuracy_score,
+    "huber": metrics.r2_score,
+}
+
+
+def write(path: Path, y: Any, name: str = "y") -> Path:
+    pd.DataFrame(X, columns=NAMES).assign(**{name: y}).to_csv(path, index=False)
+    return path
+
+
+def read_score(out: str, name: str) -> float:
+    """The score of the test rows."""
+    found = re.search(rf"^{re.escape(name)} +\S+ +(\S+)", out, flags=re.M)
+    assert found
+    return float(found[1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", CASES)
+def test_a_fit_from_the_file_to_the_page(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kind, options = CASES[task]
+    data, folder = write(tmp_path / "a.csv", responses(kind, MARGINS)), tmp_path / "out"
+    options = [*options, "--ks", "2,3", "--resamples", "5", "--no-nested"]
+    out = accepted(capsys, "fit", data, "--target", "y", "--task", task, *options, "--out", folder)
+    assert f"Task: {task} (set by --task)" in out
+    assert f"{TASKS[task].model} of 'y' with" in out
+    written = pd.read_csv(folder / "predictions.csv")
+    assert list(written.columns) == ["row", "y", "prediction"]
+    if task in TRUTH:
+        expected = TRUTH[task](written["y"], written["prediction"])
+        assert read_score(out, TASKS[task].scores[0]) == pytest.approx(expected, abs=6e-4)
+    page = read_data((folder / "report.html").read_text())
+    assert page["task"] == task
+    state = page["states"][page["chosen"]]
+    assert len(state["cards"]) == 4
+    assert state["scores"][TASKS[task].scores[0]] == pytest.approx(read_score(out, TASKS[task].scores[0]), abs=6e-4)
+    names = [label["text"] for label in page["classes"]]
+    truth = written["y"].tolist() if task != "svm" else [names.index(label) for label in written["y"]]
+    assert page["predictions"]["truth"] == pytest.approx(truth, rel=1e-5)
+    again = accepted(capsys, "predict", folder, data).splitlines()
+    model: Any = load(folder)
+    predicted = model.predict(pd.read_csv(data))
+    assert again[0] == "prediction"
+    if task == "svm":
+        assert again[1:] == predicted.tolist()
+    else:
+        np.testing.assert_allclose(np.array(again[1:], dtype=float), predicted, rtol=1e-8)
+
+
+def test_parameters_reach_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counts = write(tmp_path / "a.csv", responses("negative binomial", MARGINS))
+    start: list[str | Path] = [
+        "fit",
+        counts,
+        "--target",
+        "y",
+        "--k",
+        "2",
+        "--alpha",
+        "0",
+        "--test",
+        "0",
+        "--resamples",
+        "0",
+    ]
+    for task, option, value, attribute in (
+        ("tweedie", "--power", 1.2, "power"),
+        ("quantile", "--quantile", 0.7, "quantile"),
+        ("negative-binomial", "--dispersion", 0.3, "dispersion_"),
+    ):
+        accepted(capsys, *start, "--task", task, option, str(value), "--out", tmp_path / task)
+        model: Any = load(tmp_path / task)
+        assert getattr(model[-1], attribute) == value
+        message = refused(capsys, *start, "--task", "poisson", option, str(value))
+        assert f"{option} is for --task {task}, but the task is poisson" in message
+
+
+@pytest.mark.parametrize(
+    ("option", "values"), {"power": "0.5 2.5 x", "quantile": "0 1 -1", "dispersion": "-1 inf"}.items()
+)
+def test_impossible_parameters(option: str, values: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for value in values.split():
+        with pytest.raises(SystemExit, match="2"):
+            accepted(capsys, "fit", "diabetes", f"--{option}={value}")
+        assert f"argument --{option}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("task", "wrong", "need"),
+    [
+        ("gamma", 0.0, "for numbers greater than 0"),
+        ("tweedie", -1.0, "for numbers at least 0"),
+        ("poisson", -2.0, "for numbers at least 0"),
+        ("negative-binomial", -2.0, "for numbers at least 0"),
+    ],
+)
+def test_targets_that_a_task_does_not_take(
+    task: str, wrong: float, need: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    y = np.abs(MARGINS) + 1.0
+    y[[3, 7]] = wrong
+    message = refused(capsys, "fit", write(tmp_path / "a.csv", y), "--target", "y", "--task", task)
+    assert f"--task {task} is {need}, but the target 'y' has {wrong:g}, and 2 of 80 rows have such values" in message
+    text = write(tmp_path / "b.csv", ["low", "high"] * 40)
+    assert f"--task {task} is for numbers, but the target 'y' has text" in refused(
+        capsys, "fit", text, "--target", "y", "--task", task
+    )
+
+
+def advise(values: Any) -> str:
+    """The advice on a target; empty if there is none."""
+    return " ".join(choose_task(Target.of_column("y", pd.Series(values)), "auto")[3])
+
+
+def test_distributions_suggest_tasks() -> None:
+    rng = np.random.default_rng(0)
+    amounts: Array = rng.lognormal(3.0, 1.0, 200)
+    assert "use --task gamma" in advise(amounts)
+    assert advise(amounts + 500) == ""  # positive, but not by its nature
+    assert advise(rng.normal(100.0, 10.0, 200)) == ""
+    claims = amounts * (rng.uniform(size=200) < 0.7)
+    assert f"0 in {100 * np.mean(claims == 0):.0f} % of the rows" in advise(claims)
+    assert "use --task tweedie" in advise(claims)
+    assert advise(amounts - 20) == ""
+    assert advise(amounts[:20]) == ""
+    visits = rng.poisson(4.0 * rng.gamma(0.5, 2.0, 300))
+    said = advise(visits)
+    assert "use --task poisson, or --task negative-binomial" in said
+    assert f"their variance is {visits.var() / visits.mean():.0f} times their mean" in said
+    assert "negative-binomial" not in advise(rng.poisson(4.0, 300))
+
+
+def test_the_table_of_tasks_is_complete() -> None:
+    for task in TASKS.values():
+        for suffix in ("", "CV", "IC"):
+            assert task.find_class(suffix).__name__ == task.estimator + suffix
+        assert set(task.scores) <= set(SHOWN_SCORES)
+        parameters = task.find_class()().get_params()
+        assert set(task.parameters) <= set(parameters)
+    assert {score.metric for score in SHOWN_SCORES.values()} <= set(KNOWN_SCORES)
