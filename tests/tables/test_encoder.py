@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import ksparse
-from ksparse import SparseLinearRegression, SparseLogisticRegression, TableEncoder
-from ksparse.tables import find_columns_of, find_encoding
+from ksparse import SparseLinearRegression, SparseLinearRegressionCV, SparseLogisticRegression, TableEncoder
+from ksparse.persistence import dumps, loads
+from ksparse.tables import UnknownCategoryWarning, find_columns_of, find_encoding
 
 
 def make_table(rows: int = 60, seed: int = 0) -> pd.DataFrame:
@@ -82,8 +85,52 @@ def test_new_values_are_other_or_none_of_the_known_ones() -> None:
     new = pd.DataFrame({"x": ["new", "a", "c"], "y": ["new", "v", "u"]})
     encoder = TableEncoder().fit(fitted)
     assert encoder.get_feature_names_out().tolist() == ["x=b", "x=(other)", "y=v"]
-    np.testing.assert_array_equal(encoder.transform(new), [[0, 1, 0], [0, 0, 1], [0, 1, 0]])
+    said = r"'x' in 1 of 3 rows \(taken as \"\(other\)\"\), 'y' in 1 of 3 rows \(taken as none of the known values\)"
+    with pytest.warns(UnknownCategoryWarning, match=said):
+        encoded = encoder.transform(new)
+    np.testing.assert_array_equal(encoded, [[0, 1, 0], [0, 0, 1], [0, 1, 0]])
     assert {name: rows.tolist() for name, rows in encoder.find_unreadable(new).items()} == {"y": [True, False, False]}
+    unknown = {"x": [True, False, False], "y": [True, False, False]}  # c was rare, but is known
+    assert {name: rows.tolist() for name, rows in encoder.find_unknown(new).items()} == unknown
+
+
+def test_new_values_are_no_news_where_many_rows_have_their_own() -> None:
+    """As many as one may expect are "(other)" without a word; more are not, and few rows are always told."""
+    towns = ["a"] * 90 + [f"village {j}" for j in range(10)]
+    encoder = TableEncoder(keep=["town"]).fit(pd.DataFrame({"town": towns, "x": np.arange(100.0) ** 2}))
+    assert encoder.features_["town"].novelty == 0.1
+
+    def make_rows(known: int, new: int) -> pd.DataFrame:
+        return pd.DataFrame({"town": ["a"] * known + [f"new {j}" for j in range(new)], "x": 1.0})
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(make_rows(90, 12))
+        encoder.transform(make_rows(90, 0))
+    for known, new in ((70, 30), (4, 1)):
+        with pytest.warns(UnknownCategoryWarning, match=f"'town' in {new} of {known + new} rows"):
+            encoder.transform(make_rows(known, new))
+
+
+def test_cross_validation_is_quiet_about_rare_values() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"town": [f"town {j}" for j in rng.geometric(0.08, 300)], "x": rng.normal(size=300)})
+    y = table["x"] + (table["town"] == "1") + rng.normal(size=300)
+    for model in (SparseLinearRegressionCV(ks=[1, 2], feature_groups="columns"), SparseLinearRegression(k=1)):
+        pipeline = make_pipeline(TableEncoder(), model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            cross_val_score(pipeline, table, y, cv=KFold(10, shuffle=True, random_state=0))
+    with pytest.warns(UnknownCategoryWarning):
+        pipeline.fit(table, y).predict(pd.DataFrame({"town": ["elsewhere"], "x": 0.0}))
+
+
+def test_more_rare_values_than_are_remembered() -> None:
+    table = pd.DataFrame({"code": [f"c{j}" for j in range(1100)] * 2 + ["a"] * 100, "x": np.arange(2300.0) ** 2})
+    encoder = TableEncoder(min_frequency=5, keep=["code"]).fit(table)
+    assert encoder.features_["code"].has_other
+    assert encoder.features_["code"].rare == ()
+    assert encoder.find_unknown(pd.DataFrame({"code": ["new"], "x": 0.0})) == {}
 
 
 def test_codes_are_the_same_as_text_and_as_numbers() -> None:
@@ -193,25 +240,38 @@ def test_bad_parameters(options: dict[str, Any], message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "message"),
+    ("columns", "names"),
     [
-        ({"age": [1.0, None], "age is missing": [0, 1]}, "'age', 'age is missing' .* name, 'age is missing'; rename"),
-        ({"a=x": [1, 2], "a": ["x", "y"]}, "'a', 'a=x' would become features of the same name, 'a=x'; rename one"),
-        ({"a": ["x=y", "z"], "a=x": ["y", "z"]}, "'a', 'a=x' would become"),
-        ({"a": ["(other)", "x"]}, r"values of 'a' would become .* name, 'a=\(other\)'"),
+        ({"age": [1.0, None], "age is missing": [0, 1]}, ["age", "age is missing (2)", "age is missing"]),
+        ({"a=x": [1, 2], "a": ["x", "y"]}, ["a=x", "a=x (2)"]),
+        ({"a": ["x=y", "z"], "a=x": ["y", "z"]}, ["a=x=y", "a=x=y (2)"]),
+        ({"a": ["(other)", "x"]}, ["a=(other)", "a=(other) (2)"]),
+        ({"a": ["x", "z"], "a=x": [4, 2], "a=x (2)": [3, 1]}, ["a=x (3)", "a=x", "a=x (2)"]),
     ],
 )
-def test_features_of_the_same_name(columns: dict[str, list[Any]], message: str) -> None:
-    """They would be taken for one another: the message names both columns."""
+def test_features_of_the_same_name(columns: dict[str, list[Any]], names: list[str]) -> None:
+    """Columns keep their names, and other features get a number."""
     table = pd.DataFrame({name: cells * 12 for name, cells in columns.items()})
     table["b"] = np.arange(24) % 7
     # The second value is the most frequent, to which others are compared.
     table = pd.concat([table, table[table.index % 2 == 1]], ignore_index=True)
     if len(columns) == 1:
         table.loc[len(table)] = ["rare", 0]
-    for y in (None, table["b"]):
-        with pytest.raises(ValueError, match=message):
-            TableEncoder().fit(table, y)
+    encoder = TableEncoder(indicators=True, keep=list(columns)).fit(table)
+    made = encoder.get_feature_names_out().tolist()
+    assert made == [*names, "b"]
+    encoded = encoder.transform(table)
+    columns_of = dict(zip(made, encoder.feature_columns_.tolist(), strict=True))
+    for name in columns:
+        if name in made:
+            assert columns_of[name] == name
+            known = table[name].notna()
+            np.testing.assert_array_equal(encoded[name][known], table[name][known])
+    if "age" in columns:
+        np.testing.assert_array_equal(encoded["age is missing (2)"], table["age"].isna())
+    model = make_pipeline(encoder, SparseLinearRegression(k=1, feature_groups="columns")).fit(table, table["b"])
+    loaded = loads(dumps(model))
+    np.testing.assert_array_equal(loaded.predict(table), model.predict(table))
 
 
 def test_columns_that_become_no_feature_are_left_out() -> None:

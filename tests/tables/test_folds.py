@@ -74,29 +74,40 @@ def test_held_out_rows_do_not_change_the_features_of_others() -> None:
     for frame in (table, seen):
         encoder = TableEncoder(drop=[]).fit(frame, y).refit(frame.iloc[train], y[train])
         results.append(encoder.transform(frame.iloc[train]))
-    # A town that is frequent only in all rows has a feature, which is zero in the others.
-    assert (results[1].pop("town=elsewhere") == 0).all()
     pd.testing.assert_frame_equal(results[0], results[1])
 
 
-def test_parts_have_the_categories_of_all_rows() -> None:
-    """Values that are rare in a part keep their feature, so that the scored model has the features of the reported."""
+def test_categories_of_parts_are_those_of_their_rows() -> None:
+    """Values are frequent in as large a fraction of a part as of all rows; a column keeps a feature in any part."""
     town = np.array(["a", "b", "b", "c", "c", "d"] * 7)
     table = pd.DataFrame({"town": town, "x": np.arange(42.0) ** 2})
-    table.loc[[5, 11], "town"] = "rare"
-    whole = TableEncoder(max_categories=4).fit(table)
-    assert whole.get_feature_names_out().tolist() == ["town=a", "town=c", "town=(other)", "x"]
-    for rows in (np.arange(9), np.flatnonzero(town == "c")):
-        part = whole.refit(table.iloc[rows])
-        encoded = part.transform(table)
-        reference = table["town"].iloc[rows].mode()[0]
-        expected = {f"town={value}": table["town"] == value for value in "abc" if value != reference}
-        expected |= {"town=(other)": ~table["town"].isin(["a", "b", "c"]), "x": table["x"]}
-        pd.testing.assert_frame_equal(encoded, pd.DataFrame(expected).astype(float))
-        again = part.refit(table).transform(table)
-        pd.testing.assert_frame_equal(again, whole.transform(table))
+    whole = TableEncoder(min_frequency=6).fit(table)
+    assert whole.features_["town"].categories == ("a", "c", "d")
+    without_d, only_c = np.flatnonzero(town != "d")[:18].tolist(), np.flatnonzero(town == "c")
+    # Of 21 and of 20 rows, a value is frequent if it is in 3 of them.
+    parts = [(np.arange(21), {"a", "b", "c", "d"}, False), ([*without_d, 5, 11], {"a", "b", "c"}, True)]
+    for rows, frequent, has_other in parts:
+        part, alone = whole.refit(table.iloc[rows]), TableEncoder(min_frequency=3).fit(table.iloc[rows])
+        made = part.features_["town"]
+        assert {made.reference, *made.categories} == frequent
+        assert made.has_other == has_other
+        pd.testing.assert_frame_equal(part.transform(table), alone.transform(table))
+        pd.testing.assert_frame_equal(part.refit(table).transform(table), whole.transform(table))
+    constant = whole.refit(table.iloc[only_c])
+    assert constant.get_feature_names_out().tolist() == ["town=(other)", "x"]
     model = SparseLinearRegressionCV(ks=[0, 1, 2], cv=KFold(6), feature_groups="columns")
     assert np.isfinite(make_pipeline(whole, model).fit(table, table["x"])[-1].grid_scores_).all()
+
+
+def test_a_column_without_frequent_values_keeps_a_feature() -> None:
+    """In a part where each value is rare, all but the first of the most frequent are "(other)"."""
+    table = pd.DataFrame({"town": list("abcdefgh") * 5 + list("aabb"), "x": np.arange(44.0) ** 2})
+    whole = TableEncoder(min_frequency=6).fit(table)
+    assert whole.get_feature_names_out().tolist() == ["town=b", "town=(other)", "x"]
+    rows = table.iloc[8:16]
+    encoded = whole.refit(rows).transform(rows)
+    assert encoded.columns.tolist() == ["town=(other)", "x"]
+    np.testing.assert_array_equal(encoded["town=(other)"], rows["town"] != "a")
 
 
 def test_columns_that_vary_in_some_folds_only() -> None:

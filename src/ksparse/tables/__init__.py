@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .features import ColumnFeatures
     from .giveaways import Giveaway, find_giveaways
     from .kinds import ColumnKind, KindOfColumn
+    from .unknown import UnknownCategoryWarning
     from .unused import NoColumnError, UnusedColumn
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "KindOfColumn",
     "NoColumnError",
     "TableEncoder",
+    "UnknownCategoryWarning",
     "UnusedColumn",
     "describe_encoding",
     "find_columns_of",
@@ -42,6 +44,7 @@ __getattr__ = import_when_used(
         "KindOfColumn": ".kinds",
         "NoColumnError": ".unused",
         "TableEncoder": ".encoder",
+        "UnknownCategoryWarning": ".unknown",
         "UnusedColumn": ".unused",
         "describe_encoding": ".describing",
         "find_columns_of": ".encoding",

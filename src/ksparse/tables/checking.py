@@ -51,6 +51,8 @@ def check_encoder(encoder: TableEncoder) -> None:
     _require(bool(np.isfinite(medians).all()), "its medians are not finite")
     for name, column in features.items():
         _check_column(name, column)
+    rows: Any = getattr(encoder, "_n_rows", None)
+    _require(type(rows) is int and rows > 0, "it does not say how many rows it has seen")
     unused = getattr(encoder, "unused_", None)
     _require(isinstance(unused, list) and all(map(_is_unused_column, unused)), "its unused_ are no columns")
     _require(isinstance(getattr(encoder, "_named", None), bool), "it does not say whether its columns have names")
@@ -70,6 +72,9 @@ def _check_column(name: str, column: Any) -> None:
     _require(texts, f"{about}have no text as categories")
     known = [*column.categories, *([] if column.reference is None else [column.reference])]
     _require(_is_text(*known) and len(set(known)) == len(known), f"{about}have a category twice")
+    remembered = isinstance(column.rare, tuple) and _is_text(*column.rare)
+    _require(remembered and not set(column.rare) & set(known), f"{about}have rare values that are no text, or not rare")
+    _require(type(column.novelty) is float and 0 <= column.novelty <= 1, f"{about}have no fraction of new values")
     parts = isinstance(column.parts, tuple) and set(column.parts) <= DATE_PARTS.keys()
     _require(parts and len(set(column.parts)) == len(column.parts), f"{about}have parts that dates have not")
     counts = {KindOfColumn.CATEGORY: 0, KindOfColumn.DATE: len(column.parts)}

@@ -10,32 +10,30 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
-from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import AnyArray, Array
-from ..limits import LARGEST
-from ..wording import MOST_NAMES, quote, quote_list
+from ..wording import quote, quote_list
 from .encoding import ATTRIBUTE, EncodedColumns, Encoding
 from .features import (
+    OTHER,
     ColumnFeatures,
-    check_feature_names,
+    distinguish,
     encode_column,
     find_without_features,
     fit_features,
     is_predictive,
-    refit_categories,
+    keep_a_feature,
 )
-from .kinds import ColumnKind, KindOfColumn, clean_text, infer_kind, read_number_columns
+from .input_tables import NUMBERS, as_table, check_size, find_complete_numbers, infer_kinds
+from .kinds import ColumnKind, KindOfColumn, clean_text, read_number_columns
+from .unknown import warn_of_unknown
 from .unused import NoColumnError, UnusedColumn, find_unused
 
 __all__ = ["TableEncoder"]
 
 E = TypeVar("E", bound="TableEncoder")
-#: The kind of a column of numbers that are no text.
-NUMBERS = ColumnKind(KindOfColumn.NUMBER)
 
 
 @dataclass(eq=False, repr=False)
@@ -52,8 +50,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     All features of a column have this column as their group: with ``feature_groups="columns"``, estimators select or
     leave out whole columns, so that k counts the columns of the table. Estimators that choose k by cross-validation
-    find the medians, indicators and references again for the training part of each fold (see `refit`), if they are
+    find the medians, indicators and categories again for the training part of each fold (see `refit`), if they are
     given what `fit_transform` or `transform` returns, as a pipeline does.
+
+    The names of features are distinct: one that another column or feature has gets a number, as "age is missing (2)".
 
     Parameters
     ----------
@@ -135,13 +135,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         table = self._check_table(X, reset=True)
         self._check_parameters(table)
-        kinds = _infer_kinds(table)
+        kinds = infer_kinds(table)
         self.unused_ = self._find_unused(table, kinds)
         unused = {column.name for column in self.unused_}
         used = [name for name in table.columns if name not in unused]
         self.features_: dict[str, ColumnFeatures] = {}
         # Most columns of wide tables are numbers, which need no word in a saved model.
         self._kinds = {name: kinds[name] for name in used if kinds[name] != NUMBERS}
+        self._n_rows = len(table)
         self._fit_columns(table, used, y)
         without = find_without_features(self.features_, self.min_frequency)
         if without:
@@ -149,15 +150,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._leave_out(without.keys())
         if not len(self.columns_):
             raise NoColumnError(self.unused_)
-        check_feature_names(self.columns_.tolist(), self.features_, indicators=self.indicators is not False)
         return self
 
     def refit(self: E, X: Any, y: Any = None) -> E:
-        """An encoder that uses the same columns in the same way, with the medians of other rows.
+        """An encoder that uses the same columns in the same way, with the medians and categories of other rows.
 
-        Of these rows are the medians, the parts of dates, which value of a category is the one to which others are
-        compared, and for which columns there are indicators of missing values. Which columns are used, what they hold,
-        and which values of a category are frequent stay as they are: this depends on X only, not on y.
+        Of these rows are the medians, the parts of dates, which values of a category are frequent, which one is the one
+        to which others are compared, and for which columns there are indicators of missing values. A value is frequent
+        in a part of the rows if it occurs in the same fraction of them as `min_frequency` is of the fitted ones. Only
+        which columns are used and what they hold stays as it is, which depends on X only, not on y; so a column has a
+        feature at least, whatever the rows: if no value is frequent, all but the most frequent one are "(other)".
         """
         check_is_fitted(self)
         encoder = copy.copy(self)
@@ -165,11 +167,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return encoder._fit_columns(table, self.columns_.tolist(), y)
 
     def _fit_columns(self: E, table: pd.DataFrame, used: list[str], y: Any) -> E:
-        plain = set(_find_complete_numbers(table[used])) - self.features_.keys()
+        plain = set(find_complete_numbers(table[used])) - self.features_.keys()
+        frequency = max(1, -(-self.min_frequency * len(table) // self._n_rows))  # of the rows as of the fitted ones
         self.columns_: AnyArray = np.array(used, dtype=object)
         self.medians_: Array = np.median(read_number_columns(table[[name for name in used if name in plain]]), axis=0)
         self.features_ = {
-            name: self._fit_column(table[name], self._kinds.get(name, NUMBERS), y) for name in used if name not in plain
+            name: self._fit_column(table[name], self._kinds.get(name, NUMBERS), y, frequency)
+            for name in used
+            if name not in plain
         }
         self.needed_columns_ = used
         return self
@@ -185,12 +190,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The column of the table for each feature."""
         return np.array([name for name, made in self._list_features() for _ in made], dtype=object)
 
-    def _fit_column(self, cells: pd.Series, kind: ColumnKind, y: Any) -> ColumnFeatures:
-        name, is_category = str(cells.name), kind.kind is KindOfColumn.CATEGORY
-        if is_category and name in self.features_:
-            return refit_categories(self.features_[name], cells)
-        features = fit_features(name, cells, kind, self.max_categories, self.min_frequency)
-        if is_category or not features.indicator:
+    def _fit_column(self, cells: pd.Series, kind: ColumnKind, y: Any, frequency: int) -> ColumnFeatures:
+        name = str(cells.name)
+        features = fit_features(name, cells, kind, self.max_categories, frequency)
+        if kind.kind is KindOfColumn.CATEGORY:
+            before = self.features_.get(name)
+            return features if before is None or before.reference == OTHER else keep_a_feature(features, cells)
+        if not features.indicator:
             return features
         predicts = self.indicators is True
         if self.indicators == "auto" and y is not None:
@@ -199,8 +205,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _list_features(self) -> list[tuple[str, list[str]]]:
         """Each column with the names of its features; complete numbers are their own feature."""
-        encoded = self.features_
-        return [(name, encoded[name].names if name in encoded else [name]) for name in self.columns_.tolist()]
+        names = distinguish(self.columns_.tolist(), self.features_)
+        return list(names.items())
 
     def transform(self, X: Any) -> pd.DataFrame:
         """The features of a table.
@@ -215,9 +221,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         DataFrame of shape (n_samples, n_features_out)
             Finite numbers. A category that `fit` has not seen is "(other)" if there is such, otherwise none of the
             known ones; missing numbers are the median, also where no fitted row lacked one (`find_unreadable` tells).
+
+        Warns
+        -----
+        UnknownCategoryWarning
+            If there are such categories, in more rows than the fitted ones let expect: see `find_unknown`.
         """
         check_is_fitted(self)
         table = self._check_table(X, reset=False)
+        warn_of_unknown([self.features_[name] for name in self.needed_columns_ if name in self.features_], table)
+        return self._encode(table)
+
+    def _encode(self, table: pd.DataFrame) -> pd.DataFrame:
         columns = self.feature_columns_
         values = np.zeros((len(table), len(columns)), order="F")
         present, start, plain = set(table.columns), 0, dict[str, int]()
@@ -235,7 +250,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             numbers = read_number_columns(table[known])
             places = [plain[name] for name in known]
             values[:, places] = np.where(np.isnan(numbers), values[:, places], numbers)
-        _check_size(values, columns)
+        check_size(values, columns)
         names = self.get_feature_names_out()
         frame = pd.DataFrame(values, index=table.index, columns=names, copy=False)
         frame.attrs[ATTRIBUTE] = EncodedColumns(
@@ -254,6 +269,29 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         table = self._check_table(X, reset=False)
         masks = {name: self._get_features(name).find_unreadable(table[name]) for name in self.needed_columns_}
+        return {name: mask for name, mask in masks.items() if mask.any()}
+
+    def find_unknown(self, X: Any) -> dict[str, AnyArray]:
+        """Rows with a category that no fitted row had, for each needed column.
+
+        Where more than 1000 values are rare, they are not remembered, and no category is called unknown.
+
+        Returns
+        -------
+        dict of str to ndarray of bool
+            A mask of the rows for each column that has such.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from ksparse import TableEncoder
+        >>> encoder = TableEncoder(min_frequency=1).fit(pd.DataFrame({"town": ["Ulm", "Bonn", "Ulm"]}))
+        >>> encoder.find_unknown(pd.DataFrame({"town": ["Bonn", "Kiel"]}))
+        {'town': array([False,  True])}
+        """
+        check_is_fitted(self)
+        table = self._check_table(X, reset=False)
+        masks = {name: self._get_features(name).find_unknown(table[name]) for name in self.needed_columns_}
         return {name: mask for name, mask in masks.items() if mask.any()}
 
     @property
@@ -318,7 +356,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f'indicators must be "auto", True or False, got {self.indicators!r}')
 
     def _check_table(self, X: Any, *, reset: bool) -> pd.DataFrame:
-        table, named = _make_table(X)
+        table, named = as_table(X)
         if reset:
             self._named = named
             self.n_features_in_ = table.shape[1]
@@ -348,55 +386,3 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _make_table(X: Any) -> tuple[pd.DataFrame, bool]:
-    """X as a data frame with names of text, and whether it came with names."""
-    if sparse.issparse(X):
-        raise TypeError("a sparse matrix has numbers only, which need no encoder; pass it to the estimator itself")
-    if hasattr(X, "to_pandas"):
-        X = X.to_pandas()
-    if isinstance(X, pd.DataFrame):
-        table, named = X.copy(deep=False), True
-        table.columns = [str(name) for name in X.columns]
-    else:
-        values = check_array(X, dtype=None, ensure_all_finite=False)
-        table, named = pd.DataFrame(values, columns=[f"x{j}" for j in range(values.shape[1])]), False
-        table = table.infer_objects()
-    if not len(table):
-        raise ValueError("the table has 0 sample(s); a minimum of 1 is required: add rows")
-    if twice := table.columns[table.columns.duplicated()].tolist():
-        raise ValueError(f"the table has two columns called {quote(twice[0])}; rename one of them")
-    return table, named
-
-
-def _infer_kinds(table: pd.DataFrame) -> dict[str, ColumnKind]:
-    """What each column holds; fast for many columns of numbers."""
-    return {
-        name: NUMBERS if isinstance(dtype, np.dtype) and dtype.kind in "iuf" else infer_kind(table[name])
-        for name, dtype in table.dtypes.items()
-    }
-
-
-def _find_complete_numbers(table: pd.DataFrame) -> list[str]:
-    """The columns that hold numbers without gaps."""
-    numeric = [name for name, dtype in table.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind in "iuf"]
-    missing = np.isnan(table[numeric].to_numpy(dtype=np.float64)).any(axis=0)
-    return [name for name, has_gaps in zip(numeric, missing, strict=True) if not has_gaps]
-
-
-def _check_size(values: Array, columns: AnyArray) -> None:
-    """Raise if a feature is infinite, or too large a number."""
-    if not values.size or max(values.max(), -values.min()) <= LARGEST:
-        return
-    raise ValueError(
-        f"values are infinite or beyond {LARGEST:g}: {_count_rows(np.abs(values) > LARGEST, columns)}; correct them, "
-        "or leave out these rows or columns"
-    )
-
-
-def _count_rows(wrong: AnyArray, columns: AnyArray) -> str:
-    """Columns with their numbers of wrong rows."""
-    rows = {name: int(wrong[:, columns == name].any(axis=1).sum()) for name in columns[wrong.any(axis=0)].tolist()}
-    counts = [f"{quote(name)} in {count} row{'s' * (count != 1)}" for name, count in list(rows.items())[:MOST_NAMES]]
-    return ", ".join(counts) + (f", … and {len(rows) - MOST_NAMES} more columns" if len(rows) > MOST_NAMES else "")

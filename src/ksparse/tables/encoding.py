@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .._types import AnyArray, Array
+from .unknown import UnknownCategoryWarning
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,13 +73,15 @@ class Encoding:
         return Encoding(self.table.iloc[np.asarray(rows)], self.encoder)
 
     def encode_parts(self, train: Any, y: Any, held_out: Any) -> tuple[Encoding, Array, Array]:
-        """Features of training and of held-out rows, with the medians and indicators of the training rows only."""
+        """Features of training and of held-out rows, with the medians and categories of the training rows only."""
         part = self.select_rows(train)
         encoder = self.encoder.refit(part.table, y)
-        features = (
-            encoder.transform(table).to_numpy() for table in (part.table, self.table.iloc[np.asarray(held_out)])
-        )
-        return Encoding(part.table, encoder), *features
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnknownCategoryWarning)  # folds are chance, and the user has not made them
+            features = (
+                encoder.transform(table).to_numpy() for table in (part.table, self.table.iloc[np.asarray(held_out)])
+            )
+            return Encoding(part.table, encoder), *features
 
 
 class EncodedColumns(dict[str, str]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -12,22 +13,23 @@ from sklearn.feature_selection import f_classif, f_regression
 from sklearn.preprocessing import OneHotEncoder
 
 from .._types import AnyArray, Array, Mask
-from ..wording import quote, quote_list
 from .kinds import ColumnKind, KindOfColumn, read_categories, read_dates, read_values
 from .unused import CONSTANT, UnusedColumn
 
 __all__ = [
     "DATE_PARTS",
     "ColumnFeatures",
+    "distinguish",
     "encode_column",
     "fit_features",
     "is_predictive",
-    "name_value",
-    "refit_categories",
+    "keep_a_feature",
 ]
 
 #: What the category of rare values is called.
 OTHER = "(other)"
+#: Rare values that are remembered, so that new ones are known to be new; where there are more, new ones are usual.
+MOST_RARE = 1000
 #: The name of the indicator of missing values, and of their category.
 IS_MISSING = "is missing"
 #: An indicator of missing values is added if its association with y would be as large by chance with this probability.
@@ -68,6 +70,11 @@ class ColumnFeatures:
         The other categories that have a feature.
     has_other : bool
         Whether rare values have a feature together.
+    rare : tuple of str
+        These values, unless they are too many to be remembered.
+    novelty : float
+        Fraction of the known cells whose value is in no other row, which estimates the probability that a new row has a
+        value that none of the fitted rows had (I. J. Good, Biometrika 40, 1953).
 
     Examples
     --------
@@ -87,14 +94,16 @@ class ColumnFeatures:
     reference: str | None = None
     categories: tuple[str, ...] = ()
     has_other: bool = False
+    rare: tuple[str, ...] = ()
+    novelty: float = 0.0
 
     @property
     def names(self) -> list[str]:
         """The names of the features."""
         if self.kind.kind is KindOfColumn.CATEGORY:
-            names = [name_value(self.column, value) for value in self.categories]
+            names = [f"{self.column}={value}" for value in self.categories]
             if self.has_other:
-                names.append(name_value(self.column, OTHER))
+                names.append(f"{self.column}={OTHER}")
         elif self.kind.kind is KindOfColumn.DATE:
             names = [f"{self.column} ({part})" for part in self.parts]
         else:
@@ -120,15 +129,18 @@ class ColumnFeatures:
         missing = self.find_missing(cells)
         if self.kind.kind is not KindOfColumn.CATEGORY:
             return missing if not self.has_missing else np.zeros_like(missing)
-        known = {None, self.reference, *self.categories}
-        unknown = np.array([value not in known for value in read_categories(cells)], dtype=bool)
-        refused: AnyArray = missing & np.bool_(not self.has_missing) | unknown & np.bool_(not self.has_other)
+        refused: AnyArray = missing & np.bool_(not self.has_missing) | self.find_unknown(cells) & np.bool_(
+            not self.has_other
+        )
         return refused
 
-
-def name_value(column: str, value: str) -> str:
-    """The name of the feature of a value of a category."""
-    return f"{column}={value}"
+    def find_unknown(self, cells: pd.Series) -> Mask:
+        """Rows whose category no fitted row had, as far as rare ones are remembered."""
+        forgotten = self.has_other and not self.rare
+        if self.kind.kind is not KindOfColumn.CATEGORY or forgotten:
+            return np.zeros(len(cells), dtype=bool)
+        known = {None, self.reference, *self.categories, *self.rare}
+        return np.array([value not in known for value in read_categories(cells)], dtype=bool)
 
 
 def fit_features(
@@ -154,32 +166,44 @@ def _fit_categories(
     features: ColumnFeatures, values: AnyArray, max_categories: int, min_frequency: int
 ) -> ColumnFeatures:
     """The most frequent category is the reference; missing cells are one, whose feature is called so."""
-    missing = np.array([value is None for value in values], dtype=bool)
-    known = values[~missing]
-    if not known.size:
+    known = pd.Series([value for value in values if value is not None], dtype=object)
+    if known.empty:
         return replace(features, has_missing=True, indicator=True)
     encoder = OneHotEncoder(max_categories=max_categories, min_frequency=min_frequency, handle_unknown="ignore")
-    encoder.fit(known.astype(str).astype(object)[:, None])
-    rare = encoder.infrequent_categories_[0]
-    rare = np.array([], dtype=object) if rare is None or len(encoder.categories_[0]) == 2 else rare
-    frequent = [value for value in encoder.categories_[0].tolist() if value not in set(rare.tolist())]
-    return _choose_reference(replace(features, has_other=bool(rare.size)), values, frequent)
+    encoder.fit(known.to_numpy()[:, None])
+    found = encoder.infrequent_categories_[0]
+    rare = [] if found is None or len(encoder.categories_[0]) == 2 else found.tolist()
+    frequent = [value for value in encoder.categories_[0].tolist() if value not in set(rare)]
+    counts = known.value_counts()
+    features = replace(
+        features,
+        has_other=bool(rare),
+        rare=tuple(rare) if len(rare) <= MOST_RARE else (),
+        novelty=float((counts == 1).sum() / len(known)),
+    )
+    return _choose_reference(features, counts, frequent, has_missing=len(known) < len(values))
 
 
-def refit_categories(features: ColumnFeatures, cells: pd.Series) -> ColumnFeatures:
-    """The same categories, with the reference and the category of missing cells of other rows."""
-    if not features.categories and not features.has_other:
-        return features  # no value is frequent
-    frequent = sorted(value for value in (features.reference, *features.categories) if value is not None)
-    return _choose_reference(features, read_categories(cells), frequent)
+def keep_a_feature(features: ColumnFeatures, cells: pd.Series) -> ColumnFeatures:
+    """The same, but if no value is frequent, or all are equal, "(other)" is compared to the most frequent one.
+
+    So a column that has features by all rows does not vanish where its categories are found again in some of them.
+    """
+    if features.names and features.reference != OTHER:
+        return features
+    counts = pd.Series(read_categories(cells), dtype=object).value_counts()
+    frequent = sorted(counts.index[counts == counts.max()])[:1]
+    rare = tuple(sorted(set(counts.index) - set(frequent)))
+    kept = replace(features, has_other=True, rare=rare if len(rare) <= MOST_RARE else ())
+    return _choose_reference(kept, counts, frequent, has_missing=features.has_missing)
 
 
-def _choose_reference(features: ColumnFeatures, values: AnyArray, frequent: list[str]) -> ColumnFeatures:
-    """The categories, compared to the one that is most frequent in some rows."""
-    counts = pd.Series(values, dtype=object).value_counts()
-    has_missing = any(value is None for value in values)
+def _choose_reference(
+    features: ColumnFeatures, counts: pd.Series, frequent: list[str], *, has_missing: bool
+) -> ColumnFeatures:
+    """The categories, compared to the most frequent one."""
     # The first of equally frequent ones; without any frequent value, rare ones are what the others are compared to.
-    reference = max(frequent, key=lambda value: counts.get(value, 0)) if frequent else OTHER
+    reference = max(frequent, key=lambda value: counts[value]) if frequent else OTHER
     return replace(
         features,
         reference=reference,
@@ -200,20 +224,32 @@ def find_without_features(features: Mapping[str, ColumnFeatures], min_frequency:
     }
 
 
-def check_feature_names(columns: Sequence[str], features: Mapping[str, ColumnFeatures], *, indicators: bool) -> None:
-    """Raise if two columns become, or may become in some rows, features of the same name."""
-    owners: dict[str, str] = {}
+def distinguish(columns: Sequence[str], features: Mapping[str, ColumnFeatures]) -> dict[str, list[str]]:
+    """The names of the features of each column, all distinct: columns keep theirs, and other features get a number.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ksparse.tables import TableEncoder
+    >>> table = pd.DataFrame({"age": [30.0, None, 50.0], "age is missing": [1, 2, 1]})
+    >>> TableEncoder(indicators=True).fit(table).get_feature_names_out().tolist()
+    ['age', 'age is missing (2)', 'age is missing']
+    """
+    taken, named = set(columns), dict[str, list[str]]()
     for column in columns:
         made = features.get(column)
-        names = [column] if made is None else made.names
-        if made is not None and made.has_missing and indicators and not made.indicator:
-            names = [*names, f"{column} {IS_MISSING}"]
-        for name in names:
-            if name in owners:
-                one = owners[name] == column
-                both = f"values of {quote(column)}" if one else quote_list(sorted([owners[name], column]))
-                raise ValueError(f"{both} would become features of the same name, {quote(name)}; rename one of them")
-            owners[name] = column
+        named[column] = [column] if made is None else [_claim(name, column, taken) for name in made.names]
+    return named
+
+
+def _claim(name: str, column: str, taken: set[str]) -> str:
+    """The name, if it is that of the column or not taken; else with the first number from 2 that is not."""
+    if name == column:
+        return name
+    numbered = (f"{name} ({number})" for number in count(2))
+    free = name if name not in taken else next(other for other in numbered if other not in taken)
+    taken.add(free)
+    return free
 
 
 def encode_column(cells: pd.Series, features: ColumnFeatures) -> Array:

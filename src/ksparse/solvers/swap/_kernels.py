@@ -8,7 +8,17 @@ from ..._types import Array, IntArray
 from ...compiling import jit_compile
 from . import formula
 
-__all__ = ["chain_swaps", "find_best_swap", "find_lowest_changes", "remove_cheapest", "sweep_tableau"]
+__all__ = [
+    "chain_swaps",
+    "find_best_swap",
+    "find_block_changes",
+    "find_lowest_changes",
+    "remove_cheapest",
+    "sweep_tableau",
+]
+
+#: A block with a smaller pivot, relative to its diagonal, is as good as singular.
+SMALLEST_PIVOT = 1e-8
 
 change_of_swap = jit_compile(formula.change_of_swap)
 entering_terms = jit_compile(formula.entering_terms)
@@ -47,6 +57,72 @@ def find_lowest_changes(
             change = change_of_swap(coefficients[a], inverses[a], cross[a, b], step[b], inverse_schur[b], gain[b])
             lowest[b] = min(lowest[b], change)
     return lowest
+
+
+@jit_compile
+def halve_quadratic_form(block: Array, left: Array, size: int) -> float:
+    """½·vᵀB⁻¹v by Cholesky's method, in place, from the lower triangle of B; NaN if B is singular or nearly so."""
+    total = 0.0
+    for i in range(size):
+        diagonal = block[i, i]
+        for j in range(i + 1):
+            for c in range(j):
+                block[i, j] -= block[i, c] * block[j, c]
+            if j < i:
+                block[i, j] /= block[j, j]
+                left[i] -= block[i, j] * left[j]
+        if not block[i, i] > SMALLEST_PIVOT * diagonal:
+            return np.nan
+        block[i, i] = np.sqrt(block[i, i])
+        left[i] /= block[i, i]
+        total += left[i] * left[i]
+    return 0.5 * total
+
+
+@jit_compile
+def find_block_changes(
+    table: Array,
+    leaving: IntArray,
+    leaving_starts: IntArray,
+    entering: IntArray,
+    entering_starts: IntArray,
+    steps: Array,
+    inverses: Array,
+    gains: Array,
+) -> Array:
+    """The change of each swap of two units, whose coordinates are listed one unit after the other.
+
+    `steps`, `inverses` and `gains` are the terms of the entering units: −∞ for one that the support explains. The
+    change is NaN where what is left of P, the block of the leaving unit, is singular or nearly so.
+    """
+    last, width = table.shape[0] - 1, steps.shape[1]
+    height = 0
+    for a in range(leaving_starts.size - 1):
+        height = max(height, leaving_starts[a + 1] - leaving_starts[a])
+    changes = np.empty((leaving_starts.size - 1, gains.size))
+    left, block, product = np.empty(height), np.empty((height, height)), np.empty(width)
+    for b in range(gains.size):
+        columns = entering[entering_starts[b] : entering_starts[b + 1]]
+        for a in range(leaving_starts.size - 1):
+            if gains[b] == -np.inf:
+                changes[a, b] = np.inf
+                continue
+            rows = leaving[leaving_starts[a] : leaving_starts[a + 1]]
+            for i in range(rows.size):
+                line = table[rows[i]]
+                left[i] = line[last]
+                for c in range(columns.size):
+                    left[i] -= line[columns[c]] * steps[b, c]
+                    product[c] = 0.0
+                    for d in range(columns.size):
+                        product[c] += line[columns[d]] * inverses[b, d, c]
+                for j in range(i + 1):
+                    other = table[rows[j]]
+                    block[i, j] = -line[rows[j]]
+                    for c in range(columns.size):
+                        block[i, j] += product[c] * other[columns[c]]
+            changes[a, b] = halve_quadratic_form(block, left, rows.size) - gains[b]
+    return changes
 
 
 @jit_compile

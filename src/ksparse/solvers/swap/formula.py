@@ -10,7 +10,7 @@ remains when F is refitted. The last term is what j gains; the first is what i c
 squares this is exact.
 
 Units of several coordinates need the same with matrices in the place of P_ii and S_j, thus linear systems in the place
-of divisions: `quadratic.QuadraticSwapModel._compute_block_changes`.
+of divisions: `tableau.QuadraticSwapModel._compute_change`.
 """
 
 from __future__ import annotations

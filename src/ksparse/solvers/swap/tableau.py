@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..._types import Array, IntArray, Mask
-from .formula import all_changes, entering_terms
+from .formula import Entering, all_changes, entering_terms
 from .swap_model import Swap, SwapModel
 from .tuning import SwapTuning
 
@@ -67,8 +67,7 @@ class QuadraticSwapModel(SwapModel):
     def _changes(self) -> Array:
         """Predicted change for each pair of a leaving and an entering unit."""
         if self._coordinate is None:
-            blocks = [self._compute_block_changes(unit) for unit in self._entering]
-            return np.array(blocks).reshape(self._entering.size, self._leaving.size).T
+            return self._compute_block_changes()
         table, diagonal = self._table, self._table.diagonal()
         rows, columns = self._coordinate[self._leaving], self._coordinate[self._entering]
         terms = entering_terms(table[columns, -1], diagonal[columns], self._least[columns])
@@ -129,10 +128,17 @@ class QuadraticSwapModel(SwapModel):
         self._inside[coordinate[removed]] = False
         return removed
 
+    @cached_property
+    def _blocks(self) -> dict[int, IntArray]:
+        """The coordinates of each unit."""
+        order = np.argsort(self._unit, kind="stable")
+        units, starts = np.unique(self._unit[order], return_index=True)
+        return dict(zip(units.tolist(), np.split(order, starts[1:]), strict=True))
+
     def _coordinates(self, unit: int) -> IntArray:
         if self._coordinate is not None:
             return self._coordinate[unit : unit + 1]
-        return np.flatnonzero(self._unit == unit)
+        return self._blocks[unit]
 
     def _put_in(self, unit: int) -> None:
         from ._kernels import sweep_tableau
@@ -156,29 +162,55 @@ class QuadraticSwapModel(SwapModel):
         blocks = [self._coordinates(unit) for unit in units]
         return np.array([_compute_block_cost(table[rows, -1], -table[np.ix_(rows, rows)]) for rows in blocks])
 
-    def _compute_block_changes(self, entering: int) -> Array:
-        """The formula of a swap with matrices, for each leaving unit."""
-        table, columns = self._table, self._coordinates(entering)
+    def _compute_block_changes(self) -> Array:
+        """The formula of a swap with matrices, for each pair of a leaving and an entering unit."""
+        from ._kernels import find_block_changes
+
+        leaving = [self._coordinates(unit) for unit in self._leaving.tolist()]
+        entering = [self._coordinates(unit) for unit in self._entering.tolist()]
+        terms = [self._compute_entering_terms(columns) for columns in entering]
+        changes = find_block_changes(self._table, *_join(leaving), *_join(entering), *_pad(terms))
+        for row, column in np.argwhere(np.isnan(changes)).tolist():
+            changes[row, column] = self._compute_change(leaving[row], entering[column], terms[column])
+        return changes
+
+    def _compute_entering_terms(self, columns: IntArray) -> Entering:
+        """The terms of the formula that depend on the entering unit alone."""
+        table = self._table
         # Directions that the support explains are left out: a softmax, say, does not see a shift of all classes.
         eigenvalues, vectors = np.linalg.eigh(table[np.ix_(columns, columns)])
         kept = eigenvalues > self._least[columns].max()
-        if not kept.any():
-            return np.full(self._leaving.size, np.inf)
         inverse_schur = (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T
         slope = table[columns, -1]
         step = inverse_schur @ slope
-        costs = []
-        for leaving in self._leaving:
-            rows = self._coordinates(leaving)
-            cross = table[np.ix_(rows, columns)]
-            inverse = -table[np.ix_(rows, rows)] + cross @ inverse_schur @ cross.T
-            costs.append(_compute_block_cost(table[rows, -1] - cross @ step, inverse))
-        return np.array(costs) - 0.5 * float(slope @ step)
+        return Entering(step, inverse_schur, 0.5 * (slope @ step) if kept.any() else np.float64(-np.inf))
+
+    def _compute_change(self, rows: IntArray, columns: IntArray, terms: Entering) -> float:
+        """The formula for one pair."""
+        table, cross = self._table, self._table[np.ix_(rows, columns)]
+        inverse = -table[np.ix_(rows, rows)] + cross @ terms.inverse_schur @ cross.T
+        return _compute_block_cost(table[rows, -1] - cross @ terms.step, inverse) - float(terms.gain)
 
 
 def _compute_block_cost(coefficient: Array, inverse: Array) -> float:
     """½·zᵀP⁻¹z, of a block P that may be singular."""
     return 0.5 * float(coefficient @ np.linalg.lstsq(inverse, coefficient, rcond=None)[0])
+
+
+def _join(blocks: list[IntArray]) -> tuple[IntArray, IntArray]:
+    """The coordinates of all blocks, one block after the other, and where each starts; the last entry is the end."""
+    starts = np.cumsum([0, *map(len, blocks)])
+    return np.concatenate([*blocks, np.zeros(0, dtype=np.intp)]), starts
+
+
+def _pad(terms: list[Entering]) -> tuple[Array, Array, Array]:
+    """The terms of all entering units in arrays; unused entries are zero."""
+    width = max((len(term.step) for term in terms), default=0)
+    steps, inverses = np.zeros((len(terms), width)), np.zeros((len(terms), width, width))
+    for place, (step, inverse_schur, _) in enumerate(terms):
+        steps[place, : len(step)] = step
+        inverses[place, : len(step), : len(step)] = inverse_schur
+    return steps, inverses, np.array([term.gain for term in terms], dtype=np.float64)
 
 
 def _find_coordinates(unit: IntArray) -> IntArray:
