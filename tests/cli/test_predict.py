@@ -95,7 +95,7 @@ def test_a_model_without_names_takes_columns_by_their_place(tmp_path: Path, caps
 def test_a_model_without_features(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.csv").write_text(good_table())
     out = accepted(capsys, "fit", tmp_path / "a.csv", "--target", "outcome", "--k", "0", "--out", tmp_path / "o")
-    assert "with 0 of 5 columns" in out
+    assert "with 0 of 5 features" in out
     _, rows = read(accepted(capsys, "predict", tmp_path / "o" / "model.json", tmp_path / "a.csv"))
     assert len(rows) == 60
     assert len({row[0] for row in rows}) == 1

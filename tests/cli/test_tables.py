@@ -117,11 +117,20 @@ def test_tables_without_a_column_to_use_say_how_to_use_one(tmp_path: Path, capsy
     line = refused(capsys, "fit", tmp_path / "a.csv", "--target", "outcome")
     assert "no column of the table can be used: row: it numbers the rows from 1 to 240; site: it has" in line
     assert line.rstrip().endswith("name those to use all the same with --include")
-    table.assign(**{"site": ["x", "y"] * (ROWS // 2), "site=y": np.arange(ROWS) % 7}).to_csv(
-        tmp_path / "a.csv", index=False
-    )
-    line = refused(capsys, "fit", tmp_path / "a.csv", "--target", "outcome")
-    assert "'site', 'site=y' would become features of the same name, 'site=y'; rename one of them" in line
+
+
+def test_features_of_the_same_name_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A column with gaps beside one that is called as its indicator would be."""
+    rng = np.random.default_rng(0)
+    age = np.where(rng.random(ROWS) < 0.3, np.nan, rng.integers(20, 80, ROWS))
+    table = pd.DataFrame({"age": age, "age is missing": rng.normal(size=ROWS).round(3)})
+    table["cost"] = (np.where(np.isnan(age), 90.0, age) + 5 * table["age is missing"]).round(2)
+    table.to_csv(tmp_path / "a.csv", index=False)
+    out = fit(capsys, tmp_path / "a.csv", "cost", "--k", "2", "--out", tmp_path / "m")
+    assert re.search(r"^  age is missing \(2\) +\d", out, flags=re.M)
+    assert re.search(r"^age is missing +5\.0", out, flags=re.M)
+    predicted = read(accepted(capsys, "predict", tmp_path / "m", tmp_path / "a.csv", "--keep", "cost"))
+    assert r2_score(predicted["cost"], predicted["prediction"]) > 0.99
 
 
 def test_copies_of_the_target_are_left_out_and_what_gives_it_away_is_pointed_at(
@@ -383,6 +392,34 @@ def test_rows_with_values_that_the_model_has_not_seen_have_no_prediction(
     out, problem = capsys.readouterr()
     assert out.splitlines()[0] == "prediction,probability_ill,probability_well"
     assert "1 of 1 rows has no prediction" in problem
+
+
+def test_values_that_are_new_among_rare_ones_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = make_patients()[["smoker", "age", "cost"]]
+    table.loc[[3, 70], "smoker"] = "pipe"
+    table["cost"] += 200.0 * (table["smoker"] == "daily")
+    table.to_csv(tmp_path / "a.csv", index=False)
+    accepted(capsys, "fit", tmp_path / "a.csv", "--target", "cost", "--k", "2", "--out", tmp_path / "m")
+    (tmp_path / "new.csv").write_text("age,smoker\n50,daily\n50,pipe\n50,cigar\n,cigar\n")
+    assert main(["predict", str(tmp_path / "m"), str(tmp_path / "new.csv")]) == 0
+    out, problem = capsys.readouterr()
+    found = read(out)["prediction"]
+    assert found.notna().tolist() == [True, True, True, False]
+    assert found[1] == found[2]
+    first, second = problem.splitlines()
+    assert first == "ksparse: values that no fitted row had were taken as \"(other)\" in 'smoker' (1)"
+    assert "1 of 4 rows has no prediction" in second
+
+
+def test_titles_and_footnotes_have_the_same_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """k counts columns where some become several features, and features where each is one."""
+    table = make_patients()[["age", "smoker", "cost"]].assign(x=np.arange(ROWS) ** 2 % 7)
+    for columns, word, other in ((["age", "x", "cost"], "feature", "column"), (list(table), "column", "feature")):
+        table[columns].to_csv(tmp_path / "a.csv", index=False)
+        out = fit(capsys, tmp_path / "a.csv", "cost", "--k", "1")
+        assert f"with 1 of {len(columns) - 1} {word}s (k = 1" in out
+        assert f"if the {word} is left out" in out
+        assert f"if the {other} is left out" not in out
 
 
 def test_gaps_that_the_model_knows_are_filled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from .._types import AnyArray, IntArray
 from ..tables import Giveaway, NoColumnError, TableEncoder, describe_encoding, find_giveaways
+from ..tables.unknown import ignore_unknown
 from ..wording import cut_text
 from .data import Data, find_names
 from .errors import InputError
@@ -48,7 +49,10 @@ class EncodedModel:
 
     def encode(self, X: Any, rows: IntArray) -> Any:
         """The features of some rows."""
-        return X[rows] if self.encoder is None else self.encoder.transform(X.iloc[rows])
+        if self.encoder is None:
+            return X[rows]
+        with ignore_unknown():
+            return self.encoder.transform(X.iloc[rows])
 
     @property
     def columns(self) -> Sequence[Any]:
@@ -57,6 +61,11 @@ class EncodedModel:
             return range(self.estimator.n_features_in_)
         columns: list[str] = self.encoder.feature_columns_.tolist()
         return columns
+
+    @property
+    def unit(self) -> str:
+        """What k counts, in messages."""
+        return "features" if self.estimator.feature_groups is None else "columns"
 
     def build_pipeline(self) -> Any:
         """What is saved: it takes tables with the columns that the model needs."""
@@ -86,7 +95,8 @@ class RefittedEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """The features of a table."""
-        return self.encoder_.transform(X)
+        with ignore_unknown():
+            return self.encoder_.transform(X)
 
 
 def encode_training(

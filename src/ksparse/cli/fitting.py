@@ -171,6 +171,11 @@ class FittedModel:
     @property
     def unit(self) -> str:
         """What k counts, in messages."""
+        return self.final.unit
+
+    @property
+    def column_name(self) -> str:
+        """What the data have, in messages: columns of a table, or features by number."""
         return "features" if self.final.encoder is None else "columns"
 
     @property
@@ -236,7 +241,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     )
     units, findings = len(dict.fromkeys(training.columns)), []
     if settings.k is not None and settings.k > units:
-        unit = "feature" if training.encoder is None else "column"
+        unit = training.unit[:-1]
         findings.append(
             f"--k {settings.k} is more than the {units} {unit}{'s' * (units != 1)}, which may all be selected"
         )

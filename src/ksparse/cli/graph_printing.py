@@ -9,7 +9,7 @@ from rich.console import Console
 from . import graph_tables as tables
 from .errors import escape_control
 from .graph_fitting import FittedGraph
-from .printing import print_parts, print_table, say
+from .printing import describe_search, print_parts, print_table, say
 
 
 def print_graph(fitted: FittedGraph, written: Sequence[str] = ()) -> None:
@@ -27,8 +27,7 @@ def _print_parts(console: Console, fitted: FittedGraph, written: Sequence[str]) 
         _print_graph_tables(console, fitted)
     if fitted.stability is not None:
         say(console, tables.describe_stability(fitted))
-    result = fitted.model.result_
-    say(console, "\n".join([f"Solver: {result.message}; {fitted.seconds:.1f} s", *written]))
+    say(console, "\n".join([describe_search(fitted.model.result_, fitted.seconds), *written]))
 
 
 def _print_graph_tables(console: Console, fitted: FittedGraph) -> None:

@@ -21,7 +21,9 @@ from .._types import AnyArray, Array, Mask, Matrix
 from ..limits import LARGEST, PREDICTION_COST
 from ..persistence import MODEL_FILE, load_with_notes
 from ..tables import TableEncoder, UnusedColumn
+from ..tables.features import OTHER
 from ..tables.kinds import read_number_columns
+from ..tables.unknown import ignore_unknown
 from ..wording import LONGEST_CELL, MOST_NAMES, cut_text, escape_control
 from .data import find_names, load_numbered_features, load_rows
 from .errors import InputError, check_memory, choose_limit, explain_read_errors, quote, quote_path
@@ -82,7 +84,8 @@ def predict_rows(
     limit = choose_limit(Path(source), max_memory)
     check_memory(_estimate_memory(model, len(rows.usable)), limit, f"the predictions of {quote_path(path)}")
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):  # what is not finite is counted
+        # What is not finite is counted, and unknown categories were told.
+        with warnings.catch_warnings(), ignore_unknown(), np.errstate(all="ignore"):
             warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were checked above
             parts = _predict(model, rows.X) if rows.usable.any() else _predict_nothing(model)
     except (InputError, MemoryError):
@@ -126,10 +129,17 @@ def _load_rows(
     if encoder is not None:
         try:
             unreadable, misread = encoder.find_unreadable(frame), encoder.count_misread(frame)
+            unknown = encoder.find_unknown(frame)
         except Exception as error:  # attributes that do not fit together raise many kinds
             raise _damaged(path, error) from error
         usable = ~np.any(list(unreadable.values()), axis=0) if unreadable else np.ones(len(frame), dtype=bool)
-        reasons = (*table.notes, *_describe_misread(misread), *_describe_unreadable(unreadable, usable))
+        other = {name: int((rows & usable).sum()) for name, rows in unknown.items()}
+        reasons = (
+            *table.notes,
+            *_describe_misread(misread),
+            *_describe_unknown(other),
+            *_describe_unreadable(unreadable, usable),
+        )
         return NewRows(frame[usable], usable, reasons, kept)
     X = read_number_columns(frame.iloc[:, list(needed)] if wanted is None else frame[wanted])
     unreadable = {str(frame.columns[j] if wanted is None else wanted[j]): gaps for j, gaps in _find_gaps(X, model)}
@@ -180,6 +190,15 @@ def _describe_misread(counts: Mapping[str, int]) -> tuple[str, ...]:
         return ()
     cells = [f"{quote(name)} ({count})" for name, count in list(counts.items())[:MOST_NAMES]]
     return (f"cells that are not numbers were taken for missing ones in {', '.join(cells)}",)
+
+
+def _describe_unknown(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Categories that no fitted row had, in rows that are predicted all the same."""
+    rows = [f"{quote(name)} ({count})" for name, count in counts.items() if count]
+    if not rows:
+        return ()
+    more = f", … and {len(rows) - MOST_NAMES} more" if len(rows) > MOST_NAMES else ""
+    return (f'values that no fitted row had were taken as "{OTHER}" in {", ".join(rows[:MOST_NAMES])}{more}',)
 
 
 def _describe_unreadable(unreadable: Mapping[str, Mask], usable: Mask) -> tuple[str, ...]:

@@ -16,12 +16,19 @@ from rich.table import Table
 from rich.text import Text
 
 from ..inference.summaries import LONGEST_NAME
+from ..solvers import Result, Status
 from ..wording import LONGEST_CELL
 from . import summary
 from .errors import escape_control
 from .fitting import FittedModel
 from .streams import explain_output_errors, write_output
 
+#: What is said of a solver that has done what it should.
+ENDS = {
+    Status.CONVERGED: "The search is complete",
+    Status.SINGULAR: "The search is complete, but other coefficients fit as well: a ridge penalty makes them unique",
+    Status.UNFINISHED: "The search is complete, but the coefficients are not exact: the best ones may be infinite",
+}
 #: Number of features that a terminal lists.
 MOST_ROWS = 60
 #: Wider than any line: piped text is not wrapped.
@@ -54,7 +61,7 @@ def show_progress(what: str) -> Iterator[None]:
 
 
 def print_model(fitted: FittedModel, written: Sequence[str] = ()) -> None:
-    """Print the data, the model, its scores and how the solver ended."""
+    """Print the data, the model, its scores and how the search ended."""
     print_parts(lambda console: _print_parts(console, fitted, written))
 
 
@@ -98,9 +105,13 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
     say(console, f"\n{summary.describe_fitted_rows(fitted)}")
     if skill := summary.describe_skill(fitted):
         say(console, skill, style=None if fitted.is_skilled else "bold red")
-    result = fitted.model.result_
-    solver = f"Solver: {result.message}; {result.n_iter} iteration{'s' * (result.n_iter != 1)}, {fitted.seconds:.2f} s"
-    say(console, "\n" + "\n".join([solver, *written]))
+    say(console, "\n" + "\n".join([describe_search(fitted.model.result_, fitted.seconds), *written]))
+
+
+def describe_search(result: Result, seconds: float) -> str:
+    """How the solver ended, in a line for people who do not know it; its own message is for the report."""
+    end = ENDS.get(result.status, f"The search is not complete: {result.message}")
+    return f"{end} ({seconds:.2f} s)"
 
 
 def print_table(console: Console, table: pd.DataFrame) -> None:

@@ -40,7 +40,7 @@ MAX_LISTED_CLASSES = 10
 def describe_data(fitted: FittedModel) -> list[str]:
     """What was read, in lines."""
     data, settings = fitted.data, fitted.settings
-    (rows, count), unit = data.X.shape, fitted.unit if data.X.shape[1] != 1 else fitted.unit[:-1]
+    (rows, count), unit = data.X.shape, fitted.column_name if data.X.shape[1] != 1 else fitted.column_name[:-1]
     target = f"target {quote(data.target.name)}" if data.first_index is None else "target: the label of each line"
     lines = [
         f"Data: {escape_control(data.source)}, {rows} rows, {count} {unit}, {target}",

@@ -26,7 +26,7 @@ from .features import (
     is_predictive,
     keep_a_feature,
 )
-from .input_tables import NUMBERS, as_table, check_size, find_complete_numbers, infer_kinds
+from .input_tables import NUMBERS, as_table, check_limit, find_complete_numbers, infer_kinds
 from .kinds import ColumnKind, KindOfColumn, clean_text, read_number_columns
 from .unknown import warn_of_unknown
 from .unused import NoColumnError, UnusedColumn, find_unused
@@ -250,7 +250,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             numbers = read_number_columns(table[known])
             places = [plain[name] for name in known]
             values[:, places] = np.where(np.isnan(numbers), values[:, places], numbers)
-        check_size(values, columns)
+        check_limit(values, columns)
         names = self.get_feature_names_out()
         frame = pd.DataFrame(values, index=table.index, columns=names, copy=False)
         frame.attrs[ATTRIBUTE] = EncodedColumns(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .._types import AnyArray, Array
-from .unknown import UnknownCategoryWarning
+from .unknown import ignore_unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,8 +76,7 @@ class Encoding:
         """Features of training and of held-out rows, with the medians and categories of the training rows only."""
         part = self.select_rows(train)
         encoder = self.encoder.refit(part.table, y)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnknownCategoryWarning)  # folds are chance, and the user has not made them
+        with ignore_unknown():
             features = (
                 encoder.transform(table).to_numpy() for table in (part.table, self.table.iloc[np.asarray(held_out)])
             )

@@ -14,7 +14,7 @@ from ..limits import LARGEST
 from ..wording import MOST_NAMES, quote
 from .kinds import ColumnKind, KindOfColumn, infer_kind
 
-__all__ = ["NUMBERS", "as_table", "check_size", "find_complete_numbers", "infer_kinds"]
+__all__ = ["NUMBERS", "as_table", "check_limit", "find_complete_numbers", "infer_kinds"]
 
 #: The kind of a column of numbers that are no text.
 NUMBERS = ColumnKind(KindOfColumn.NUMBER)
@@ -55,7 +55,7 @@ def find_complete_numbers(table: pd.DataFrame) -> list[str]:
     return [name for name, has_gaps in zip(numeric, missing, strict=True) if not has_gaps]
 
 
-def check_size(values: Array, columns: AnyArray) -> None:
+def check_limit(values: Array, columns: AnyArray) -> None:
     """Raise if a feature is infinite, or too large a number."""
     if not values.size or max(values.max(), -values.min()) <= LARGEST:
         return

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pandas as pd
 from scipy.stats import poisson
@@ -11,10 +12,10 @@ from scipy.stats import poisson
 from ..wording import MOST_NAMES, quote
 from .features import OTHER, ColumnFeatures
 
-__all__ = ["UnknownCategoryWarning", "warn_of_unknown"]
+__all__ = ["UnknownCategoryWarning", "ignore_unknown", "warn_of_unknown"]
 
 #: Fewer rows are those of somebody who wants to know: the warning is always given.
-FEW_ROWS = 10
+FEW_NEW_ROWS = 10
 #: As many unknown values as there are would come with a smaller probability, if new rows are like the fitted ones.
 UNEXPECTED = 0.01
 
@@ -29,6 +30,14 @@ class UnknownCategoryWarning(UserWarning):
     >>> warnings.simplefilter("error", UnknownCategoryWarning)  # refuse such tables
     >>> warnings.resetwarnings()
     """
+
+
+@contextmanager
+def ignore_unknown() -> Iterator[None]:
+    """Give no `UnknownCategoryWarning`: for folds, which the user has not made, and where such rows are told otherwise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownCategoryWarning)
+        yield
 
 
 def warn_of_unknown(columns: Sequence[ColumnFeatures], table: pd.DataFrame) -> None:
@@ -55,6 +64,6 @@ def warn_of_unknown(columns: Sequence[ColumnFeatures], table: pd.DataFrame) -> N
 
 
 def _is_unexpected(count: int, rows: int, features: ColumnFeatures) -> bool:
-    if not features.has_other or rows < FEW_ROWS:
+    if not features.has_other or rows < FEW_NEW_ROWS:
         return True
     return bool(poisson.sf(count - 1, features.novelty * rows) < UNEXPECTED)

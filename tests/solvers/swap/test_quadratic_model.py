@@ -54,6 +54,27 @@ def test_predicted_changes_are_those_of_refits(unit: list[int], seed: int) -> No
 
 
 @pytest.mark.parametrize("seed", range(5))
+def test_changes_of_groups_with_nearly_equal_features(seed: int) -> None:
+    """A leaving group whose features are the same up to 1e-5: its block of P is nearly singular."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((60, 8)), rng.standard_normal(60)
+    X[:, 1] = X[:, 0] + 1e-5 * rng.standard_normal(60)
+    numbers = np.array([0, 0, 0, 1, 1, 2, 2, 3])
+    model = QuadraticSwapModel(X.T @ X / 60, X.T @ y / 60, numbers, numbers < 2, np.zeros(4, dtype=bool), TUNING)
+
+    def value(mask: Any) -> float:
+        residuals = y - X[:, mask] @ np.linalg.lstsq(X[:, mask], y, rcond=None)[0]
+        return 0.5 * float(residuals @ residuals) / 60
+
+    before = value(numbers < 2)
+    swaps = model.find_best_swaps(100)
+    assert len(swaps) == 4
+    for swap in swaps:
+        after = (numbers < 2) & (numbers != swap.leaving) | (numbers == swap.entering)
+        assert swap.change == pytest.approx(value(after) - before, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS.keys())
 def test_chains_add_up(unit: list[int], seed: int) -> None:
     """After several swaps the tableau still says the truth, and ends where no swap helps."""

@@ -71,12 +71,12 @@ class Source:
     @property
     def unit_name(self) -> str:
         """What k counts, in the plural."""
-        return "features" if self.units is None else "columns"
+        return self.fit.unit
 
     @property
     def column_name(self) -> str:
         """What the data have, in the plural: columns of a table, or features by number."""
-        return self.fit.unit
+        return self.fit.column_name
 
     @property
     def unit_count(self) -> int:
