@@ -67,7 +67,7 @@ def test_a_table_is_fitted_at_once(name: str, capsys: pytest.CaptureFixture[str]
     assert float(scores[0][1]) >= table.least
     assert ("Better than always answering" in out) == (name != "veteran")
     selected = list_selected(out, columns)
-    assert len(selected) == int(re.findall(r" with (\d+) of \d+ columns ", out)[0])
+    assert len(selected) == int(re.findall(r" with (\d+) of \d+ (?:columns|features) ", out)[0])
     assert selected >= set(table.among)
     for identifier in {*table.identifiers} & {*columns}:
         assert re.search(rf"^Left out: .*\b{identifier} \(", out, flags=re.M) or f"{identifier}, " in out

@@ -34,7 +34,7 @@ class UnknownCategoryWarning(UserWarning):
 
 @contextmanager
 def ignore_unknown() -> Iterator[None]:
-    """Give no `UnknownCategoryWarning`: for folds, which the user has not made, and where such rows are told otherwise."""
+    """Give no `UnknownCategoryWarning`: for folds, which the user has not made, or where something else tells of it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnknownCategoryWarning)
         yield
