@@ -230,7 +230,7 @@ _BOUNDS: dict[str, tuple[str, dict[str, str]]] = {
 
 def _find_condition(X: Array, s: int) -> ConditionC:
     """The best constants for least squares with this X and supports of size s."""
-    return ConditionC.from_quadratic(*restricted_eigenvalues(X.T @ X / len(X), s))
+    return ConditionC.from_hessian(*restricted_eigenvalues(X.T @ X / len(X), s))
 
 
 def _follow(objective: Objective, k: int, solver: Solver, start: Array) -> tuple[Result, list[Array], list[float]]:

@@ -11,14 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from .objectives import Objective
 from .objectives.protocols import working_form
 from .solvers import Callback, Problem, Result, Solver, SwapGraHTP, check_no_effort, specialize
-from .sparsity import Entries, Pairs, Rows, Sparsity
+from .sparsity import Sparsity, make_set
 from .threads import one_thread
 from .validation import check_callable
 
 __all__ = ["minimize"]
-
-#: The sparsity set that an integer k means.
-SETS = {"entries": Entries, "rows": Rows, "pairs": Pairs}
 
 
 def minimize(
@@ -76,7 +73,7 @@ def minimize(
         check_no_effort(solver, effort)
     _check_types(objective, k, sparsity, solver, callback)
     solver = specialize(SwapGraHTP(effort=effort) if solver is None else solver, objective)
-    chosen = SETS[objective.unit_kind](k) if sparsity is None else sparsity  # type: ignore[arg-type]
+    chosen = make_set(objective.unit_kind, k) if sparsity is None else sparsity  # type: ignore[arg-type]
     # A step may leave the domain of f: values that are not finite are checked for, and have a status of their own.
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         start = objective.check_point(objective.start if x0 is None else x0, "x0")

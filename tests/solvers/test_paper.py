@@ -100,7 +100,7 @@ def test_theorem_1_on_quadratics(seed: int) -> None:
     """With η < ζ/(1 + ρ_2k), the constants being computed, f never rises and the support becomes constant."""
     A, b = random_quadratic(seed, spread=2.0)
     k = 3
-    condition = ConditionC.from_quadratic(*restricted_eigenvalues(A, 2 * k))
+    condition = ConditionC.from_hessian(*restricted_eigenvalues(A, 2 * k))
     for fraction in (0.99, 0.5):
         result = ksparse.minimize(Quadratic(A, b), k, solver=ksparse.GraHTP(step=Theory(condition, fraction)))
         values = result.history["value"]
@@ -141,7 +141,7 @@ def test_theorem_2_bounds_the_error(seed: int, noise: float) -> None:
     X = np.linalg.qr(rng.standard_normal((60, p)))[0] + 0.1 * rng.standard_normal((60, p)) / np.sqrt(60)
     truth = np.where(np.arange(p) < k, rng.standard_normal(p), 0.0)
     A, b = X.T @ X, X.T @ (X @ truth + noise * rng.standard_normal(60))
-    condition = ConditionC.from_quadratic(*restricted_eigenvalues(A, 3 * k))
+    condition = ConditionC.from_hessian(*restricted_eigenvalues(A, 3 * k))
     assert condition.rho < 1 / (1 + np.sqrt(2))
     step = 0.97 * condition.zeta
     gradient = np.sort(np.abs(A @ truth - b))[::-1]

@@ -29,7 +29,7 @@ def test_the_quadratic_constants_satisfy_the_definition_and_are_sharp() -> None:
     X = rng.standard_normal((30, 6))
     H = X.T @ X / 30
     s = 3
-    condition = ConditionC.from_quadratic(*restricted_eigenvalues(H, s))
+    condition = ConditionC.from_hessian(*restricted_eigenvalues(H, s))
     norms = []
     for F in map(list, combinations(range(6), s)):
         norms.append(np.linalg.norm(np.eye(s) - condition.zeta * H[np.ix_(F, F)], 2))

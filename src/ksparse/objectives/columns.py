@@ -116,6 +116,11 @@ class LinearModel(
         return self._design.shape[0]
 
     @property
+    def has_offset(self) -> bool:
+        """Whether a part of the margins is known."""
+        return self._terms.samples.offset is not None
+
+    @property
     def _n_rows(self) -> int:
         return self._block.width + self.fit_intercept
 
@@ -200,6 +205,14 @@ class LinearModel(
     def make_point(self, x: Array, value: float, margins: Array) -> Point:
         """The point of coordinates at which f and the margins are known; the margins go to where the rows are."""
         return Point(self, x, value, self._design.to_rows(margins))
+
+    def gram(self) -> Array:
+        """XᵀSX of the columns, S being the sample weights, which sum to 1."""
+        return self._block.gram(self._terms.samples.weights)
+
+    def column_squares(self) -> Array:
+        """The diagonal of `gram`."""
+        return self._block.squares(self._terms.samples.weights)
 
     # --- another ridge, other columns, other coordinates --------------------------------------------------------
 

@@ -35,6 +35,12 @@ class AnyLoss(ABC):
 
     #: Upper bound of the curvature of a sample, infinite where there is none.
     curvature_bound: ClassVar[float] = np.inf
+    #: Whether the loss is convex in the margins.
+    is_convex: ClassVar[bool] = True
+    #: Whether the curvature of a sample vanishes as its margins grow in almost any direction.
+    curvature_vanishes: ClassVar[bool] = False
+    #: Whether every sample has the bound as its curvature where all margins are zero.
+    is_steepest_at_zero: ClassVar[bool] = False
     #: Whether the loss is quadratic in the margins.
     is_quadratic: ClassVar[bool] = False
     #: Whether the loss depends on the margins and y only through their difference.

@@ -140,7 +140,7 @@ class Theory(_FixedMetric):
     Examples
     --------
     >>> import ksparse
-    >>> condition = ksparse.theory.ConditionC.from_quadratic(0.9, 1.1)
+    >>> condition = ksparse.theory.ConditionC.from_hessian(0.9, 1.1)
     >>> solver = ksparse.GraHTP(step=ksparse.solvers.Theory(condition))
     """
 

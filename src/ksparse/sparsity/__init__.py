@@ -2,6 +2,6 @@
 
 from .base import Sparsity, Units
 from .entries import Entries, Groups, Rows
-from .pairs import Pairs
+from .pairs import Pairs, make_set
 
-__all__ = ["Entries", "Groups", "Pairs", "Rows", "Sparsity", "Units"]
+__all__ = ["Entries", "Groups", "Pairs", "Rows", "Sparsity", "Units", "make_set"]

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from .._types import AnyArray, Array, IntArray, Mask
 from .base import FREE, NEVER, Sparsity, Units
+from .entries import Entries, Rows
 
-__all__ = ["Pairs", "pair_mask"]
+__all__ = ["Pairs", "make_set", "pair_mask"]
 
 
 @dataclass(frozen=True)
@@ -121,3 +122,15 @@ def pair_mask(pairs: Any, size: int, name: str) -> Mask:
         raise ValueError(f"{name} names the pair {tuple(bad.tolist())}; a pair is two different indices below {size}")
     chosen[given[:, 0], given[:, 1]] = chosen[given[:, 1], given[:, 0]] = True
     return chosen
+
+
+def make_set(kind: str, k: int) -> Sparsity:
+    """The set that an integer k means for an objective of this kind of units.
+
+    Examples
+    --------
+    >>> from ksparse.sparsity import make_set
+    >>> make_set("rows", 2).bind((3, 2)).count
+    3
+    """
+    return {"entries": Entries, "rows": Rows, "pairs": Pairs}[kind](k)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
-from math import comb, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from .._types import Array
+from ..designs.moments import CHUNK_ROWS
 from ..validation import check_number_of_units, check_positive_number
 
-__all__ = ["ConditionC", "logistic_condition", "restricted_eigenvalues"]
+__all__ = ["GRAHTP_LIMIT", "ConditionC", "logdet_condition", "logistic_condition"]
 
-#: Largest number of supports that are enumerated.
-MAX_SUPPORTS = 2_000_000
+#: Theorem 2 needs ρ_s below these: 1/(√2 + 1) for GraHTP, as in the paper, and ½ for FGraHTP, by the same argument.
+GRAHTP_LIMIT, FGRAHTP_LIMIT = 1.0 / (sqrt(2.0) + 1.0), 0.5
+
+#: What a ρ below 1 is that would round to 1.
+BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,14 @@ class ConditionC:
 
     Examples
     --------
-    >>> condition = ConditionC.from_quadratic(m=0.9, M=1.1)
+    >>> condition = ConditionC.from_hessian(m=0.9, M=1.1)
     >>> condition.rho.__round__(3), condition.step_limit.__round__(3)
     (0.1, 0.909)
-    >>> condition.grahtp_rate(step=condition.zeta * 0.95) < 1
-    True
+    >>> low, high = condition.find_grahtp_steps()
+    >>> round(low, 3), round(high, 3)
+    (0.512, 1.0)
+    >>> condition.grahtp_rate(step=0.95).__round__(3)
+    0.244
     """
 
     zeta: float
@@ -52,20 +58,36 @@ class ConditionC:
         zeta = m / M**2 if zeta is None else zeta
         if not 0 < zeta < 2 * m / M**2:
             raise ValueError(f"Lemma 1(b) needs 0 < zeta < 2m/M^2 = {2 * m / M**2:.4g}, got {zeta!r}")
-        return cls(zeta, sqrt(max(1 - 2 * zeta * m + (zeta * M) ** 2, 0.0)))
+        return cls(zeta, min(sqrt(max(1 - 2 * zeta * m + (zeta * M) ** 2, 0.0)), BELOW_ONE))
 
     @classmethod
-    def from_quadratic(cls, m: float, M: float) -> ConditionC:
-        """The best constants of a quadratic whose s × s Hessian blocks have eigenvalues in [m, M].
+    def from_hessian(cls, m: float, M: float) -> ConditionC:
+        """The best constants if all s × s blocks of the Hessian have eigenvalues in [m, M], wherever they are taken.
 
-        The condition is ‖I − ζ∇²_F f‖ ≤ ρ for a quadratic, and ζ = 2/(m + M) gives ρ = (M − m)/(M + m).
+        The change of ∇_F f from y to x is a mean of Hessian blocks times x − y, so that the condition holds with
+        ρ = ‖I − ζ∇²_F f‖, at most (M − m)/(M + m) for ζ = 2/(m + M). If m and M are sharp, no ζ has a smaller ρ.
         """
-        return cls(2.0 / (m + M), (M - m) / (M + m))
+        if not 0 < m <= M < np.inf:
+            raise ValueError(f"Condition C needs 0 < m <= M < inf, got m = {m!r} and M = {M!r}")
+        return cls(2.0 / (m + M), min((M - m) / (M + m), BELOW_ONE))
 
     @property
     def step_limit(self) -> float:
         """Theorem 1: for η < ζ/(1 + ρ_2k), GraHTP converges in finitely many iterations."""
         return self.zeta / (1.0 + self.rho)
+
+    def find_grahtp_steps(self) -> tuple[float, float] | None:
+        """Inequality (3.2) and η < ζ: the open range of steps for which μ₁ < 1; None if ρ ≥ 1/(√2 + 1)."""
+        if self.rho >= GRAHTP_LIMIT:
+            return None
+        root = sqrt(2.0)
+        return ((2 * root + 1) * self.rho + root - 1) / (root + root * self.rho) * self.zeta, self.zeta
+
+    def find_fgrahtp_steps(self) -> tuple[float, float] | None:
+        """The open range of steps for which μ₂ < 1, as (3.2) is for μ₁; None if ρ ≥ ½."""
+        if self.rho >= FGRAHTP_LIMIT:
+            return None
+        return (1 + 4 * self.rho) / (2 + 2 * self.rho) * self.zeta, self.zeta
 
     def grahtp_rate(self, step: float) -> float:
         """μ₁ of Theorem 2(a)."""
@@ -77,16 +99,24 @@ class ConditionC:
         ratio = step / self.zeta
         return 2.0 * (1 - ratio + (2 - ratio) * self.rho)
 
+    def find_grahtp_factor(self, step: float) -> float:
+        """What Theorem 2(a) multiplies ‖∇_k f(x̄)‖ by: (2η + ζ)/((1 − μ₁)(1 − ρ))."""
+        rate = self._check_rate(self.grahtp_rate(step), step)
+        return (2 * step + self.zeta) / ((1 - rate) * (1 - self.rho))
+
+    def find_fgrahtp_factor(self, step: float) -> float:
+        """What Theorem 2(b) multiplies ‖∇_s f(x̄)‖ by: 2η/(1 − μ₂)."""
+        return 2 * step / (1 - self._check_rate(self.fgrahtp_rate(step), step))
+
     def grahtp_bound(self, step: float, t: Any, initial_error: float, gradient_norm: float) -> Any:
         """Theorem 2(a): bound of ‖x⁽ᵗ⁾ − x̄‖ from ‖x⁽⁰⁾ − x̄‖ and ‖∇_k f(x̄)‖."""
-        rate = self._check_rate(self.grahtp_rate(step), step)
-        floor = (2 * step + self.zeta) / ((1 - rate) * (1 - self.rho)) * gradient_norm
-        return rate ** np.asarray(t) * initial_error + floor
+        factor = self.find_grahtp_factor(step)
+        return self.grahtp_rate(step) ** np.asarray(t) * initial_error + factor * gradient_norm
 
     def fgrahtp_bound(self, step: float, t: Any, initial_error: float, gradient_norm: float) -> Any:
         """Theorem 2(b): bound of ‖x⁽ᵗ⁾ − x̄‖ from ‖x⁽⁰⁾ − x̄‖ and ‖∇_s f(x̄)‖."""
-        rate = self._check_rate(self.fgrahtp_rate(step), step)
-        return rate ** np.asarray(t) * initial_error + 2 * step / (1 - rate) * gradient_norm
+        factor = self.find_fgrahtp_factor(step)
+        return self.fgrahtp_rate(step) ** np.asarray(t) * initial_error + factor * gradient_norm
 
     def _check_rate(self, rate: float, step: float) -> float:
         if not 0 < step < self.zeta:
@@ -98,51 +128,19 @@ class ConditionC:
         return rate
 
 
-def restricted_eigenvalues(hessian: Any, s: int) -> tuple[float, float]:
-    """Smallest and largest eigenvalue m_s, M_s of all s × s principal blocks, by enumeration.
-
-    Parameters
-    ----------
-    hessian : array-like of shape (p, p)
-        The Hessian of a quadratic.
-    s : int
-        Size of the supports.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> restricted_eigenvalues(np.diag([1.0, 2.0, 3.0]), 2)
-    (1.0, 3.0)
-    """
-    matrix = np.asarray(hessian, dtype=np.float64)
-    s = min(check_number_of_units(s), matrix.shape[0])
-    n_supports = comb(matrix.shape[0], s)
-    if n_supports > MAX_SUPPORTS:
-        raise ValueError(
-            f"there are {n_supports} supports of size {s}; at most {MAX_SUPPORTS} are enumerated; choose a smaller s"
-        )
-    smallest, largest = np.inf, 0.0
-    chunk: list[tuple[int, ...]] = []
-    for support in combinations(range(matrix.shape[0]), s):
-        chunk.append(support)
-        if len(chunk) == 4096:
-            smallest, largest = _update_extremes(matrix, chunk, smallest, largest)
-            chunk = []
-    return _update_extremes(matrix, chunk, smallest, largest) if chunk else (smallest, largest)
-
-
-def _update_extremes(
-    matrix: Array, supports: list[tuple[int, ...]], smallest: float, largest: float
-) -> tuple[float, float]:
-    index = np.array(supports)
-    eigenvalues = np.linalg.eigvalsh(matrix[index[:, :, None], index[:, None, :]])
-    return min(smallest, float(eigenvalues[:, 0].min())), max(largest, float(eigenvalues[:, -1].max()))
-
-
 def logistic_condition(X: Any, alpha: float, s: int) -> ConditionC:
     """Proposition 1: Condition C for ridge-penalized logistic regression, with ζ = alpha/(√s·R_s² + alpha)².
 
     R_s is the largest norm of s entries of a row of X. The paper writes 4√s·R_s² for features u; here x = 2u.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, p)
+        The features; without an intercept, which is not penalized.
+    alpha : float
+        The ridge, λ in the paper.
+    s : int
+        Size of the supports.
 
     Examples
     --------
@@ -150,7 +148,42 @@ def logistic_condition(X: Any, alpha: float, s: int) -> ConditionC:
     >>> logistic_condition(np.array([[1.0, 0.0], [0.0, 2.0]]), alpha=1.0, s=1).zeta
     0.04
     """
-    alpha = check_positive_number(alpha, "alpha")
-    squares = np.sort(np.square(np.asarray(X, dtype=np.float64)), axis=1)
-    radius_squared = float(squares[:, -s:].sum(axis=1).max())
-    return ConditionC.from_convexity(alpha, sqrt(s) * radius_squared + alpha)
+    alpha, s = check_positive_number(alpha, "alpha"), check_number_of_units(s, "features")
+    return ConditionC.from_convexity(alpha, sqrt(s) * measure_largest_row(X, s) ** 2 + alpha)
+
+
+def measure_largest_row(X: Any, s: int) -> float:
+    """R_s, the largest norm of s entries of a row of X."""
+    largest = 0.0
+    for start in range(0, X.shape[0], CHUNK_ROWS):
+        rows = X[start : start + CHUNK_ROWS]
+        squares = np.square(np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64))
+        if 0 < s < squares.shape[1]:
+            squares = np.partition(squares, squares.shape[1] - s, axis=1)[:, -s:]
+        largest = max(largest, float(squares.sum(axis=1).max(initial=0.0)) if s else 0.0)
+    return sqrt(largest)
+
+
+def logdet_condition(bounds: tuple[float, float]) -> ConditionC:
+    """Proposition 3: Condition C of −log det Ω + ⟨Σ, Ω⟩ for αI ⪯ Ω ⪯ βI, with ζ = α⁴/β².
+
+    That is half of what ζ must be below. On these matrices f is β⁻²-strongly convex and α⁻²-strongly smooth, whatever s.
+
+    Parameters
+    ----------
+    bounds : pair of floats
+        α and β, 0 < α ≤ β < ∞, such as an `EigenvalueBounds`.
+
+    Examples
+    --------
+    >>> from ksparse.theory import logdet_condition
+    >>> condition = logdet_condition((1.0, 2.0))
+    >>> condition.zeta, round(condition.rho, 3)
+    (0.25, 0.968)
+    """
+    lower, upper = bounds
+    if not 0 < lower <= upper < np.inf:
+        raise ValueError(
+            f"Proposition 3 needs bounds 0 < alpha <= beta < inf of the eigenvalues, got {lower!r}, {upper!r}"
+        )
+    return ConditionC.from_convexity(upper**-2, lower**-2)

@@ -38,6 +38,7 @@ class SquaredHingeLoss(Loss):
     """max(0, 1 − ym)², y in {−1, +1}; the sum over several outputs."""
 
     curvature_bound = 2.0
+    is_steepest_at_zero = True
 
     def value(self, margins: Array, y: Array) -> Array:
         values = hinge_value(margins, y)

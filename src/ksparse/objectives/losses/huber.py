@@ -42,6 +42,7 @@ class HuberLoss(Loss):
     """½r² for |r| ≤ δ, else δ|r| − ½δ², with r = m − y."""
 
     curvature_bound = 1.0
+    curvature_vanishes = True
     of_residuals = True
     delta: float = 1.35
 

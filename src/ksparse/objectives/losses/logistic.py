@@ -41,6 +41,8 @@ class LogisticLoss(Loss):
 
     no_minimum_reason = "The selected features separate the classes"
     curvature_bound = 0.25
+    curvature_vanishes = True
+    is_steepest_at_zero = True
 
     def value(self, margins: Array, y: Array) -> Array:
         return logistic_value(margins, y)

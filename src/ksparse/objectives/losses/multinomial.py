@@ -22,6 +22,7 @@ class MultinomialLoss(Loss):
 
     no_minimum_reason = "The selected features separate the classes"
     curvature_bound = 0.5
+    curvature_vanishes = True
     couples_outputs = True
     shift_invariant = True
 

@@ -46,6 +46,7 @@ class QuantileLoss(Loss):
     """τr + h·log(1 + exp(−r/h)) with r = y − m: above the check loss max(τr, (τ − 1)r) by at most h·log 2."""
 
     of_residuals = True
+    curvature_vanishes = True
     quantile: float = 0.5
     bandwidth: float = 1.0
 
