@@ -78,6 +78,7 @@ PARTS = {
     "SplitData",
     "Step",
     "StockData",
+    "KnownTarget",
 }
 PACKAGES = (
     "objectives",

@@ -7,21 +7,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ksparse.objectives import Logistic
-from ksparse.theory import ConditionC, logistic_condition, restricted_eigenvalues
-
-
-def test_restricted_eigenvalues() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((12, 7))
-    H = X.T @ X
-    blocks = [np.linalg.eigvalsh(H[np.ix_(F, F)]) for F in map(list, combinations(range(7), 3))]
-    smallest, largest = restricted_eigenvalues(H, 3)
-    assert smallest == pytest.approx(min(e[0] for e in blocks))
-    assert largest == pytest.approx(max(e[-1] for e in blocks))
-    assert restricted_eigenvalues(H, 100) == pytest.approx((np.linalg.eigvalsh(H)[0], np.linalg.eigvalsh(H)[-1]))
-    with pytest.raises(ValueError, match="supports of size 20"):
-        restricted_eigenvalues(np.eye(60), 20)
+from ksparse._types import Array
+from ksparse.objectives import LogDet, Logistic
+from ksparse.theory import ConditionC, bracket_curvature, logdet_condition, logistic_condition, restricted_eigenvalues
 
 
 def test_the_quadratic_constants_satisfy_the_definition_and_are_sharp() -> None:
@@ -48,6 +36,62 @@ def test_the_logistic_constants_satisfy_the_definition(seed: int) -> None:
         x[F], y[F] = rng.standard_normal(2), rng.standard_normal(2)
         change = objective.evaluate(x).gradient[F] - objective.evaluate(y).gradient[F]
         assert np.linalg.norm(x[F] - y[F] - condition.zeta * change) <= condition.rho * np.linalg.norm(x - y)
+
+
+def test_the_constants_of_the_hessian_satisfy_the_definition() -> None:
+    """For a loss that is not quadratic: ρ = (M − m)/(M + m), which is far below that of Lemma 1 and Proposition 1."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 6))
+    objective, s = Logistic(X, X[:, 0] > 0, alpha=0.2), 3
+    found = bracket_curvature(objective, s)
+    condition = ConditionC.from_hessian(found.smallest.low, found.largest.high)
+    assert condition.rho < ConditionC.from_convexity(found.smallest.low, found.largest.high).rho
+    ratios = []
+    for _ in range(300):
+        F = rng.choice(6, s, replace=False)
+        x, y = np.zeros(6), np.zeros(6)
+        x[F] = 10 ** rng.uniform(-2, 2) * rng.standard_normal(s)
+        y[F] = x[F] + 10 ** rng.uniform(-2, 2) * rng.standard_normal(s)
+        change = objective.evaluate(x).gradient[F] - objective.evaluate(y).gradient[F]
+        ratios.append(np.linalg.norm(x[F] - y[F] - condition.zeta * change) / np.linalg.norm(x - y))
+    assert max(ratios) <= condition.rho * (1 + 1e-12)
+    assert max(ratios) > 0.9 * condition.rho
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_proposition_3(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p, bounds = 5, (0.6, 1.5)
+    objective, condition = LogDet(np.eye(p), bounds=bounds), logdet_condition(bounds)
+    assert condition.zeta == pytest.approx(bounds[0] ** 4 / bounds[1] ** 2)
+    ratio = (bounds[0] / bounds[1]) ** 4
+    assert condition.rho == pytest.approx(np.sqrt(1 - ratio))
+    for _ in range(50):
+        x, y = (draw_within(bounds, p, rng) for _ in range(2))
+        change = objective.evaluate(x).gradient - objective.evaluate(y).gradient
+        assert np.linalg.norm(x - y - condition.zeta * change) <= condition.rho * np.linalg.norm(x - y) * (1 + 1e-12)
+
+
+def draw_within(bounds: tuple[float, float], p: int, rng: np.random.Generator) -> Array:
+    """A random symmetric matrix whose eigenvalues are within the bounds."""
+    Q = np.linalg.qr(rng.standard_normal((p, p)))[0]
+    return (Q * rng.uniform(*bounds, p)) @ Q.T
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.05, 0.2, 0.4, 0.414, 0.45, 0.499])
+def test_the_ranges_of_steps_are_where_the_rates_are_below_1(rho: float) -> None:
+    """Inequality (3.2), and the one for FGraHTP, against the rates on a grid."""
+    condition = ConditionC(zeta=1.7, rho=rho)
+    grid = np.linspace(0, condition.zeta, 20_001)[1:-1]
+    for steps, rate in (
+        (condition.find_grahtp_steps(), condition.grahtp_rate),
+        (condition.find_fgrahtp_steps(), condition.fgrahtp_rate),
+    ):
+        below = np.array([rate(step) < 1 for step in grid])
+        inside = np.zeros_like(below) if steps is None else (grid > steps[0]) & (grid < steps[1])
+        assert (below != inside).sum() <= 1  # a grid point at the end, up to rounding
+    assert (condition.find_grahtp_steps() is None) == (rho >= 1 / (1 + np.sqrt(2)))
+    assert ConditionC(1.0, 0.5).find_fgrahtp_steps() is None
 
 
 def test_rates_and_bounds_are_the_papers() -> None:
@@ -82,3 +126,8 @@ def test_what_does_not_hold_is_refused() -> None:
         ConditionC(1.0, 0.9).grahtp_bound(0.9, 1, 1.0, 1.0)
     with pytest.raises(ValueError, match="0 < step < zeta"):
         ConditionC(1.0, 0.1).grahtp_bound(1.5, 1, 1.0, 1.0)
+    with pytest.raises(ValueError, match="needs 0 < m <= M"):
+        ConditionC.from_hessian(0.0, 1.0)
+    with pytest.raises(ValueError, match="Proposition 3 needs bounds"):
+        logdet_condition((0.0, 1.0))
+    assert ConditionC.from_convexity(1e-20, 1.0).rho < 1

@@ -11,15 +11,16 @@ from .eigenvalues import (
     search_restricted_eigenvalues,
 )
 from .gradients import GradientBound, logistic_gradient_bound, norm_of_largest
-from .guarantees import Target, TheoryReport, report
+from .guarantees import report
+from .theory_report import KnownTarget, TheoryReport
 from .verdicts import Verdict
 
 __all__ = [
     "Bracket",
     "ConditionC",
     "GradientBound",
+    "KnownTarget",
     "RestrictedEigenvalues",
-    "Target",
     "TheoryReport",
     "Verdict",
     "bound_restricted_eigenvalues",

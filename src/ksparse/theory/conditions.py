@@ -167,7 +167,7 @@ def measure_largest_row(X: Any, s: int) -> float:
 def logdet_condition(bounds: tuple[float, float]) -> ConditionC:
     """Proposition 3: Condition C of −log det Ω + ⟨Σ, Ω⟩ for αI ⪯ Ω ⪯ βI, with ζ = α⁴/β².
 
-    That is half of what ζ must be below. On these matrices f is β⁻²-strongly convex and α⁻²-strongly smooth, whatever s.
+    That is half of what ζ must be below. There f is β⁻²-strongly convex and α⁻²-strongly smooth, whatever s.
 
     Parameters
     ----------

@@ -24,8 +24,8 @@ MAX_COLUMNS = 1000
 #: Supports that are sampled at each point.
 N_SUPPORTS = 50
 SAMPLED = "the worst Hessian sampled"
-UNKNOWN = "nothing is known"
-INTERCEPT = "the intercept"
+NOTHING_KNOWN = "nothing is known"
+OF_INTERCEPT = "the intercept"
 
 
 def bracket_curvature(
@@ -122,8 +122,7 @@ def _find_eigenvalues(objective: Objective, x: Array, support: Mask) -> Array:
         hessian = compute_hessian(restricted, point) if np.isfinite(point.value) else np.empty((0, 0))
     except NotFiniteError:
         return np.empty(0)
-    eigenvalues: Array = np.linalg.eigvalsh(hessian) if np.isfinite(hessian).all() else np.empty(0)
-    return eigenvalues
+    return np.asarray(np.linalg.eigvalsh(hessian)) if np.isfinite(hessian).all() else np.empty(0)
 
 
 def _bracket_by_form(objective: Objective, s: int, max_supports: int) -> RestrictedEigenvalues:
@@ -136,7 +135,10 @@ def _bracket_by_form(objective: Objective, s: int, max_supports: int) -> Restric
         )
     if isinstance(objective, LogDet):
         return _bracket_log_det(objective, s)
-    low, high = Bracket(-np.inf, np.inf, UNKNOWN, UNKNOWN), Bracket(-np.inf, np.inf, UNKNOWN, UNKNOWN)
+    low, high = (
+        Bracket(-np.inf, np.inf, NOTHING_KNOWN, NOTHING_KNOWN),
+        Bracket(-np.inf, np.inf, NOTHING_KNOWN, NOTHING_KNOWN),
+    )
     return RestrictedEigenvalues(s, low, _bound_by_lipschitz(objective, high))
 
 
@@ -173,8 +175,8 @@ def _bracket_linear_model(model: LinearModel, s: int, max_supports: int) -> Rest
         trace = float(np.sort(model.column_squares())[-s:].sum())
         gram = RestrictedEigenvalues(
             s,
-            Bracket(0.0, np.inf, "squares are not negative", UNKNOWN),
-            Bracket(0.0, trace, UNKNOWN, "the s largest sums of squares"),
+            Bracket(0.0, np.inf, "squares are not negative", NOTHING_KNOWN),
+            Bracket(0.0, trace, NOTHING_KNOWN, "the s largest sums of squares"),
         )
     if model.loss.is_quadratic:
         smallest, largest = _scale(gram.smallest, 1.0, alpha), _scale(gram.largest, 1.0, alpha)
@@ -186,7 +188,7 @@ def _bracket_linear_model(model: LinearModel, s: int, max_supports: int) -> Rest
         if model.fit_intercept:
             largest = _include_largest(largest, bound)
         if not model.loss.is_steepest_at_zero or model.has_offset:
-            largest = replace(largest, low=-np.inf, low_source=UNKNOWN)
+            largest = replace(largest, low=-np.inf, low_source=NOTHING_KNOWN)
     if width > MAX_COLUMNS:
         largest = _bound_by_lipschitz(model, largest)
     return RestrictedEigenvalues(s, smallest, largest)
@@ -195,7 +197,7 @@ def _bracket_linear_model(model: LinearModel, s: int, max_supports: int) -> Rest
 def _bound_smallest(model: LinearModel) -> Bracket:
     """m_s of a loss that is not quadratic: that of the ridge, which an intercept does not have."""
     if not model.loss.is_convex:
-        return Bracket(-np.inf, np.inf, f"{describe_objective(model)} is not convex", UNKNOWN)
+        return Bracket(-np.inf, np.inf, f"{describe_objective(model)} is not convex", NOTHING_KNOWN)
     floor = 0.0 if model.fit_intercept else model.alpha
     source = "the ridge, as the loss is convex" if floor else "the loss is convex, and there is no ridge"
     if model.fit_intercept:
@@ -203,12 +205,12 @@ def _bound_smallest(model: LinearModel) -> Bracket:
     if model.loss.curvature_vanishes:
         reason = "an intercept has no ridge" if model.fit_intercept else "the ridge" if floor else "there is no ridge"
         return Bracket(floor, floor, source, f"{reason}, and the curvature of the loss vanishes far from zero")
-    return Bracket(floor, np.inf, source, UNKNOWN)
+    return Bracket(floor, np.inf, source, NOTHING_KNOWN)
 
 
 def _scale(bracket: Bracket, factor: float, shift: float) -> Bracket:
     if not np.isfinite(factor):
-        return Bracket(-np.inf, np.inf, UNKNOWN, "the curvature of the loss has no bound")
+        return Bracket(-np.inf, np.inf, NOTHING_KNOWN, "the curvature of the loss has no bound")
     return replace(bracket, low=factor * bracket.low + shift, high=factor * bracket.high + shift)
 
 
@@ -217,8 +219,8 @@ def _include_smallest(bracket: Bracket, value: float) -> Bracket:
     return Bracket(
         min(bracket.low, value),
         min(bracket.high, value),
-        INTERCEPT if value < bracket.low else bracket.low_source,
-        INTERCEPT if value < bracket.high else bracket.high_source,
+        OF_INTERCEPT if value < bracket.low else bracket.low_source,
+        OF_INTERCEPT if value < bracket.high else bracket.high_source,
     )
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -19,123 +17,15 @@ from .conditions import ConditionC, logdet_condition, logistic_condition
 from .curvature import bracket_curvature
 from .eigenvalues import RestrictedEigenvalues
 from .gradients import GradientBound, logistic_gradient_bound, norm_of_largest
+from .theory_report import KnownTarget, TheoryReport
 from .verdicts import Verdict, find_condition, judge_theorem_1, judge_theorem_2
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["TheoryReport", "report"]
+__all__ = ["report"]
 
 #: Fraction of the largest step of a theorem that is recommended.
-FRACTION = 0.99
+STEP_FRACTION = 0.99
 #: X of more entries is not copied for Propositions 1 and 2.
 MAX_ENTRIES = 20_000_000
-
-Kind = Literal["exact", "bound", "estimate", "choice"]
-
-
-@dataclass(frozen=True)
-class Target:
-    """The true x̄, as far as Theorem 2 is concerned."""
-
-    #: ‖x⁽⁰⁾ − x̄‖ for the default start.
-    initial_error: float
-    #: ‖∇_k f(x̄)‖.
-    gradient_k: float
-    #: ‖∇_s f(x̄)‖, s = 2k + k̄.
-    gradient_s: float
-
-
-@dataclass(frozen=True)
-class TheoryReport:
-    """What the paper's theory says about minimizing f with k units: the result of `report`.
-
-    ``print`` it to read it; a notebook shows it as a table, and `to_frame` has all numbers.
-
-    Attributes
-    ----------
-    objective : str
-        What is minimized.
-    k, k_true : int
-        k, and k̄, the number of units of the target x̄.
-    curvature_2k, curvature_s : RestrictedEigenvalues
-        m and M on 2k units, and on s = 2k + k̄ units.
-    condition_2k, condition_s : ConditionC or None
-        The best Condition C that is proven from them.
-    proposition_2k, proposition_s : ConditionC or None
-        That of Proposition 1 (logistic regression with a ridge) or 3 (`LogDet` with bounds).
-    theorem_1, theorem_2a, theorem_2b : Verdict
-        Convergence, and the errors of GraHTP and of FGraHTP.
-    step : float or None
-        The step that the rates are for: the one given, or the recommended one.
-    step_source : str
-        Where it comes from.
-    target : Target or None
-        What is known of x̄, if `truth` was given.
-    gradient_bound_k, gradient_bound_s : GradientBound or None
-        Proposition 2, for logistic regression.
-    notes : tuple of str
-        What else should be known.
-    """
-
-    objective: str
-    k: int
-    k_true: int
-    curvature_2k: RestrictedEigenvalues
-    curvature_s: RestrictedEigenvalues
-    condition_2k: ConditionC | None
-    condition_s: ConditionC | None
-    proposition_2k: ConditionC | None
-    proposition_s: ConditionC | None
-    theorem_1: Verdict
-    theorem_2a: Verdict
-    theorem_2b: Verdict
-    step: float | None
-    step_source: str
-    target: Target | None
-    gradient_bound_k: GradientBound | None
-    gradient_bound_s: GradientBound | None
-    notes: tuple[str, ...]
-
-    @property
-    def s(self) -> int:
-        """2k + k̄, the size of the supports of Theorem 2."""
-        return 2 * self.k + self.k_true
-
-    def bound_error(self, method: Literal["GraHTP", "FGraHTP"], t: Any) -> Any:
-        """Theorem 2's bound of ‖x⁽ᵗ⁾ − x̄‖ after t iterations, if it applies at the step and `truth` was given."""
-        if method not in ("GraHTP", "FGraHTP"):
-            raise ValueError(f'method must be "GraHTP" or "FGraHTP", got {method!r}')
-        verdict = self.theorem_2a if method == "GraHTP" else self.theorem_2b
-        if verdict.rate is None or verdict.factor is None:
-            raise ValueError(f"Theorem 2 has no bound for {method} with the step {self.step!r}; print the report")
-        if self.target is None:
-            raise ValueError("the bound needs the target: pass truth to report")
-        gradient = self.target.gradient_k if method == "GraHTP" else self.target.gradient_s
-        return verdict.rate ** np.asarray(t) * self.target.initial_error + verdict.factor * gradient
-
-    def to_frame(self) -> pd.DataFrame:
-        """All numbers: ``value``, whether it is exact, a bound or an estimate, and ``source``, by name."""
-        import pandas as pd
-
-        from .describing import list_numbers
-
-        rows = [(row.name, row.value, row.kind, row.source) for row in list_numbers(self)]
-        return pd.DataFrame(rows, columns=["number", "value", "kind", "source"]).set_index("number")
-
-    def __str__(self) -> str:
-        from .describing import describe
-
-        return describe(self)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        from .describing import list_paragraphs
-
-        text = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in list_paragraphs(self))
-        return f"{text}{self.to_frame().to_html(escape=True, border=0, float_format='%.4g')}"
 
 
 def report(
@@ -185,7 +75,7 @@ def report(
     >>> X, y, coef = make_linear(n=4000, p=12, k=2, random_state=1)
     >>> found = ksparse.theory.report(ksparse.objectives.LeastSquares(X, y), k=2, truth=coef)
     >>> found.theorem_1.applies, found.theorem_2a.applies, round(found.step, 3), round(found.theorem_2a.rate, 3)
-    ('yes', 'yes', 0.885, 0.398)
+    ('yes', 'yes', 0.927, 0.291)
     >>> bool(found.bound_error("GraHTP", t=10) < 0.2)
     True
     """
@@ -250,26 +140,26 @@ def _recommend_step(on_2k: RestrictedEigenvalues, on_s: RestrictedEigenvalues) -
     if longest is None:
         seen = max(on_2k.largest.low, on_s.largest.low)
         if 0 < seen < np.inf:
-            return FRACTION / seen, "estimate: Theorem 1's limit if no Hessian were larger than those sampled"
+            return STEP_FRACTION / seen, "estimate: Theorem 1's limit if no Hessian were larger than those sampled"
         return None, "nothing is known of the curvature"
     for find, name in ((ConditionC.find_grahtp_steps, "2(a)"), (ConditionC.find_fgrahtp_steps, "2(b)")):
         steps = None if condition is None else find(condition)
         if steps is None:
             continue
-        chosen = FRACTION * min(longest, steps[1])
+        chosen = STEP_FRACTION * min(longest, steps[1])
         if chosen > steps[0]:
             return chosen, f"Theorems 1 and {name}"
         return 0.5 * (steps[0] + steps[1]), f"Theorem {name}; Theorem 1 allows only shorter steps"
     proven = find_condition(on_2k) is not None
-    return FRACTION * longest, "Theorem 1" if proven else "f cannot rise; Theorem 1 does not apply"
+    return STEP_FRACTION * longest, "Theorem 1" if proven else "f cannot rise; Theorem 1 does not apply"
 
 
-def _measure_target(form: WorkingForm, objective: Objective, truth: Array, k: int, s: int) -> Target:
+def _measure_target(form: WorkingForm, objective: Objective, truth: Array, k: int, s: int) -> KnownTarget:
     """In the coordinates in which solvers work: with an intercept, those of centred features."""
     x, start = form.to_working(truth), form.to_working(objective.start)
     gradient = form.objective.evaluate(x).gradient
     norms = (norm_of_largest(objective, gradient, size) for size in (k, s))
-    return Target(float(np.linalg.norm(start - x)), *norms)
+    return KnownTarget(float(np.linalg.norm(start - x)), *norms)
 
 
 def _find_proposition(objective: Objective, s: int) -> ConditionC | None:

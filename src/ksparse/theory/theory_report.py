@@ -1,26 +1,143 @@
-"""A report of the theory in words, and its numbers in one list."""
+"""What the theory says about a problem: a report in words, with all its numbers."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from html import escape
 from textwrap import fill
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from unicodedata import combining
 
 import numpy as np
 
 from .conditions import ConditionC
-from .eigenvalues import Bracket
+from .eigenvalues import Bracket, RestrictedEigenvalues
 from .gradients import GradientBound
 from .verdicts import Verdict
 
 if TYPE_CHECKING:
-    from .guarantees import Kind, TheoryReport
+    import pandas as pd
 
-__all__ = ["Number", "describe", "list_numbers", "list_paragraphs"]
+__all__ = ["KnownTarget", "TheoryReport"]
 
-WIDTH = 100
+#: Letters of a line of text.
+TEXT_WIDTH = 100
+#: What is known of a number: that it is exact, a proven bound, or an estimate from samples; or it was chosen.
+Kind = Literal["exact", "bound", "estimate", "choice"]
 
 
-class Number(NamedTuple):
+@dataclass(frozen=True)
+class KnownTarget:
+    """The true x̄, as far as Theorem 2 is concerned."""
+
+    #: ‖x⁽⁰⁾ − x̄‖ for the default start.
+    initial_error: float
+    #: ‖∇_k f(x̄)‖.
+    gradient_k: float
+    #: ‖∇_s f(x̄)‖, s = 2k + k̄.
+    gradient_s: float
+
+
+@dataclass(frozen=True)
+class TheoryReport:
+    """What the paper's theory says about minimizing f with k units: the result of `report`.
+
+    ``print`` it to read it; a notebook shows it as a table, and `to_frame` has all numbers.
+
+    Attributes
+    ----------
+    objective : str
+        What is minimized.
+    k, k_true : int
+        k, and k̄, the number of units of the target x̄.
+    curvature_2k, curvature_s : RestrictedEigenvalues
+        m and M on 2k units, and on s = 2k + k̄ units.
+    condition_2k, condition_s : ConditionC or None
+        The best Condition C that is proven from them.
+    proposition_2k, proposition_s : ConditionC or None
+        That of Proposition 1 (logistic regression with a ridge) or 3 (`LogDet` with bounds).
+    theorem_1, theorem_2a, theorem_2b : Verdict
+        Convergence, and the errors of GraHTP and of FGraHTP.
+    step : float or None
+        The step that the rates are for: the one given, or the recommended one.
+    step_source : str
+        Where it comes from.
+    target : KnownTarget or None
+        What is known of x̄, if `truth` was given.
+    gradient_bound_k, gradient_bound_s : GradientBound or None
+        Proposition 2, for logistic regression.
+    notes : tuple of str
+        What else should be known.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> from ksparse.objectives import Quadratic
+    >>> found = ksparse.theory.report(Quadratic(np.diag([1.0, 1.1, 0.9, 1.0]), np.ones(4)), k=1)
+    >>> found.to_frame().round(3).head(4)
+             value   kind        source
+    number
+    m_2        0.9  exact  all supports
+    M_2        1.1  exact  all supports
+    m_3        0.9  exact  all supports
+    M_3        1.1  exact  all supports
+    """
+
+    objective: str
+    k: int
+    k_true: int
+    curvature_2k: RestrictedEigenvalues
+    curvature_s: RestrictedEigenvalues
+    condition_2k: ConditionC | None
+    condition_s: ConditionC | None
+    proposition_2k: ConditionC | None
+    proposition_s: ConditionC | None
+    theorem_1: Verdict
+    theorem_2a: Verdict
+    theorem_2b: Verdict
+    step: float | None
+    step_source: str
+    target: KnownTarget | None
+    gradient_bound_k: GradientBound | None
+    gradient_bound_s: GradientBound | None
+    notes: tuple[str, ...]
+
+    @property
+    def s(self) -> int:
+        """2k + k̄, the size of the supports of Theorem 2."""
+        return 2 * self.k + self.k_true
+
+    def bound_error(self, method: Literal["GraHTP", "FGraHTP"], t: Any) -> Any:
+        """Theorem 2's bound of ‖x⁽ᵗ⁾ − x̄‖ after t iterations, if it applies at the step and `truth` was given."""
+        if method not in ("GraHTP", "FGraHTP"):
+            raise ValueError(f'method must be "GraHTP" or "FGraHTP", got {method!r}')
+        verdict = self.theorem_2a if method == "GraHTP" else self.theorem_2b
+        if verdict.rate is None or verdict.factor is None:
+            raise ValueError(f"Theorem 2 has no bound for {method} with the step {self.step!r}; print the report")
+        if self.target is None:
+            raise ValueError("the bound needs the target: pass truth to report")
+        gradient = self.target.gradient_k if method == "GraHTP" else self.target.gradient_s
+        return verdict.rate ** np.asarray(t) * self.target.initial_error + verdict.factor * gradient
+
+    def to_frame(self) -> pd.DataFrame:
+        """All numbers: ``value``, whether it is exact, a bound or an estimate, and ``source``, by name."""
+        import pandas as pd
+
+        rows = [(row.name, row.value, row.kind, row.source) for row in _list_numbers(self)]
+        return pd.DataFrame(rows, columns=["number", "value", "kind", "source"]).set_index("number")
+
+    def __str__(self) -> str:
+        return _describe(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        text = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in _list_paragraphs(self))
+        return f"{text}{self.to_frame().to_html(escape=True, border=0, float_format='%.4g')}"
+
+
+class _Number(NamedTuple):
     """A number of a report."""
 
     name: str
@@ -29,16 +146,23 @@ class Number(NamedTuple):
     source: str
 
 
-def describe(report: TheoryReport) -> str:
+def _describe(report: TheoryReport) -> str:
     """The report as text."""
-    paragraphs = [fill(paragraph, WIDTH, subsequent_indent="  ") for paragraph in list_paragraphs(report)]
-    numbers = list_numbers(report)
-    width = max(len(number.name) for number in numbers)
-    lines = [f"{n.name:{width}}  {_format(n.value):>10}  {n.kind:8}  {n.source}" for n in numbers]
+    paragraphs = [fill(paragraph, TEXT_WIDTH, subsequent_indent="  ") for paragraph in _list_paragraphs(report)]
+    numbers = _list_numbers(report)
+    width = max(_measure(number.name) for number in numbers)
+    lines = [
+        f"{n.name}{' ' * (width - _measure(n.name))}  {_format(n.value):>10}  {n.kind:8}  {n.source}" for n in numbers
+    ]
     return "\n".join([*paragraphs, "", *lines])
 
 
-def list_paragraphs(report: TheoryReport) -> list[str]:
+def _measure(text: str) -> int:
+    """How many letters wide a text is: the bar of x̄ takes no room."""
+    return sum(not combining(letter) for letter in text)
+
+
+def _list_paragraphs(report: TheoryReport) -> list[str]:
     """What the report says, one paragraph for each question."""
     paragraphs = [f"{report.objective} with k = {report.k}: do the guarantees of GraHTP apply?"]
     paragraphs.append(_describe_convergence(report))
@@ -113,9 +237,9 @@ def _describe_gradient(report: TheoryReport, on_k: GradientBound, on_s: Gradient
     )
 
 
-def list_numbers(report: TheoryReport) -> list[Number]:
+def _list_numbers(report: TheoryReport) -> list[_Number]:
     """Every number with its kind: exact, a bound that is proven, an estimate from samples, or the choice of a step."""
-    numbers = list[Number]()
+    numbers = list[_Number]()
     for found in (report.curvature_2k, report.curvature_s):
         numbers += _list_bracket(f"m_{found.s}", found.smallest, proven="low")
         numbers += _list_bracket(f"M_{found.s}", found.largest, proven="high")
@@ -128,35 +252,35 @@ def list_numbers(report: TheoryReport) -> list[Number]:
         numbers += _list_verdict(name, verdict, rate, "exact" if found.is_exact else "bound")
     if report.step is not None:
         kind: Kind = "estimate" if report.step_source.startswith("estimate") else "choice"
-        numbers.append(Number("step η", report.step, kind, report.step_source.removeprefix("estimate: ")))
+        numbers.append(_Number("step η", report.step, kind, report.step_source.removeprefix("estimate: ")))
     if report.target is not None:
-        numbers.append(Number("‖x⁽⁰⁾ − x̄‖", report.target.initial_error, "exact", "the default start and truth"))
-        numbers.append(Number("‖∇_k f(x̄)‖", report.target.gradient_k, "exact", "truth"))
-        numbers.append(Number("‖∇_s f(x̄)‖", report.target.gradient_s, "exact", "truth"))
+        numbers.append(_Number("‖x⁽⁰⁾ − x̄‖", report.target.initial_error, "exact", "the default start and truth"))
+        numbers.append(_Number("‖∇_k f(x̄)‖", report.target.gradient_k, "exact", "truth"))
+        numbers.append(_Number("‖∇_s f(x̄)‖", report.target.gradient_s, "exact", "truth"))
     for name, bound in (("‖∇_k f(w̄)‖", report.gradient_bound_k), ("‖∇_s f(w̄)‖", report.gradient_bound_s)):
         if bound is not None:
             source = f"Proposition 2, with probability {max(bound.probability, 0.0):.3g}"
-            numbers.append(Number(f"{name} ≤", bound.value, "bound", source))
+            numbers.append(_Number(f"{name} ≤", bound.value, "bound", source))
     return numbers
 
 
-def _list_bracket(name: str, bracket: Bracket, proven: str) -> list[Number]:
+def _list_bracket(name: str, bracket: Bracket, proven: str) -> list[_Number]:
     """An exact number, or what is proven and what was seen of it."""
     if bracket.is_exact:
-        return [Number(name, bracket.low, "exact", bracket.high_source if proven == "low" else bracket.low_source)]
+        return [_Number(name, bracket.low, "exact", bracket.high_source if proven == "low" else bracket.low_source)]
     ends = [(f"{name} ≥", bracket.low, bracket.low_source), (f"{name} ≤", bracket.high, bracket.high_source)]
     if proven == "high":
         ends.reverse()
     (certain, seen) = ends
-    numbers = [] if np.isinf(certain[1]) else [Number(*certain[:2], "bound", certain[2])]
+    numbers = [] if np.isinf(certain[1]) else [_Number(*certain[:2], "bound", certain[2])]
     if not np.isinf(seen[1]):
         # What was seen bounds the constant from the side that refutes; where nothing is proven, it estimates it.
         kind: Kind = "bound" if numbers else "estimate"
-        numbers.append(Number(*seen[:2], kind, seen[2]))
-    return numbers or [Number(name, np.nan, "estimate", bracket.low_source)]
+        numbers.append(_Number(*seen[:2], kind, seen[2]))
+    return numbers or [_Number(name, np.nan, "estimate", bracket.low_source)]
 
 
-def _list_conditions(report: TheoryReport) -> list[Number]:
+def _list_conditions(report: TheoryReport) -> list[_Number]:
     """The constants of Condition C, from m and M and from the paper's lemma and propositions."""
     found = [
         (report.condition_2k, report.curvature_2k, "", "m and M: ρ = (M − m)/(M + m)"),
@@ -172,25 +296,25 @@ def _list_conditions(report: TheoryReport) -> list[Number]:
         (report.proposition_s, report.curvature_s),
     ):
         found.append((condition, curvature, f", {which}", "the ridge and R_s" if which.endswith("1") else "α and β"))
-    numbers = list[Number]()
+    numbers = list[_Number]()
     for condition, curvature, suffix, source in found:
         if condition is not None:
             kind: Kind = "exact" if curvature.is_exact and not suffix else "bound"
-            numbers.append(Number(f"ζ of C({curvature.s}){suffix}", condition.zeta, kind, source))
-            numbers.append(Number(f"ρ of C({curvature.s}){suffix}", condition.rho, kind, source))
+            numbers.append(_Number(f"ζ of C({curvature.s}){suffix}", condition.zeta, kind, source))
+            numbers.append(_Number(f"ρ of C({curvature.s}){suffix}", condition.rho, kind, source))
     return numbers
 
 
-def _list_verdict(name: str, verdict: Verdict, rate: str, kind: Kind) -> list[Number]:
-    numbers = list[Number]()
+def _list_verdict(name: str, verdict: Verdict, rate: str, kind: Kind) -> list[_Number]:
+    numbers = list[_Number]()
     if verdict.steps is not None:
         source = "inequality (3.2)" if rate == "μ₁" else name
         if verdict.steps[0] > 0:
-            numbers.append(Number(f"{name}: η above", verdict.steps[0], kind, source))
-        numbers.append(Number(f"{name}: η below", verdict.steps[1], kind, source))
+            numbers.append(_Number(f"{name}: η above", verdict.steps[0], kind, source))
+        numbers.append(_Number(f"{name}: η below", verdict.steps[1], kind, source))
     if verdict.rate is not None and verdict.factor is not None:
-        numbers.append(Number(f"{name}: {rate}", verdict.rate, kind, "at the step η"))
-        numbers.append(Number(f"{name}: multiple of the gradient", verdict.factor, kind, "at the step η"))
+        numbers.append(_Number(f"{name}: {rate}", verdict.rate, kind, "at the step η"))
+        numbers.append(_Number(f"{name}: multiple of the gradient", verdict.factor, kind, "at the step η"))
     return numbers
 
 
