@@ -178,6 +178,7 @@ def _bracket_linear_model(model: LinearModel, s: int, max_supports: int) -> Rest
             Bracket(0.0, np.inf, "squares are not negative", NOTHING_KNOWN),
             Bracket(0.0, trace, NOTHING_KNOWN, "the s largest sums of squares"),
         )
+    gram = replace(gram, smallest=replace(gram.smallest, low=max(gram.smallest.low, 0.0)))  # but for rounding
     if model.loss.is_quadratic:
         smallest, largest = _scale(gram.smallest, 1.0, alpha), _scale(gram.largest, 1.0, alpha)
         if model.fit_intercept:

@@ -97,7 +97,7 @@ def _ratio(rho: float) -> float:
 
 
 def _explain_flatness(found: RestrictedEigenvalues) -> str:
-    if found.smallest.high < 0 and found.smallest.high < -ZERO * found.largest.high:
+    if found.smallest.high < -ZERO * abs(found.largest.low):
         return f"f is not convex on {found.s} units"
     return f"m_{found.s} is 0: f is flat in some direction of {found.s} units ({found.smallest.high_source})"
 
