@@ -35,6 +35,7 @@ def test_ci_runs_the_command_of_the_readme() -> None:
         "docs/guide.md",
         "docs/inference.md",
         "docs/tables.md",
+        "docs/theory.md",
         "docs/estimators.md",
         "docs/graphs.md",
         "docs/benchmarks.md",

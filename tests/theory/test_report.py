@@ -111,6 +111,19 @@ def test_what_the_report_promises_holds(kind: str, seed: int) -> None:
             assert np.linalg.norm(x - target) <= found.bound_error(method, t) + 1e-12  # type: ignore[arg-type]
 
 
+def test_the_target_with_an_intercept_is_that_of_centred_features() -> None:
+    objective, coef = make_problem(0, fit_intercept=True)
+    found = report(objective, K, truth=coef).target
+    X, y, w = make_linear(n=3000, p=10, k=K, noise=0.3, random_state=0)
+    centred = X - X.mean(axis=0)
+    shift = coef[-1] + (X.mean(axis=0) + 0.5) @ w  # the mean prediction; the start predicts 0
+    assert found is not None
+    assert found.initial_error == pytest.approx(np.hypot(np.linalg.norm(w), shift))
+    residuals = X @ w - y
+    slopes = np.sort(np.abs(centred.T @ residuals / 3000))[-K:]
+    assert found.gradient_k == pytest.approx(np.hypot(np.linalg.norm(slopes), residuals.mean()))
+
+
 def test_the_bound_is_not_far_from_the_error() -> None:
     """A bound that is a hundred times the error would be a poor promise."""
     objective, coef = make_problem(0)

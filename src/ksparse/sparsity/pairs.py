@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._types import AnyArray, Array, IntArray, Mask
 from .base import FREE, NEVER, Sparsity, Units
-from .entries import Entries, Rows
+from .entries import Entries, Groups, Rows
 
 __all__ = ["Pairs", "make_set", "pair_mask"]
 
@@ -124,8 +124,8 @@ def pair_mask(pairs: Any, size: int, name: str) -> Mask:
     return chosen
 
 
-def make_set(kind: str, k: int) -> Sparsity:
-    """The set that an integer k means for an objective of this kind of units.
+def make_set(kind: str, k: int, labels: ArrayLike | None = None) -> Sparsity:
+    """The set that an integer k means for an objective of this kind of units; of groups, if coordinates have labels.
 
     Examples
     --------
@@ -133,4 +133,4 @@ def make_set(kind: str, k: int) -> Sparsity:
     >>> make_set("rows", 2).bind((3, 2)).count
     3
     """
-    return {"entries": Entries, "rows": Rows, "pairs": Pairs}[kind](k)
+    return {"entries": Entries, "rows": Rows, "pairs": Pairs}[kind](k) if labels is None else Groups(k, labels)
