@@ -10,6 +10,7 @@ attributes, ``{"Status": {"value": "converged"}}``.
 from __future__ import annotations
 
 import base64
+import copy
 import inspect
 import json
 import math
@@ -302,6 +303,7 @@ def _split_into_parts(value: Any) -> dict[str, Any]:
         return {"value": value.value}
     if isinstance(value, solvers.History):
         return {"iterations": list(value)}
+    value = copy.copy(value)  # without references to data, which are not kept
     arguments = inspect.signature(type(value)).parameters.values()
     pairs = [(argument.name, getattr(value, argument.name), argument.default) for argument in arguments]
     return {name: part for name, part, default in pairs if type(part) is not type(default) or part != default}

@@ -87,6 +87,11 @@ class Design(ABC):
     #: What is subtracted from each column without being stored: the means of a centred design.
     shift: Array | None = None
 
+    @property
+    def is_double(self) -> bool:
+        """Whether products are computed in double precision throughout."""
+        return True
+
     @cached_property
     def counters(self) -> Counters:
         """Where passes over X, gathered columns and products are counted; its own, unless it was given others."""

@@ -56,6 +56,10 @@ class InMemoryDesign(Design):
         sums = self._get_sums(weights)
         return type(self)(self.matrix, sums.means(), sums, self.counters)
 
+    @property
+    def is_double(self) -> bool:
+        return bool(self.matrix.dtype == np.float64)
+
     def moments(self, weights: Array) -> Moments:
         self._sums = check_finite(self._get_sums(weights), self.matrix)
         means = self._sums.means() - (0.0 if self.shift is None else self.shift)

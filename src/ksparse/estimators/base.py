@@ -260,4 +260,5 @@ def merge_results(selection: Result, refitted: Result) -> Result:
         n_iter=selection.n_iter,
         history=selection.history,
         passes=selection.passes + refitted.passes,
+        solved=selection.solved,  # what the selection is a solution of
     )

@@ -17,6 +17,7 @@ from ..weights import count_weighted_samples
 from .base import VALUE_ROUNDING, Outcome, Point, TwiceDifferentiable, describe_objective, inherit
 from .coordinates import CentredCoordinates, replace_zeros, rescale_alpha
 from .loss import AnyLoss, Loss, SampleMargins
+from .margins import MarginForm
 from .protocols import (
     DetectsUnboundedness,
     HasCrossHessian,
@@ -201,6 +202,14 @@ class LinearModel(
         samples, collect = self._terms.samples, self._design.collect_rows
         margins, weights = collect(self.evaluate(x).state), samples.total_weight * collect(samples.weights)
         return SampleMargins(margins, collect(samples.target), weights)
+
+    def margin_form(self) -> MarginForm | None:
+        """The model as its data; None unless the loss is a sum over samples and all coefficients are there."""
+        if self._pattern is not None or not isinstance(self.loss, Loss):
+            return None
+        return MarginForm(
+            self.loss, self._design, self._block, self._terms.samples, self.alpha, self.fit_intercept
+        )
 
     def make_point(self, x: Array, value: float, margins: Array) -> Point:
         """The point of coordinates at which f and the margins are known; the margins go to where the rows are."""

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.special import entr
 
 from .._types import Array
 
-__all__ = ["AnyLoss", "JointLoss", "Loss", "SampleMargins"]
+__all__ = ["AnyLoss", "JointLoss", "Loss", "SampleMargins", "sum_entropies"]
 
 
 class SampleMargins(NamedTuple):
@@ -115,6 +116,13 @@ class Loss(AnyLoss):
         residuals, curvatures = margins - y, self.curvature(margins, y)
         return np.divide(self.slope(margins, y), residuals, out=curvatures, where=residuals != 0)
 
+    def conjugate(self, slopes: Array, y: Array) -> Array | None:
+        """ℓ*(a) = supₘ (am − ℓ(m)) of each sample, shape (n,): infinite where no line of this slope is below ℓ.
+
+        Lower bounds of f follow from it (`ksparse.certificates`). None, by default, if it is not known.
+        """
+        return None
+
     # How the q × q Hessian of a sample follows from `curvature`; to be overridden where outputs are coupled.
 
     def hessian_diagonal(self, curvature: Array) -> Array:
@@ -165,3 +173,8 @@ class JointLoss(AnyLoss):
     @abstractmethod
     def hessian_diagonal(self, margins: Array, y: Array, weights: Array) -> Array:
         """The diagonal of that Hessian, or an upper bound of it, of shape (n,)."""
+
+
+def sum_entropies(q: Array) -> Array:
+    """−q·log q − (1 − q)·log(1 − q); −∞ unless 0 ≤ q ≤ 1."""
+    return entr(q) + entr(1.0 - q)

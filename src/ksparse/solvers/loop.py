@@ -18,7 +18,7 @@ from ..debias import Outcome
 from ..objectives.base import NotFiniteError
 from ..validation import check_iterations, check_nonnegative_number
 from .problem import Iterate, Problem, SolverState, Tolerance
-from .result import History, Iteration, Result, Status
+from .result import History, Iteration, Result, Solved, Status
 
 __all__ = ["Budget", "Callback", "CycleDetector", "Solver"]
 
@@ -248,6 +248,7 @@ class _Run:
             n_iter=len(self.history),
             history=self.history,
             passes=objective.counters.passes - self.passes_before,
+            solved=Solved(self.problem.form, units, iterate.point.x, iterate.value),
         )
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from .._types import AnyArray, Array, Mask
+from ..objectives.protocols import WorkingForm
+from ..sparsity import Units
 
-__all__ = ["History", "Iteration", "Result", "Status"]
+if TYPE_CHECKING:
+    from ..certificates import Certificate
+
+__all__ = ["History", "Iteration", "Result", "Solved", "Status"]
 
 
 class Status(str, Enum):
@@ -139,6 +144,20 @@ class History(Sequence[Iteration]):
 
 
 @dataclass(frozen=True)
+class Solved:
+    """A problem and its solution, in working coordinates."""
+
+    #: f.
+    form: WorkingForm
+    #: The sparsity set.
+    units: Units
+    #: The solution.
+    x: Array
+    #: f(x).
+    value: float
+
+
+@dataclass(frozen=True)
 class Result:
     """The outcome of `ksparse.minimize`.
 
@@ -180,6 +199,11 @@ class Result:
     n_iter: int
     history: History
     passes: int
+    #: What was solved. It refers to the data, and is neither copied, pickled nor saved.
+    solved: Solved | None = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "solved": None}
 
     def __post_init__(self) -> None:
         if not self.message.startswith(self.status.opening):
@@ -191,6 +215,40 @@ class Result:
     def success(self) -> bool:
         """Whether the solver's halting rule was met, or the caller asked it to stop."""
         return self.status.success
+
+    def certificate(self, *, steps: int = 100, time_limit: float | None = None) -> Certificate:
+        """A proof of how far f(x) is from the lowest f with at most k units.
+
+        For linear models whose loss is a sum over samples with a known conjugate: least squares, logistic, multinomial,
+        Poisson, Huber, squared hinge, gamma, negative binomial and smoothed quantile regression. The bound is good
+        where alpha is not small; for least squares also where there are more samples than features.
+
+        Parameters
+        ----------
+        steps : int, default=100
+            Limit of the steps that improve the bound, after each screening of the units. A step is a pass over the
+            data, or a product with the Gram matrix for least squares.
+        time_limit : float, optional
+            Limit in seconds, tested after each step.
+
+        Returns
+        -------
+        Certificate
+            The lower bound, the gap, and units that every best solution has, or none; ``print`` it to read it.
+
+        Examples
+        --------
+        >>> import numpy as np, ksparse
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> f = ksparse.objectives.Logistic(X, X[:, 5] > X[:, 2], alpha=0.1)
+        >>> ksparse.minimize(f, k=2).certificate().optimal
+        True
+        """
+        from ..certificates import certify
+
+        if self.solved is None:
+            raise ValueError("a result that was copied, unpickled or loaded has no data; solve the problem again")
+        return certify(*vars(self.solved).values(), steps=steps, time_limit=time_limit)
 
     def __repr__(self) -> str:
         shown = np.array2string(self.selected, threshold=12, edgeitems=5)

@@ -50,6 +50,11 @@ class SquaredHingeLoss(Loss):
     def curvature(self, margins: Array, y: Array) -> Array:
         return hinge_curvature(margins, y)
 
+    def conjugate(self, slopes: Array, y: Array) -> Array:
+        """¼a² + ya where ya ≤ 0; the sum over several outputs."""
+        values = np.where(y * slopes <= 0.0, slopes * (0.25 * slopes + y), np.inf)
+        return values if values.ndim == 1 else values.sum(axis=1)
+
 
 @document_objective
 class SquaredHinge(ClassifierObjective):

@@ -58,6 +58,10 @@ class HuberLoss(Loss):
     def curvature(self, margins: Array, y: Array) -> Array:
         return huber_curvature(margins, y, self.delta)
 
+    def conjugate(self, slopes: Array, y: Array) -> Array:
+        """½a² + ay for |a| ≤ δ."""
+        return np.where(np.abs(slopes) <= self.delta, slopes * (0.5 * slopes + y), np.inf)
+
 
 @document_objective
 class Huber(LinearObjective):

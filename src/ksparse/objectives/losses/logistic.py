@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._types import Array
 from .._linear_docs import document_objective
-from ..loss import Loss
+from ..loss import Loss, sum_entropies
 from ..targets import ClassifierObjective, encode_two_classes
 
 __all__ = ["Logistic", "LogisticLoss"]
@@ -52,6 +52,10 @@ class LogisticLoss(Loss):
 
     def curvature(self, margins: Array, y: Array) -> Array:
         return logistic_curvature(margins)
+
+    def conjugate(self, slopes: Array, y: Array) -> Array:
+        """q·log q + (1 − q)·log(1 − q) with q = −ya between 0 and 1."""
+        return -sum_entropies(-y * slopes)
 
     def separates(self, margins: Array, y: Array) -> bool:
         return bool((y * margins > 0).all())

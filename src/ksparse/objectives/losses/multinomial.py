@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax, softmax
+from scipy.special import entr, log_softmax, softmax
 
 from ..._types import Array
 from .._linear_docs import document_objective
@@ -46,6 +46,10 @@ class MultinomialLoss(Loss):
     def multiply_hessian(self, curvature: Array, directions: Array) -> Array:
         scaled = curvature * directions
         return scaled - curvature * scaled.sum(axis=1, keepdims=True)
+
+    def conjugate(self, slopes: Array, y: Array) -> Array:
+        """Σₖ qₖ·log qₖ for probabilities q = a + y; they sum to 1 but for rounding."""
+        return -entr(slopes + y).sum(axis=1)
 
     def separates(self, margins: Array, y: Array) -> bool:
         others = np.where(y > 0, -np.inf, margins).max(axis=1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import digamma
+from scipy.special import digamma, entr
 
 from ..._types import Array
 from ...validation import check_nonnegative_number
@@ -77,6 +77,14 @@ class NegativeBinomialLoss(LogLinkLoss):
     def curvature(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore", divide="ignore"):
             return negative_binomial_curvature(margins, y, self.dispersion)
+
+    def conjugate(self, slopes: Array, y: Array) -> Array:
+        """c·log c + (1/θ − a)·log(1 − θa) − (y + 1/θ)·log(1 + θy) with c = a + y ≥ 0 and θa ≤ 1."""
+        if self.dispersion == 0.0:
+            return -entr(slopes + y) - slopes - y
+        room = 1.0 - self.dispersion * slopes
+        outer = (y + 1.0 / self.dispersion) * np.log1p(self.dispersion * y)
+        return -entr(slopes + y) - entr(room) / self.dispersion - outer
 
 
 @document_objective

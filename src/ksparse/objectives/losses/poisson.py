@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import entr
 
 from ..._types import Array
 from .._linear_docs import document_objective
@@ -48,6 +49,11 @@ class PoissonLoss(LogLinkLoss):
     def curvature(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):
             return np.exp(margins)
+
+    def conjugate(self, slopes: Array, y: Array) -> Array:
+        """c·log c − c with c = a + y ≥ 0."""
+        means = slopes + y
+        return -entr(means) - means
 
 
 @document_objective

@@ -12,7 +12,7 @@ from ..._types import Array
 from ...validation import check_number, check_positive_number
 from .._linear_docs import document_objective
 from ..linear import LinearObjective
-from ..loss import Loss
+from ..loss import Loss, sum_entropies
 from ..targets import check_responses, check_squares
 
 __all__ = ["Quantile", "QuantileLoss"]
@@ -71,6 +71,10 @@ class QuantileLoss(Loss):
 
     def curvature(self, margins: Array, y: Array) -> Array:
         return quantile_curvature(margins, y, self.bandwidth)
+
+    def conjugate(self, slopes: Array, y: Array) -> Array:
+        """ay + h·(q·log q + (1 − q)·log(1 − q)) with q = a + τ between 0 and 1."""
+        return slopes * y - self.bandwidth * sum_entropies(slopes + self.quantile)
 
     def majorize(self, margins: Array, y: Array) -> Array:
         """tanh(r/2h)/2r, from log(2·cosh(r/2h)), which grows no faster than r² (Jaakkola and Jordan 2000)."""

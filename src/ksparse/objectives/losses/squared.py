@@ -44,6 +44,11 @@ class SquaredLoss(Loss):
     def curvature(self, margins: Array, y: Array) -> Array:
         return np.ones_like(margins)
 
+    def conjugate(self, slopes: Array, y: Array) -> Array:
+        """½a² + ay; the sum over several outputs."""
+        values = slopes * (0.5 * slopes + y)
+        return values if values.ndim == 1 else values.sum(axis=1)
+
 
 @document_objective
 class LeastSquares(LinearObjective):

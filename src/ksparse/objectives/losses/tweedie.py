@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import entr
 
 from ..._types import Array
 from ...validation import check_number
@@ -74,6 +75,18 @@ class TweedieLoss(LogLinkLoss):
     def curvature(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):
             return tweedie_curvature(margins, y, self.power)
+
+    def conjugate(self, slopes: Array, y: Array) -> Array | None:
+        """c·log c − c with c = a + y ≥ 0 for Poisson's loss, c·log(c/y) − c with c = 1 − a ≥ 0 for gamma's.
+
+        Between them it has no closed form.
+        """
+        if self.power == 1.0:
+            return -entr(slopes + y) - slopes - y
+        if self.power == 2.0:
+            rest = 1.0 - slopes
+            return -entr(rest) - rest * (np.log(y) + 1.0)
+        return None
 
 
 @document_objective

@@ -1,0 +1,182 @@
+"""The problem that bounds are computed for: f and a sparsity set as a smooth part and a perspective."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._types import Array, IntArray
+from ..objectives import Objective
+from ..objectives.base import describe_objective
+from ..objectives.columns import LinearModel
+from ..objectives.margins import MarginForm
+from ..objectives.protocols import WorkingForm
+from ..sparsity import Units
+from .curvature import list_curvatures
+from .gram_form import GramForm, QuadraticPart
+from .linearization import SmoothPart
+from .margins import MeanLoss
+from .relaxation import Fixings, Perspective
+from .tightening import Limits, Tightened, tighten
+
+__all__ = ["BoundedProblem", "NoCertificateError", "Relaxed"]
+
+#: Least squares with more features than this are not bounded by their Gram matrix, which would take half a gigabyte.
+MAX_GRAM_FEATURES = 8000
+#: Steps that compare one way of moving curvature with another.
+TRIAL_STEPS = 20
+#: Features whose root mean square is below this fraction of the largest are scaled like that.
+LEAST_SCALE = 1e-8
+
+
+class NoCertificateError(TypeError):
+    """No lower bound is known for an objective."""
+
+
+class Relaxed(NamedTuple):
+    """The best bound of a relaxation, with what it is a relaxation of."""
+
+    tightened: Tightened
+    #: The perspective of the units that were not eliminated.
+    perspective: Perspective
+    #: These units.
+    units: IntArray
+
+
+@dataclass(frozen=True)
+class BoundedProblem:
+    """f of a linear model with at most k units, in coordinates scaled by the size of each feature."""
+
+    form: MarginForm
+    perspective: Perspective
+    scale: Array
+
+    @classmethod
+    def of(cls, form: WorkingForm, units: Units) -> BoundedProblem:
+        """The problem of an objective in its working coordinates and a sparsity set."""
+        margins = find_margin_form(form.objective)
+        p = margins.shape[0]
+        outputs = int(np.prod(margins.shape[1:], dtype=int))
+        number = units.number.reshape(-1, outputs)[:p].ravel()
+        scale = find_scale(margins, number, units.count)
+        if units.lower is None or units.upper is None:
+            lower, upper = np.full(number.size, -np.inf), np.full(number.size, np.inf)
+        else:
+            lower, upper = (b.reshape(-1, outputs)[:p].ravel() * scale for b in (units.lower, units.upper))
+        fixings = Fixings(units.always.copy(), np.zeros(units.count, dtype=bool))
+        ridge = margins.alpha / np.square(scale)
+        return cls(margins, Perspective(number, fixings, units.k, ridge, lower, upper), scale)
+
+    @property
+    def has_box(self) -> bool:
+        """Whether some coefficients have bounds."""
+        return bool(np.isfinite(self.perspective.lower).any() or np.isfinite(self.perspective.upper).any())
+
+    @property
+    def uses_gram(self) -> bool:
+        """Whether bounds follow from the Gram matrix."""
+        return self.form.loss.is_quadratic and self.form.shape[0] <= MAX_GRAM_FEATURES
+
+    @cached_property
+    def least_value(self) -> float:
+        """A lower bound that needs no ridge: the mean of the least loss of each sample."""
+        rows = self.form.weights > 0
+        lowest = np.broadcast_to(self.form.loss.find_lowest(self.form.target[rows]), rows.sum())
+        return float(self.form.weights[rows] @ lowest)
+
+    @cached_property
+    def gram_form(self) -> GramForm:
+        """The Gram form, for least squares."""
+        outputs = self.scale.size // self.form.shape[0]
+        return GramForm.of_model(self.form, self.scale[::outputs])
+
+    @cached_property
+    def mean_loss(self) -> MeanLoss:
+        """The smooth part, for other losses."""
+        return MeanLoss(self.form, self.scale)
+
+    def relax(self, fixings: Fixings, x: Array, target: float, limits: Limits) -> Relaxed | None:
+        """A lower bound of f with these fixings, from a start in scaled coordinates; None if there is none."""
+        best: Relaxed | None = None
+        ways = list(self._list_relaxations(self.perspective.with_fixings(fixings)))
+        for part, perspective, units, coordinates in ways:
+            steps = limits.steps if len(ways) == 1 else TRIAL_STEPS
+            start = x[coordinates] if best is None else best.tightened.x
+            found = tighten(part, perspective, start, target, replace(limits, steps=steps))
+            if best is None or found.bound > best.tightened.bound:
+                best, best_part = Relaxed(found, perspective, units), part
+        if best is not None and len(ways) > 1 and limits.steps > TRIAL_STEPS:
+            found = tighten(best_part, best.perspective, best.tightened.x, target, limits)
+            if found.bound > best.tightened.bound:
+                best = best._replace(tightened=found)
+        return best
+
+    def _list_relaxations(
+        self, perspective: Perspective
+    ) -> Iterator[tuple[SmoothPart, Perspective, IntArray, IntArray]]:
+        """Smooth parts with their perspectives, units and coordinates."""
+        if not self.uses_gram:
+            if perspective.is_bounded:
+                yield self.mean_loss, perspective, np.arange(perspective.count), np.arange(self.scale.size)
+            return
+        yield from self._list_gram_relaxations(perspective)
+
+    def _list_gram_relaxations(
+        self, perspective: Perspective
+    ) -> Iterator[tuple[SmoothPart, Perspective, IntArray, IntArray]]:
+        form, fixings = self.gram_form, perspective.fixings
+        outputs = self.scale.size // len(form.scale)
+        number = perspective.number.reshape(-1, outputs)
+        is_out = fixings.outside[number].all(axis=1)
+        is_in = fixings.inside[number].all(axis=1) & (not self.has_box)
+        reduced = form.reduce(np.flatnonzero(~(is_out | is_in)), np.flatnonzero(is_in))
+        if reduced is None:
+            reduced = form.reduce(np.flatnonzero(~is_out), np.array([], dtype=np.intp))
+            assert reduced is not None
+        eliminated = np.zeros(perspective.count, dtype=bool)
+        eliminated[number[reduced.eliminated]] = True
+        coordinates = np.add.outer(reduced.kept * outputs, np.arange(outputs)).ravel()
+        rank = form.n_samples - self.form.fit_intercept
+        largest_unit = max(int(np.bincount(column, minlength=1).max()) for column in number[reduced.kept].T)
+        n_nonzero = largest_unit * max(perspective.k - int(eliminated.sum()), 1)
+        inner, units = perspective.restrict(coordinates, eliminated)
+        for curvature in list_curvatures(reduced.gram, n_nonzero, rank, form.matrix_rounding):
+            added = np.repeat(reduced.ridge + curvature.added, outputs)
+            moved = inner.with_ridge(added)
+            if moved.is_bounded:
+                yield QuadraticPart(reduced, curvature), moved, units, coordinates
+
+
+def find_margin_form(objective: Objective) -> MarginForm:
+    """The data of a linear model whose loss has a known conjugate; otherwise an error that says what is missing."""
+    name = describe_objective(objective)
+    form: Any = objective.margin_form() if isinstance(objective, LinearModel) else None
+    if form is None:
+        raise NoCertificateError(
+            f"there is no certificate for {name}: lower bounds are known for linear models whose loss is a sum over "
+            "samples, such as least squares, logistic or Poisson regression"
+        )
+    rows = form.weights > 0
+    slopes = form.loss.slope(np.zeros((1, *form.shape[1:])), form.target[rows][:1])
+    if form.loss.conjugate(slopes, form.target[rows][:1]) is None:
+        raise NoCertificateError(
+            f"there is no certificate for {name}: the conjugate of {form.loss} is not known; "
+            "a loss of your own gets certificates by its method `conjugate`"
+        )
+    found: MarginForm = form
+    return found
+
+
+def find_scale(form: MarginForm, number: IntArray, count: int) -> Array:
+    """The root mean square of each feature; the same for all coordinates of a unit."""
+    sizes = np.sqrt(form.squares)
+    largest = float(sizes.max(initial=0.0)) or 1.0
+    outputs = number.size // max(len(sizes), 1)
+    coordinate = np.repeat(np.maximum(sizes, LEAST_SCALE * largest), outputs)
+    by_unit = np.zeros(count)
+    np.maximum.at(by_unit, number, coordinate)
+    return by_unit[number]

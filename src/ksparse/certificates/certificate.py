@@ -1,0 +1,228 @@
+"""How far a solution is from the best possible: a lower bound of f, with what it proves about the support."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._types import AnyArray, Array
+from ..objectives.protocols import WorkingForm
+from ..sparsity import Units
+from ..threads import one_thread
+from ..validation import check_iterations, check_nonnegative_number
+from .bounding import BoundedProblem
+from .gram_form import QuadraticDual
+from .relaxation import Fixings
+from .screening import screen
+from .tightening import Limits
+
+__all__ = ["Certificate", "Stage", "certify"]
+
+#: A gap below this is rounding: the solution is a best one.
+OPTIMAL_GAP = 1e-6
+#: A gap above this says nearly nothing.
+VACUOUS_GAP = 0.9
+#: Rounding of f, as a fraction of the numbers that it is computed from.
+UPPER_ROUNDING = 4e-15
+#: Names of units that are shown.
+SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One relaxation of a certificate, and what follows from it; `ksparse.certificates.verify` computes it again."""
+
+    #: The dual point: slopes of the samples, or for least squares a point and curvature.
+    dual: Array | QuadraticDual
+    #: What was known of the units before.
+    before: Fixings
+    #: What is known of them afterwards, for all solutions that are not worse.
+    after: Fixings
+    #: The lower bound of the relaxation, rounded down.
+    bound: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A proof of how far a solution is from the best one with at most k units.
+
+    Every x with at most k units, and within the bounds if there are any, has f(x) ≥ `lower_bound`. The bound is the value
+    of a dual point of the perspective relaxation, lowered by a bound of its rounding errors; any dual point gives a valid
+    one, so that it does not depend on how well the relaxation was solved.
+
+    Attributes
+    ----------
+    value : float
+        f at the solution.
+    lower_bound : float
+        No solution has a lower f.
+    gap : float
+        (value − lower_bound)/(value − least), with the least value that the loss has at any margins (0 for least squares
+        and for classification): between 0 and 1.
+    optimal : bool
+        Whether the gap is below 1e-6, which is rounding.
+    vacuous : bool
+        Whether the gap is above 0.9: the bound then says nearly nothing, mostly for want of a ridge.
+    must_contain, cannot_contain : ndarray
+        Names of the units that every solution with an f not above `value` has, and of those that none has.
+    k : int
+        Number of units.
+    has_bounds : bool
+        Whether the proof is for coefficients within the bounds of the sparsity set.
+    steps : int
+        Steps that improved the bound; each costs a pass over the data, or a product with the Gram matrix.
+    seconds : float
+        Time that it took.
+    stages : tuple of Stage
+        What the proof consists of.
+
+    References
+    ----------
+    A. Atamtürk and A. Gómez, *Safe screening rules for ℓ0-regression from perspective relaxations*, ICML 2020.
+
+    B. Liu, X.-T. Yuan, L. Wang, Q. Liu and D. Metaxas, *Dual iterative hard thresholding*, ICML 2017.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 30))
+    >>> y = X[:, 3] - X[:, 17] + rng.standard_normal(200)
+    >>> result = ksparse.minimize(ksparse.objectives.LeastSquares(X, y, alpha=1e-3), k=2)
+    >>> certificate = result.certificate()
+    >>> certificate.optimal, certificate.must_contain
+    (True, array([ 3, 17]))
+    """
+
+    value: float
+    lower_bound: float
+    least: float
+    must_contain: AnyArray
+    cannot_contain: AnyArray
+    k: int
+    has_bounds: bool
+    steps: int
+    seconds: float
+    stages: tuple[Stage, ...] = field(repr=False)
+
+    @property
+    def gap(self) -> float:
+        """The relative gap, between 0 and 1."""
+        difference, size = self.value - self.lower_bound, self.value - self.least
+        return min(difference / size, 1.0) if size > 0 else 0.0
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the solution is proved to be a best one, up to rounding."""
+        return self.gap <= OPTIMAL_GAP
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the bound says nearly nothing."""
+        return self.gap > VACUOUS_GAP
+
+    def __str__(self) -> str:
+        among = " within the bounds" if self.has_bounds else ""
+        lines = [f"{self._describe_verdict()}: f = {self.value:.8g}, and no x{among} with at most k = {self.k} units has "
+                 f"less than {self.lower_bound:.8g} (gap {100 * self.gap:.2g} %)"]
+        if len(self.must_contain) and not self.optimal:
+            lines.append(f"every solution that is not worse has {_list_names(self.must_contain)}")
+        if len(self.cannot_contain):
+            lines.append(f"no such solution has any of {len(self.cannot_contain)} other units")
+        if self.vacuous:
+            lines.append("the bound grows with alpha, with fewer correlated features, and with more samples; bounds of "
+                         "the coefficients give one too, for models within them")
+        return "\n".join(lines)
+
+    def _describe_verdict(self) -> str:
+        if self.optimal:
+            return "Proved to be optimal"
+        return "Vacuous" if self.vacuous else "Not proved to be optimal"
+
+
+def certify(
+    form: WorkingForm, units: Units, x: Array, value: float, steps: int = 100, time_limit: float | None = None
+) -> Certificate:
+    """The certificate of a solution.
+
+    Parameters
+    ----------
+    form : WorkingForm
+        f, in the coordinates in which solvers work.
+    units : Units
+        The sparsity set, with bounds in these coordinates.
+    x : ndarray
+        The solution, in these coordinates.
+    value : float
+        f(x).
+    steps : int, default=100
+        Limit of the steps that improve the bound, after each screening.
+    time_limit : float, optional
+        Limit in seconds, tested after each step.
+
+    Returns
+    -------
+    Certificate
+        The lower bound, and what it proves.
+    """
+    began = time.perf_counter()
+    limits = Limits(max(check_iterations(steps, "steps"), 1))
+    if time_limit is not None:
+        limits = Limits(limits.steps, began + check_nonnegative_number(time_limit, "time_limit"))
+    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        problem = BoundedProblem.of(form, units)
+        upper = value + UPPER_ROUNDING * (abs(value) + abs(form.value_at_start))
+        start = x.reshape(-1)[: problem.scale.size] * problem.scale
+        lower, fixings, stages, taken = _tighten_and_screen(problem, start, value, upper, limits)
+    return Certificate(
+        value=value,
+        lower_bound=min(max(lower, problem.least_value), value),
+        least=problem.least_value,
+        must_contain=units.names[fixings.inside],
+        cannot_contain=units.names[fixings.outside],
+        k=units.k,
+        has_bounds=problem.has_box,
+        steps=taken,
+        seconds=time.perf_counter() - began,
+        stages=tuple(_convert_to_user(stage, form.unit) for stage in stages),
+    )
+
+
+def _tighten_and_screen(
+    problem: BoundedProblem, start: Array, value: float, upper: float, limits: Limits
+) -> tuple[float, Fixings, list[Stage], int]:
+    """Bounds of relaxations with fewer and fewer open units, until no more of them are fixed."""
+    fixings, lower, taken = problem.perspective.fixings, -np.inf, 0
+    stages: list[Stage] = []
+    while True:
+        relaxed = problem.relax(fixings, start, value, limits)
+        if relaxed is None:
+            break
+        tightened, perspective, chosen = relaxed
+        found = screen(perspective, tightened.linearization.base, tightened.scores, upper)
+        after = fixings.include(chosen[found.inside]).exclude(chosen[found.outside])
+        stages.append(Stage(tightened.linearization.dual, fixings, after, tightened.bound))
+        taken += tightened.steps
+        lower = max(lower, tightened.bound)
+        is_closed = lower >= value or not fixings.open.any()
+        if is_closed or after.open.sum() == fixings.open.sum() or time.perf_counter() > limits.deadline:
+            fixings = after
+            break
+        fixings = after
+    return lower, fixings, stages, taken
+
+
+def _convert_to_user(stage: Stage, unit: float) -> Stage:
+    """A stage whose dual point is in the user's coordinates, which are the working ones times a unit."""
+    dual: Any = stage.dual
+    if isinstance(dual, QuadraticDual):
+        dual = QuadraticDual(dual.coefficients * unit, dual.curvature / unit / unit, dual.fraction)
+    return Stage(dual, stage.before, stage.after, stage.bound)
+
+
+def _list_names(names: AnyArray) -> str:
+    shown = ", ".join(map(str, names[:SHOWN].tolist()))
+    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")

@@ -1,0 +1,146 @@
+"""Tangents of the mean loss of a linear model, from the conjugate of its loss."""
+
+from __future__ import annotations
+
+from math import fsum
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from .._types import Array
+from ..objectives.margins import MarginForm
+from ..objectives.protocols import largest_eigenvalue
+from .intercepts import find_intercept
+from .linearization import EPS, Linearization, SmoothPart
+
+__all__ = ["MeanLoss"]
+
+
+class MeanLoss(SmoothPart):
+    """F(w) = min over b of Σᵢ sᵢ ℓ(mᵢ, yᵢ), with m = X·w/c + b + offset.
+
+    Parameters
+    ----------
+    form : MarginForm
+        The model.
+    scale : ndarray
+        c, of each coordinate.
+    """
+
+    def __init__(self, form: MarginForm, scale: Array) -> None:
+        self._form, self._scale = form, scale
+        self._weighted = form.weights > 0
+        self._rooted = np.sqrt(form.weights)
+        self._intercept: Array = np.zeros(form.shape[1:])
+        self._sizes = (np.repeat(form.sizes, scale.size // max(len(form.sizes), 1)) if form.sizes.size else scale) / scale
+        bound = form.loss.curvature_bound
+        self.is_lipschitz = bool(np.isfinite(bound))
+        if not self.is_lipschitz:
+            margins = self._find_margins(np.zeros(scale.size))
+            curvatures = form.loss.hessian_diagonal(form.loss.curvature(margins, form.target))
+            bound = float(np.max(form.weights[self._weighted] @ curvatures[self._weighted]))
+        self.lipschitz = max(bound * self._find_largest_eigenvalue(), np.finfo(float).tiny)
+
+    def linearize(self, x: Array) -> Linearization:
+        form = self._form
+        margins = self._find_margins(x)
+        slopes = np.where(self._expand(self._weighted), form.loss.slope(margins, form.target), 0.0)
+        balancing = -1
+        if form.fit_intercept:
+            balancing = self._balance(slopes, margins)
+        base = self._compute_base(slopes, margins, balancing)
+        weighted = slopes * self._expand(form.weights)
+        products = -form.multiply_transposed(weighted).ravel() / self._scale
+        # Cauchy–Schwarz bounds the sum of the sizes of all terms of a product, whatever their order.
+        norm = float(np.linalg.norm(slopes * self._expand(self._rooted)))
+        terms = form.n_samples + 16.0 + (2.0 / self._rooted[balancing] if balancing >= 0 else 0.0)
+        return Linearization(base, products, EPS * terms * norm * self._sizes, self._average(margins), slopes)
+
+    def evaluate_at(self, x: Array) -> float:
+        return self._average(self._find_margins(x))
+
+    def _find_margins(self, x: Array) -> Array:
+        form = self._form
+        margins = form.multiply((x / self._scale).reshape(form.shape))
+        if form.offset is not None:
+            margins = margins + form.offset
+        if form.fit_intercept:
+            rows = self._weighted
+            self._intercept = find_intercept(
+                form.loss, margins[rows], form.target[rows], form.weights[rows], self._intercept
+            )
+            margins = margins + self._intercept
+        return margins
+
+    def _average(self, margins: Array) -> float:
+        rows, form = self._weighted, self._form
+        return float(form.weights[rows] @ form.loss.value(margins[rows], form.target[rows]))
+
+    def _balance(self, slopes: Array, margins: Array) -> int:
+        """Make the weighted slopes sum to zero by those of one sample, in place; which one that is.
+
+        It is one whose slope is well inside its domain.
+        """
+        form = self._form
+        curvatures = form.loss.hessian_diagonal(form.loss.curvature(margins, form.target))
+        curvatures = curvatures if curvatures.ndim == 1 else curvatures.min(axis=1)
+        with np.errstate(invalid="ignore"):
+            sample = int(np.argmax(np.where(self._weighted, form.weights * np.minimum(curvatures, 1.0), -1.0)))
+        for _ in range(2):  # what the first division leaves
+            weighted = slopes * self._expand(form.weights)
+            sums = np.array([fsum(column) for column in np.atleast_2d(weighted.T)]).reshape(slopes.shape[1:])
+            slopes[sample] -= sums / form.weights[sample]
+        return sample
+
+    def _compute_base(self, slopes: Array, margins: Array, balancing: int) -> float:
+        """−Σ sᵢℓ*(aᵢ) + Σ sᵢaᵢoᵢ, rounded down; −∞ outside the domain of ℓ*."""
+        form, rows = self._form, self._weighted
+        target, weights = form.target[rows], form.weights[rows]
+        conjugates = _require(form.loss.conjugate(slopes[rows], target))
+        if not np.isfinite(conjugates).all():
+            return -np.inf
+        terms = -weights * conjugates
+        if balancing >= 0:
+            # The exact slopes sum to zero: that of one sample differs from the floating-point number by its rest.
+            rest = 2.0 * EPS * float(np.sum(np.abs(slopes * self._expand(form.weights)))) / form.weights[balancing]
+            own, row = slopes[[balancing]], form.target[[balancing]]
+            ends = [_require(form.loss.conjugate(own + move, row))[0] for move in (-rest, 0.0, rest)]
+            if not np.isfinite(ends).all():
+                return -np.inf
+            terms = np.append(terms, -form.weights[balancing] * (max(ends) - ends[1]))
+        inner = margins[rows] * slopes[rows]
+        inner = np.abs(inner) if inner.ndim == 1 else np.abs(inner).sum(axis=1)
+        sizes = np.abs(conjugates) + inner + np.abs(form.loss.value(margins[rows], target))
+        if form.offset is not None:
+            shifted = self._expand(form.weights) * slopes * form.offset
+            terms = np.append(terms, shifted[rows].ravel())
+            sizes = sizes + np.abs(slopes * form.offset).reshape(len(slopes), -1).sum(axis=1)[rows]
+        return fsum(terms) - 16.0 * EPS * float(weights @ sizes)
+
+    def _expand(self, rows: Array) -> Array:
+        """Numbers of each row, for each output."""
+        return rows if len(self._form.shape) == 1 else rows[:, None]
+
+    def _find_largest_eigenvalue(self) -> float:
+        """λ_max of the scaled Gram matrix of X."""
+        form = self._form
+        p = form.shape[0]
+        if p == 0:
+            return 1.0
+        scale = self._scale.reshape(form.shape)
+        scale = scale if scale.ndim == 1 else scale[:, 0]
+
+        def multiply(vector: Array) -> Array:
+            if len(form.shape) > 1:
+                full = np.zeros(form.shape)
+                full[:, 0] = vector.ravel() / scale
+                rows = form.multiply(full) * form.weights[:, None]
+                return form.multiply_transposed(rows)[:, 0] / scale
+            return form.multiply_transposed(form.weights * form.multiply(vector.ravel() / scale)) / scale
+
+        return 1.01 * largest_eigenvalue(LinearOperator((p, p), matvec=multiply, dtype=np.float64))
+
+
+def _require(conjugates: Array | None) -> Array:
+    assert conjugates is not None
+    return conjugates
