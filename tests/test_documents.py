@@ -62,6 +62,9 @@ INTERFACES |= {
     "TwiceDifferentiable",
 }
 PARTS = {
+    "ProofStage",
+    "QuadraticDual",
+    "Solved",
     "Budget",
     "SolverState",
     "Bounds",
@@ -82,6 +85,7 @@ PARTS = {
     "KnownTarget",
 }
 PACKAGES = (
+    "certificates",
     "objectives",
     "sparsity",
     "debias",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from sklearn.exceptions import ConvergenceWarning
 
 from . import (
+    certificates,
     datasets,
     debias,
     designs,
@@ -122,6 +123,7 @@ __all__ = [
     "Status",
     "SwapGraHTP",
     "TableEncoder",
+    "certificates",
     "datasets",
     "debias",
     "designs",

@@ -13,15 +13,15 @@ from .._types import Array, IntArray
 from ..objectives import Objective
 from ..objectives.base import describe_objective
 from ..objectives.columns import LinearModel
-from ..objectives.margins import MarginForm
+from ..objectives.margin_form import MarginForm
 from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
 from .curvature import list_curvatures
 from .gram_form import GramForm, QuadraticPart
 from .linearization import SmoothPart
-from .margins import MeanLoss
+from .mean_loss import MeanLoss
 from .relaxation import Fixings, Perspective
-from .tightening import Limits, Tightened, tighten
+from .tightening import StepLimits, Tightened, tighten
 
 __all__ = ["BoundedProblem", "NoCertificateError", "Relaxed"]
 
@@ -99,7 +99,7 @@ class BoundedProblem:
         """The smooth part, for other losses."""
         return MeanLoss(self.form, self.scale)
 
-    def relax(self, fixings: Fixings, x: Array, target: float, limits: Limits) -> Relaxed | None:
+    def relax(self, fixings: Fixings, x: Array, target: float, limits: StepLimits) -> Relaxed | None:
         """A lower bound of f with these fixings, from a start in scaled coordinates; None if there is none."""
         best: Relaxed | None = None
         ways = list(self._list_relaxations(self.perspective.with_fixings(fixings)))

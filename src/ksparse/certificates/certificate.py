@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,9 @@ from .bounding import BoundedProblem
 from .gram_form import QuadraticDual
 from .relaxation import Fixings
 from .screening import screen
-from .tightening import Limits
+from .tightening import StepLimits
 
-__all__ = ["Certificate", "Stage", "certify"]
+__all__ = ["Certificate", "ProofStage", "certify"]
 
 #: A gap below this is rounding: the solution is a best one.
 OPTIMAL_GAP = 1e-6
@@ -32,7 +32,7 @@ SHOWN = 12
 
 
 @dataclass(frozen=True)
-class Stage:
+class ProofStage:
     """One relaxation of a certificate, and what follows from it; `ksparse.certificates.verify` computes it again."""
 
     #: The dual point: slopes of the samples, or for least squares a point and curvature.
@@ -49,9 +49,9 @@ class Stage:
 class Certificate:
     """A proof of how far a solution is from the best one with at most k units.
 
-    Every x with at most k units, and within the bounds if there are any, has f(x) ≥ `lower_bound`. The bound is the value
-    of a dual point of the perspective relaxation, lowered by a bound of its rounding errors; any dual point gives a valid
-    one, so that it does not depend on how well the relaxation was solved.
+    Every x with at most k units, and within the bounds if there are any, has f(x) ≥ `lower_bound`. The bound is the
+    value of a dual point of the perspective relaxation, lowered by a bound of its rounding errors; any dual point gives
+    a valid one, so that it does not depend on how well the relaxation was solved.
 
     Attributes
     ----------
@@ -59,9 +59,11 @@ class Certificate:
         f at the solution.
     lower_bound : float
         No solution has a lower f.
+    least : float
+        No margins whatever give a lower mean loss.
     gap : float
-        (value − lower_bound)/(value − least), with the least value that the loss has at any margins (0 for least squares
-        and for classification): between 0 and 1.
+        (value − lower_bound)/(value − least), with the least value that the loss has at any margins (0 for least
+        squares and for classification): between 0 and 1.
     optimal : bool
         Whether the gap is below 1e-6, which is rounding.
     vacuous : bool
@@ -76,7 +78,7 @@ class Certificate:
         Steps that improved the bound; each costs a pass over the data, or a product with the Gram matrix.
     seconds : float
         Time that it took.
-    stages : tuple of Stage
+    stages : tuple of ProofStage
         What the proof consists of.
 
     References
@@ -106,7 +108,7 @@ class Certificate:
     has_bounds: bool
     steps: int
     seconds: float
-    stages: tuple[Stage, ...] = field(repr=False)
+    stages: tuple[ProofStage, ...] = field(repr=False)
 
     @property
     def gap(self) -> float:
@@ -126,15 +128,19 @@ class Certificate:
 
     def __str__(self) -> str:
         among = " within the bounds" if self.has_bounds else ""
-        lines = [f"{self._describe_verdict()}: f = {self.value:.8g}, and no x{among} with at most k = {self.k} units has "
-                 f"less than {self.lower_bound:.8g} (gap {100 * self.gap:.2g} %)"]
+        lines = [
+            f"{self._describe_verdict()}: f = {self.value:.8g}, and no x{among} with at most k = {self.k} units has "
+            f"less than {self.lower_bound:.8g} (gap {100 * self.gap:.2g} %)"
+        ]
         if len(self.must_contain) and not self.optimal:
             lines.append(f"every solution that is not worse has {_list_names(self.must_contain)}")
         if len(self.cannot_contain):
             lines.append(f"no such solution has any of {len(self.cannot_contain)} other units")
         if self.vacuous:
-            lines.append("the bound grows with alpha, with fewer correlated features, and with more samples; bounds of "
-                         "the coefficients give one too, for models within them")
+            lines.append(
+                "the bound grows with alpha, with fewer correlated features, and with more samples; bounds of "
+                "the coefficients give one too, for models within them"
+            )
         return "\n".join(lines)
 
     def _describe_verdict(self) -> str:
@@ -169,9 +175,9 @@ def certify(
         The lower bound, and what it proves.
     """
     began = time.perf_counter()
-    limits = Limits(max(check_iterations(steps, "steps"), 1))
+    limits = StepLimits(max(check_iterations(steps, "steps"), 1))
     if time_limit is not None:
-        limits = Limits(limits.steps, began + check_nonnegative_number(time_limit, "time_limit"))
+        limits = StepLimits(limits.steps, began + check_nonnegative_number(time_limit, "time_limit"))
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         problem = BoundedProblem.of(form, units)
         upper = value + UPPER_ROUNDING * (abs(value) + abs(form.value_at_start))
@@ -192,11 +198,11 @@ def certify(
 
 
 def _tighten_and_screen(
-    problem: BoundedProblem, start: Array, value: float, upper: float, limits: Limits
-) -> tuple[float, Fixings, list[Stage], int]:
+    problem: BoundedProblem, start: Array, value: float, upper: float, limits: StepLimits
+) -> tuple[float, Fixings, list[ProofStage], int]:
     """Bounds of relaxations with fewer and fewer open units, until no more of them are fixed."""
     fixings, lower, taken = problem.perspective.fixings, -np.inf, 0
-    stages: list[Stage] = []
+    stages: list[ProofStage] = []
     while True:
         relaxed = problem.relax(fixings, start, value, limits)
         if relaxed is None:
@@ -204,7 +210,7 @@ def _tighten_and_screen(
         tightened, perspective, chosen = relaxed
         found = screen(perspective, tightened.linearization.base, tightened.scores, upper)
         after = fixings.include(chosen[found.inside]).exclude(chosen[found.outside])
-        stages.append(Stage(tightened.linearization.dual, fixings, after, tightened.bound))
+        stages.append(ProofStage(tightened.linearization.dual, fixings, after, tightened.bound))
         taken += tightened.steps
         lower = max(lower, tightened.bound)
         is_closed = lower >= value or not fixings.open.any()
@@ -215,12 +221,12 @@ def _tighten_and_screen(
     return lower, fixings, stages, taken
 
 
-def _convert_to_user(stage: Stage, unit: float) -> Stage:
+def _convert_to_user(stage: ProofStage, unit: float) -> ProofStage:
     """A stage whose dual point is in the user's coordinates, which are the working ones times a unit."""
     dual: Any = stage.dual
     if isinstance(dual, QuadraticDual):
-        dual = QuadraticDual(dual.coefficients * unit, dual.curvature / unit / unit, dual.fraction)
-    return Stage(dual, stage.before, stage.after, stage.bound)
+        dual = replace(dual, coefficients=dual.coefficients * unit, curvature=dual.curvature / unit / unit)
+    return ProofStage(dual, stage.before, stage.after, stage.bound)
 
 
 def _list_names(names: AnyArray) -> str:

@@ -31,7 +31,7 @@ __all__ = ["Curvature", "find_least_eigenvalue", "find_sparse_curvature", "list_
 #: Larger matrices are factorized, and their least eigenvalue is found by Lanczos' method for the inverse.
 DENSE_SIZE = 400
 #: Fractions of the eigenvalue that are tried, until a factorization proves one of them.
-FRACTIONS = (1.0 - 1e-9, 0.999, 0.99, 0.9, 0.5)
+PROVED_FRACTIONS = (1.0 - 1e-9, 0.999, 0.99, 0.9, 0.5)
 #: Fractions of the quadratic form that stay in the smooth part beside sparse curvature.
 KEPT_FRACTIONS = (0.2, 0.5, 0.8)
 #: Less curvature than this, of matrices with a unit diagonal, is not worth moving.
@@ -92,7 +92,7 @@ def find_least_eigenvalue(matrix: Array, rounding: float) -> float:
         inverse = LinearOperator((count, count), matvec=lambda v: cho_solve(factor, v), dtype=np.float64)
         start = np.cos(np.arange(1.0, count + 1.0))
         estimate = 1.0 / float(eigsh(inverse, k=1, which="LA", v0=start, tol=1e-4, return_eigenvectors=False)[0])
-    for fraction in FRACTIONS:
+    for fraction in PROVED_FRACTIONS:
         least = fraction * estimate - 2.0 * rounding
         if least <= 0:
             return 0.0

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import aslinearoperator
 
-from .._types import Array, IntArray
-from ..objectives.margins import MarginForm
+from .._types import Array, IntArray, Mask
+from ..objectives.margin_form import MarginForm
 from ..objectives.protocols import largest_eigenvalue
 from .curvature import Curvature
 from .linearization import EPS, Linearization, SmoothPart
@@ -36,6 +36,10 @@ class QuadraticDual:
     curvature: Array
     #: The fraction of the quadratic form that the tangent has.
     fraction: float
+    #: Features that are eliminated.
+    eliminated: Mask
+    #: What features are divided by where curvature on vectors with few nonzeros is computed.
+    scale: Array
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,9 @@ class GramForm:
         if form.fit_intercept:
             target = target - form.weights @ target
         target = target.reshape(form.n_samples, -1)
-        linear = form.multiply_transposed(form.weights[:, None] * target if len(form.shape) > 1 else
-                                          form.weights * target[:, 0]).reshape(form.shape[0], -1)
+        linear = form.multiply_transposed(
+            form.weights[:, None] * target if len(form.shape) > 1 else form.weights * target[:, 0]
+        ).reshape(form.shape[0], -1)
         return cls(
             form.gram() / np.multiply.outer(scale, scale),
             linear / scale[:, None],
@@ -94,8 +99,16 @@ class GramForm:
         """The form minimized over some features, as a function of others; None if that has no unique minimizer."""
         gram, linear = self.gram[np.ix_(kept, kept)], self.linear[kept]
         if not eliminated.size:
-            return ReducedForm(self, kept, eliminated, gram, linear, self.constant, np.zeros((0, kept.size)),
-                               np.zeros((0, linear.shape[1])))
+            return ReducedForm(
+                self,
+                kept,
+                eliminated,
+                gram,
+                linear,
+                self.constant,
+                np.zeros((0, kept.size)),
+                np.zeros((0, linear.shape[1])),
+            )
         inner = self.gram[np.ix_(eliminated, eliminated)] + np.diag(self.ridge[eliminated])
         cross = self.gram[np.ix_(eliminated, kept)]
         try:
@@ -108,8 +121,9 @@ class GramForm:
         response, minimizer = solved[:, : kept.size], solved[:, kept.size :]
         schur = gram - cross.T @ response
         constant = self.constant - float(np.sum(self.linear[eliminated] * minimizer))
-        return ReducedForm(self, kept, eliminated, 0.5 * (schur + schur.T), linear - cross.T @ minimizer, constant,
-                           response, minimizer)
+        return ReducedForm(
+            self, kept, eliminated, 0.5 * (schur + schur.T), linear - cross.T @ minimizer, constant, response, minimizer
+        )
 
 
 @dataclass(frozen=True)
@@ -157,7 +171,7 @@ class QuadraticPart(SmoothPart):
             np.sum(self._inflation @ np.abs(point)) + np.sum(whole.inflation[form.eliminated] @ np.abs(eliminated))
         )
         rounding = EPS * (whole.n_samples + ELIMINATIONS * len(whole.scale) + 16.0)
-        errors = np.repeat(rounding * size * self._inflation, point.shape[1])
+        errors = np.repeat(rounding * size * self._inflation, form.linear.shape[1])
         base = 0.5 * (form.constant - inner) - rounding * size * size
         value = 0.5 * (form.constant + inner) - float(np.sum(form.linear * point))
         return Linearization(base, slopes.ravel(), errors, value, self._make_dual(point))
@@ -171,4 +185,6 @@ class QuadraticPart(SmoothPart):
         coefficients[kept] = point / whole.scale[kept][:, None]
         curvature = np.zeros(len(whole.scale))
         curvature[kept] = self.curvature.added * np.square(whole.scale[kept])
-        return QuadraticDual(coefficients, curvature, self.curvature.fraction)
+        eliminated = np.zeros(len(whole.scale), dtype=bool)
+        eliminated[self.form.eliminated] = True
+        return QuadraticDual(coefficients, curvature, self.curvature.fraction, eliminated, whole.scale)

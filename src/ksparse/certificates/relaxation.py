@@ -115,11 +115,11 @@ class Perspective:
 
     def score(self, slopes: Array, errors: Array) -> Array:
         """s_g of each unit, rounded up: v is known up to an error of each coordinate."""
-        scores = _score_coordinates(slopes, errors, self.ridge, self.lower, self.upper)
+        scores: Array = _score_coordinates(slopes, errors, self.ridge, self.lower, self.upper)
         if self._are_single:
             return scores
         rounding = 1.0 + SUM_ROUNDING * float(np.bincount(self.number).max(initial=1))
-        return np.bincount(self.number, weights=scores, minlength=self.count) * rounding
+        return self._sum(scores) * rounding
 
     def add_scores(self, scores: Array) -> float:
         """Ω*(v), rounded up: the scores of the selected units and the largest ones of the others."""
@@ -163,7 +163,8 @@ class Perspective:
         return least
 
     def _sum(self, values: Array) -> Array:
-        return np.bincount(self.number, weights=values, minlength=self.count)
+        sums: Array = np.bincount(self.number, weights=values, minlength=self.count).astype(np.float64)
+        return sums
 
 
 @jit_compile

@@ -11,7 +11,7 @@ from .._types import Array
 from .linearization import Linearization, SmoothPart
 from .relaxation import Perspective
 
-__all__ = ["Limits", "Tightened", "tighten"]
+__all__ = ["StepLimits", "Tightened", "tighten"]
 
 #: The bound is compared with that of so many steps ago.
 WINDOW = 20
@@ -24,7 +24,7 @@ DECREASE_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Limits:
+class StepLimits:
     """When to stop."""
 
     #: Number of steps.
@@ -51,7 +51,7 @@ class Tightened:
     steps: int
 
 
-def tighten(part: SmoothPart, perspective: Perspective, x: Array, target: float, limits: Limits) -> Tightened:
+def tighten(part: SmoothPart, perspective: Perspective, x: Array, target: float, limits: StepLimits) -> Tightened:
     """Maximize the lower bound F's tangent − Ω* by accelerated proximal steps on F + Ω (FISTA with restarts).
 
     They stop when the bound reaches `target`, or comes no nearer to it.

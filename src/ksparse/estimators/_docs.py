@@ -111,6 +111,8 @@ n_iter_ : int
     Iterations of the solver.
 result_ : Result
     What the solver returned: value, status, message, and its history; for standardized features, with `standardize`.
+certificate_ : Certificate
+    How far the selection is from the best one, made when it is first asked for; see `ksparse.certificates`.
 n_features_in_ : int
     Number of features seen.
 feature_names_in_ : ndarray of str
@@ -240,7 +242,7 @@ bounds_ : EigenvalueBounds
 
 GRAPH_ATTRIBUTES = ["precision_", "covariance_", "partial_correlation_", "edges_", "bounds_"]
 #: The fitted attributes of all estimators of a kind, and those that a parameter adds.
-FITTED = {"features": ["coef_", "intercept_", "support_"], "edges": GRAPH_ATTRIBUTES}
+FITTED = {"features": ["coef_", "intercept_", "support_", "certificate_"], "edges": GRAPH_ATTRIBUTES}
 ADDED = {
     "ks": ["ks_", "k_", "path_", "coef_path_", "intercept_path_"],
     "cv": ["scores_", "grid_scores_", "cv_results_", "compared_scores_", "choice_"],

@@ -17,6 +17,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import AnyArray, Array, Mask, Matrix
+from ..certificates.certified import Certified
 from ..debias.ridges import apply_to_rows, minimize_for_ridges
 from ..inference.summarized import Summarized
 from ..objectives import JointLoss, LinearObjective, Loss, Objective
@@ -76,7 +77,7 @@ class FeatureSelector(SelectorMixin):  # type: ignore[misc]
 
 
 @dataclass(eq=False, repr=False)
-class SparseLinearModel(Summarized, FeatureSelector, SparseEstimator):
+class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator):
     """A linear model with k features, f = mean loss + (alpha/2)·‖w‖²: all that does not depend on the loss.
 
     A subclass implements `build_objective`. It may override `predict`, `fit_target` and `encode_target` (y as the loss

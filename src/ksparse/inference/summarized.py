@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Summarized"]
 
+#: What refers to the samples, or depends on how a model was loaded.
+NOT_KEPT = ("_samples", "_certificate", "picks_columns")
+
 
 class Summarized:
     """A fitted linear model that can say what is known about it.
@@ -26,7 +29,7 @@ class Summarized:
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()  # type: ignore[misc]
-        return {name: value for name, value in state.items() if name not in ("_samples", "picks_columns")}
+        return {name: value for name, value in state.items() if name not in NOT_KEPT}
 
     def summary(
         self,

@@ -17,7 +17,7 @@ from ..weights import count_weighted_samples
 from .base import VALUE_ROUNDING, Outcome, Point, TwiceDifferentiable, describe_objective, inherit
 from .coordinates import CentredCoordinates, replace_zeros, rescale_alpha
 from .loss import AnyLoss, Loss, SampleMargins
-from .margins import MarginForm
+from .margin_form import MarginForm
 from .protocols import (
     DetectsUnboundedness,
     HasCrossHessian,
@@ -207,9 +207,7 @@ class LinearModel(
         """The model as its data; None unless the loss is a sum over samples and all coefficients are there."""
         if self._pattern is not None or not isinstance(self.loss, Loss):
             return None
-        return MarginForm(
-            self.loss, self._design, self._block, self._terms.samples, self.alpha, self.fit_intercept
-        )
+        return MarginForm(self.loss, self._design, self._block, self._terms.samples, self.alpha, self.fit_intercept)
 
     def make_point(self, x: Array, value: float, margins: Array) -> Point:
         """The point of coordinates at which f and the margins are known; the margins go to where the rows are."""

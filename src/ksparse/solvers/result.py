@@ -248,7 +248,8 @@ class Result:
 
         if self.solved is None:
             raise ValueError("a result that was copied, unpickled or loaded has no data; solve the problem again")
-        return certify(*vars(self.solved).values(), steps=steps, time_limit=time_limit)
+        solved = self.solved
+        return certify(solved.form, solved.units, solved.x, solved.value, steps, time_limit)
 
     def __repr__(self) -> str:
         shown = np.array2string(self.selected, threshold=12, edgeitems=5)

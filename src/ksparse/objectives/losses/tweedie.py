@@ -19,6 +19,8 @@ __all__ = ["Gamma", "Tweedie", "TweedieLoss"]
 
 #: exp of more is not used: a response of 0 times infinity would be NaN.
 LARGEST_EXPONENT = 700.0
+#: Newton steps and bisections for the margin of a slope.
+MAX_SLOPE_STEPS = 100
 
 
 # The formulas of a sample, which NumPy applies to arrays and Numba compiles.
@@ -76,17 +78,44 @@ class TweedieLoss(LogLinkLoss):
         with np.errstate(over="ignore"):
             return tweedie_curvature(margins, y, self.power)
 
-    def conjugate(self, slopes: Array, y: Array) -> Array | None:
-        """c·log c − c with c = a + y ≥ 0 for Poisson's loss, c·log(c/y) − c with c = 1 − a ≥ 0 for gamma's.
+    def conjugate(self, slopes: Array, y: Array) -> Array:
+        """c·log c − c with c = a + y ≥ 0 for Poisson's loss, and c·log(c/y) − c with c = 1 − a ≥ 0 for gamma's.
 
-        Between them it has no closed form.
+        Between them it is am − ℓ(m) at the margin m with the slope a, which has no closed form unless y = 0.
         """
         if self.power == 1.0:
             return -entr(slopes + y) - slopes - y
         if self.power == 2.0:
             rest = 1.0 - slopes
             return -entr(rest) - rest * (np.log(y) + 1.0)
-        return None
+        conjugates = -(entr(slopes) + slopes) / (2.0 - self.power)
+        positive = y > 0
+        a, y = slopes[positive], y[positive]
+        margins = find_margins_of_slopes(a, y, self.power)
+        conjugates[positive] = a * margins - tweedie_value(margins, y, self.power)
+        return conjugates
+
+
+def find_margins_of_slopes(slopes: Array, y: Array, power: float) -> Array:
+    """The margins at which the loss has these slopes, for y > 0 and a power between 1 and 2.
+
+    The slope is 0 at log y, and one of its two terms bounds the margin on the other side. Newton's method stays there.
+    """
+    at_zero = np.log(y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = np.log(slopes + y ** (2.0 - power)) / (2.0 - power)
+        near = -np.log((y ** (2.0 - power) - slopes) / y) / (power - 1.0)
+    low, high = np.where(slopes < 0, near, at_zero), np.where(slopes > 0, far, at_zero)
+    margins = 0.5 * (low + high)
+    for _ in range(MAX_SLOPE_STEPS):
+        excess = tweedie_slope(margins, y, power) - slopes
+        low, high = np.where(excess < 0, margins, low), np.where(excess > 0, margins, high)
+        following = margins - excess / tweedie_curvature(margins, y, power)
+        following = np.where((following >= low) & (following <= high), following, 0.5 * (low + high))
+        if np.allclose(following, margins, rtol=1e-15, atol=1e-15):
+            break
+        margins = following
+    return margins
 
 
 @document_objective

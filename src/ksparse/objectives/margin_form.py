@@ -68,6 +68,10 @@ class MarginForm:
         parts = [self._collect(batch).T @ rows for batch in indices]
         return np.concatenate(parts) if parts else np.zeros(self.shape)
 
+    def collect(self) -> Array:
+        """X as one dense array."""
+        return self._block.collect()
+
     def _collect(self, columns: IntArray) -> Array:
         own = getattr(self._block, "columns", None)
         return self._design.collect_columns(columns if own is None else own[columns])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from math import fsum
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from .._types import Array
-from ..objectives.margins import MarginForm
+from ..objectives.margin_form import MarginForm
 from ..objectives.protocols import largest_eigenvalue
 from .intercepts import find_intercept
 from .linearization import EPS, Linearization, SmoothPart
@@ -32,7 +33,8 @@ class MeanLoss(SmoothPart):
         self._weighted = form.weights > 0
         self._rooted = np.sqrt(form.weights)
         self._intercept: Array = np.zeros(form.shape[1:])
-        self._sizes = (np.repeat(form.sizes, scale.size // max(len(form.sizes), 1)) if form.sizes.size else scale) / scale
+        outputs = scale.size // max(len(form.sizes), 1)
+        self._sizes = np.repeat(form.sizes, outputs) / scale
         bound = form.loss.curvature_bound
         self.is_lipschitz = bool(np.isfinite(bound))
         if not self.is_lipschitz:
@@ -117,7 +119,7 @@ class MeanLoss(SmoothPart):
             sizes = sizes + np.abs(slopes * form.offset).reshape(len(slopes), -1).sum(axis=1)[rows]
         return fsum(terms) - 16.0 * EPS * float(weights @ sizes)
 
-    def _expand(self, rows: Array) -> Array:
+    def _expand(self, rows: Any) -> Any:
         """Numbers of each row, for each output."""
         return rows if len(self._form.shape) == 1 else rows[:, None]
 

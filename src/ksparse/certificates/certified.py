@@ -1,0 +1,37 @@
+"""What linear models get from this package: the attribute `certificate_`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    from .certificate import Certificate
+
+__all__ = ["Certified"]
+
+
+class Certified:
+    """A fitted model with a certificate, which is made when it is asked for, and kept until the next fit.
+
+    Like the samples, it is not a part of the model's state: it is not copied, pickled or saved.
+    """
+
+    result_: Any
+    _certificate: Any = None
+
+    @property
+    def certificate_(self) -> Certificate:
+        """How far the selection is from the best one, made when it is first asked for."""
+        from .bounding import NoCertificateError
+
+        check_is_fitted(self)
+        known = self._certificate
+        if known is None or known[0] is not self.result_:
+            try:
+                known = self._certificate = (self.result_, self.result_.certificate())
+            except (NoCertificateError, ValueError) as error:
+                raise AttributeError(str(error)) from error
+        found: Certificate = known[1]
+        return found
