@@ -93,7 +93,7 @@ def test_sparse_and_single_precision_data_give_the_same_bound() -> None:
 
 @pytest.mark.parametrize("objective", [Quadratic(np.eye(3), np.ones(3)), Cox(X, np.column_stack([np.exp(y), y > 0]))])
 def test_no_certificate_is_an_error_that_says_why(objective: Any) -> None:
-    with pytest.raises(NoCertificateError, match="there is no certificate for .*: lower bounds are known for linear"):
+    with pytest.raises(NoCertificateError, match=r"there is no certificate for .*: lower bounds are known for linear"):
         ksparse.minimize(objective, 1).certificate()
 
 
@@ -114,7 +114,7 @@ def test_models_have_a_certificate_of_their_selection() -> None:
     assert model.certificate_ is not certificate
     again = pickle.loads(pickle.dumps(model))
     assert not hasattr(again, "certificate_")
-    with pytest.raises(AttributeError, match="fit the model again|solve the problem again"):
+    with pytest.raises(AttributeError, match="solve the problem again"):
         _ = again.certificate_
     assert not hasattr(ksparse.SparseLogisticRegression(k=2), "certificate_")
 
