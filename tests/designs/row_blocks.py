@@ -7,6 +7,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ksparse._types import Array, IntArray
 from ksparse.counters import Counters
@@ -103,3 +104,11 @@ class RowBlocks(Design):
 
     def reduce_rows(self, function: Callable[..., Any], *rows: Rows, combine: Callable[..., Any] = np.add) -> Any:
         return reduce(combine, self.map_rows(function, *rows)._blocks)
+
+
+#: Forms of the same data.
+FORMS: dict[str, Any] = {
+    "dense": np.asarray,
+    "sparse": sparse.csc_array,
+    "row blocks": lambda X: RowBlocks(np.split(X, [3, 20])),
+}

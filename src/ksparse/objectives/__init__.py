@@ -6,6 +6,7 @@ from .linear import LinearObjective
 from .logdet import LogDet
 from .loss import JointLoss, Loss
 from .losses import (
+    Cox,
     Gamma,
     Huber,
     LeastSquares,
@@ -19,9 +20,11 @@ from .losses import (
 )
 from .protocols import NoLipschitzConstantError
 from .quadratic import Quadratic
+from .survival import make_survival_target
 from .user import Function
 
 __all__ = [
+    "Cox",
     "EigenvalueBounds",
     "Function",
     "Gamma",
@@ -45,4 +48,5 @@ __all__ = [
     "Tweedie",
     "TwiceDifferentiable",
     "eigenvalue_bounds",
+    "make_survival_target",
 ]

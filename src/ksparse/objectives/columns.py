@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -272,20 +271,22 @@ class LinearModel(
     def working_form(self) -> WorkingForm:
         """f for one search, with a column cache of its own; with an intercept, of the centred columns X − 1·x̄ᵀ.
 
-        Where only residuals count, y is centred too, so that a large mean costs no precision. X whose squares would
-        overflow or underflow is multiplied by a power of two, and its coefficients are divided by it.
+        They are centred too where an intercept would change nothing. Where only residuals count, y is centred as well,
+        so that a large mean costs no precision. X whose squares would overflow or underflow is multiplied by a power
+        of two, and its coefficients are divided by it.
         """
         weights = self._terms.samples.weights
         design, unit = self._design.normalize(weights)
         terms, null = self._terms, 0.0
-        if not self.fit_intercept or self._design.shift is not None or self._pattern is not None:
+        shift, ignores_means = None, self.fit_intercept or not self.loss.allows_intercept
+        if not ignores_means or self._design.shift is not None or self._pattern is not None:
             design = design.with_own_cache() if design is self._design else design
-            shift = None
         else:
-            terms, null = self._terms.center()
             design = design.center(weights)
             assert design.shift is not None
-            shift = design.shift if self._columns is None else design.shift[self._columns]
+            if self.fit_intercept:
+                terms, null = self._terms.center()
+                shift = design.shift if self._columns is None else design.shift[self._columns]
         if shift is None and unit == 1.0:
             return WorkingForm(self._with(design, terms), canonical=self._make_canonical)
         factors = np.where(self._find_intercept(), 1.0, unit)
@@ -301,7 +302,7 @@ class LinearModel(
         return intercept if self._pattern is None else intercept[self._pattern]
 
     def _with(self, design: Design, terms: Terms, unit: float = 1.0) -> LinearModel:
-        terms = replace(terms, rows=design)
+        terms = terms.with_rows(design)
         model = LinearModel(
             design,
             terms,

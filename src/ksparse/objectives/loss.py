@@ -17,7 +17,7 @@ from scipy.special import entr
 
 from .._types import Array
 
-__all__ = ["AnyLoss", "JointLoss", "Loss", "SampleMargins", "sum_entropies"]
+__all__ = ["AnyLoss", "BoundLoss", "JointLoss", "Loss", "SampleMargins", "sum_entropies"]
 
 
 class SampleMargins(NamedTuple):
@@ -144,6 +144,10 @@ class JointLoss(AnyLoss):
     Row vectors are collected in memory for it, whatever the design.
     """
 
+    def bind(self, y: Array, weights: Array) -> BoundLoss:
+        """The loss of given samples, for many margins; a loss that sorts its samples does it here, once."""
+        return BoundLoss(self, y, weights)
+
     def average(self, margins: Array, y: Array, weights: Array | None = None) -> float:
         weights = np.ones(len(margins)) if weights is None else weights
         if not weights.any():
@@ -173,6 +177,41 @@ class JointLoss(AnyLoss):
     @abstractmethod
     def hessian_diagonal(self, margins: Array, y: Array, weights: Array) -> Array:
         """The diagonal of that Hessian, or an upper bound of it, of shape (n,)."""
+
+
+class BoundLoss:
+    """A joint loss of given samples, as a function of their margins.
+
+    Parameters
+    ----------
+    loss : JointLoss
+        The loss.
+    y, weights : ndarray
+        The target, and the sample weights.
+    """
+
+    def __init__(self, loss: JointLoss, y: Array, weights: Array) -> None:
+        self._loss, self._y, self._weights = loss, y, weights
+
+    def total(self, margins: Array) -> float:
+        """The loss."""
+        return self._loss.total(margins, self._y, self._weights)
+
+    def slopes(self, margins: Array) -> Array:
+        """Its gradient."""
+        return self._loss.slopes(margins, self._y, self._weights)
+
+    def multiply_hessian(self, margins: Array, directions: Array) -> Array:
+        """Its Hessian times some directions, the columns."""
+        return self._loss.multiply_hessian(margins, self._y, self._weights, directions)
+
+    def compute_squares(self, margins: Array, directions: Array) -> Array:
+        """vᵀHv for its Hessian H and each direction v."""
+        return np.einsum("ij,ij->j", directions, self.multiply_hessian(margins, directions))
+
+    def hessian_diagonal(self, margins: Array) -> Array:
+        """The diagonal of its Hessian, or an upper bound of it."""
+        return self._loss.hessian_diagonal(margins, self._y, self._weights)
 
 
 def sum_entropies(q: Array) -> Array:

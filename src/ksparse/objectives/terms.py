@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._types import Array, IntArray
 from ..designs import ColumnBlock, Design, RowVector
-from .loss import AnyLoss, JointLoss, Loss
+from .loss import AnyLoss, BoundLoss, JointLoss, Loss
 
 __all__ = ["JointTerms", "PointwiseTerms", "RowData", "Terms", "bind_loss"]
 
@@ -74,6 +75,10 @@ class Terms(ABC):
         self, block: ColumnBlock, others: IntArray, margins: RowVector, intercept: bool
     ) -> tuple[Array, Array]:
         """The Hessian between a block (and the intercept) and other columns, and its diagonal at the others."""
+
+    def with_rows(self, rows: Design) -> Terms:
+        """The same loss of the same samples of another design."""
+        return replace(self, rows=rows)
 
     def mean_target(self) -> Any:
         """The weighted mean of the target."""
@@ -270,43 +275,52 @@ class JointTerms(Terms):
 
     loss: JointLoss
 
-    def _collect_local(self, margins: RowVector) -> tuple[Array, Array, Array]:
-        target, weights = self.samples.target, self.samples.weights
-        return tuple(self.rows.collect_rows(rows) for rows in (margins, target, weights))  # type: ignore[return-value]
+    @cached_property
+    def _bound(self) -> BoundLoss:
+        """The loss of the samples, collected once."""
+        return self.loss.bind(*map(self.rows.collect_rows, self.samples[:2]))
+
+    def with_rows(self, rows: Design) -> JointTerms:
+        terms = replace(self, rows=rows)
+        vars(terms)["_bound"] = self._bound
+        return terms
 
     def total(self, margins: RowVector) -> float:
-        return self.loss.total(*self._collect_local(margins))
+        return self._bound.total(self.rows.collect_rows(margins))
 
     def slopes(self, margins: RowVector) -> RowVector:
-        return self.rows.to_rows(self.loss.slopes(*self._collect_local(margins)))
+        return self.rows.to_rows(self._bound.slopes(self.rows.collect_rows(margins)))
 
     def mean_curvature(self, margins: RowVector) -> Array:
-        return np.asarray(self.loss.hessian_diagonal(*self._collect_local(margins)).sum())
+        return np.asarray(self._bound.hessian_diagonal(self.rows.collect_rows(margins)).sum())
 
     def hessian(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array:
-        columns = block.collect()
-        if intercept:
-            columns = np.append(columns, np.ones((columns.shape[0], 1)), axis=1)
-        return columns.T @ self.loss.multiply_hessian(*self._collect_local(margins), columns)
+        columns = _collect_bordered(block, intercept)
+        return columns.T @ self._bound.multiply_hessian(self.rows.collect_rows(margins), columns)
 
     def hessian_product(self, margins: RowVector) -> Callable[[RowVector], RowVector]:
-        local = self._collect_local(margins)
+        local = self.rows.collect_rows(margins)
 
         def product(directions: RowVector) -> RowVector:
             collected = self.rows.collect_rows(directions)
-            return self.rows.to_rows(self.loss.multiply_hessian(*local, collected[:, None])[:, 0])
+            return self.rows.to_rows(self._bound.multiply_hessian(local, collected[:, None])[:, 0])
 
         return product
 
     def cross_hessian(
         self, block: ColumnBlock, others: IntArray, margins: RowVector, intercept: bool
     ) -> tuple[Array, Array]:
-        columns = block.collect()
-        if intercept:
-            columns = np.append(columns, np.ones((columns.shape[0], 1)), axis=1)
-        candidates = self.rows.collect_columns(others)
-        multiplied = self.loss.multiply_hessian(*self._collect_local(margins), candidates)
-        return columns.T @ multiplied, np.einsum("ij,ij->j", candidates, multiplied)
+        columns, candidates = _collect_bordered(block, intercept), self.rows.collect_columns(others)
+        local = self.rows.collect_rows(margins)
+        # Products with the few columns of the block: of the others only squares are needed.
+        cross = self._bound.multiply_hessian(local, columns).T @ candidates
+        return cross, self._bound.compute_squares(local, candidates)
+
+
+def _collect_bordered(block: ColumnBlock, intercept: bool) -> Array:
+    """The columns of a block, with the column of ones for an intercept."""
+    columns = block.collect()
+    return np.append(columns, np.ones((columns.shape[0], 1)), axis=1) if intercept else columns
 
 
 def bind_loss(loss: AnyLoss, rows: Design, samples: RowData) -> Terms:

@@ -1,5 +1,6 @@
 """Losses of linear models, one file for each family: the loss, and the objective with it."""
 
+from .cox import Cox, CoxLoss
 from .hinge import SquaredHinge, SquaredHingeLoss
 from .huber import Huber, HuberLoss
 from .logistic import Logistic, LogisticLoss
@@ -11,6 +12,8 @@ from .squared import LeastSquares, SquaredLoss
 from .tweedie import Gamma, Tweedie, TweedieLoss
 
 __all__ = [
+    "Cox",
+    "CoxLoss",
     "Gamma",
     "Huber",
     "HuberLoss",
