@@ -23,6 +23,7 @@ from . import (
 )
 from ._lazy import import_when_used
 from .estimators import (
+    SparseCoxRegression,
     SparseDiscriminantAnalysis,
     SparseGammaRegression,
     SparseHuberRegression,
@@ -35,10 +36,13 @@ from .estimators import (
     SparseQuantileRegression,
     SparseTweedieRegression,
 )
+from .objectives import make_survival_target
 from .optimize import minimize
 from .persistence import load, save
 from .selection import (
     PrecisionPath,
+    SparseCoxRegressionCV,
+    SparseCoxRegressionIC,
     SparseDiscriminantAnalysisCV,
     SparseGammaRegressionCV,
     SparseGammaRegressionIC,
@@ -86,6 +90,9 @@ __all__ = [
     "GraSP",
     "PrecisionPath",
     "Result",
+    "SparseCoxRegression",
+    "SparseCoxRegressionCV",
+    "SparseCoxRegressionIC",
     "SparseDiscriminantAnalysis",
     "SparseDiscriminantAnalysisCV",
     "SparseGammaRegression",
@@ -132,6 +139,7 @@ __all__ = [
     "inference",
     "information_criterion",
     "load",
+    "make_survival_target",
     "minimize",
     "objectives",
     "path",

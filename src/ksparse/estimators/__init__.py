@@ -1,6 +1,8 @@
 """Estimators in scikit-learn's interface: linear models with k features, precision matrices with k edges."""
 
 from .base import Samples, SparseEstimator, merge_results
+from .baseline_hazard import BaselineHazard
+from .cox import SparseCoxRegression
 from .discriminant import SparseDiscriminantAnalysis
 from .graph_model import GraphModel
 from .linear_classifiers import SparseLinearSVC, SparseLogisticRegression
@@ -17,9 +19,11 @@ from .regression import SparseLinearRegression
 from .robust import SparseHuberRegression, SparseQuantileRegression
 
 __all__ = [
+    "BaselineHazard",
     "GraphModel",
     "PrecisionPath",
     "Samples",
+    "SparseCoxRegression",
     "SparseDiscriminantAnalysis",
     "SparseEstimator",
     "SparseGammaRegression",

@@ -93,6 +93,22 @@ refit_alpha_ : float
     The chosen ridge of the coefficients.
 criterion_ : ndarray of shape (n_ks,)
     The criterion for each k; smaller is better.
+ties : {"efron", "breslow"}
+    How events at the same time are treated. Efron's likelihood is nearer to that of times without ties.
+event_times_ : ndarray of shape (n_event_times,)
+    The distinct times with events, increasing; with strata, those of one stratum after the other.
+baseline_hazard_ : ndarray of shape (n_event_times,)
+    Breslow's estimate of the hazard at these times, for a sample with the mean log relative hazard of the samples.
+baseline_cumulative_hazard_ : ndarray of shape (n_event_times,)
+    Its sums.
+baseline_survival_ : ndarray of shape (n_event_times,)
+    exp(−cumulative hazard).
+event_strata_ : ndarray of shape (n_event_times,)
+    The stratum of each of these times; None without strata.
+strata_ : ndarray
+    The strata, sorted; None if there are none.
+mean_predictor_ : float
+    The mean log relative hazard of the samples.
 classes_ : ndarray of shape (n_classes,)
     The labels, sorted.
 delta_ : float

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import _safe_indexing
 
 from .._types import AnyArray, Array, Mask, Matrix
@@ -137,6 +137,10 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def depends_on_moments(self) -> bool:
         """Whether a fit depends on samples by their means and second moments only, as least squares does."""
         return False
+
+    def stratify(self, y: AnyArray) -> AnyArray | None:
+        """Labels of which folds and resamples have the same fractions as y: the classes; None where there are none."""
+        return y if is_classifier(self) else None
 
     def find_solver(self) -> Solver:
         """The solver that the parameters `solver` and `effort` describe."""

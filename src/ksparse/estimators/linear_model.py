@@ -152,9 +152,7 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         encoding, table_columns = find_encoding(X), find_columns_of(X)
         # The objective checks X for NaN and infinity when it first reads it: a second pass here would be wasted.
         with explain_text_columns(X):
-            X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False, multi_output=True)
-        if not isinstance(self, MultiOutputMixin):
-            y = column_or_1d(y, warn=True)
+            X, y = self.check_data(X, y)
         if sample_weight is not None:
             normalize_weights(sample_weight, len(y))  # checks them
             sample_weight = np.asarray(sample_weight, dtype=np.float64)
@@ -167,6 +165,11 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
             self._labels = label_features(given, self._get_feature_names(), self.n_features_in_)
         self._samples = Samples(X, y, sample_weight, encoding, offset)
         return self._samples
+
+    def check_data(self, X: Any, y: Any) -> tuple[Matrix, AnyArray]:
+        """Validate X, whose entries may be NaN or infinite, and y, as rows that can be selected."""
+        X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False, multi_output=True)
+        return X, y if isinstance(self, MultiOutputMixin) else column_or_1d(y, warn=True)
 
     def copy_for_fold(self: M, training: Samples) -> M:
         fold = super().copy_for_fold(training)
@@ -298,7 +301,7 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         coefficients, intercept = self.coefficients(result)
         target = self.encode_target(held_out.y)
         margins = add_offset(multiply_selected(held_out.X, coefficients) + intercept, held_out.offset)
-        margins = margins.reshape(target.shape)
+        margins = margins.reshape(len(target), *objective.loss.output_shape(target))
         if isinstance(objective.loss, Loss):
             losses = objective.loss.value(margins, target)
             return -float(self._average_losses(objective.loss, losses, target, held_out.sample_weight))

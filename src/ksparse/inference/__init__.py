@@ -6,6 +6,7 @@ from .._lazy import import_when_used
 
 if TYPE_CHECKING:
     from .baselines import BaselineComparison, compare_with_baseline
+    from .concordance import concordance_index, concordance_interval
     from .repeated_cross_validation import CrossValidatedScores, repeat_cross_validation
     from .score_intervals import ScoreInterval, score_interval
     from .summaries import Summary, orient, rename_features
@@ -19,6 +20,8 @@ __all__ = [
     "Summarized",
     "Summary",
     "compare_with_baseline",
+    "concordance_index",
+    "concordance_interval",
     "orient",
     "rename_features",
     "repeat_cross_validation",
@@ -35,6 +38,8 @@ __getattr__ = import_when_used(
         "Summarized": ".summarized",
         "Summary": ".summaries",
         "compare_with_baseline": ".baselines",
+        "concordance_index": ".concordance",
+        "concordance_interval": ".concordance",
         "orient": ".summaries",
         "rename_features": ".summaries",
         "repeat_cross_validation": ".repeated_cross_validation",

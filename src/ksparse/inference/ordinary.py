@@ -10,7 +10,7 @@ from scipy import sparse, stats
 
 from .._types import Array, IntArray
 from ..debias import Outcome
-from ..objectives import Logistic, Loss, Multinomial, NegativeBinomial, Poisson
+from ..objectives import Cox, Logistic, Loss, Multinomial, NegativeBinomial, Poisson
 from ..objectives.base import Point
 from ..objectives.columns import LinearModel
 from ..objectives.linear import normalize_weights
@@ -21,7 +21,7 @@ from ..sparsity import Entries, Rows
 __all__ = ["OrdinaryFit", "find_deviations", "fit_ordinary", "take_columns"]
 
 #: Models whose standard errors are the inverse Fisher information.
-INVERSE_INFORMATION = (Logistic, Multinomial, Poisson, NegativeBinomial)
+INVERSE_INFORMATION = (Logistic, Multinomial, Poisson, NegativeBinomial, Cox)
 #: An eigenvalue of the Hessian of standardized features below this fraction of the largest is zero.
 SINGULAR = 1e-10
 
@@ -76,9 +76,10 @@ def find_deviations(columns: Array, weights: Array) -> tuple[Array, Array]:
 def fit_ordinary(model: Any, samples: Any, features: IntArray) -> OrdinaryFit:
     """Minimize the loss without a ridge on some features, with the standard errors of textbooks.
 
-    Least squares: the residual variance times (XᵀX)⁻¹, and Student's distribution. Logistic, Poisson and negative
-    binomial regression: the inverse Fisher information, and the normal distribution. Other losses, and class weights:
-    the sandwich H⁻¹JH⁻¹ of M-estimators (Huber 1967), with H the Hessian and J the mean outer product of the slopes.
+    Least squares: the residual variance times (XᵀX)⁻¹, and Student's distribution. Logistic, Poisson, negative
+    binomial and Cox regression: the inverse Fisher information, and the normal distribution. Other losses, and class
+    weights: the sandwich H⁻¹JH⁻¹ of M-estimators (Huber 1967), with H the Hessian and J the mean outer product of the
+    slopes.
     """
     n_outputs = len(np.atleast_2d(model.coef_))
     unknown = OrdinaryFit(
@@ -95,7 +96,8 @@ def fit_ordinary(model: Any, samples: Any, features: IntArray) -> OrdinaryFit:
     scales = np.where(deviations > 0, deviations, 1.0)
     columns = (columns - means if model.fit_intercept else columns) / scales
     objective = fold.bind_samples(columns, samples, 0.0)
-    if not isinstance(objective.loss, Loss):
+    has_information = isinstance(objective, INVERSE_INFORMATION) and getattr(model, "class_weight", None) is None
+    if not isinstance(objective.loss, Loss) and not has_information:
         raise ValueError(
             f"{type(model).__name__} has a loss of all samples together, for which there are no ordinary intervals; "
             'use intervals="bootstrap"'
@@ -107,17 +109,25 @@ def fit_ordinary(model: Any, samples: Any, features: IntArray) -> OrdinaryFit:
     point = _minimize(objective) if degrees > 0 and deviations.all() else None
     if point is None:
         return unknown
-    slopes = objective.loss.slope(point.state, target.reshape(point.state.shape)).reshape(len(columns), -1)
-    if objective.loss.is_quadratic:
-        variances = _compute_residual_variances(objective, point, slopes, weights, degrees)
-    elif isinstance(objective, INVERSE_INFORMATION) and getattr(model, "class_weight", None) is None:
+    if has_information:
         variances = _invert_hessian(objective, point).diagonal()
     else:
-        variances = _compute_sandwich(objective, point, slopes, weights, columns)
+        variances = _compute_robust_variances(objective, point, target, weights, columns, degrees)
     errors = np.sqrt(np.maximum(variances, 0.0) / objective.effective_samples)
     coefficients = point.x[: columns.shape[1]].reshape(columns.shape[1], -1).T
     errors = errors.reshape(-1, n_outputs)[: columns.shape[1]].T
     return OrdinaryFit(features, coefficients / scales, errors / scales, float(degrees))
+
+
+def _compute_robust_variances(
+    objective: LinearModel, point: Point, target: Array, weights: Array, columns: Array, degrees: float
+) -> Array:
+    """n times the variances of least squares, or of an M-estimator."""
+    assert isinstance(objective.loss, Loss)
+    slopes = objective.loss.slope(point.state, target.reshape(point.state.shape)).reshape(len(columns), -1)
+    if objective.loss.is_quadratic:
+        return _compute_residual_variances(objective, point, slopes, weights, degrees)
+    return _compute_sandwich(objective, point, slopes, weights, columns)
 
 
 def _minimize(objective: LinearModel) -> Point | None:

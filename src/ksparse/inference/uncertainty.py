@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from .._types import AnyArray, Array, IntArray, Mask
 from .ordinary import OrdinaryFit, fit_ordinary
@@ -70,7 +69,9 @@ def estimate_uncertainty(model: Any, fixed: Any, samples: Any, reported: IntArra
         raise ValueError(
             "repeat_choice needs a model whose cv is a number of folds or a splitter, not a list of splits"
         )
-    labels = samples.y if is_classifier(model) else np.zeros(len(samples), dtype=np.intp)
+    labels = model.stratify(samples.y)
+    if labels is None:
+        labels = np.zeros(len(samples), dtype=np.intp)
     if request.intervals == "bootstrap":
         return _bootstrap(repeated, samples, labels, reported, request)
     return _split(repeated, samples, labels, reported, request)

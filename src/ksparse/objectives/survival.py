@@ -10,7 +10,16 @@ import numpy as np
 from .._types import AnyArray, Array
 from ..validation import as_real_array
 
-__all__ = ["ENTRY", "EVENT", "STRATUM", "TIME", "encode_survival", "find_strata", "make_survival_target"]
+__all__ = [
+    "ENTRY",
+    "EVENT",
+    "STRATUM",
+    "TIME",
+    "as_survival_target",
+    "encode_survival",
+    "find_strata",
+    "make_survival_target",
+]
 
 #: The columns of an encoded target.
 TIME, EVENT, ENTRY, STRATUM = range(4)
@@ -65,6 +74,14 @@ def make_survival_target(time: Any, event: Any, *, entry: Any = None, strata: An
     for (name, _), column in zip(fields, values, strict=True):
         target[name] = column
     return target
+
+
+def as_survival_target(y: Any) -> AnyArray:
+    """y in any of its forms as the structured array of `make_survival_target`, checked."""
+    columns = _find_columns(y)
+    return make_survival_target(
+        columns["time"], columns["event"], entry=columns.get("entry"), strata=columns.get("stratum")
+    )
 
 
 def encode_survival(y: Any, n: int | None = None, strata: AnyArray | None = None) -> Array:

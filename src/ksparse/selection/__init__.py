@@ -8,6 +8,8 @@ from .criteria import InformationCriterion, graph_criterion, information_criteri
 from .cross_validation import CrossValidated, CrossValidatedLinearModel
 from .false_selections import expected_false_selections, find_smallest_threshold
 from .models import (
+    SparseCoxRegressionCV,
+    SparseCoxRegressionIC,
     SparseDiscriminantAnalysisCV,
     SparseGammaRegressionCV,
     SparseGammaRegressionIC,
@@ -45,6 +47,8 @@ __all__ = [
     "PathSolver",
     "PenaltyGrid",
     "PrecisionPath",
+    "SparseCoxRegressionCV",
+    "SparseCoxRegressionIC",
     "SparseDiscriminantAnalysisCV",
     "SparseGammaRegressionCV",
     "SparseGammaRegressionIC",

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import rankdata
-from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
@@ -110,10 +109,12 @@ class CrossValidated(ChosenK):
 
     def _split(self, samples: Samples, groups: Any) -> list[tuple[IntArray, IntArray]]:
         """Training and held-out rows of each fold; a number of folds is shuffled, since files are often sorted."""
-        splitter = check_cv(self.cv, samples.y, classifier=is_classifier(self))
+        labels = self.stratify(samples.y)
+        y = samples.y if labels is None else labels
+        splitter = check_cv(self.cv, y, classifier=labels is not None)
         if self.cv is None or isinstance(self.cv, Integral):
             splitter = type(splitter)(splitter.n_splits, shuffle=True, random_state=FOLD_SEED)
-        splits = list(splitter.split(samples.X, samples.y, groups))
+        splits = list(splitter.split(samples.X, y, groups))
         if not splits:
             raise ValueError("cv gives no splits; pass at least one, and note that an iterator can be read only once")
         return splits

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from ..estimators import (
     Samples,
+    SparseCoxRegression,
     SparseDiscriminantAnalysis,
     SparseEstimator,
     SparseGammaRegression,
@@ -119,6 +120,17 @@ class SparseQuantileRegressionCV(CrossValidatedLinearModel, SparseQuantileRegres
 
 @describe
 @dataclass(eq=False, repr=False)
+class SparseCoxRegressionCV(CrossValidatedLinearModel, SparseCoxRegression):
+    """Cox regression with the number of features and the ridges chosen by cross-validation.
+
+    The score is the cross-validated partial likelihood for each held-out sample (Verweij and van Houwelingen 1993):
+    that of all samples minus that of the training samples, both at the coefficients of the training samples. A held-out
+    sample thus meets training samples in its risk set. With a number of folds they are stratified by event.
+    """
+
+
+@describe
+@dataclass(eq=False, repr=False)
 class SparseLinearSVCCV(CrossValidatedLinearModel, SparseLinearSVC):
     """Support vector machine with the number of features and the ridges chosen by cross-validation."""
 
@@ -186,6 +198,15 @@ class SparseQuantileRegressionIC(InformationCriterion, SparseQuantileRegression)
     """Quantile regression with the number of features chosen by an information criterion.
 
     The scale is taken as unknown: the deviance is 2n·log of the mean loss.
+    """
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseCoxRegressionIC(InformationCriterion, SparseCoxRegression):
+    """Cox regression with the number of features chosen by an information criterion.
+
+    The number of samples is that of the events (C. T. Volinsky and A. E. Raftery, *Biometrics* 56, 2000).
     """
 
 

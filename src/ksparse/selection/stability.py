@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import warnings
 from dataclasses import KW_ONLY, dataclass
@@ -15,7 +16,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import AnyArray, Array, IntArray, Mask
-from ..estimators import GraphModel
+from ..estimators import GraphModel, SparseEstimator, SparseLinearModel
 from ..estimators.edges import list_named_pairs
 from ..estimators.linear_model import ACCEPTED, FeatureSelector
 from ..estimators.variables import check_variables
@@ -163,7 +164,11 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
 
     def _check_data(self, X: Any, y: Any) -> tuple[Any, AnyArray | None]:
         """The data as the estimator gets them: a data frame with its names, which parameters may refer to."""
-        if not self._has_edges():
+        selector = _find_selector(self.estimator)
+        if isinstance(selector, SparseLinearModel):
+            checked = validate_data(self, X, **ACCEPTED, ensure_min_samples=2)
+            _, y = copy.copy(selector).check_data(checked, y)  # what y must be is for the model to say
+        elif not self._has_edges():
             checked, y = validate_data(self, X, y, **ACCEPTED, multi_output=True, ensure_min_samples=2)
         elif y is None:
             checked = check_variables(self, X)
@@ -174,6 +179,13 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
     def _has_edges(self) -> bool:
         return isinstance(_find_selector(self.estimator), GraphModel)
 
+    def _stratify(self, y: AnyArray) -> AnyArray | None:
+        """The labels of which both halves have the same fractions, if there are some."""
+        selector = _find_selector(self.estimator)
+        if isinstance(selector, SparseEstimator):
+            return selector.stratify(y)
+        return y if is_classifier(self.estimator) else None
+
     def _count_units(self) -> int:
         """Number of features, or of pairs of variables."""
         p = self.n_features_in_
@@ -182,7 +194,8 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
     def _count_selections(self, X: Any, y: AnyArray | None) -> Array:
         """How many of the fits to halves select each feature or pair."""
         generator = check_random_state(self.random_state)
-        labels = y if is_classifier(self.estimator) and y is not None else np.zeros(X.shape[0])
+        labels = None if y is None else self._stratify(y)
+        labels = np.zeros(X.shape[0]) if labels is None else labels
         halves = [half for _ in range(self.n_pairs) for half in draw_halves(labels, generator)]
         counts = np.zeros(self._count_units())
         with one_thread():
