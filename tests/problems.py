@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import ksparse
-from ksparse._types import Array, Mask
+from ksparse._types import AnyArray, Array, Mask
 from ksparse.debias import GradientStep, NewtonStep
 from ksparse.objectives import (
     Function,
@@ -49,6 +49,22 @@ def signal(X: Array, seed: int = 0) -> Array:
     return X @ w
 
 
+def draw_survival(
+    margins: Array, seed: int = 0, *, ties: bool = True, entry: bool = False, strata: bool = False
+) -> AnyArray:
+    """Times with hazards exp(margins), a third of them censored, and ties, entry times and strata if asked for."""
+    rng = np.random.default_rng(seed)
+    n = len(margins)
+    times = rng.exponential(np.exp(-margins)) + 0.05
+    entries = rng.uniform(0, 0.6, n) * times * (rng.random(n) < 0.7)
+    if ties:
+        times, entries = np.ceil(times * 5) / 5, np.floor(entries * 5) / 5
+    labels = np.array(["b", "a", "c"])[np.arange(n) % 3]
+    return ksparse.make_survival_target(
+        times, rng.random(n) < 0.67, entry=entries if entry else None, strata=labels if strata else None
+    )
+
+
 def responses(kind: str, margins: Array, seed: int = 0) -> Any:
     """Responses of a kind of model for given margins."""
     rng = np.random.default_rng(seed + 2000)
@@ -57,6 +73,8 @@ def responses(kind: str, margins: Array, seed: int = 0) -> Any:
         return np.where(margins + noise > margins.mean(), "yes", "no")
     if kind in ("multinomial", "hinge of classes"):
         return np.digitize(margins + 0.5 * noise, np.quantile(margins, [0.35, 0.7]))
+    if kind == "cox":
+        return draw_survival(margins - margins.mean(), seed, ties=False)
     means = np.exp(np.clip(0.4 * margins, -3, 3))
     if kind == "poisson":
         return rng.poisson(means)

@@ -28,6 +28,9 @@ from ksparse import (
     FBS,
     HTP,
     GraHTP,
+    SparseCoxRegression,
+    SparseCoxRegressionCV,
+    SparseCoxRegressionIC,
     SparseDiscriminantAnalysis,
     SparseDiscriminantAnalysisCV,
     SparseGammaRegression,
@@ -63,6 +66,7 @@ from ksparse import (
     StabilitySelection,
     SwapGraHTP,
     TableEncoder,
+    make_survival_target,
 )
 from ksparse.debias import NewtonStep
 from ksparse.persistence import MAX_BYTES, dumps, list_known_classes, load, load_notes, loads, save
@@ -77,6 +81,8 @@ Z = X / X.std(axis=0)
 labels = np.digitize(noisy, [-1, 1])
 counts = rng.poisson(np.exp(0.5 * signal))
 amounts = np.exp(noisy)
+survival = make_survival_target(amounts, signal > -1)
+stratified = make_survival_target(amounts, signal > -1, entry=0.3 * amounts, strata=np.where(labels > 0, "b", "ä"))
 holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
 
 TABLE = pd.DataFrame(
@@ -123,6 +129,10 @@ CASES: dict[str, tuple[Any, ...]] = {
     "poisson CV": (SparsePoissonRegressionCV(ks=np.array([1, 2]), cv=TimeSeriesSplit(3)), Z, counts),
     "huber CV": (SparseHuberRegressionCV(ks=(1, 2), cv=[(np.arange(30), np.arange(30, 60))], rule="1se"), X, noisy),
     "groups CV": (SparseLinearRegressionCV(ks=[1, 2], cv=GroupKFold(3)), X, noisy, np.arange(60) % 6),
+    "cox": (SparseCoxRegression(k=2, ties="breslow"), Z, survival),
+    "cox strata": (SparseCoxRegression(k=2), Z, stratified),
+    "cox CV": (SparseCoxRegressionCV(ks=[1, 2], cv=3), Z, stratified),
+    "cox IC": (SparseCoxRegressionIC(ks=[1, 2]), Z, survival),
     "gamma": (SparseGammaRegression(k=2), Z, amounts),
     "gamma CV": (SparseGammaRegressionCV(ks=[1, 2], cv=3), Z, amounts),
     "gamma IC": (SparseGammaRegressionIC(ks=[1, 2]), Z, amounts),
@@ -234,7 +244,7 @@ def test_a_model_comes_back_with_all_that_it_had(name: str, tmp_path: Path) -> N
     if hasattr(model, "score") and "precision" in name:
         assert again.score(Z) == model.score(Z)
     elif hasattr(model, "predict"):
-        truth = noisy if name == "no intercept" else model.predict(data)
+        truth = CASES[name][2] if name == "no intercept" or "cox" in name else model.predict(data)
         assert again.score(data, truth) == model.score(data, truth)
 
 

@@ -13,9 +13,8 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 import ksparse
 from ksparse._types import Array
 from ksparse.debias.ridges import apply_to_rows, minimize_for_ridges
-from ksparse.objectives import Huber, LeastSquares, Logistic, Poisson
+from ksparse.objectives import Cox, Huber, LeastSquares, Logistic, Poisson
 from ksparse.objectives.losses.huber import HuberLoss
-from tests.objectives.cox import Cox
 from tests.problems import LINEAR, MATRIX, N, P, design, linear, responses, signal
 
 RIDGES: Array = np.array([1e-3, 0.1, 5.0])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ksparse import (
+    SparseCoxRegression,
     SparseGammaRegression,
     SparseHuberRegression,
     SparseLinearRegression,
@@ -21,6 +22,7 @@ from ksparse import (
 )
 from ksparse._types import Array
 from ksparse.objectives import (
+    Cox,
     Gamma,
     Huber,
     LeastSquares,
@@ -58,6 +60,7 @@ MODELS: dict[str, tuple[type[Any], type[Any], str]] = {
     "tweedie": (SparseTweedieRegression, Tweedie, "tweedie"),
     "negative binomial": (SparseNegativeBinomialRegression, NegativeBinomial, "negative binomial"),
     "quantile": (SparseQuantileRegression, Quantile, "quantile"),
+    "cox": (SparseCoxRegression, Cox, "cox"),
     "hinge": (SparseLinearSVC, SquaredHinge, "hinge"),
     "hinge of classes": (SparseLinearSVC, SquaredHinge, "hinge of classes"),
 }
@@ -67,6 +70,10 @@ FIXED: dict[str, dict[str, float]] = {
     "quantile": {"bandwidth": 0.2},
     "negative binomial": {"dispersion": 0.5},
 }
+#: Models of which a constant changes nothing.
+WITHOUT_INTERCEPT = ["cox"]
+#: Parameters with which a weight of 2 is two equal samples, where that does not hold for the default ones.
+REPEATABLE: dict[str, dict[str, Any]] = {"cox": {"ties": "breslow"}}
 #: Models of residuals, classes, counts and residuals again, where one of each kind is enough.
 FOUR = ["linear", "logistic", "poisson", "huber"]
 

@@ -10,7 +10,7 @@ from scipy.optimize import minimize as scipy_minimize
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
 
 import ksparse
-from tests.estimators.models import FIXED, FOUR, MODELS, N, P, X, fitted, model, response
+from tests.estimators.models import FIXED, FOUR, MODELS, WITHOUT_INTERCEPT, N, P, X, fitted, model, response
 from tests.problems import supports
 
 EXACT = {"tol": 1e-12, "max_iter": 100_000}
@@ -86,13 +86,14 @@ def test_the_best_of_all_supports(name: str, k: int) -> None:
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("name", MODELS)
 def test_what_minimize_finds(name: str, fit_intercept: bool) -> None:
-    options: dict[str, Any] = FIXED.get(name, {})
+    options: dict[str, Any] = {"alpha": 0.01, **FIXED.get(name, {})}
+    if name in WITHOUT_INTERCEPT:
+        fit_intercept = False
+    else:
+        options["fit_intercept"] = fit_intercept
     weights = np.linspace(1, 2, N)
-    objective = MODELS[name][1](
-        X, response(name), alpha=0.01, sample_weight=weights, fit_intercept=fit_intercept, **options
-    )
-    result = ksparse.minimize(objective, k=3)
-    here = fitted(name, alpha=0.01, sample_weight=weights, fit_intercept=fit_intercept, **options)
+    result = ksparse.minimize(MODELS[name][1](X, response(name), sample_weight=weights, **options), k=3)
+    here = fitted(name, sample_weight=weights, **options)
     assert here.result_.x.tobytes() == result.x.tobytes()
     np.testing.assert_array_equal(here.get_support(indices=True), result.selected)
     np.testing.assert_array_equal(here.coef_, np.atleast_2d(result.x.T)[:, :P].reshape(here.coef_.shape))

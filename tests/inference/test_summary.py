@@ -29,7 +29,7 @@ from ksparse import (
 from ksparse.estimators import SparseLinearModel
 from ksparse.inference import Summary
 from tests.estimators.models import FOUR, MODELS, NAMES, N, P, X, fitted, response
-from tests.objectives.cox import Cox
+from tests.objectives.joint import JointLeastSquares
 
 pd: Any = import_module("pandas")
 
@@ -37,6 +37,7 @@ FRAME = pd.DataFrame(X, columns=NAMES)
 #: What exp(coefficient) is called, where that is a ratio.
 RATIOS = {
     "logistic": "odds_ratio",
+    "cox": "hazard_ratio",
     "poisson": "rate_ratio",
     "negative binomial": "rate_ratio",
     "gamma": "mean_ratio",
@@ -251,27 +252,22 @@ def test_names_are_harmless() -> None:
 
 
 @dataclass(eq=False, repr=False)
-class SparseCox(SparseLinearModel):
+class SparseJointRegression(SparseLinearModel):
     """A model of somebody else: a loss of all samples together, and a ratio with a name of its own."""
 
-    ratio_name: ClassVar[str] = "hazard_ratio"
+    ratio_name: ClassVar[str] = "price_ratio"
 
     fit_intercept: bool = False
 
-    def encode_target(self, y: Any) -> Any:
-        return np.column_stack([np.abs(y), y > 0])  # negative times are censored
-
-    def build_objective(self, X: Any, target: Any, **options: Any) -> Cox:
-        return Cox(X, target, **options)
+    def build_objective(self, X: Any, target: Any, **options: Any) -> JointLeastSquares:
+        return JointLeastSquares(X, target, **options)
 
 
 def test_other_models_have_a_summary_too() -> None:
-    times = np.random.default_rng(0).exponential(np.exp(-X[:, 1] + X[:, 1].mean()))
-    model = SparseCox(k=2).fit(X, np.where(np.arange(N) % 4 > 0, times, -times))
+    model = SparseJointRegression(k=2).fit(X, response("linear"))
     summary = model.summary(resamples=4)
-    np.testing.assert_allclose(summary.features["hazard_ratio"], np.exp(summary.features["coefficient"]))
-    assert "hazard ratio" in str(summary)
-    assert "(intercept)" not in str(summary)
+    np.testing.assert_allclose(summary.features["price_ratio"], np.exp(summary.features["coefficient"]))
+    assert "price ratio" in str(summary)
     with pytest.raises(ValueError, match='use intervals="bootstrap"'):
         model.summary(intervals="naive")
 

@@ -22,7 +22,7 @@ from ksparse.estimators import Samples
 from ksparse.inference.ordinary import OrdinaryFit, fit_ordinary
 from ksparse.inference.resampling import draw_bootstrap, draw_halves, split_model
 from ksparse.inference.uncertainty import aggregate_splits
-from tests.estimators.models import FIXED, MODELS, N, X, fitted, response
+from tests.estimators.models import FIXED, MODELS, REPEATABLE, N, X, fitted, response
 
 COUNTS = np.arange(N) % 3 + 1.0
 
@@ -100,7 +100,7 @@ def test_huber_has_the_sandwich_of_its_slopes() -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_weights_that_are_counts_are_repeated_rows(name: str) -> None:
     rows = np.repeat(np.arange(N), COUNTS.astype(int))
-    options = FIXED.get(name, {})
+    options = FIXED.get(name, {}) | REPEATABLE.get(name, {})
     weighted = fitted(name, sample_weight=COUNTS, alpha=0.1, **options)
     repeated = fitted(name, X[rows], response(name)[rows], alpha=0.1, **options)
     here, there = fit_given(weighted, [1, 4]), fit_given(repeated, [1, 4])
@@ -128,10 +128,10 @@ def test_what_the_samples_do_not_determine_has_no_finite_interval() -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_the_bootstrap_is_a_loop_over_repeated_rows(name: str) -> None:
     """With rows repeated instead of weighted, and each fit made by the estimator itself."""
-    model = fitted(name, alpha=0.05, **FIXED.get(name, {}))
+    model = fitted(name, alpha=0.05, **FIXED.get(name, {}), **REPEATABLE.get(name, {}))
     summary = model.summary(resamples=5, replacements=0)
     y, selected = response(name), np.flatnonzero(model.support_)
-    labels = y if hasattr(model, "classes_") else np.zeros(N)
+    labels = y["event"] if name == "cox" else y if hasattr(model, "classes_") else np.zeros(N)
     coefficients, masks = [], []
     for seed in np.random.SeedSequence(0).spawn(5):
         counts = draw_bootstrap(labels, None, np.random.default_rng(seed)).astype(int)

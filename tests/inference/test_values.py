@@ -15,7 +15,7 @@ from ksparse.inference.correlating import correlate_blocks
 from ksparse.inference.refits import Refits, fix_model
 from ksparse.inference.replacing import predict_changes
 from ksparse.inference.units import describe_units
-from tests.estimators.models import FIXED, MODELS, N, P, X, fitted, response
+from tests.estimators.models import FIXED, MODELS, WITHOUT_INTERCEPT, N, P, X, fitted, response
 
 ALPHA = 0.02
 WEIGHTS = np.arange(1, N + 1) % 3 + 0.5
@@ -24,7 +24,7 @@ WEIGHTS = np.arange(1, N + 1) % 3 + 0.5
 def find_minimum(name: str, features: IntArray, data: Array = X, **options: Any) -> float:
     """The minimum of f on some columns, by fitting a model that has no others."""
     kind = MODELS[name][1]
-    options = {"alpha": ALPHA, "fit_intercept": True, **options}
+    options = {"alpha": ALPHA, "fit_intercept": name not in WITHOUT_INTERCEPT, **options}
     columns = data[:, features] if len(features) else np.zeros((len(data), 1))
     objective = kind(columns, response(name), **options)
     return minimize(objective, k=columns.shape[1]).value

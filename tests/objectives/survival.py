@@ -1,4 +1,4 @@
-"""Times until an event, and Cox's partial likelihood by its definition, risk set by risk set."""
+"""Cox's partial likelihood by its definition, risk set by risk set."""
 
 from __future__ import annotations
 
@@ -6,24 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ksparse._types import AnyArray, Array
-from ksparse.objectives.survival import ENTRY, EVENT, STRATUM, TIME, encode_survival, make_survival_target
-
-
-def draw_survival(
-    margins: Array, seed: int = 0, *, ties: bool = True, entry: bool = False, strata: bool = False
-) -> AnyArray:
-    """Times with hazards exp(margins), a third of them censored, and ties, entry times and strata if asked for."""
-    rng = np.random.default_rng(seed)
-    n = len(margins)
-    times = rng.exponential(np.exp(-margins)) + 0.05
-    entries = rng.uniform(0, 0.6, n) * times * (rng.random(n) < 0.7)
-    if ties:
-        times, entries = np.ceil(times * 5) / 5, np.floor(entries * 5) / 5
-    labels = np.array(["b", "a", "c"])[np.arange(n) % 3]
-    return make_survival_target(
-        times, rng.random(n) < 0.67, entry=entries if entry else None, strata=labels if strata else None
-    )
+from ksparse._types import Array
+from ksparse.objectives.survival import ENTRY, EVENT, STRATUM, TIME, encode_survival
 
 
 def partial_likelihood(margins: Array, y: Any, weights: Array, ties: str) -> float:

@@ -19,8 +19,8 @@ from ksparse.objectives.loss import SampleMargins
 from ksparse.objectives.losses import CoxLoss
 from ksparse.objectives.survival import encode_survival
 from tests.designs.row_blocks import FORMS
-from tests.objectives.survival import draw_survival, partial_likelihood
-from tests.problems import N, P, design, signal, supports
+from tests.objectives.survival import partial_likelihood
+from tests.problems import N, P, design, draw_survival, signal, supports
 
 #: statsmodels comes without types.
 PHReg: Any = import_module("statsmodels.duration.hazard_regression").PHReg

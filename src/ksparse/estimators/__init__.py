@@ -2,7 +2,7 @@
 
 from .base import Samples, SparseEstimator, merge_results
 from .baseline_hazard import BaselineHazard
-from .cox import SparseCoxRegression
+from .cox_regression import SparseCoxRegression
 from .discriminant import SparseDiscriminantAnalysis
 from .graph_model import GraphModel
 from .linear_classifiers import SparseLinearSVC, SparseLogisticRegression
