@@ -12,9 +12,8 @@ import pytest
 
 import ksparse
 from ksparse.certificates import InvalidCertificateError, NoCertificateError, verify
-from ksparse.objectives import Huber, LeastSquares, Logistic, Quadratic
+from ksparse.objectives import Cox, Huber, LeastSquares, Logistic, Quadratic
 from ksparse.sparsity import Entries
-from tests.objectives.cox import Cox
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 20))
