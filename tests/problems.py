@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import combinations
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
+import torch
 
 import ksparse
 from ksparse._types import AnyArray, Array, Mask
+from ksparse.counters import Counters
 from ksparse.debias import GradientStep, NewtonStep
 from ksparse.objectives import (
     Function,
@@ -25,6 +30,8 @@ from ksparse.objectives import (
     Quantile,
     SquaredHinge,
     Tweedie,
+    from_jax,
+    from_torch,
 )
 from ksparse.solvers import Backtracking, BarzilaiBorwein, Lipschitz, Normalized, Solver
 from ksparse.sparsity import Entries, Groups, Rows, Sparsity
@@ -135,6 +142,28 @@ def function(seed: int = 0, with_hessian: bool = False) -> Function:
     )
 
 
+@cache
+def make_autodiff(package: str) -> Objective:
+    """The function above, differentiated by JAX on the columns of a support, or by PyTorch on all of them."""
+    X = design()[:20]
+    target = signal(X)
+    if package == "jax":
+
+        def loss(x: Any, columns: Any) -> Any:
+            return jnp.mean(jnp.log(jnp.cosh(jnp.asarray(X)[:, columns] @ x - target))) + 0.01 * x @ x
+
+        return from_jax(loss, P, columns=True)
+    data, response = torch.tensor(X), torch.tensor(target)
+    return from_torch(lambda x: torch.log(torch.cosh(data @ x - response)).mean() + 0.01 * x @ x, P)
+
+
+def autodiff(package: str) -> Objective:
+    """The same with counters of its own; what has been compiled is shared."""
+    objective = copy.copy(make_autodiff(package))
+    objective.counters = Counters()
+    return objective
+
+
 OBJECTIVES: dict[str, Callable[[], Objective]] = {
     **{kind: (lambda kind=kind: linear(kind)) for kind in LINEAR},  # type: ignore[misc]
     "logistic with intercept": lambda: linear("logistic", fit_intercept=True),
@@ -143,6 +172,8 @@ OBJECTIVES: dict[str, Callable[[], Objective]] = {
     "quadratic": quadratic,
     "function": function,
     "function with hessian": lambda: function(with_hessian=True),
+    "jax": lambda: autodiff("jax"),
+    "torch": lambda: autodiff("torch"),
 }
 
 GROUPS = ["c", "a", "b", "a", "c", "b", "d", "d", "a"]

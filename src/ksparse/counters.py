@@ -39,3 +39,5 @@ class Counters:
     newton_steps: int = 0
     #: Models that rank swaps.
     swap_models: int = 0
+    #: Functions compiled for an objective that compiles them.
+    compilations: int = 0

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .objectives import Objective
-from .objectives.protocols import working_form
+from .objectives.protocols import HasGroups, working_form
 from .solvers import Callback, Problem, Result, Solver, SwapGraHTP, check_no_effort, specialize
 from .sparsity import Sparsity, make_set
 from .threads import one_thread
@@ -73,7 +73,7 @@ def minimize(
         check_no_effort(solver, effort)
     _check_types(objective, k, sparsity, solver, callback)
     solver = specialize(SwapGraHTP(effort=effort) if solver is None else solver, objective)
-    chosen = make_set(objective.unit_kind, k) if sparsity is None else sparsity  # type: ignore[arg-type]
+    chosen = _make_set(objective, k) if sparsity is None else sparsity
     # A step may leave the domain of f: values that are not finite are checked for, and have a status of their own.
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         start = objective.check_point(objective.start if x0 is None else x0, "x0")
@@ -88,6 +88,12 @@ def minimize(
     return result
 
 
+def _make_set(objective: Objective, k: Any) -> Sparsity:
+    """The sparsity set that an integer k means."""
+    labels = objective.labels if isinstance(objective, HasGroups) else None
+    return make_set(objective.unit_kind, k, labels)
+
+
 def _describe_type(thing: Any) -> str:
     return f"the class {thing.__name__}" if isinstance(thing, type) else f"a {type(thing).__name__}"
 
@@ -96,7 +102,7 @@ def _check_types(objective: Any, k: Any, sparsity: Any, solver: Any, callback: A
     if not isinstance(objective, Objective):
         advice = "bind a model to your data, such as ksparse.objectives.LeastSquares(X, y)"
         if callable(objective) and not isinstance(objective, type):
-            advice = "wrap your own function in ksparse.objectives.Function"
+            advice = "wrap your own function in ksparse.objectives.from_jax, from_torch or Function"
         raise TypeError(f"objective must be a ksparse Objective, got {_describe_type(objective)}; {advice}")
     if isinstance(k, Sparsity):
         raise TypeError(f"k must be an integer; pass a set of units as sparsity={type(k).__name__}(...)")

@@ -119,6 +119,8 @@ def minimize_newton(
         remaining_gain = REMAINING_GAIN * decrement
         objective.counters.newton_steps += 1
         trial = line_search(objective, point, gradient, step, bounds)
+        if trial.value == -np.inf:
+            return Solution(point, Outcome.NO_MINIMUM)
         if is_unbounded_below(objective, trial):
             return Solution(trial, Outcome.NO_MINIMUM)
         scale = max(abs(point.value), smallest)
@@ -189,7 +191,7 @@ def _leave_plateau(direction: Direction, point: Point, gradient: Array) -> Array
     """
     if direction.flat is None or direction.uncurved is None:
         return direction.step
-    size, uncurved = abs(point.value), direction.uncurved
+    size, uncurved = abs(point.value) or 1.0, direction.uncurved  # where f is zero, it has no units to go by
     slopes, x = gradient[uncurved], point.x.ravel()[uncurved]
     curved = np.where(uncurved, 0.0, direction.flat)
     squared = -float(gradient @ curved)

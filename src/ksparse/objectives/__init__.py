@@ -1,5 +1,6 @@
 """What is minimized: smooth functions bound to their data."""
 
+from .autodiff import AutodiffFunction, from_jax, from_torch
 from .base import Objective, Outcome, Point, TwiceDifferentiable
 from .definite import EigenvalueBounds, eigenvalue_bounds
 from .linear import LinearObjective
@@ -24,6 +25,7 @@ from .survival import make_survival_target
 from .user import Function
 
 __all__ = [
+    "AutodiffFunction",
     "Cox",
     "EigenvalueBounds",
     "Function",
@@ -48,5 +50,7 @@ __all__ = [
     "Tweedie",
     "TwiceDifferentiable",
     "eigenvalue_bounds",
+    "from_jax",
+    "from_torch",
     "make_survival_target",
 ]

@@ -17,6 +17,7 @@ from .base import Objective, Point, describe_objective
 __all__ = [
     "DetectsUnboundedness",
     "HasCrossHessian",
+    "HasGroups",
     "HasHeavyState",
     "HasLipschitzConstant",
     "HasMajorizer",
@@ -135,6 +136,15 @@ class HasCrossHessian(ABC):
 
         `restricted` is `point` as a point of f on the support.
         """
+
+
+class HasGroups(ABC):
+    """An objective that may know which coordinates belong together."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> IntArray | None:
+        """The group of each coordinate that is not free: k counts groups then. None if k counts `unit_kind`."""
 
 
 class HasPenalty(ABC):

@@ -1,0 +1,189 @@
+"""Values and derivatives of a function by JAX. Only `from_jax` imports this module, and with it JAX."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from math import ceil, log
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..._types import Array, IntArray
+from ..user import add_note
+from .layout import Layout
+
+__all__ = ["JaxDerivatives", "make_leaf", "read_parameters"]
+
+#: Numbers of columns and of directions for which functions are compiled, and by how much further ones grow. Each takes
+#: 0.1 to 0.2 s, as long as hundreds of evaluations on small data; filling up costs at most three times the work.
+SIZES, GROWTH = (16, 48, 128), 3
+
+
+def use_float64() -> AbstractContextManager[Any]:
+    """64 bits in this thread and block only: the user's setting stays."""
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    from jax.experimental import enable_x64  # before JAX 0.8
+
+    return enable_x64(True)
+
+
+def read_parameters(parameters: Any) -> tuple[dict[str, Array], Any]:
+    """The arrays of a pytree by their names, and its structure."""
+    paths, structure = jax.tree_util.tree_flatten_with_path(parameters)
+    names = [".".join(_name_key(key) for key in path) for path, _ in paths]
+    return {name: np.asarray(leaf) for name, (_, leaf) in zip(names, paths, strict=True)}, structure
+
+
+def make_leaf() -> Any:
+    """The structure of a single array."""
+    return jax.tree_util.tree_structure(0)
+
+
+def _name_key(key: Any) -> str:
+    for attribute in ("key", "idx", "name"):
+        if hasattr(key, attribute):
+            return str(getattr(key, attribute))
+    return str(key)
+
+
+class JaxDerivatives:
+    """A function of a flat vector, traced and compiled for each number of columns.
+
+    `structure` is that of the user's parameters. Arrays that the function closes over are arguments of the compiled
+    functions: they are not copied into each of them.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], layout: Layout, structure: Any, takes_columns: bool, compiles: bool
+    ) -> None:
+        self._function, self._layout, self._structure = function, layout, structure
+        self._takes_columns, self._compiles = takes_columns, compiles
+        self._traced: dict[int | None, tuple[list[Any], Callable[..., Any]]] = {}
+        self._compiled: dict[tuple[Any, ...], Callable[..., Any]] = {}
+        self.compile_seconds = 0.0
+        self.compilations = 0
+
+    def round_up(self, count: int) -> int:
+        if not self._compiles:
+            return count
+        for size in SIZES:
+            if count <= size:
+                return size
+        return max(SIZES[-1] * GROWTH ** ceil(log(count / SIZES[-1], GROWTH)), count)
+
+    def unflatten(self, x: Array) -> Any:
+        return jax.tree_util.tree_unflatten(self._structure, list(self._layout.split(x)))
+
+    def evaluate(self, x: Array, columns: IntArray | None) -> tuple[float, Array]:
+        with use_float64():
+            value, gradient = self._call(_differentiate, x, columns)
+            return float(value), np.array(gradient)
+
+    def multiply_hessian(self, x: Array, columns: IntArray | None, directions: Array) -> Array:
+        count = len(directions)
+        size = count if count == 1 else self.round_up(count)
+        padded = np.zeros((size, x.size))
+        padded[:count] = directions
+        with use_float64():
+            try:
+                products = self._call(_multiply_forward, x, columns, padded)
+            except TypeError as error:
+                if "custom_vjp" not in str(error):
+                    raise
+                products = self._call(_multiply_backward, x, columns, padded)
+            return np.asarray(products)[:count]
+
+    def _call(self, operation: Callable[..., Any], x: Array, columns: IntArray | None, *more: Array) -> Any:
+        """Apply an operation to the function."""
+        inputs: tuple[Any, ...] = (x,) if columns is None else (x, columns)
+        if not self._compiles:
+            return operation(self._run_user, False, [], tuple(map(jnp.asarray, inputs)), *map(jnp.asarray, more))
+        count = None if columns is None else columns.size
+        key = (operation, count, *(array.shape for array in more))
+        if key not in self._compiled:
+            began = time.perf_counter()
+            constants, run = self._trace(count, inputs)
+            jitted = jax.jit(partial(operation, run, True))
+            self._compiled[key] = jitted.lower(constants, inputs, *more).compile()
+            self.compile_seconds += time.perf_counter() - began
+            self.compilations += 1
+        return self._compiled[key](self._traced[count][0], inputs, *more)
+
+    def _trace(self, count: int | None, inputs: tuple[Any, ...]) -> tuple[list[Any], Callable[..., Any]]:
+        """The function of some number of columns, as one of the arrays that it closes over and its inputs."""
+        if count not in self._traced:
+            try:
+                closed = jax.make_jaxpr(self._run_user)(*inputs)
+            except jax.errors.TracerArrayConversionError as error:
+                add_note(error, "Use jax.numpy in the place of numpy, and jnp.asarray(X)[:, columns] for X[:, columns]")
+                raise
+            except jax.errors.ConcretizationTypeError as error:
+                add_note(error, "To compile a function, JAX must know its course without x: see jit=False of from_jax")
+                raise
+            constants = [jnp.asarray(constant) for constant in closed.consts]
+            self._traced[count] = constants, partial(_run_traced, closed.jaxpr)
+        return self._traced[count]
+
+    def _run_user(self, flat: Any, columns: Any = None) -> Any:
+        layout = self._layout.with_columns(None if columns is None else columns.size)
+        parameters = jax.tree_util.tree_unflatten(self._structure, list(layout.split(flat)))
+        if not self._takes_columns:
+            return _check_value(self._function(parameters))
+        return _check_value(self._function(parameters, slice(None) if columns is None else columns))
+
+
+def _run_traced(jaxpr: Any, *arguments: Any) -> Any:
+    constants, *inputs = arguments
+    return jax.core.eval_jaxpr(jaxpr, constants, *inputs)[0]
+
+
+def _check_value(value: Any) -> Any:
+    """What the user's function returned, as a scalar."""
+    if not isinstance(value, (jax.Array, np.ndarray, np.generic, float, int)):
+        raise TypeError(f"the function returned a {type(value).__name__}; it must return one number, f(x)")
+    array = jnp.asarray(value)
+    if array.size != 1:
+        raise ValueError(f"the function returned an array of shape {array.shape}; it must return one number, f(x)")
+    if array.dtype != jnp.float64:
+        raise ValueError(
+            f"the function returned {array.dtype} for x of float64; compute in float64: "
+            "leave out dtype arguments and astype, which also round x"
+        )
+    return array.reshape(())
+
+
+# --- operations on a function run(constants, *inputs), or run(*inputs) where nothing is compiled ---------------------
+
+
+def _bind(run: Callable[..., Any], is_traced: bool, constants: Any, inputs: Any) -> Callable[[Any], Any]:
+    """The function of the flat vector alone."""
+    _, *columns = inputs
+    return lambda flat: run(constants, flat, *columns) if is_traced else run(flat, *columns)
+
+
+def _differentiate(run: Callable[..., Any], is_traced: bool, constants: Any, inputs: Any) -> Any:
+    return jax.value_and_grad(_bind(run, is_traced, constants, inputs))(inputs[0])
+
+
+def _multiply_forward(run: Callable[..., Any], is_traced: bool, constants: Any, inputs: Any, directions: Any) -> Any:
+    """Hessian times rows, the gradient differentiated forwards."""
+    gradient = jax.grad(_bind(run, is_traced, constants, inputs))
+    return _map(lambda v: jax.jvp(gradient, (inputs[0],), (v,))[1], directions, is_traced)
+
+
+def _multiply_backward(run: Callable[..., Any], is_traced: bool, constants: Any, inputs: Any, directions: Any) -> Any:
+    """The same backwards, for functions with a derivative of their own, which JAX differentiates only so."""
+    gradient = jax.grad(_bind(run, is_traced, constants, inputs))
+    pull_back = jax.vjp(gradient, inputs[0])[1]
+    return _map(lambda v: pull_back(v)[0], directions, is_traced)
+
+
+def _map(multiply: Callable[[Any], Any], directions: Any, is_traced: bool) -> Any:
+    # Without compilation the function may depend on values of x, which a batch does not have.
+    return jax.vmap(multiply)(directions) if is_traced else jnp.stack([multiply(v) for v in directions])

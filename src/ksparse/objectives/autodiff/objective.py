@@ -1,0 +1,284 @@
+"""An objective from a function that a package for automatic differentiation can differentiate."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from ..._types import Array, IntArray, Mask
+from ..base import Objective, Point, TwiceDifferentiable, value_at_zero
+from ..protocols import HasGroups, HasWorkingForm, WorkingForm
+from ..user import UserFunction, check_hessian, note_point
+from .layout import Layout, Window, widen
+
+__all__ = ["AutodiffFunction", "Derivatives"]
+
+#: Most numbers in the directions that are multiplied by the Hessian at once.
+MAX_BATCH_SIZE = 2**21
+#: Most directions at once.
+MAX_DIRECTIONS = 128
+#: Most coordinates whose curvature is computed at the start, if each takes a product with all of the data.
+MAX_CURVATURES = 1000
+#: The same if it takes a product with a few columns.
+MAX_CURVATURES_BY_COLUMN = 20_000
+#: How many columns are differentiated at once for their curvature: the cost is proportional to it.
+CURVATURE_COLUMNS = 16
+#: Curvatures are at least this fraction of the largest.
+LEAST_CURVATURE = 1e-6
+#: By how much f of some columns may differ from f of all, relative to f.
+MAX_DIFFERENCE = 1e-6
+
+
+class Derivatives(Protocol):
+    """A function of a flat vector and its derivatives.
+
+    With columns, the vector has the entries of these columns and the free ones; None are all columns.
+    """
+
+    #: Seconds spent on compiling, if it compiles.
+    compile_seconds: float
+    #: How many functions have been compiled.
+    compilations: int
+
+    def round_up(self, count: int) -> int:
+        """The next number of columns or directions for which few functions need to be compiled."""
+
+    def evaluate(self, x: Array, columns: IntArray | None) -> tuple[float, Array]:
+        """The value and the gradient."""
+
+    def multiply_hessian(self, x: Array, columns: IntArray | None, directions: Array) -> Array:
+        """The product of the Hessian with each row."""
+
+    def unflatten(self, x: Array) -> Any:
+        """The user's parameters."""
+
+
+@dataclass
+class _Known:
+    """The gradient on a part of the flat vector; restrictions and extensions of a point share it."""
+
+    window: Window
+    gradient: Array
+
+
+class _Shared:
+    """What an objective and its restrictions compute once."""
+
+    curvature: Array | None = None
+
+
+class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGroups):
+    """A function differentiated by JAX or PyTorch; `from_jax` and `from_torch` make it.
+
+    If the function takes columns, f on a support is computed from the columns of the support alone.
+
+    Attributes
+    ----------
+    compile_seconds : float
+        Seconds spent on tracing and compiling the function so far.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp, numpy as np, ksparse
+    >>> from ksparse.objectives import from_jax
+    >>> f = from_jax(lambda q: jnp.sum((q["w"] + q["b"] - jnp.arange(3.0)) ** 2), {"w": np.zeros(3), "b": 0.0}, sparse="w")
+    >>> f.shape, f.free
+    ((4,), array([False, False, False,  True]))
+    >>> f.unflatten([0.0, 0.0, 2.0, 0.5])["w"]
+    array([0., 0., 2.])
+    """
+
+    def __init__(
+        self, derivatives: Derivatives, layout: Layout, shape: tuple[int, ...], start: Array, takes_columns: bool
+    ) -> None:
+        super().__init__(shape)
+        self._derivatives, self._layout, self._takes_columns = derivatives, layout, takes_columns
+        self._start = np.where(layout.free, start, 0.0)
+        # Working coordinates of free entries are differences from where they start: zero is a start, too.
+        self._origin = np.zeros(layout.size)
+        self._shared = _Shared()
+        self._window = self._whole = Window(None, slice(None), slice(None), slice(None))
+        self.free = layout.free.reshape(shape) if layout.free.any() else None
+        if takes_columns:
+            layout.check_columns()
+
+    def __repr__(self) -> str:
+        return f"AutodiffFunction(shape={self.shape})"
+
+    @property
+    def start(self) -> Array:
+        return self._extract((self._start - self._origin).reshape(self._full_shape))
+
+    @property
+    def labels(self) -> IntArray | None:
+        return self._layout.column_of[~self._layout.free] if self._layout.counts_columns else None
+
+    @property
+    def compile_seconds(self) -> float:
+        """Seconds spent on tracing and compiling the function so far."""
+        return self._derivatives.compile_seconds
+
+    def unflatten(self, x: Any) -> Any:
+        """The function's parameters, such as a dict of arrays, of an x like that of a result."""
+        return self._derivatives.unflatten(self.check_point(x).ravel() + self._origin)
+
+    def working_form(self) -> WorkingForm:
+        if not self._start.any():
+            return WorkingForm(self)
+        moved, origin = copy.copy(self), self._start.reshape(self.shape)
+        moved._origin, moved._value_at_zero = self._start, None
+        return WorkingForm(moved, to_working=lambda x: x - origin, to_user=lambda x: x + origin)
+
+    def restrict(self, support: Mask) -> UserFunction:
+        restricted = super().restrict(support)
+        assert isinstance(restricted, AutodiffFunction)
+        assert restricted._support is not None
+        restricted._window = self._make_window(np.flatnonzero(restricted._support))
+        return restricted
+
+    def _make_window(self, coordinates: IntArray) -> Window:
+        """The part of the flat vector that has some coordinates; all of it, unless the function takes columns."""
+        if not self._takes_columns:
+            return Window(None, slice(None), coordinates, coordinates)
+        columns = self._layout.find_columns(coordinates)
+        count = self._derivatives.round_up(columns.size)
+        if count >= self._layout.n_columns:
+            return Window(None, slice(None), coordinates, coordinates)
+        return self._layout.make_window(widen(columns, count), coordinates)
+
+    def _fill(self, window: Window, x: Array) -> Array:
+        """The user's parameters in a window."""
+        flat = self._origin[window.entries].copy()
+        flat[window.positions] += x.ravel()
+        return flat
+
+    # --- value and gradient -------------------------------------------------------------------------------------
+
+    def evaluate(self, x: Array) -> Point:
+        x = self.check_point(x)
+        value, known = self._evaluate(x, self._window)
+        if not x.any():
+            self._value_at_zero = value
+        return Point(self, x, value, known)
+
+    def _evaluate(self, x: Array, window: Window) -> tuple[float, _Known]:
+        values = x
+        if self._takes_columns and window is self._whole:
+            coordinates = np.flatnonzero((x.ravel() != 0) | self._layout.free)
+            window, values = self._make_window(coordinates), x.ravel()[coordinates]
+        return self._differentiate(values, window)
+
+    def _differentiate(self, x: Array, window: Window) -> tuple[float, _Known]:
+        flat = self._fill(window, x)
+        with self._noting(window, flat):
+            value, gradient = self._derivatives.evaluate(flat, window.columns)
+        self.counters.compilations = self._derivatives.compilations
+        return value, _Known(window, gradient)
+
+    def _noting(self, window: Window, flat: Array) -> Any:
+        x = self._origin.copy()
+        x[window.entries] = flat
+        return note_point(x.reshape(self._full_shape))
+
+    def gradient(self, point: Point) -> Array:
+        known: _Known = point.state
+        self.counters.passes += self._window.columns is None
+        if known.window.columns is None:
+            return known.gradient[self._window.coordinates].reshape(self.shape)
+        if known.window is not self._window:
+            value, computed = self._differentiate(point.x, self._window)
+            self._check_agreement(point, value)
+            known.window, known.gradient = computed.window, computed.gradient
+        return known.gradient[self._window.positions].reshape(self.shape)
+
+    def _check_agreement(self, point: Point, value: float) -> None:
+        """f of a few columns and of all of them must be the same where the others are zero."""
+        scale = max(abs(point.value), abs(value), abs(value_at_zero(self)))
+        if abs(point.value - value) > MAX_DIFFERENCE * scale and math.isfinite(scale):
+            raise ValueError(
+                f"with columns=True the function must not depend on which zeros it sees, but it is {point.value:.9g} "
+                f"for some columns and {value:.9g} for others at the same x; use only the given columns of the data, "
+                "and nothing that depends on their number"
+            )
+
+    # --- Hessian ------------------------------------------------------------------------------------------------
+
+    def hessian(self, point: Point) -> Array:
+        window, flat = self._window, self._fill(self._window, point.x)
+        positions = np.arange(flat.size)[window.positions]
+        rows = [products[:, positions] for _, products in self._iterate_rows(window, flat, positions)]
+        hessian = np.concatenate(rows) if rows else np.zeros((0, 0))
+        return check_hessian(0.5 * (hessian + hessian.T), point.value)
+
+    def hessian_operator(self, point: Point) -> LinearOperator:
+        window, flat = self._window, self._fill(self._window, point.x)
+
+        def multiply(direction: Array) -> Array:
+            directions = np.zeros((1, flat.size))
+            directions[0, window.positions] = direction.ravel()
+            return self._multiply(window, flat, directions)[0, window.positions]
+
+        return LinearOperator((self.size, self.size), matvec=multiply, dtype=np.float64)
+
+    def _multiply(self, window: Window, flat: Array, directions: Array) -> Array:
+        """The Hessian of the function of a window times each row."""
+        with self._noting(window, flat):
+            products = self._derivatives.multiply_hessian(flat, window.columns, directions)
+        self.counters.passes += len(directions) if window.columns is None else 0
+        self.counters.compilations = self._derivatives.compilations
+        return products
+
+    def _iterate_rows(self, window: Window, flat: Array, positions: IntArray) -> Iterator[tuple[IntArray, Array]]:
+        """Rows of the Hessian of the function of a window, as many at once as fit into memory."""
+        batch = max(1, min(MAX_DIRECTIONS, MAX_BATCH_SIZE // max(flat.size, 1)))
+        for first in range(0, positions.size, batch):
+            part = positions[first : first + batch]
+            directions = np.zeros((part.size, flat.size))
+            directions[np.arange(part.size), part] = 1.0
+            yield part, self._multiply(window, flat, directions)
+
+    def curvature(self, point: Point) -> Array:
+        """The diagonal of the Hessian at the start, times the change of the curvature along the gradient since then.
+
+        Beyond some thousand coordinates, the mean curvature along the gradient for all of them.
+        """
+        if self._layout.size > (MAX_CURVATURES_BY_COLUMN if self._takes_columns else MAX_CURVATURES):
+            return Objective.curvature(self, point)
+        if self._shared.curvature is None:
+            self._shared.curvature = self._compute_start_curvature()
+        # By differences of gradients: no more needs to be compiled than the gradient.
+        gradient, start = point.gradient.ravel(), Point(self, self.start, np.nan)
+        here, there = (abs(float(gradient @ self._multiply_hessian(at, gradient))) for at in (point, start))
+        change = here / there if here > 0 and there > 0 and math.isfinite(here / there) else 1.0
+        curvature = change * self._shared.curvature[self._window.coordinates]
+        largest = float(curvature.max(initial=0.0)) or 1.0
+        return np.maximum(curvature, LEAST_CURVATURE * largest).reshape(self.shape)
+
+    def _compute_start_curvature(self) -> Array:
+        """The absolute diagonal of the Hessian at the start, over all coordinates."""
+        diagonal = np.zeros(self._layout.size)
+        for window in self._iterate_windows():
+            flat = self._start[window.entries].copy()
+            entries = np.arange(diagonal.size)[window.entries]
+            for part, products in self._iterate_rows(window, flat, np.arange(flat.size)):
+                diagonal[entries[part]] = np.abs(products[np.arange(part.size), part])
+        return diagonal if np.isfinite(diagonal).all() else np.ones_like(diagonal)
+
+    def _iterate_windows(self) -> Iterator[Window]:
+        """Windows that cover all coordinates, of a few columns each where the function takes columns."""
+        if not self._takes_columns:
+            yield self._whole
+            return
+        total, count = self._layout.n_columns, self._derivatives.round_up(CURVATURE_COLUMNS)
+        if count >= total:
+            yield self._whole
+            return
+        for first in range(0, total, count):
+            columns = np.arange(count) + min(first, total - count)
+            yield self._layout.make_window(columns, np.empty(0, dtype=np.intp))

@@ -1,0 +1,143 @@
+"""Values and derivatives of a function by PyTorch. Only `from_torch` imports this module, and with it PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..._types import Array, IntArray
+from .layout import Layout
+
+__all__ = ["TorchDerivatives", "find_caller", "read_parameters"]
+
+#: From the arrays by name to the value of the user's function, with the columns if it takes them.
+Caller = Callable[..., Any]
+
+
+def read_parameters(parameters: Mapping[str, Any] | torch.nn.Module) -> tuple[dict[str, Array], Any]:
+    """The arrays of the parameters by name, and the device on which they are."""
+    if isinstance(parameters, torch.nn.Module):
+        tensors = {name: tensor for name, tensor in parameters.named_parameters() if tensor.requires_grad}
+    else:
+        tensors = {str(name): torch.as_tensor(tensor) for name, tensor in parameters.items()}
+    devices = {tensor.device for tensor in tensors.values()}
+    if len(devices) > 1:
+        raise ValueError(f"the parameters are on {sorted(map(str, devices))}; move them to one device")
+    arrays = {name: tensor.detach().cpu().numpy().copy() for name, tensor in tensors.items()}
+    return arrays, next(iter(devices), torch.get_default_device())
+
+
+def find_caller(function: Callable[..., Any], parameters: Any) -> Caller:
+    """How to call a function of a tensor, of a dict of tensors, or of a module."""
+    if isinstance(parameters, torch.nn.Module):
+        return _pass_module(function, parameters)
+    if isinstance(parameters, Mapping):
+        return function
+    return lambda tensors, *columns: function(*tensors.values(), *columns)
+
+
+def _pass_module(function: Callable[..., Any], module: torch.nn.Module) -> Caller:
+    """Call a function of a module with other parameters, which leaves the module itself as it is.
+
+    Its constants, such as frozen parameters and the buffers of a normalization, are passed as float64.
+    """
+    inner = _FunctionOfModule(function, module)
+    constants = [pair for pair in inner.named_parameters() if not pair[1].requires_grad]
+    doubles = {
+        name: tensor.detach().to(torch.float64)
+        for name, tensor in [*constants, *inner.named_buffers()]
+        if tensor.is_floating_point()
+    }
+
+    def call(tensors: dict[str, Any], *columns: Any) -> Any:
+        buffers = {name: tensor.clone() for name, tensor in doubles.items()}
+        renamed = {f"module.{name}": tensor for name, tensor in tensors.items()}
+        return torch.func.functional_call(inner, {**buffers, **renamed}, columns)
+
+    return call
+
+
+class _FunctionOfModule(torch.nn.Module):  # type: ignore[misc]
+    """A module whose output is the function of another one."""
+
+    def __init__(self, function: Callable[..., Any], module: torch.nn.Module) -> None:
+        super().__init__()
+        self.module = module
+        self._call = function
+        self.train(module.training)
+
+    def forward(self, *columns: Any) -> Any:
+        return self._call(self.module, *columns)
+
+
+class TorchDerivatives:
+    """A function of a flat vector, differentiated backwards, twice for products with the Hessian."""
+
+    compile_seconds = 0.0
+    compilations = 0
+
+    def __init__(self, caller: Caller, layout: Layout, device: Any, takes_columns: bool, is_single: bool) -> None:
+        self._caller, self._layout, self._device = caller, layout, device
+        self._takes_columns, self._is_single = takes_columns, is_single
+
+    def round_up(self, count: int) -> int:
+        return count  # nothing is compiled
+
+    def unflatten(self, x: Array) -> Any:
+        tensors = self._split(torch.tensor(x, device=self._device), self._layout)
+        return next(iter(tensors.values())) if self._is_single else tensors
+
+    def evaluate(self, x: Array, columns: IntArray | None) -> tuple[float, Array]:
+        flat, value = self._run(x, columns)
+        gradient = torch.autograd.grad(value, flat)[0]
+        return value.item(), gradient.cpu().numpy()
+
+    def multiply_hessian(self, x: Array, columns: IntArray | None, directions: Array) -> Array:
+        flat, value = self._run(x, columns)
+        gradient = torch.autograd.grad(value, flat, create_graph=True)[0]
+        if not gradient.requires_grad:
+            return np.zeros_like(directions)  # f is linear
+        rows = torch.as_tensor(directions, device=self._device)
+        options: dict[str, Any] = {"retain_graph": True, "allow_unused": True, "materialize_grads": True}
+        try:
+            products = torch.autograd.grad(gradient, flat, rows, is_grads_batched=True, **options)[0]
+        except RuntimeError:  # some derivatives cannot be batched
+            products = torch.stack([torch.autograd.grad(gradient, flat, row, **options)[0] for row in rows])
+        return products.cpu().numpy()
+
+    def _run(self, x: Array, columns: IntArray | None) -> tuple[Any, Any]:
+        """The flat vector as a tensor, and f of it."""
+        layout = self._layout.with_columns(None if columns is None else columns.size)
+        with torch.enable_grad():
+            flat = torch.tensor(x, dtype=torch.float64, device=self._device, requires_grad=True)
+            tensors = self._split(flat, layout)
+            if not self._takes_columns:
+                return flat, _check_value(self._caller(tensors))
+            chosen = slice(None) if columns is None else torch.as_tensor(columns, device=self._device)
+            return flat, _check_value(self._caller(tensors, chosen))
+
+    def _split(self, flat: Any, layout: Layout) -> dict[str, Any]:
+        return {leaf.name: array for leaf, array in zip(layout.leaves, layout.split(flat), strict=True)}
+
+
+def _check_value(value: Any) -> Any:
+    """What the user's function returned, as a scalar."""
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(f"the function returned a {type(value).__name__}; it must return one number, f(x), as a tensor")
+    if value.numel() != 1:
+        shape = tuple(value.shape)
+        raise ValueError(f"the function returned a tensor of shape {shape}; it must return one number, f(x)")
+    if value.dtype != torch.float64:
+        raise ValueError(
+            f"the function returned {value.dtype} for parameters of float64; compute in float64: "
+            "convert data with .double(), and leave out .float()"
+        )
+    if not value.requires_grad:
+        raise ValueError(
+            "the function returned a tensor without derivatives; compute it from x by operations of PyTorch, without "
+            ".detach(), .item(), .numpy() and torch.no_grad()"
+        )
+    return value.reshape(())

@@ -1,0 +1,177 @@
+"""Functions that fail, and what the user is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+
+import ksparse
+from ksparse.objectives import Function, from_jax, from_torch
+
+
+class OwnError(RuntimeError):
+    """An error of the user's."""
+
+    def __init__(self, code: int, text: str) -> None:  # cannot be made from a text alone
+        super().__init__(text)
+        self.code = code
+
+
+def fail(x: Any) -> Any:
+    raise OwnError(7, "the model is not ready")
+
+
+def fail_away_from_zero(x: Any) -> Any:
+    if bool((x != 0).any()):
+        raise OwnError(7, "the model is not ready")
+    return ((x - 1) ** 2).sum()
+
+
+FAILING: dict[str, Callable[[], Any]] = {
+    "jax": lambda: from_jax(fail, 3),
+    "jax without jit": lambda: from_jax(fail, 3, jit=False),
+    "torch": lambda: from_torch(fail, 3),
+    "function": lambda: Function(fail, gradient=fail, shape=3),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_errors_arrive_as_they_are(name: str) -> None:
+    with pytest.raises(OwnError, match="the model is not ready") as caught:
+        ksparse.minimize(FAILING[name](), k=1)
+    assert caught.value.code == 7
+    assert "This error came from your function at x = 0, of shape (3,)" in caught.value.__notes__  # type: ignore[attr-defined]
+
+
+FAILING_LATER: dict[str, Callable[[], Any]] = {
+    "jax": lambda: from_jax(fail_away_from_zero, 3, jit=False),
+    "torch": lambda: from_torch(fail_away_from_zero, 3),
+    "function": lambda: Function(fail_away_from_zero, gradient=lambda x: 2 * (x - 1), shape=3),
+}
+
+
+@pytest.mark.parametrize("name", FAILING_LATER)
+def test_errors_say_at_which_x(name: str) -> None:
+    with pytest.raises(OwnError) as caught:
+        FAILING_LATER[name]().evaluate(np.array([0.0, 0.25, 0.0]))
+    note = caught.value.__notes__[-1]  # type: ignore[attr-defined]
+    assert note == "This error came from your function at x with 1 nonzero of 3 entries: x[1] = 0.25"
+    with pytest.raises(OwnError) as caught:
+        ksparse.minimize(FAILING_LATER[name](), k=1)
+    note = caught.value.__notes__[-1]  # type: ignore[attr-defined]
+    assert "nonzero of 3 entries: x[" in note
+
+
+RETURNS: dict[str, tuple[Any, Any, str]] = {
+    "a vector": (lambda x: x**2, lambda x: x**2, r"returned an? (array|tensor) of shape \(3,\); it must return one"),
+    "nothing": (lambda x: None, lambda x: None, "returned a NoneType; it must return one number"),
+    "a pair": (lambda x: (x.sum(), 1), lambda x: (x.sum(), 1), "returned a tuple; it must return one number"),
+    "a text": (lambda x: "1.0", lambda x: "1.0", "returned a str; it must return one number"),
+    "single precision": (
+        lambda x: jnp.sum(x.astype(jnp.float32) ** 2),
+        lambda x: (x.float() ** 2).sum(),
+        "float32 for .* of float64; compute in float64",
+    ),
+    "an integer": (lambda x: jnp.sum(x > 0), lambda x: (x > 0).sum(), "returned .*int64 for .* of float64"),
+}
+
+
+@pytest.mark.parametrize("name", RETURNS)
+def test_wrong_values_are_refused(name: str) -> None:
+    in_jax, in_torch, message = RETURNS[name]
+    for objective in (from_jax(in_jax, 3), from_jax(in_jax, 3, jit=False), from_torch(in_torch, 3)):
+        with pytest.raises((TypeError, ValueError), match=message):
+            ksparse.minimize(objective, k=1)
+
+
+@pytest.mark.parametrize("package", ["jax", "torch"])
+def test_one_number_may_be_in_an_array(package: str) -> None:
+    objective = (
+        from_jax(lambda x: jnp.sum((x - 1) ** 2, keepdims=True), 3)
+        if package == "jax"
+        else from_torch(lambda x: ((x - 1) ** 2).sum(dim=0, keepdim=True), 3)
+    )
+    assert ksparse.minimize(objective, k=1).value == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("function", [lambda x: x.detach().sum(), lambda x: torch.tensor(float(x.detach().sum()))])
+def test_values_without_derivatives_are_refused(function: Any) -> None:
+    with pytest.raises(ValueError, match=r"float32|without derivatives"):
+        from_torch(function, 3).evaluate(np.zeros(3))
+
+
+NOT_FINITE: dict[str, tuple[Any, Any]] = {
+    "value": (
+        lambda x: jnp.where(jnp.abs(x[0]) > 0.1, jnp.nan, jnp.sum((x - 1) ** 2)),
+        lambda x: torch.where(x[0].abs() > 0.1, torch.nan, ((x - 1) ** 2).sum()),
+    ),
+    "gradient": (
+        lambda x: jnp.sum((x - 1) ** 2) + jnp.sqrt(jnp.sum(x**2)),
+        lambda x: ((x - 1) ** 2).sum() + torch.sqrt((x**2).sum()),
+    ),
+}
+
+
+@pytest.mark.parametrize("package", ["jax", "torch"])
+@pytest.mark.parametrize("name", NOT_FINITE)
+def test_results_are_finite(name: str, package: str) -> None:
+    in_jax, in_torch = NOT_FINITE[name]
+    objective = from_jax(in_jax, 3) if package == "jax" else from_torch(in_torch, 3)
+    for solver in (ksparse.SwapGraHTP(), ksparse.GraHTP(step=ksparse.solvers.Backtracking()), ksparse.FBS()):
+        try:
+            with pytest.warns(ksparse.ConvergenceWarning):
+                result = ksparse.minimize(objective, k=2, solver=solver)
+        except pytest.fail.Exception:
+            result = ksparse.minimize(objective, k=2, solver=solver)
+            assert result.success
+        assert np.isfinite(result.x).all()
+        assert np.isfinite(result.value)
+        if name == "gradient":  # a square root has no derivative at zero, where the search starts
+            assert result.status == "not_finite"
+            assert "NaN" in result.message
+
+
+@pytest.mark.parametrize("package", ["jax", "torch"])
+def test_a_start_outside_the_domain_is_refused(package: str) -> None:
+    objective = (
+        from_jax(lambda x: jnp.sum(jnp.log(x)), 3) if package == "jax" else from_torch(lambda x: x.log().sum(), 3)
+    )
+    with pytest.raises(ValueError, match="f is -inf at the starting point; pass an x0"):
+        ksparse.minimize(objective, k=1)
+
+
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "no function": (lambda: from_jax(3.0, 3), "fun must be callable"),  # type: ignore[arg-type]
+    "class": (lambda: from_torch(OwnError, 3), "did you forget the parentheses"),
+    "negative shape": (lambda: from_jax(jnp.sum, -1), "shape must be an integer at least 0"),
+    "sparse without names": (lambda: from_jax(jnp.sum, 3, sparse="w"), "x is one array: leave it out"),
+    "columns is no flag": (lambda: from_jax(jnp.sum, 3, columns=[1]), "columns must be True or False"),  # type: ignore[arg-type]
+    "integers": (lambda: from_jax(jnp.sum, {"w": np.arange(3)}), "'w' must be an array of floats, got int64"),
+    "list of lengths": (lambda: from_jax(jnp.sum, [3, 4]), "'0' must be an array of floats"),
+    "no parameters": (lambda: from_torch(torch.sum, {}), "there are no parameters"),
+    "NaN": (lambda: from_jax(jnp.sum, {"w": np.array([np.nan])}), "'w' has NaN or infinite entries"),
+    "unknown name": (lambda: from_jax(jnp.sum, {"w": np.ones(2)}, sparse="v"), "the parameters are 'w'"),
+    "no name": (lambda: from_jax(jnp.sum, {"w": np.ones(2)}, sparse=[]), "sparse names nothing"),
+    "a number": (lambda: from_jax(jnp.sum, {"w": np.ones(2)}, sparse=0), "sparse must be names of parameters"),
+    "no such axis": (lambda: from_jax(jnp.sum, {"w": np.ones(2)}, sparse={"w": 1}), "axis 1 of 'w'"),
+    "different numbers": (
+        lambda: from_jax(jnp.sum, {"v": np.ones(3), "w": np.ones(2)}, sparse={"v": 0, "w": 0}),
+        "different numbers of slices",
+    ),
+    "different columns": (
+        lambda: from_jax(jnp.sum, {"v": np.ones(3), "w": np.ones(2)}, columns=True),
+        "their numbers differ",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_wrong_arguments_are_refused(name: str) -> None:
+    make, message = REFUSED[name]
+    with pytest.raises((TypeError, ValueError), match=message):
+        make()
