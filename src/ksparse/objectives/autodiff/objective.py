@@ -87,7 +87,8 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
     --------
     >>> import jax.numpy as jnp, numpy as np, ksparse
     >>> from ksparse.objectives import from_jax
-    >>> f = from_jax(lambda q: jnp.sum((q["w"] + q["b"] - jnp.arange(3.0)) ** 2), {"w": np.zeros(3), "b": 0.0}, sparse="w")
+    >>> start = {"w": np.zeros(3), "b": 0.0}
+    >>> f = from_jax(lambda q: jnp.sum((q["w"] + q["b"] - jnp.arange(3.0)) ** 2), start, sparse="w")
     >>> f.shape, f.free
     ((4,), array([False, False, False,  True]))
     >>> f.unflatten([0.0, 0.0, 2.0, 0.5])["w"]
