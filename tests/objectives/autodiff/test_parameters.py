@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import ksparse
 from ksparse.objectives import from_jax, from_torch
-from ksparse.objectives.autodiff.layout import Layout, widen
+from ksparse.objectives.autodiff.leaves import Layout, fill_columns
 from ksparse.objectives.protocols import working_form
 from ksparse.sparsity import Entries, Groups
 
@@ -46,8 +46,8 @@ def test_a_window_has_some_columns_and_all_free_entries(axis: int) -> None:
 
 
 def test_columns_are_widened_by_others() -> None:
-    assert_array_equal(widen(np.array([0, 2, 9]), 5), [0, 1, 2, 3, 9])
-    assert_array_equal(widen(np.array([0, 1, 2]), 3), [0, 1, 2])
+    assert_array_equal(fill_columns(np.array([0, 2, 9]), 5), [0, 1, 2, 3, 9])
+    assert_array_equal(fill_columns(np.array([0, 1, 2]), 3), [0, 1, 2])
 
 
 class Pair(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 from ..._types import Array
 from ...validation import check_callable, check_flag
 from ..user import as_shape
-from .layout import Layout
+from .leaves import Layout
 from .objective import AutodiffFunction, Derivatives
 
 if TYPE_CHECKING:
@@ -96,14 +96,14 @@ def from_jax(
     Function : value, gradient and Hessian as functions of NumPy arrays.
     """
     try:
-        from .jax_derivatives import JaxDerivatives, make_leaf, read_parameters
+        from .jax_derivatives import JaxDerivatives, make_leaf, read_pytree
     except ImportError as error:
         raise ImportError('from_jax needs JAX; install it with: pip install "ksparse[jax]"') from error
     check_callable(fun, "fun", "a function of x")
     check_flag(columns, "columns")
     check_flag(jit, "jit")
     lengths = _read_shape(shape, sparse)
-    arrays, structure = read_parameters(shape) if lengths is None else ({"x": np.zeros(lengths)}, make_leaf())
+    arrays, structure = read_pytree(shape) if lengths is None else ({"x": np.zeros(lengths)}, make_leaf())
     layout = _make_layout(arrays, sparse)
     return _make_objective(JaxDerivatives(fun, layout, structure, columns, jit), layout, arrays, lengths, columns)
 
@@ -164,13 +164,13 @@ def from_torch(
     from_jax : the same for JAX, which compiles: faster for small data.
     """
     try:
-        from .torch_derivatives import TorchDerivatives, find_caller, read_parameters
+        from .torch_derivatives import TorchDerivatives, find_caller, read_tensors
     except ImportError as error:
         raise ImportError('from_torch needs PyTorch; install it with: pip install "ksparse[torch]"') from error
     check_callable(fun, "fun", "a function of x")
     check_flag(columns, "columns")
     lengths = _read_shape(shape, sparse)
-    arrays, device = read_parameters(shape if lengths is None else {"x": np.zeros(lengths)})
+    arrays, device = read_tensors(shape if lengths is None else {"x": np.zeros(lengths)})
     layout = _make_layout(arrays, sparse)
     caller = find_caller(fun, shape)
     derivatives = TorchDerivatives(caller, layout, device, columns, lengths is not None)

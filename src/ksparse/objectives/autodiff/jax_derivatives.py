@@ -15,13 +15,13 @@ import numpy as np
 
 from ..._types import Array, IntArray
 from ..user import add_note
-from .layout import Layout
+from .leaves import Layout
 
-__all__ = ["JaxDerivatives", "make_leaf", "read_parameters"]
+__all__ = ["JaxDerivatives", "make_leaf", "read_pytree"]
 
 #: Numbers of columns and of directions for which functions are compiled, and by how much further ones grow. Each takes
 #: 0.1 to 0.2 s, as long as hundreds of evaluations on small data; filling up costs at most three times the work.
-SIZES, GROWTH = (16, 48, 128), 3
+SIZES, SIZE_GROWTH = (16, 48, 128), 3
 
 
 def use_float64() -> AbstractContextManager[Any]:
@@ -33,7 +33,7 @@ def use_float64() -> AbstractContextManager[Any]:
     return enable_x64(True)
 
 
-def read_parameters(parameters: Any) -> tuple[dict[str, Array], Any]:
+def read_pytree(parameters: Any) -> tuple[dict[str, Array], Any]:
     """The arrays of a pytree by their names, and its structure."""
     paths, structure = jax.tree_util.tree_flatten_with_path(parameters)
     names = [".".join(_name_key(key) for key in path) for path, _ in paths]
@@ -75,7 +75,7 @@ class JaxDerivatives:
         for size in SIZES:
             if count <= size:
                 return size
-        return max(SIZES[-1] * GROWTH ** ceil(log(count / SIZES[-1], GROWTH)), count)
+        return max(SIZES[-1] * SIZE_GROWTH ** ceil(log(count / SIZES[-1], SIZE_GROWTH)), count)
 
     def unflatten(self, x: Array) -> Any:
         return jax.tree_util.tree_unflatten(self._structure, list(self._layout.split(x)))

@@ -15,7 +15,7 @@ from ..._types import Array, IntArray, Mask
 from ..base import Objective, Point, TwiceDifferentiable, value_at_zero
 from ..protocols import HasGroups, HasWorkingForm, WorkingForm
 from ..user import UserFunction, check_hessian, note_point
-from .layout import Layout, Window, widen
+from .leaves import Layout, Window, fill_columns
 
 __all__ = ["AutodiffFunction", "Derivatives"]
 
@@ -30,7 +30,7 @@ MAX_CURVATURES_BY_COLUMN = 20_000
 #: How many columns are differentiated at once for their curvature: the cost is proportional to it.
 CURVATURE_COLUMNS = 16
 #: Curvatures are at least this fraction of the largest.
-LEAST_CURVATURE = 1e-6
+LEAST_DIAGONAL = 1e-6
 #: By how much f of some columns may differ from f of all, relative to f.
 MAX_DIFFERENCE = 1e-6
 
@@ -151,7 +151,7 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
         count = self._derivatives.round_up(columns.size)
         if count >= self._layout.n_columns:
             return Window(None, slice(None), coordinates, coordinates)
-        return self._layout.make_window(widen(columns, count), coordinates)
+        return self._layout.make_window(fill_columns(columns, count), coordinates)
 
     def _fill(self, window: Window, x: Array) -> Array:
         """The user's parameters in a window."""
@@ -259,7 +259,7 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
         change = here / there if here > 0 and there > 0 and math.isfinite(here / there) else 1.0
         curvature = change * self._shared.curvature[self._window.coordinates]
         largest = float(curvature.max(initial=0.0)) or 1.0
-        return np.maximum(curvature, LEAST_CURVATURE * largest).reshape(self.shape)
+        return np.maximum(curvature, LEAST_DIAGONAL * largest).reshape(self.shape)
 
     def _compute_start_curvature(self) -> Array:
         """The absolute diagonal of the Hessian at the start, over all coordinates."""

@@ -9,15 +9,15 @@ import numpy as np
 import torch
 
 from ..._types import Array, IntArray
-from .layout import Layout
+from .leaves import Layout
 
-__all__ = ["TorchDerivatives", "find_caller", "read_parameters"]
+__all__ = ["TorchDerivatives", "find_caller", "read_tensors"]
 
 #: From the arrays by name to the value of the user's function, with the columns if it takes them.
 Caller = Callable[..., Any]
 
 
-def read_parameters(parameters: Mapping[str, Any] | torch.nn.Module) -> tuple[dict[str, Array], Any]:
+def read_tensors(parameters: Mapping[str, Any] | torch.nn.Module) -> tuple[dict[str, Array], Any]:
     """The arrays of the parameters by name, and the device on which they are."""
     if isinstance(parameters, torch.nn.Module):
         tensors = {name: tensor for name, tensor in parameters.named_parameters() if tensor.requires_grad}

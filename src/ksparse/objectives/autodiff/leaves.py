@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._types import IntArray, Mask
 
-__all__ = ["Layout", "Leaf", "Window", "widen"]
+__all__ = ["Layout", "Leaf", "Window", "fill_columns"]
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Layout:
         return np.arange(self.size)
 
 
-def widen(columns: IntArray, count: int) -> IntArray:
+def fill_columns(columns: IntArray, count: int) -> IntArray:
     """The columns with others, so that there are `count` of them; in increasing order."""
     others = np.setdiff1d(np.arange(count), columns)[: count - columns.size]
     return np.sort(np.concatenate([columns, others]))
