@@ -62,7 +62,9 @@ INTERFACES |= {
     "TwiceDifferentiable",
 }
 PARTS = {
+    "NearSupport",
     "ProofStage",
+    "Progress",
     "QuadraticDual",
     "Solved",
     "Budget",

@@ -37,7 +37,7 @@ from .estimators import (
     SparseTweedieRegression,
 )
 from .objectives import make_survival_target
-from .optimize import minimize
+from .optimize import minimize, solve_exact
 from .persistence import load, save
 from .selection import (
     PrecisionPath,
@@ -147,6 +147,7 @@ __all__ = [
     "precision_path",
     "save",
     "selection",
+    "solve_exact",
     "solvers",
     "sparsity",
     "summarize",

@@ -1,9 +1,10 @@
-"""`minimize`, the entry point."""
+"""`minimize`, the entry point, and `solve_exact`, the same with a proof."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,9 +14,12 @@ from .objectives.protocols import HasGroups, working_form
 from .solvers import Callback, Problem, Result, Solver, SwapGraHTP, check_no_effort, specialize
 from .sparsity import Sparsity, make_set
 from .threads import one_thread
-from .validation import check_callable
+from .validation import check_callable, check_iterations, check_nonnegative_number
 
-__all__ = ["minimize"]
+if TYPE_CHECKING:
+    from .certificates import ExactResult, Progress
+
+__all__ = ["minimize", "solve_exact"]
 
 
 def minimize(
@@ -88,6 +92,87 @@ def minimize(
     return result
 
 
+def solve_exact(
+    objective: Objective,
+    k: int | None = None,
+    *,
+    sparsity: Sparsity | None = None,
+    gap: float = 1e-4,
+    time_limit: float = 60.0,
+    within: float | None = None,
+    max_nodes: int = 10_000_000,
+    solver: Solver | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+) -> ExactResult:
+    """Minimize f(x) subject to ‖x‖₀ ≤ k with a proof, by branch and bound from the answer of `minimize`.
+
+    For linear models whose loss is a sum over samples. It is fast where `Result.certificate` has a small gap: where
+    alpha is not small or, for least squares, where there are more samples than features. What is returned at the time
+    limit is a solution with a valid bound too.
+
+    Parameters
+    ----------
+    objective : Objective
+        f, bound to its data.
+    k : int
+        Number of nonzero entries (features); rows, for objectives of a matrix.
+    sparsity : Sparsity, optional
+        Instead of k: groups, always-selected units, bounds.
+    gap : float, default=1e-4
+        The relative gap between f and its lower bound that is enough.
+    time_limit : float, default=60
+        Limit in seconds of the search, after `minimize`.
+    within : float, optional
+        Find all supports of k units whose f exceeds the lowest one by at most this fraction (of f above the least value
+        that the loss can have); `gap` is then of no effect.
+    max_nodes : int, default=10,000,000
+        Limit of the nodes, which is the same on every machine.
+    solver : Solver, optional
+        What finds the first solution; see `minimize`.
+    callback : callable, optional
+        Called about twice a second with a `ksparse.certificates.Progress`; returning True ends the search.
+
+    Returns
+    -------
+    ExactResult
+        The best solution, its lower bound, gap, status and number of nodes.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((50, 20)) + rng.standard_normal((50, 1))
+    >>> f = ksparse.objectives.LeastSquares(X, X[:, :4].sum(axis=1) + 2 * rng.standard_normal(50), alpha=0.01)
+    >>> proof = ksparse.solve_exact(f, k=4)
+    >>> str(proof.status), proof.gap <= 1e-4
+    ('optimal', True)
+    >>> near = ksparse.solve_exact(f, k=4, within=0.05).supports
+    >>> bool(np.array_equal(near[0].selected, proof.selected))
+    True
+    """
+    check_nonnegative_number(gap, "gap")
+    check_nonnegative_number(time_limit, "time_limit")
+    check_iterations(max_nodes, "max_nodes")
+    if within is not None:
+        check_nonnegative_number(within, "within")
+    if callback is not None:
+        check_callable(callback, "callback", "a function of a Progress")
+    start = minimize(objective, k, sparsity=sparsity, solver=solver)
+    assert start.solved is not None
+    solved = start.solved
+    from .certificates import prove
+
+    return prove(
+        solved.form,
+        solved.units,
+        solved.x,
+        solved.value,
+        gap=gap,
+        time_limit=time_limit,
+        max_nodes=max_nodes,
+        within=within,
+        callback=callback,
+    )
 def _make_set(objective: Objective, k: Any) -> Sparsity:
     """The sparsity set that an integer k means."""
     labels = objective.labels if isinstance(objective, HasGroups) else None

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from ksparse._types import Array
-from ksparse.certificates.curvature import find_least_eigenvalue, find_sparse_curvature
+from ksparse.certificates.moved_curvature import find_least_eigenvalue, find_sparse_curvature
 from ksparse.certificates.relaxation import Fixings, Perspective
 from ksparse.objectives import Loss
 from ksparse.objectives.losses import (

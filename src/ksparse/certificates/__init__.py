@@ -1,4 +1,4 @@
-"""Proofs: how far a solution is from the best one with at most k units."""
+"""Proofs: how far a solution is from the best one with at most k units, and branch and bound."""
 
 from typing import TYPE_CHECKING
 
@@ -6,28 +6,40 @@ from .._lazy import import_when_used
 
 if TYPE_CHECKING:
     from .bounding import NoCertificateError
+    from .branching import Progress
     from .certificate import Certificate, ProofStage, certify
+    from .exact import ExactResult, NearSupport, ProofStatus, prove
     from .gram_form import QuadraticDual
     from .verification import InvalidCertificateError, verify
 
 #: Where the names are: they are imported when they are used, since Numba takes half a second to import.
 PLACES = {
     "Certificate": ".certificate",
+    "ExactResult": ".exact",
     "InvalidCertificateError": ".verification",
+    "NearSupport": ".exact",
     "NoCertificateError": ".bounding",
-    "QuadraticDual": ".gram_form",
+    "Progress": ".branching",
     "ProofStage": ".certificate",
+    "ProofStatus": ".exact",
+    "QuadraticDual": ".gram_form",
     "certify": ".certificate",
+    "prove": ".exact",
     "verify": ".verification",
 }
 __getattr__ = import_when_used(__package__, PLACES)
 
 __all__ = [
     "Certificate",
+    "ExactResult",
     "InvalidCertificateError",
+    "NearSupport",
     "NoCertificateError",
+    "Progress",
     "ProofStage",
+    "ProofStatus",
     "QuadraticDual",
     "certify",
+    "prove",
     "verify",
 ]

@@ -16,10 +16,10 @@ from ..objectives.columns import LinearModel
 from ..objectives.margin_form import MarginForm
 from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
-from .curvature import list_curvatures
 from .gram_form import GramForm, QuadraticPart
 from .linearization import SmoothPart
 from .mean_loss import MeanLoss
+from .moved_curvature import list_curvatures
 from .relaxation import Fixings, Perspective
 from .tightening import StepLimits, Tightened, tighten
 
@@ -29,6 +29,8 @@ __all__ = ["BoundedProblem", "NoCertificateError", "Relaxed"]
 MAX_GRAM_FEATURES = 8000
 #: Steps that compare one way of moving curvature with another.
 TRIAL_STEPS = 20
+#: Features are gathered again when at most this fraction of them is left.
+COMPACTED = 0.6
 #: Features whose root mean square is below this fraction of the largest are scaled like that.
 LEAST_SCALE = 1e-8
 
@@ -45,6 +47,8 @@ class Relaxed(NamedTuple):
     perspective: Perspective
     #: These units.
     units: IntArray
+    #: Their coordinates.
+    coordinates: IntArray
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class BoundedProblem:
     form: MarginForm
     perspective: Perspective
     scale: Array
+    #: Coordinates that are looked at; the others belong to units that are left out.
+    coordinates: IntArray
 
     @classmethod
     def of(cls, form: WorkingForm, units: Units) -> BoundedProblem:
@@ -69,7 +75,22 @@ class BoundedProblem:
             lower, upper = (b.reshape(-1, outputs)[:p].ravel() * scale for b in (units.lower, units.upper))
         fixings = Fixings(units.always.copy(), np.zeros(units.count, dtype=bool))
         ridge = margins.alpha / np.square(scale)
-        return cls(margins, Perspective(number, fixings, units.k, ridge, lower, upper), scale)
+        perspective = Perspective(number, fixings, units.k, ridge, lower, upper)
+        return cls(margins, perspective, scale, np.arange(number.size))
+
+    def compact(self, fixings: Fixings) -> BoundedProblem:
+        """The same problem without the features that are left out, if they are many."""
+        outputs = self.outputs
+        kept = ~fixings.outside[self.perspective.number[self.coordinates]].reshape(-1, outputs).all(axis=1)
+        if self.uses_gram or kept.sum() > COMPACTED * kept.size or not kept.any():
+            return self
+        coordinates = self.coordinates.reshape(-1, outputs)[kept].ravel()
+        return replace(self, form=self.form.restrict(np.flatnonzero(kept)), coordinates=coordinates)
+
+    @property
+    def outputs(self) -> int:
+        """Number of outputs."""
+        return int(np.prod(self.form.shape[1:], dtype=int))
 
     @property
     def has_box(self) -> bool:
@@ -91,13 +112,12 @@ class BoundedProblem:
     @cached_property
     def gram_form(self) -> GramForm:
         """The Gram form, for least squares."""
-        outputs = self.scale.size // self.form.shape[0]
-        return GramForm.of_model(self.form, self.scale[::outputs])
+        return GramForm.of_model(self.form, self.scale[:: self.outputs])
 
     @cached_property
     def mean_loss(self) -> MeanLoss:
         """The smooth part, for other losses."""
-        return MeanLoss(self.form, self.scale)
+        return MeanLoss(self.form, self.scale[self.coordinates])
 
     def relax(self, fixings: Fixings, x: Array, target: float, limits: StepLimits) -> Relaxed | None:
         """A lower bound of f with these fixings, from a start in scaled coordinates; None if there is none."""
@@ -108,7 +128,7 @@ class BoundedProblem:
             start = x[coordinates] if best is None else best.tightened.x
             found = tighten(part, perspective, start, target, replace(limits, steps=steps))
             if best is None or found.bound > best.tightened.bound:
-                best, best_part = Relaxed(found, perspective, units), part
+                best, best_part = Relaxed(found, perspective, units, coordinates), part
         if best is not None and len(ways) > 1 and limits.steps > TRIAL_STEPS:
             found = tighten(best_part, best.perspective, best.tightened.x, target, limits)
             if found.bound > best.tightened.bound:
@@ -120,8 +140,10 @@ class BoundedProblem:
     ) -> Iterator[tuple[SmoothPart, Perspective, IntArray, IntArray]]:
         """Smooth parts with their perspectives, units and coordinates."""
         if not self.uses_gram:
-            if perspective.is_bounded:
-                yield self.mean_loss, perspective, np.arange(perspective.count), np.arange(self.scale.size)
+            nothing = np.zeros(perspective.count, dtype=bool)
+            inner, units = perspective.restrict(self.coordinates, nothing)
+            if inner.is_bounded:
+                yield self.mean_loss, inner, units, self.coordinates
             return
         yield from self._list_gram_relaxations(perspective)
 
@@ -129,7 +151,7 @@ class BoundedProblem:
         self, perspective: Perspective
     ) -> Iterator[tuple[SmoothPart, Perspective, IntArray, IntArray]]:
         form, fixings = self.gram_form, perspective.fixings
-        outputs = self.scale.size // len(form.scale)
+        outputs = self.outputs
         number = perspective.number.reshape(-1, outputs)
         is_out = fixings.outside[number].all(axis=1)
         is_in = fixings.inside[number].all(axis=1) & (not self.has_box)

@@ -207,7 +207,7 @@ def _tighten_and_screen(
         relaxed = problem.relax(fixings, start, value, limits)
         if relaxed is None:
             break
-        tightened, perspective, chosen = relaxed
+        tightened, perspective, chosen, _ = relaxed
         found = screen(perspective, tightened.linearization.base, tightened.scores, upper)
         after = fixings.include(chosen[found.inside]).exclude(chosen[found.outside])
         stages.append(ProofStage(tightened.linearization.dual, fixings, after, tightened.bound))

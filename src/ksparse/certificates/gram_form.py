@@ -11,8 +11,8 @@ from scipy.sparse.linalg import aslinearoperator
 from .._types import Array, IntArray, Mask
 from ..objectives.margin_form import MarginForm
 from ..objectives.protocols import largest_eigenvalue
-from .curvature import Curvature
 from .linearization import EPS, Linearization, SmoothPart
+from .moved_curvature import Curvature
 
 __all__ = ["GramForm", "QuadraticDual", "QuadraticPart"]
 
@@ -27,7 +27,7 @@ class QuadraticDual:
     f(w) ≥ the tangent at the point of f minus ½Σ d_j w_j², plus the perspective of ½Σ (alpha + d_j)w_j². For
     ``fraction`` = 1, XᵀSX − diag(d) is positive semidefinite once the selected features are eliminated, and d is
     `curvature`. Otherwise only that fraction of XᵀSX is in the tangent, and d is (1 − fraction) times what a matrix has
-    at least on vectors with few nonzeros (`ksparse.certificates.curvature`).
+    at least on vectors with few nonzeros (`ksparse.certificates.moved_curvature`).
     """
 
     #: The point, zero outside the features that are open; selected features are minimized over.

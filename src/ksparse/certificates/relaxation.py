@@ -107,6 +107,8 @@ class Perspective:
 
         Eliminated units count in k.
         """
+        if coordinates.size == self.number.size and not eliminated.any():
+            return self, np.arange(self.count)
         units, number = np.unique(self.number[coordinates], return_inverse=True)
         fixings = Fixings(self.fixings.inside[units], self.fixings.outside[units])
         k = max(self.k - int(eliminated.sum()), 0)

@@ -14,7 +14,7 @@ from .terms import RowData
 __all__ = ["MarginForm"]
 
 #: Columns that are collected at a time where products in single precision are not accurate enough.
-BATCH = 256
+COLLECTED_COLUMNS = 256
 
 
 class MarginForm:
@@ -51,6 +51,12 @@ class MarginForm:
         #: Shape of the coefficients.
         self.shape = (block.width, *samples.output_shape)
 
+    def restrict(self, columns: IntArray) -> MarginForm:
+        """The model of some columns, which are gathered once."""
+        own = getattr(self._block, "columns", None)
+        block = self._design.select(columns if own is None else own[columns])
+        return MarginForm(self.loss, self._design, block, self._samples, self.alpha, self.fit_intercept)
+
     @property
     def n_samples(self) -> int:
         """Number of rows of X."""
@@ -64,7 +70,9 @@ class MarginForm:
         """Xᵀr, in double precision also where X is stored in single precision."""
         if self._design.is_double:
             return self._block.rmatvec(self._design.to_rows(rows))
-        indices = (np.arange(i, min(i + BATCH, self._block.width)) for i in range(0, self._block.width, BATCH))
+        width = self._block.width
+        starts = range(0, width, COLLECTED_COLUMNS)
+        indices = (np.arange(start, min(start + COLLECTED_COLUMNS, width)) for start in starts)
         parts = [self._collect(batch).T @ rows for batch in indices]
         return np.concatenate(parts) if parts else np.zeros(self.shape)
 

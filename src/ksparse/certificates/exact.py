@@ -1,0 +1,173 @@
+"""The best solution with k units, with a proof: what `ksparse.solve_exact` returns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._types import AnyArray, Array
+from ..objectives.protocols import WorkingForm
+from ..sparsity import Units
+from ..threads import one_thread
+from .bounding import BoundedProblem
+from .branching import Progress, SearchLimits, branch_and_bound
+from .incumbents import Incumbents
+
+__all__ = ["ExactResult", "NearSupport", "ProofStatus", "prove"]
+
+
+#: Smaller gaps are rounding.
+LEAST_GAP = 1e-9
+
+
+class ProofStatus(str, Enum):
+    """How a search for a proof ended.
+
+    ``optimal``: the gap is as small as was asked for. ``time_limit``, ``max_nodes``: a limit was reached before.
+    ``stopped``: by the callback. ``no_bound``: there is no ridge and no bounds of the coefficients, or rounding errors
+    exceed the gap. A status equals its name.
+
+    Examples
+    --------
+    >>> ksparse.certificates.ProofStatus.OPTIMAL == "optimal"
+    True
+    """
+
+    OPTIMAL = "optimal"
+    TIME_LIMIT = "time_limit"
+    MAX_NODES = "max_nodes"
+    STOPPED = "stopped"
+    NO_BOUND = "no_bound"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class NearSupport(NamedTuple):
+    """A support that is near to the best."""
+
+    #: Names of its units.
+    selected: AnyArray
+    #: The minimum of f on it.
+    value: float
+
+
+@dataclass(frozen=True)
+class ExactResult:
+    """The best solution that branch and bound has found, and how far from the best of all it may be.
+
+    Attributes
+    ----------
+    x : ndarray
+        The solution.
+    selected : ndarray
+        Names of the units that are nonzero or always selected.
+    value : float
+        f(x).
+    lower_bound : float
+        No solution has a lower f.
+    gap : float
+        (value − lower_bound)/(value − least), with the least value that the loss has at any margins: 0 for least
+        squares and for classification.
+    status : ProofStatus
+        Why the search ended; "optimal" if the gap is as small as was asked for.
+    nodes : int
+        Number of parts of the set of supports that were bounded.
+    supports : tuple of NearSupport
+        With `within`: all supports of k units that are so near to the best, the best first, if the status is "optimal".
+    has_bounds : bool
+        Whether the proof is for coefficients within the bounds of the sparsity set.
+    seconds : float
+        Time of the search.
+
+    Examples
+    --------
+    >>> import numpy as np, ksparse
+    >>> X = np.random.default_rng(0).standard_normal((60, 20))
+    >>> f = ksparse.objectives.LeastSquares(X, X[:, 3] + X[:, 17] + X[:, 5], alpha=0.1)
+    >>> ksparse.solve_exact(f, k=3).selected
+    array([ 3,  5, 17])
+    """
+
+    x: Array = field(repr=False)
+    selected: AnyArray
+    value: float
+    lower_bound: float
+    least: float = field(repr=False)
+    status: ProofStatus
+    nodes: int
+    supports: tuple[NearSupport, ...]
+    has_bounds: bool
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """The relative gap, between 0 and 1."""
+        size = self.value - self.least
+        return min((self.value - self.lower_bound) / size, 1.0) if size > 0 else 0.0
+
+    def __str__(self) -> str:
+        among = " within the bounds" if self.has_bounds else ""
+        verdict = "Proved" if self.status is ProofStatus.OPTIMAL else f"Not proved ({self.status})"
+        return (
+            f"{verdict}: f = {self.value:.8g}, and no x{among} has less than {self.lower_bound:.8g} (gap "
+            f"{100 * self.gap:.2g} %, {self.nodes} nodes, {self.seconds:.3g} s)"
+        )
+
+
+def prove(
+    form: WorkingForm,
+    units: Units,
+    x: Array,
+    value: float,
+    *,
+    gap: float,
+    time_limit: float,
+    max_nodes: int,
+    within: float | None,
+    callback: Callable[[Progress], Any] | None,
+) -> ExactResult:
+    """Branch and bound from a solution; `ksparse.solve_exact` is the friendlier way in.
+
+    Parameters
+    ----------
+    form, units, x, value
+        f in working coordinates, the sparsity set, a solution and f there.
+    gap, time_limit, max_nodes, within, callback
+        See `ksparse.solve_exact`.
+
+    Returns
+    -------
+    ExactResult
+        The best solution and the proof.
+    """
+    began = time.perf_counter()
+    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        problem = BoundedProblem.of(form, units)
+        incumbents = Incumbents(form, units, problem.least_value, within)
+        incumbents.offer(x, value)
+        limits = SearchLimits(max(gap, LEAST_GAP), began + time_limit, max_nodes, callback)
+        outcome = branch_and_bound(problem, incumbents, limits)
+        best = np.array(form.to_user(incumbents.x))
+    size, reason = incumbents.value - problem.least_value, outcome.reason
+    if reason is None and incumbents.value - outcome.lower_bound > limits.gap * size:
+        reason = "no_bound"
+    support = (best != 0) & units.constrained
+    near = incumbents.list_near() if within is not None else []
+    return ExactResult(
+        x=best if units.lower is not None else form.canonical(best),
+        selected=units.names[units.find_units(support) | units.always],
+        value=incumbents.value,
+        lower_bound=outcome.lower_bound,
+        least=problem.least_value,
+        status=ProofStatus.OPTIMAL if reason is None else ProofStatus(reason),
+        nodes=outcome.nodes,
+        supports=tuple(NearSupport(units.names[chosen], lowest) for lowest, chosen in near),
+        has_bounds=problem.has_box,
+        seconds=time.perf_counter() - began,
+    )

@@ -1,0 +1,90 @@
+"""Solutions that a search finds: f minimized on supports, the best of them, and those near to it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._types import Array, Mask
+from ..debias import Bounds, Exact
+from ..objectives.protocols import WorkingForm
+from ..sparsity import Units
+
+__all__ = ["Incumbents"]
+
+#: Rounding of f, as a fraction of the numbers that it is computed from.
+VALUE_ROUNDING_UNITS = 4e-15
+
+
+class Incumbents:
+    """Supports on which f was minimized.
+
+    Parameters
+    ----------
+    form : WorkingForm
+        f, in working coordinates.
+    units : Units
+        The sparsity set.
+    least : float
+        What no f is below; gaps are relative to f above it.
+    within : float or None
+        Supports whose f above the least value exceeds the best one's by at most this fraction are looked for.
+    """
+
+    def __init__(self, form: WorkingForm, units: Units, least: float, within: float | None) -> None:
+        self._form, self._units, self._least, self._within = form, units, least, within
+        self._values: dict[bytes, float] = {}
+        #: The lowest f, and where it is.
+        self.value = np.inf
+        self.x: Array = np.zeros(form.objective.shape)
+
+    def offer(self, x: Array, value: float) -> None:
+        """A solution that is known."""
+        if value < self.value:
+            self.value, self.x = value, x
+
+    def refit(self, chosen: Mask) -> float:
+        """f minimized on the coordinates of some units."""
+        key = np.packbits(chosen).tobytes()
+        return self._values[key] if key in self._values else self.minimize_on(chosen)[0]
+
+    @property
+    def collects(self) -> bool:
+        """Whether all supports near to the best are looked for."""
+        return self._within is not None
+
+    def minimize_on(self, chosen: Mask) -> tuple[float, Array]:
+        """The minimum of f on the coordinates of some units, and where it is."""
+        objective, units = self._form.objective, self._units
+        support = units.to_mask(chosen)
+        x = np.zeros(objective.shape)
+        if support.any():
+            start = np.where(support, self.x, 0.0)[support]
+            bounds = None
+            if units.lower is not None and units.upper is not None:
+                bounds = Bounds(units.lower[support], units.upper[support])
+                start = bounds.clip(start)
+            solution = Exact()(objective.restrict(support), start, bounds)
+            x[support] = solution.point.x
+            value = solution.point.value
+        else:
+            value = objective.evaluate(x).value
+        value = float(value) if np.isfinite(value) else np.inf
+        self._values[np.packbits(chosen).tobytes()] = value
+        self.offer(x, value)
+        return value, x
+
+    @property
+    def upper(self) -> float:
+        """What f of solutions that are looked for does not exceed, rounded up."""
+        value = self.value
+        if self._within is not None:
+            value = self._least + (1.0 + self._within) * (value - self._least)
+        return value + VALUE_ROUNDING_UNITS * (abs(value) + abs(self._form.value_at_start))
+
+    def list_near(self) -> list[tuple[float, Mask]]:
+        """The supports that are near to the best, by f."""
+        near = sorted((value, key) for key, value in self._values.items() if value <= self.upper)
+        return [(value, self._unpack(key)) for value, key in near]
+
+    def _unpack(self, key: bytes) -> Mask:
+        return np.unpackbits(np.frombuffer(key, np.uint8), count=self._units.count).astype(bool)

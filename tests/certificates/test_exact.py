@@ -1,0 +1,141 @@
+"""Branch and bound against all supports of many small problems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ksparse
+from ksparse.certificates import NoCertificateError, Progress
+from ksparse.objectives import LeastSquares, Logistic, Quadratic
+from tests.subsets import lowest, small_data
+
+from .enumeration import KINDS, MATRIX, Case, draw_case
+from .test_bounds import SETTINGS
+
+
+def check_proof(case: Case, within: float | None) -> None:
+    worst = ksparse.FixedSupport()  # a poor start: the search has to find the best support itself
+    proof = ksparse.solve_exact(case.objective, sparsity=case.sparsity, gap=1e-6, within=within, solver=worst)
+    size = abs(case.optimum) + abs(proof.least)
+    slack = 1e-9 * size
+    assert proof.lower_bound <= case.optimum + slack
+    assert case.objective.evaluate(proof.x).value == pytest.approx(proof.value, rel=1e-9, abs=slack)
+    if proof.status != "optimal":
+        assert case.objective.alpha <= 1e-6  # rounding errors over a tiny ridge
+        return
+    assert proof.gap <= 1e-6
+    assert proof.value <= case.optimum + 1.1e-6 * (proof.value - proof.least) + 10 * slack
+    if within is None:
+        return
+    units = case.sparsity.bind(case.objective.shape, case.objective.free)
+    threshold = proof.least + (1 + within) * (proof.value - proof.least)
+    found = {tuple(near.selected.tolist()) for near in proof.supports}
+    margin = 1e-7 * size
+    must = {
+        tuple(units.names[s].tolist())
+        for s, v in zip(case.supports, case.values, strict=True)
+        if v < threshold - margin
+    }
+    may = {
+        tuple(units.names[s].tolist())
+        for s, v in zip(case.supports, case.values, strict=True)
+        if v < threshold + margin
+    }
+    assert must <= found <= may
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_optimum_of_all_supports_is_found(kind: str, setting: str) -> None:
+    with np.errstate(all="ignore"):
+        cases = [draw_case(kind, seed, setting, features=6) for seed in range(200, 202)]
+    for case in cases:
+        check_proof(case, None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_near_supports_are_found(kind: str) -> None:
+    with np.errstate(all="ignore"):
+        cases = [draw_case(kind, seed, "plain", features=6) for seed in range(210, 212)]
+    for case in cases:
+        check_proof(case, 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_optimum_of_many_problems_is_found(kind: str, setting: str) -> None:
+    count = 4 if kind in MATRIX or setting == "bounds" else 12
+    with np.errstate(all="ignore"):
+        cases = [draw_case(kind, seed, setting) for seed in range(300, 300 + count)]
+    for number, case in enumerate(cases):
+        check_proof(case, 0.02 if number % 3 == 0 else None)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.9])
+@pytest.mark.parametrize("seed", range(4))
+def test_least_squares_without_a_ridge(rho: float, seed: int) -> None:
+    X, y, k = small_data("squares", rho, seed)
+    proof = ksparse.solve_exact(LeastSquares(X, y), k, gap=1e-7)
+    assert proof.status == "optimal"
+    assert proof.value == pytest.approx(lowest("squares", X, y, k), rel=1e-6)
+
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((60, 30)) + 2.0 * RNG.standard_normal((60, 1))
+y = X[:, :6].sum(axis=1) + 4.0 * RNG.standard_normal(60)
+
+
+def test_the_same_call_gives_the_same_proof() -> None:
+    first, second = (ksparse.solve_exact(LeastSquares(X, y, alpha=0.01), 6, gap=1e-3) for _ in range(2))
+    assert first.nodes == second.nodes > 1
+    assert first.lower_bound == second.lower_bound
+    assert str(first).startswith("Proved: f = ")
+
+
+def test_limits_give_a_valid_bound() -> None:
+    objective = Logistic(X, y > 0, alpha=1e-3)
+    whole = ksparse.solve_exact(Logistic(X, y > 0, alpha=0.1), 3)
+    assert whole.status == "optimal"
+    for options in ({"time_limit": 0.0}, {"max_nodes": 3}):
+        proof = ksparse.solve_exact(objective, 3, **options)
+        assert str(proof.status) in options
+        assert 0 <= proof.lower_bound < proof.value
+        assert str(proof).startswith(f"Not proved ({proof.status}): ")
+
+
+def test_the_callback_sees_bounds_that_grow_and_ends_the_search() -> None:
+    seen: list[Progress] = []
+
+    def note(progress: Progress) -> bool:
+        seen.append(progress)
+        return len(seen) == 3
+
+    proof = ksparse.solve_exact(Logistic(X, y > 0, alpha=1e-4), 5, callback=note, gap=0.0)
+    assert proof.status == "stopped"
+    assert seen[0].lower_bound <= seen[1].lower_bound <= seen[2].lower_bound
+    assert all(0 <= progress.gap <= 1 and progress.value == seen[0].value for progress in seen)
+
+
+def test_without_a_ridge_there_is_no_bound() -> None:
+    proof = ksparse.solve_exact(Logistic(X, y > 0), 2)
+    assert proof.status == "no_bound"
+    assert proof.lower_bound == 0.0
+    assert proof.gap == 1.0
+
+
+def test_arguments_are_checked() -> None:
+    objective = LeastSquares(X, y)
+    for wrong, message in (
+        ({"gap": -1.0}, "gap must be finite and at least 0"),
+        ({"within": -0.1}, "within must be finite and at least 0"),
+        ({"time_limit": np.inf}, "time_limit must be finite"),
+    ):
+        options: dict[str, Any] = wrong
+        with pytest.raises(ValueError, match=message):
+            ksparse.solve_exact(objective, 2, **options)
+    with pytest.raises(NoCertificateError, match="there is no certificate for Quadratic"):
+        ksparse.solve_exact(Quadratic(np.eye(3), np.ones(3)), 1)
