@@ -8,23 +8,23 @@ if TYPE_CHECKING:
     from .bounding import NoCertificateError
     from .branching import Progress
     from .certificate import Certificate, ProofStage, certify
-    from .exact import ExactResult, NearSupport, ProofStatus, prove
+    from .proof import ExactResult, NearSupport, ProofStatus, prove
     from .gram_form import QuadraticDual
     from .verification import InvalidCertificateError, verify
 
 #: Where the names are: they are imported when they are used, since Numba takes half a second to import.
 PLACES = {
     "Certificate": ".certificate",
-    "ExactResult": ".exact",
+    "ExactResult": ".proof",
     "InvalidCertificateError": ".verification",
-    "NearSupport": ".exact",
+    "NearSupport": ".proof",
     "NoCertificateError": ".bounding",
     "Progress": ".branching",
     "ProofStage": ".certificate",
-    "ProofStatus": ".exact",
+    "ProofStatus": ".proof",
     "QuadraticDual": ".gram_form",
     "certify": ".certificate",
-    "prove": ".exact",
+    "prove": ".proof",
     "verify": ".verification",
 }
 __getattr__ = import_when_used(__package__, PLACES)

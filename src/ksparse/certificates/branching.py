@@ -97,10 +97,10 @@ def branch_and_bound(problem: BoundedProblem, incumbents: Incumbents, limits: Se
     A. Dedieu, H. Hazimeh and R. Mazumder, *Learning sparse classifiers: continuous and mixed integer optimization
     perspectives*, JMLR 22 (2021).
     """
-    return _Search(problem, incumbents, limits).run()
+    return _BranchAndBound(problem, incumbents, limits).run()
 
 
-class _Search:
+class _BranchAndBound:
     def __init__(self, problem: BoundedProblem, incumbents: Incumbents, limits: SearchLimits) -> None:
         self.problem, self.incumbents, self.limits = problem, incumbents, limits
         self.open: list[Node] = []

@@ -34,7 +34,8 @@ class ProofStatus(str, Enum):
 
     Examples
     --------
-    >>> ksparse.certificates.ProofStatus.OPTIMAL == "optimal"
+    >>> from ksparse.certificates import ProofStatus
+    >>> ProofStatus.OPTIMAL == "optimal"
     True
     """
 
