@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from .bounding import NoCertificateError
     from .branching import Progress
     from .certificate import Certificate, ProofStage, certify
-    from .proof import ExactResult, NearSupport, ProofStatus, prove
     from .gram_form import QuadraticDual
+    from .proof import ExactResult, NearSupport, ProofStatus, prove
     from .verification import InvalidCertificateError, verify
 
 #: Where the names are: they are imported when they are used, since Numba takes half a second to import.
