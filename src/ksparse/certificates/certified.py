@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +17,9 @@ class Certified:
 
     Like the samples, it is not a part of the model's state: it is not copied, pickled or saved.
     """
+
+    #: Whether lower bounds are known for the loss; otherwise the attribute is not there.
+    has_certificate: ClassVar[bool] = True
 
     result_: Any
     _certificate: Any = None

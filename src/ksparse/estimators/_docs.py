@@ -276,6 +276,8 @@ def document(cls: C) -> C:
     parameters = signature(cls).parameters
     added = [name for parameter, names in ADDED.items() if parameter in parameters for name in names]
     attributes = [*(name for name in added if name in texts), *cls.more_attributes, *FITTED[unit], *ALWAYS]
+    if not getattr(cls, "has_certificate", True):
+        attributes.remove("certificate_")
     sections = {
         "Parameters": [_with_default(texts[name], parameter) for name, parameter in parameters.items()],
         "Attributes": [texts[name] for name in attributes],

@@ -77,6 +77,7 @@ class SparseCoxRegression(SparseLinearModel):
            [0.82, 0.62]])
     """
 
+    has_certificate: ClassVar[bool] = False
     ratio_name: ClassVar[str] = "hazard_ratio"
     effect_name: ClassVar[str] = "for the logarithm of the hazard: a positive one means earlier events"
     more_attributes: ClassVar[tuple[str, ...]] = (
