@@ -173,6 +173,8 @@ def solve_exact(
         within=within,
         callback=callback,
     )
+
+
 def _make_set(objective: Objective, k: Any) -> Sparsity:
     """The sparsity set that an integer k means."""
     labels = objective.labels if isinstance(objective, HasGroups) else None
