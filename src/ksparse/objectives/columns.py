@@ -15,7 +15,7 @@ from ..validation import check_nonnegative_number
 from ..weights import count_weighted_samples
 from .base import VALUE_ROUNDING, Outcome, Point, TwiceDifferentiable, describe_objective, inherit
 from .coordinates import CentredCoordinates, replace_zeros, rescale_alpha
-from .loss import AnyLoss, Loss, SampleMargins
+from .loss import AnyLoss, JointLoss, Loss, SampleMargins
 from .margin_form import MarginForm
 from .protocols import (
     DetectsUnboundedness,
@@ -208,6 +208,10 @@ class LinearModel(
             return None
         return MarginForm(self.loss, self._design, self._block, self._terms.samples, self.alpha, self.fit_intercept)
 
+    def find_nuisance(self, x: Array) -> Array | None:
+        """Parameters of the loss besides x, such as thresholds, which f takes at their best values; None without any."""
+        return self._terms.find_nuisance(self.evaluate(x).state) if isinstance(self.loss, JointLoss) else None
+
     def make_point(self, x: Array, value: float, margins: Array) -> Point:
         """The point of coordinates at which f and the margins are known; the margins go to where the rows are."""
         return Point(self, x, value, self._design.to_rows(margins))
@@ -288,11 +292,15 @@ class LinearModel(
                 terms, null = self._terms.center()
                 shift = design.shift if self._columns is None else design.shift[self._columns]
         if shift is None and unit == 1.0:
-            return WorkingForm(self._with(design, terms), canonical=self._make_canonical)
+            return WorkingForm(
+                self._with(design, terms), canonical=self._make_canonical, find_nuisance=self.find_nuisance
+            )
         factors = np.where(self._find_intercept(), 1.0, unit)
         coordinates = CentredCoordinates(factors, shift, null)
         model = self._with(design, terms, unit)
-        return WorkingForm(model, coordinates.to_working, coordinates.to_user, self._make_canonical, unit)
+        return WorkingForm(
+            model, coordinates.to_working, coordinates.to_user, self._make_canonical, self.find_nuisance, unit
+        )
 
     def _find_intercept(self) -> Mask:
         """Coordinates that are an intercept."""

@@ -209,6 +209,10 @@ class BoundLoss:
         """vᵀHv for its Hessian H and each direction v."""
         return np.einsum("ij,ij->j", directions, self.multiply_hessian(margins, directions))
 
+    def find_nuisance(self, margins: Array) -> Array | None:
+        """Parameters of the loss besides the margins, which it takes at their best values; None if it has none."""
+        return None
+
     def hessian_diagonal(self, margins: Array) -> Array:
         """The diagonal of its Hessian, or an upper bound of it."""
         return self._loss.hessian_diagonal(margins, self._y, self._weights)

@@ -78,6 +78,8 @@ class WorkingForm:
     to_user: Callable[[Array], Array] = lambda x: x
     #: The representative of a user's x among points with the same support and the same f.
     canonical: Callable[[Array], Array] = lambda x: x
+    #: Parameters of a loss besides a user's x, which f takes at their best values; None if there are none.
+    find_nuisance: Callable[[Array], Array | None] = lambda x: None
     #: A user's coefficients are the working ones times this, and a user's step sizes the working ones times its square.
     unit: float = 1.0
 

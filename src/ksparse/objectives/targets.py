@@ -15,7 +15,9 @@ __all__ = [
     "check_responses",
     "check_squares",
     "encode_labels",
+    "encode_ordered_labels",
     "encode_two_classes",
+    "find_order",
     "require_responses",
 ]
 
@@ -81,6 +83,66 @@ def encode_labels(y: Any, n: int) -> tuple[AnyArray, AnyArray]:
     except TypeError as error:
         raise ValueError(f"y has labels of different types ({error}); use one type, without None") from error
     return classes, codes
+
+
+def find_order(y: Any) -> AnyArray | None:
+    """The categories of an ordered categorical of pandas, or of an Enum of polars, from the lowest to the highest."""
+    dtype = getattr(y, "dtype", None)
+    is_ordered = getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum"
+    return np.asarray(dtype.categories) if is_ordered and hasattr(dtype, "categories") else None
+
+
+def encode_ordered_labels(y: Any, n: int, categories: Any = None) -> tuple[AnyArray, AnyArray]:
+    """The labels that y has, in their order, and the position of each sample's label.
+
+    Examples
+    --------
+    >>> from ksparse.objectives.targets import encode_ordered_labels
+    >>> encode_ordered_labels(["high", "low", "low"], 3, ["low", "medium", "high"])
+    (array(['low', 'high'], dtype='<U4'), array([1, 0, 0]))
+    """
+    labels, codes = encode_labels(y, n)
+    order = find_order(y)
+    if categories is not None and order is not None:
+        given = [label for label in order.tolist() if label in list(categories)]
+        if given != [label for label in list(categories) if label in given]:
+            raise ValueError(
+                f"categories has another order than the categorical y, which has {order.tolist()}; leave categories out"
+            )
+    if categories is None:
+        categories = order
+    if categories is None:
+        if labels.dtype.kind in "OU" and len(labels) > 1:
+            shown = ", ".join(map(repr, labels[:3].tolist()))
+            raise ValueError(
+                f"y has text labels such as {shown}, whose order is not known; pass categories, the labels from the "
+                "lowest to the highest, or an ordered categorical of pandas"
+            )
+        classes = labels
+    else:
+        classes = _check_categories(list(categories), labels)
+    if len(classes) < 2:
+        raise ValueError(f"y has only the class {labels.tolist()}; ordered classes must be at least 2")
+    ranks = {label: rank for rank, label in enumerate(classes.tolist())}
+    return classes, np.array([ranks[label] for label in labels.tolist()])[codes]
+
+
+def _check_categories(categories: list[Any], labels: AnyArray) -> AnyArray:
+    """The labels in the order of the categories, which must be distinct, and increasing if they are numbers."""
+    if len(set(categories)) < len(categories):
+        double = next(label for place, label in enumerate(categories) if label in categories[:place])
+        raise ValueError(f"categories has {double!r} twice; give each label once, from the lowest to the highest")
+    there = labels.tolist()
+    if unknown := [label for label in there if label not in categories]:
+        raise ValueError(f"y has the label {unknown[0]!r}, which is not in categories; those are {categories}")
+    ordered = [label for label in categories if label in there]
+    if labels.dtype.kind in "biuf" and ordered != there:
+        first = next(place for place in range(1, len(ordered)) if ordered[place] < ordered[place - 1])
+        raise ValueError(
+            f"categories is out of order: {ordered[first - 1]} comes before {ordered[first]}; give numbers from the "
+            "lowest to the highest, or leave categories out"
+        )
+    return labels[[there.index(label) for label in ordered]]
 
 
 def encode_two_classes(y: Any, n: int, name: str) -> tuple[AnyArray, Array]:

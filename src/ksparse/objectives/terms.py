@@ -76,6 +76,10 @@ class Terms(ABC):
     ) -> tuple[Array, Array]:
         """The Hessian between a block (and the intercept) and other columns, and its diagonal at the others."""
 
+    def find_nuisance(self, margins: RowVector) -> Array | None:
+        """Parameters of the loss besides the margins; None if it has none."""
+        return None
+
     def with_rows(self, rows: Design) -> Terms:
         """The same loss of the same samples of another design."""
         return replace(self, rows=rows)
@@ -284,6 +288,9 @@ class JointTerms(Terms):
         terms = replace(self, rows=rows)
         vars(terms)["_bound"] = self._bound
         return terms
+
+    def find_nuisance(self, margins: RowVector) -> Array | None:
+        return self._bound.find_nuisance(self.rows.collect_rows(margins))
 
     def total(self, margins: RowVector) -> float:
         return self._bound.total(self.rows.collect_rows(margins))

@@ -249,6 +249,7 @@ class _Run:
             history=self.history,
             passes=objective.counters.passes - self.passes_before,
             solved=Solved(self.problem.form, units, iterate.point.x, iterate.value),
+            nuisance=self.problem.form.find_nuisance(x),
         )
 
 

@@ -181,6 +181,8 @@ class Result:
         Value, support change, step, restricted gradient norm, seconds and passes of each iteration.
     passes : int
         Passes over the data in all.
+    nuisance : ndarray or None
+        Parameters of the loss besides x, which f takes at their best values: the thresholds of `objectives.Ordinal`.
 
     Examples
     --------
@@ -199,6 +201,7 @@ class Result:
     n_iter: int
     history: History
     passes: int
+    nuisance: Array | None = None
     #: What was solved. It refers to the data, and is neither copied, pickled nor saved.
     solved: Solved | None = field(default=None, repr=False, compare=False)
 

@@ -6,6 +6,7 @@ from .huber import Huber, HuberLoss
 from .logistic import Logistic, LogisticLoss
 from .multinomial import Multinomial, MultinomialLoss
 from .negative_binomial import NegativeBinomial, NegativeBinomialLoss, estimate_dispersion
+from .ordinal import Ordinal, OrdinalLoss
 from .poisson import Poisson, PoissonLoss
 from .quantile import Quantile, QuantileLoss
 from .squared import LeastSquares, SquaredLoss
@@ -24,6 +25,8 @@ __all__ = [
     "MultinomialLoss",
     "NegativeBinomial",
     "NegativeBinomialLoss",
+    "Ordinal",
+    "OrdinalLoss",
     "Poisson",
     "PoissonLoss",
     "Quantile",
