@@ -25,6 +25,7 @@ from ksparse.objectives import (
     Multinomial,
     NegativeBinomial,
     Objective,
+    Ordinal,
     Poisson,
     Quadratic,
     Quantile,
@@ -78,7 +79,7 @@ def responses(kind: str, margins: Array, seed: int = 0) -> Any:
     noise = rng.standard_normal(margins.size)
     if kind in ("logistic", "hinge"):
         return np.where(margins + noise > margins.mean(), "yes", "no")
-    if kind in ("multinomial", "hinge of classes"):
+    if kind in ("multinomial", "hinge of classes", "ordinal"):
         return np.digitize(margins + 0.5 * noise, np.quantile(margins, [0.35, 0.7]))
     if kind == "cox":
         return draw_survival(margins - margins.mean(), seed, ties=False)
@@ -109,6 +110,7 @@ LINEAR: dict[str, type[Any]] = {
     "tweedie": Tweedie,
     "negative binomial": NegativeBinomial,
     "quantile": Quantile,
+    "ordinal": Ordinal,
 }
 
 #: Kinds with several outputs: of the iterate, a row belongs to a feature.

@@ -16,6 +16,7 @@ from ksparse import (
     SparseLinearSVC,
     SparseLogisticRegression,
     SparseNegativeBinomialRegression,
+    SparseOrdinalRegression,
     SparsePoissonRegression,
     SparseQuantileRegression,
     SparseTweedieRegression,
@@ -29,6 +30,7 @@ from ksparse.objectives import (
     Logistic,
     Multinomial,
     NegativeBinomial,
+    Ordinal,
     Poisson,
     Quantile,
     SquaredHinge,
@@ -61,6 +63,7 @@ MODELS: dict[str, tuple[type[Any], type[Any], str]] = {
     "negative binomial": (SparseNegativeBinomialRegression, NegativeBinomial, "negative binomial"),
     "quantile": (SparseQuantileRegression, Quantile, "quantile"),
     "cox": (SparseCoxRegression, Cox, "cox"),
+    "ordinal": (SparseOrdinalRegression, Ordinal, "ordinal"),
     "hinge": (SparseLinearSVC, SquaredHinge, "hinge"),
     "hinge of classes": (SparseLinearSVC, SquaredHinge, "hinge of classes"),
 }
@@ -71,7 +74,7 @@ FIXED: dict[str, dict[str, float]] = {
     "negative binomial": {"dispersion": 0.5},
 }
 #: Models of which a constant changes nothing.
-WITHOUT_INTERCEPT = ["cox"]
+WITHOUT_INTERCEPT = ["cox", "ordinal"]
 #: Parameters with which a weight of 2 is two equal samples, where that does not hold for the default ones.
 REPEATABLE: dict[str, dict[str, Any]] = {"cox": {"ties": "breslow"}}
 #: Models of residuals, classes, counts and residuals again, where one of each kind is enough.
@@ -99,9 +102,15 @@ def reference(name: str, alpha: float = 0.0) -> Any:
     return fitted(name, alpha=alpha)
 
 
+def intercepts(estimator: Any) -> Any:
+    """b; of ordered classes −θ, the log-odds of a class above each but the last where Xw = 0."""
+    return -estimator.thresholds_ if hasattr(estimator, "thresholds_") else estimator.intercept_
+
+
 def margins(estimator: Any, data: Any) -> Array:
-    """Xw + b by the fitted attributes."""
-    return np.asarray(data) @ estimator.coef_.T + estimator.intercept_
+    """Xw + b by the fitted attributes, with a column for each threshold of ordered classes."""
+    products = np.asarray(data) @ estimator.coef_.T
+    return (products[:, None] if hasattr(estimator, "thresholds_") else products) + intercepts(estimator)
 
 
 def assert_same(here: Any, there: Any, rtol: float = 1e-6, scale: Any = 1.0) -> None:

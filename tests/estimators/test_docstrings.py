@@ -20,7 +20,7 @@ ESTIMATORS = [
 ]
 
 #: What the estimators with these words in their names predict; the others predict counts.
-TARGETS = {"Logistic": "logistic", "Discriminant": "logistic", "SVC": "logistic", "Gamma": "gamma", "Cox": "cox"}
+TARGETS = {"Logistic": "logistic", "Discriminant": "logistic", "SVC": "logistic", "Gamma": "gamma", "Cox": "cox", "Ordinal": "ordinal"}
 
 
 def documented(kind: type[Any], section: str) -> list[str]:

@@ -13,6 +13,7 @@ from .log_link import (
     SparsePoissonRegression,
     SparseTweedieRegression,
 )
+from .ordinal import SparseOrdinalRegression
 from .paths import PrecisionPath, SparsityPath
 from .precision import SparsePrecision
 from .regression import SparseLinearRegression
@@ -33,6 +34,7 @@ __all__ = [
     "SparseLinearSVC",
     "SparseLogisticRegression",
     "SparseNegativeBinomialRegression",
+    "SparseOrdinalRegression",
     "SparsePoissonRegression",
     "SparsePrecision",
     "SparseQuantileRegression",

@@ -46,6 +46,9 @@ class_weight : dict or "balanced"
 delta : float or "auto"
     Where the loss turns from quadratic to linear, in the units of y. "auto" is 1.345 times the spread of the residuals
     (their normalized median absolute deviation) of a first fit, so that rescaling y rescales the coefficients.
+categories : array-like
+    The labels from the lowest to the highest; numbers and ordered categoricals of pandas do not need them. Labels that
+    y does not have are left out.
 power : float
     p, from 1 (Poisson) to 2 (gamma): the variance is proportional to the p-th power of the mean.
 dispersion : float or "auto"
@@ -110,7 +113,9 @@ strata_ : ndarray
 mean_predictor_ : float
     The mean log relative hazard of the samples.
 classes_ : ndarray of shape (n_classes,)
-    The labels, sorted.
+    The labels, sorted; ordered classes in their order.
+thresholds_ : ndarray of shape (n_classes - 1,)
+    θ: the log-odds of a class above the first, the second, … are wᵀx − θ.
 delta_ : float
     The delta that was used.
 dispersion_ : float

@@ -13,31 +13,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from .._types import AnyArray, Array, IntArray
 from ..solvers import Result
 from ..validation import check_nonnegative_number
+from ..wording import quote
 from .base import Samples
 from .linear_model import SparseLinearModel
 
-__all__ = ["LinearClassifier", "MarginClassifier", "ProbabilityClassifier"]
+__all__ = ["LabelEncoder", "LinearClassifier", "MarginClassifier", "ProbabilityClassifier", "WeightedClassifier"]
 
-M = TypeVar("M", bound="LinearClassifier")
+M = TypeVar("M", bound="WeightedClassifier")
 
 
-class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
-    """A classifier that predicts the class with the largest margin."""
+class LabelEncoder(ClassifierMixin):  # type: ignore[misc]
+    """A classifier as it takes labels."""
 
     classes_: AnyArray
-    #: Xw + b + offset, which estimators implement.
-    linear_predictor: Callable[..., Array]
-
-    def decision_function(self, X: Any, offset: Any = None) -> Array:
-        """Margins of each sample: a column for each class; for two classes, a vector of the second over the first."""
-        margins = self.linear_predictor(X, offset)
-        return margins[:, 0] if margins.shape[1:] == (1,) else margins
-
-    def predict(self, X: Any, offset: Any = None) -> AnyArray:
-        """The class of each sample with the largest margin."""
-        margins = self.decision_function(X, offset)
-        codes = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
-        return self.classes_[codes]
 
     def fit_labels(self, y: AnyArray) -> IntArray:
         """Set `classes_`, of which there must be at least two, and return the position of each label in it."""
@@ -56,13 +44,33 @@ class MarginClassifier(ClassifierMixin):  # type: ignore[misc]
 
     def encode_labels(self, y: AnyArray) -> IntArray:
         """The position of each label of other samples in `classes_`."""
-        positions = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        order = np.argsort(self.classes_, kind="stable")  # ordered classes have an order of their own
+        places = np.searchsorted(self.classes_[order], y)
+        positions = order[np.minimum(places, len(self.classes_) - 1)]
         unknown = np.unique(y[self.classes_[positions] != y])
         if unknown.size:
             raise ValueError(
                 f"y has the class {unknown.tolist()[0]!r}, which does not occur in the training data; use fewer folds"
             )
         return positions
+
+
+class MarginClassifier(LabelEncoder):
+    """A classifier that predicts the class with the largest margin."""
+
+    #: Xw + b + offset, which estimators implement.
+    linear_predictor: Callable[..., Array]
+
+    def decision_function(self, X: Any, offset: Any = None) -> Array:
+        """Margins of each sample: a column for each class; for two classes, a vector of the second over the first."""
+        margins = self.linear_predictor(X, offset)
+        return margins[:, 0] if margins.shape[1:] == (1,) else margins
+
+    def predict(self, X: Any, offset: Any = None) -> AnyArray:
+        """The class of each sample with the largest margin."""
+        margins = self.decision_function(X, offset)
+        codes = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
+        return self.classes_[codes]
 
 
 class ProbabilityClassifier(MarginClassifier):
@@ -81,7 +89,7 @@ class ProbabilityClassifier(MarginClassifier):
         return log_softmax(margins, axis=1)
 
 
-class LinearClassifier(MarginClassifier, SparseLinearModel):
+class WeightedClassifier(LabelEncoder, SparseLinearModel):
     """A linear model of labels, with weights of the classes."""
 
     class_weight: Any
@@ -145,6 +153,15 @@ class LinearClassifier(MarginClassifier, SparseLinearModel):
             present = set(training.y.tolist())
             fold.class_weight = {label: weight for label, weight in self.class_weight.items() if label in present}
         return fold
+
+
+class LinearClassifier(MarginClassifier, WeightedClassifier):
+    """A linear model of labels that predicts the class with the largest margin."""
+
+    def describe_coefficients(self) -> str:
+        if len(self.classes_) == 2:
+            return f"coefficients are {self.effect_name} of {quote(self.classes_[1])} versus {quote(self.classes_[0])}"
+        return "a larger coefficient makes its class more likely as the feature grows"
 
     def coefficients(self, result: Result) -> tuple[Array, Any]:
         coefficients, intercept = super().coefficients(result)

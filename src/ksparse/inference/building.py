@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from .._types import AnyArray, Array, IntArray
-from ..wording import quote
 from .summaries import RATIO_UNITS, Summary
 from .uncertainty import Request, Uncertainty
 from .units import ModelUnits
@@ -166,7 +165,7 @@ def _describe_model(model: Any, units: ModelUnits, samples: Any) -> str:
 def _write_notes(
     model: Any, units: ModelUnits, values: UnitValues | None, uncertainty: Uncertainty | None
 ) -> list[str]:
-    notes = [_describe_coefficients(model)]
+    notes = [model.describe_coefficients()]
     if values is None:
         return [
             *notes,
@@ -220,14 +219,3 @@ def _find_doubts(model: Any, units: ModelUnits, values: UnitValues) -> list[str]
             )
         )
     return doubts
-
-
-def _describe_coefficients(model: Any) -> str:
-    """What the coefficients mean."""
-    what: str = model.effect_name
-    if not hasattr(model, "classes_"):
-        return f"coefficients are {what}"
-    classes = model.classes_.tolist()
-    if len(classes) == 2:
-        return f"coefficients are {what} of {quote(classes[1])} versus {quote(classes[0])}"
-    return "a larger coefficient makes its class more likely as the feature grows"

@@ -31,6 +31,10 @@ class Summarized:
         state = super().__getstate__()  # type: ignore[misc]
         return {name: value for name, value in state.items() if name not in NOT_KEPT}
 
+    def describe_coefficients(self) -> str:
+        """What the coefficients are, in words."""
+        return f"coefficients are {self.effect_name}"
+
     def summary(
         self,
         X: Any = None,

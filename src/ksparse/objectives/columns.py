@@ -209,7 +209,7 @@ class LinearModel(
         return MarginForm(self.loss, self._design, self._block, self._terms.samples, self.alpha, self.fit_intercept)
 
     def find_nuisance(self, x: Array) -> Array | None:
-        """Parameters of the loss besides x, such as thresholds, which f takes at their best values; None without any."""
+        """Parameters of the loss besides x, such as thresholds, at the values that f takes; None without any."""
         return self._terms.find_nuisance(self.evaluate(x).state) if isinstance(self.loss, JointLoss) else None
 
     def make_point(self, x: Array, value: float, margins: Array) -> Point:

@@ -79,7 +79,7 @@ class WorkingForm:
     #: The representative of a user's x among points with the same support and the same f.
     canonical: Callable[[Array], Array] = lambda x: x
     #: Parameters of a loss besides a user's x, which f takes at their best values; None if there are none.
-    find_nuisance: Callable[[Array], Array | None] = lambda x: None
+    find_nuisance: Callable[[Array], Array | None] = lambda _: None
     #: A user's coefficients are the working ones times this, and a user's step sizes the working ones times its square.
     unit: float = 1.0
 

@@ -89,7 +89,8 @@ def find_order(y: Any) -> AnyArray | None:
     """The categories of an ordered categorical of pandas, or of an Enum of polars, from the lowest to the highest."""
     dtype = getattr(y, "dtype", None)
     is_ordered = getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum"
-    return np.asarray(dtype.categories) if is_ordered and hasattr(dtype, "categories") else None
+    categories = getattr(dtype, "categories", None)
+    return np.asarray(categories) if is_ordered and categories is not None else None
 
 
 def encode_ordered_labels(y: Any, n: int, categories: Any = None) -> tuple[AnyArray, AnyArray]:

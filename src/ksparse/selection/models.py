@@ -19,6 +19,7 @@ from ..estimators import (
     SparseLinearSVC,
     SparseLogisticRegression,
     SparseNegativeBinomialRegression,
+    SparseOrdinalRegression,
     SparsePoissonRegression,
     SparsePrecision,
     SparseQuantileRegression,
@@ -137,6 +138,12 @@ class SparseLinearSVCCV(CrossValidatedLinearModel, SparseLinearSVC):
 
 @describe
 @dataclass(eq=False, repr=False)
+class SparseOrdinalRegressionCV(CrossValidatedLinearModel, SparseOrdinalRegression):
+    """Ordinal regression with the number of features and the ridges chosen by cross-validation."""
+
+
+@describe
+@dataclass(eq=False, repr=False)
 class SparseLinearRegressionIC(InformationCriterion, SparseLinearRegression):
     """Least squares with the number of features chosen by an information criterion.
 
@@ -218,6 +225,12 @@ class SparseLinearSVCIC(InformationCriterion, SparseLinearSVC):
     The deviance is 2n times the mean loss (X. Zhang, Y. Wu, L. Wang and R. Li, *Journal of the Royal Statistical
     Society* B 78, 2016).
     """
+
+
+@describe
+@dataclass(eq=False, repr=False)
+class SparseOrdinalRegressionIC(InformationCriterion, SparseOrdinalRegression):
+    """Ordinal regression with the number of features chosen by an information criterion."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

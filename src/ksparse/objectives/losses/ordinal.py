@@ -225,7 +225,7 @@ class BoundOrdinalLoss(BoundLoss):
 def _factorize(hessian: Array) -> Any:
     """Cholesky's factor; far from all margins the loss has no curvature left, and is given a little."""
     diagonal = hessian.diagonal()
-    least = np.finfo(np.float64).eps * max(float(diagonal.max(initial=0.0)), np.finfo(np.float64).tiny**0.5)
+    least = np.finfo(np.float64).eps * max(float(diagonal.max(initial=0.0)), np.finfo(np.float64).tiny ** 0.5)
     return cho_factor(hessian + np.diag(np.where(diagonal < least, least, least * 1e-3)))
 
 
@@ -234,8 +234,8 @@ class Ordinal(LinearObjective):
     """f(w) = min over θ of −(1/n)·Σᵢ log[σ(θ_c − mᵢ) − σ(θ_{c−1} − mᵢ)] + (alpha/2)·‖w‖², with mᵢ = wᵀxᵢ and c = yᵢ.
 
     Proportional odds: the odds of a class above c are exp(m − θ_c) for each c, with σ the logistic function and
-    thresholds θ₀ < θ₁ < … between the classes; θ₋₁ = −∞, and the last one is ∞. The thresholds are not penalized, do not
-    count in k, and are `Result.nuisance`. There is no intercept: it would change nothing.
+    thresholds θ₀ < θ₁ < … between the classes; θ₋₁ = −∞, and the last one is ∞. The thresholds are not penalized, do
+    not count in k, and are `Result.nuisance`. There is no intercept: it would change nothing.
 
     Parameters
     ----------

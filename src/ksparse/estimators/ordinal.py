@@ -1,0 +1,105 @@
+"""Ordinal regression with k features: classes that have an order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._types import AnyArray, Array, IntArray, Matrix
+from ..objectives import LinearObjective, Ordinal
+from ..objectives.losses.ordinal import compute_log_probabilities
+from ..objectives.targets import encode_ordered_labels, find_order
+from ..solvers import Result
+from ._docs import document
+from .base import Samples
+from .classification import WeightedClassifier
+
+__all__ = ["SparseOrdinalRegression"]
+
+
+@document
+@dataclass(eq=False, repr=False, kw_only=True)
+class SparseOrdinalRegression(WeightedClassifier):
+    """Ordinal regression with k features: proportional odds of ordered classes, such as grades.
+
+    The odds of a class above c are exp(wᵀx − θ_c), for each c: a feature multiplies them by exp(w), its odds ratio,
+    whatever c is. Minimizes the mean of −log P(yᵢ) plus (alpha/2)·‖w‖² over thresholds θ₀ < θ₁ < … and w with at most
+    k nonzero features. The thresholds take the place of an intercept. The order of the classes is that of numbers, of
+    an ordered categorical of pandas, or of `categories`; text without an order is an error.
+
+    $fields
+
+    References
+    ----------
+    P. McCullagh, *Regression models for ordinal data*, Journal of the Royal Statistical Society B 42 (1980), 109–142.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse import SparseOrdinalRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((400, 30))
+    >>> y = np.array(["mild", "severe", "fatal"])[np.digitize(2 * X[:, 4] - X[:, 9] + rng.logistic(size=400), [-1, 2])]
+    >>> model = SparseOrdinalRegression(k=2, categories=["mild", "severe", "fatal"]).fit(X, y)
+    >>> model.get_support(indices=True), model.coef_[model.support_].round(1), model.thresholds_.round(1)
+    (array([4, 9]), array([ 1.9, -1.1]), array([-1.1,  1.9]))
+    """
+
+    more_attributes: ClassVar[tuple[str, ...]] = ("classes_", "thresholds_")
+    ratio_name: ClassVar[str] = "odds_ratio"
+    effect_name: ClassVar[str] = "for the log-odds of a higher class"
+
+    # The thresholds take its place.
+    fit_intercept: bool = field(default=False, init=False)
+
+    alpha: float = 1e-3
+    categories: Any = None
+    class_weight: Any = None
+
+    def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Samples:
+        order = find_order(y)
+        samples = super().check_samples(X, y, sample_weight, offset)
+        #: The labels in their order, where numbers do not tell it.
+        self._order: AnyArray | None = None
+        if order is not None or self.categories is not None:
+            labels = samples.y if order is None else y
+            self._order = encode_ordered_labels(labels, len(samples), self.categories)[0]
+        return samples
+
+    def fit_labels(self, y: AnyArray) -> IntArray:
+        super().fit_labels(y)  # checks them
+        self.classes_, codes = encode_ordered_labels(y, len(y), self._order)
+        return codes
+
+    def _as_target(self, codes: IntArray) -> Array:
+        return codes.astype(np.float64)
+
+    @staticmethod
+    def _as_codes(target: Array) -> IntArray:
+        return target.astype(np.intp)
+
+    def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
+        self.check_weights(target, options["sample_weight"])
+        return Ordinal(X, target, **options)
+
+    def store_result(self, result: Result) -> SparseOrdinalRegression:
+        super().store_result(result)
+        assert result.nuisance is not None
+        self.thresholds_: Array = result.nuisance
+        return self
+
+    def predict_log_proba(self, X: Any, offset: Any = None) -> Array:
+        """Logarithm of `predict_proba`, without loss of precision where probabilities are small."""
+        check_is_fitted(self)
+        return compute_log_probabilities(self.linear_predictor(X, offset), self.thresholds_)
+
+    def predict_proba(self, X: Any, offset: Any = None) -> Array:
+        """Probability of each class, in the order of `classes_`."""
+        return np.exp(self.predict_log_proba(X, offset))
+
+    def predict(self, X: Any, offset: Any = None) -> AnyArray:
+        """The most probable class of each sample."""
+        return self.classes_[self.predict_log_proba(X, offset).argmax(axis=1)]
