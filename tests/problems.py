@@ -115,6 +115,8 @@ LINEAR: dict[str, type[Any]] = {
 
 #: Kinds with several outputs: of the iterate, a row belongs to a feature.
 MATRIX = ["multiresponse", "multinomial", "hinge of classes"]
+#: Kinds of which a constant in all margins changes nothing: they have no intercept.
+CONSTANTS_IGNORED = ["ordinal"]
 #: Kinds whose curvature has no bound.
 UNBOUNDED = ["poisson", "gamma", "tweedie", "negative binomial"]
 
@@ -124,7 +126,12 @@ def linear(kind: str, X: Any = None, seed: int = 0, **options: Any) -> Any:
     dense = design(seed)
     y = responses(kind, signal(dense, seed), seed)
     options.setdefault("alpha", 0.01)
-    return LINEAR[kind](dense if X is None else X, y, **options)
+    return LINEAR[kind](dense if X is None else X, y, **without_intercept(kind, options))
+
+
+def without_intercept(kind: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The options without an intercept, where the kind of objective has none."""
+    return {name: value for name, value in options.items() if name != "fit_intercept" or kind not in CONSTANTS_IGNORED}
 
 
 def quadratic(seed: int = 0) -> Quadratic:

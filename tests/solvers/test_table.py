@@ -12,7 +12,18 @@ import ksparse
 from ksparse.objectives import LinearObjective
 from ksparse.solvers import Status
 from ksparse.sparsity import Entries
-from tests.problems import LINEAR, OBJECTIVES, SOLVERS, SPARSITY, P, design, linear, responses, signal
+from tests.problems import (
+    LINEAR,
+    OBJECTIVES,
+    SOLVERS,
+    SPARSITY,
+    P,
+    design,
+    linear,
+    responses,
+    signal,
+    without_intercept,
+)
 
 EXACT = ("default", "GraHTP", "GraHTP scaled backtracking", "GraHTP Barzilai-Borwein", "GraSP", "FBS")
 
@@ -89,11 +100,12 @@ def test_units_of_measurement_do_not_matter(kind: str, solver: str) -> None:
     X = design()
     y = responses(kind, signal(X))
     scale = 10.0 ** np.linspace(-3, 3, P)
-    here = run(LINEAR[kind](X, y, fit_intercept=True), k=2, solver=SOLVERS[solver]())
-    there = run(LINEAR[kind](X * scale, y, fit_intercept=True), k=2, solver=SOLVERS[solver]())
+    options = without_intercept(kind, {"fit_intercept": True})
+    here = run(LINEAR[kind](X, y, **options), k=2, solver=SOLVERS[solver]())
+    there = run(LINEAR[kind](X * scale, y, **options), k=2, solver=SOLVERS[solver]())
     np.testing.assert_array_equal(here.support, there.support)
-    rescaled = there.x[:-1] * (scale if here.x.ndim == 1 else scale[:, None])
-    np.testing.assert_allclose(rescaled, here.x[:-1], rtol=1e-4, atol=1e-7)
+    rescaled = there.x[:P] * (scale if here.x.ndim == 1 else scale[:, None])
+    np.testing.assert_allclose(rescaled, here.x[:P], rtol=1e-4, atol=1e-7)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -26,6 +26,8 @@ SMALL_DECREMENT = 1e-24
 NEAR_DECREMENT = 1e-8
 #: Elsewhere a step must lower the loss by this fraction of what its slope promises; it is halved at most so often.
 SUFFICIENT, MOST_HALVINGS = 1e-4, 40
+#: What is added to the Hessian in the thresholds, as a fraction of its largest entry, until it has a factor.
+RIDGES = (0.0, 1e-15, 1e-12, 1e-9)
 
 
 def compute_log_probabilities(margins: Array, thresholds: Array) -> Array:
@@ -223,10 +225,15 @@ class BoundOrdinalLoss(BoundLoss):
 
 
 def _factorize(hessian: Array) -> Any:
-    """Cholesky's factor; far from all margins the loss has no curvature left, and is given a little."""
+    """Cholesky's factor; far from all margins the loss has hardly any curvature, and is given what rounding needs."""
     diagonal = hessian.diagonal()
-    least = np.finfo(np.float64).eps * max(float(diagonal.max(initial=0.0)), np.finfo(np.float64).tiny ** 0.5)
-    return cho_factor(hessian + np.diag(np.where(diagonal < least, least, least * 1e-3)))
+    size = max(float(diagonal.max(initial=0.0)), np.finfo(np.float64).tiny ** 0.5)
+    for ridge in RIDGES:
+        try:
+            return cho_factor(hessian + np.diag(np.full(diagonal.size, ridge * size)))
+        except np.linalg.LinAlgError:
+            continue
+    return cho_factor(np.diag(diagonal + size))
 
 
 @document_objective
