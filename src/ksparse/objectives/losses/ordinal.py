@@ -210,10 +210,11 @@ class BoundOrdinalLoss(BoundLoss):
             nothing = np.zeros(thresholds.size)
             return Thresholds(thresholds, np.inf, nothing, np.eye(thresholds.size), nothing, np.inf)
         loss, gradient, curvature = _class_sums.sum_over_classes(self._codes, self._weights, margins, thresholds)
-        pull = inner / np.expm1(gaps)
+        shrunken = np.exp(-gaps)
+        pull = inner * shrunken / -np.expm1(-gaps)
         gradient[1:] -= pull
         gradient[:-1] += pull
-        stiffness = inner / (4.0 * np.square(np.sinh(0.5 * gaps)))
+        stiffness = inner * shrunken / np.square(np.expm1(-gaps))
         hessian = np.diag(curvature)
         places = np.arange(gaps.size)
         hessian[places, places] += stiffness
