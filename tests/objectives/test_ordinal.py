@@ -109,6 +109,7 @@ def test_all_features_are_the_ordered_model_of_statsmodels() -> None:
     peer = OrderedModel(GRADES, X, distr="logit")
     fitted = peer.fit(method="newton", disp=False, maxiter=50)
     np.testing.assert_allclose(found.x, fitted.params[:P], atol=1e-6)
+    assert found.nuisance is not None
     np.testing.assert_allclose(found.nuisance, peer.transform_threshold_params(fitted.params)[1:-1], atol=1e-6)
     assert found.value == pytest.approx(-fitted.llf / 120, rel=1e-10)
 

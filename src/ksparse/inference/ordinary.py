@@ -10,7 +10,7 @@ from scipy import sparse, stats
 
 from .._types import Array, IntArray
 from ..debias import Outcome
-from ..objectives import Cox, Logistic, Loss, Multinomial, NegativeBinomial, Poisson
+from ..objectives import Cox, Logistic, Loss, Multinomial, NegativeBinomial, Ordinal, Poisson
 from ..objectives.base import Point
 from ..objectives.columns import LinearModel
 from ..objectives.linear import normalize_weights
@@ -21,7 +21,7 @@ from ..sparsity import Entries, Rows
 __all__ = ["OrdinaryFit", "find_deviations", "fit_ordinary", "take_columns"]
 
 #: Models whose standard errors are the inverse Fisher information.
-INVERSE_INFORMATION = (Logistic, Multinomial, Poisson, NegativeBinomial, Cox)
+INVERSE_INFORMATION = (Logistic, Multinomial, Poisson, NegativeBinomial, Cox, Ordinal)
 #: An eigenvalue of the Hessian of standardized features below this fraction of the largest is zero.
 SINGULAR = 1e-10
 

@@ -26,6 +26,8 @@ SMALL_DECREMENT = 1e-24
 NEAR_DECREMENT = 1e-8
 #: Elsewhere a step must lower the loss by this fraction of what its slope promises; it is halved at most so often.
 SUFFICIENT, MOST_HALVINGS = 1e-4, 40
+#: Margins that are no larger have enough curvature; larger ones are approached by this factor.
+MODERATE_MARGINS, MARGIN_GROWTH = 30.0, 4.0
 #: What is added to the Hessian in the thresholds, as a fraction of its largest entry, until it has a factor.
 RIDGES = (0.0, 1e-15, 1e-12, 1e-9)
 
@@ -162,10 +164,22 @@ class BoundOrdinalLoss(BoundLoss):
             before, known = self._latest
             found = self._descend(margins, known.values + self._weights @ (margins - before))
         if found is None or not found.decrement <= NEAR_DECREMENT:
-            other = self._descend(margins, self._guess(margins))
+            other = self._approach(margins)
             found = other if found is None or not found.loss <= other.loss else found
         self._latest = margins, found
         return found
+
+    def _approach(self, margins: Array) -> Thresholds:
+        """From a start of its own; for far margins, from the thresholds of smaller ones: far away, curvature vanishes."""
+        centre = float(self._weights @ margins)
+        moved = margins - centre
+        scale = min(1.0, MODERATE_MARGINS / max(float(np.abs(moved).max()), 1.0))
+        found = self._descend(scale * moved, self._guess(scale * moved))
+        while scale < 1.0:
+            growth = min(MARGIN_GROWTH, 1.0 / scale)
+            scale = min(scale * growth, 1.0)
+            found = self._descend(scale * moved, found.values * growth)
+        return found._replace(values=found.values + centre)
 
     def _guess(self, margins: Array) -> Array:
         """Thresholds that are right for margins that are all alike, and between classes that are far apart."""
