@@ -167,7 +167,7 @@ def _build(known: type, parts: dict[str, Any]) -> Any:
         free = name.isidentifier() and not name.startswith("__") and not hasattr(known, name)
         require(free, f"{known.__name__} cannot have the attribute {reprlib.repr(name)}")
     if "classes_" in parts:
-        check_classes(parts["classes_"])
+        check_classes(parts["classes_"], in_own_order=getattr(known, "has_class_order", False))
     # scikit-learn's warning shows the version of the writer.
     written = parts.get("_sklearn_version", "0")
     plain = isinstance(written, str) and re.fullmatch(r"[\w.+-]{1,40}", written, flags=re.A) is not None
@@ -177,14 +177,15 @@ def _build(known: type, parts: dict[str, Any]) -> Any:
     return estimator
 
 
-def check_classes(classes: Any) -> None:
-    """Raise unless labels are finite numbers, booleans or text, distinct and in their order."""
+def check_classes(classes: Any, *, in_own_order: bool = False) -> None:
+    """Raise unless labels are finite numbers, booleans or text, distinct and sorted, unless they have another order."""
     require(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes_ is not a vector")
     labels = classes.tolist()
     plain = all(type(label) in (bool, int, float, str) for label in labels)
     finite = plain and all(math.isfinite(label) for label in labels if not isinstance(label, str))
     require(finite, "classes_ has labels that are neither text, booleans nor finite numbers")
     require(len({isinstance(label, str) for label in labels}) <= 1, "classes_ has both text and numbers")
+    labels = sorted(labels) if in_own_order else labels
     require(all(one < other for one, other in pairwise(labels)), "classes_ are not distinct labels in their order")
 
 

@@ -270,4 +270,6 @@ def test_ratios_have_intervals_and_are_of_one_against_zero_for_flags(tmp_path: P
         assert float(ratio) == pytest.approx(np.exp(size * coefficient), rel=1e-2)
         ends = [float(end) for end in interval.split(" to ")]
         np.testing.assert_allclose(ends, np.exp(size * np.array([low, high])), rtol=1e-2)
-    assert len(table["intercept"]) == len(heads)
+    ((name, *texts),) = table["constants"]
+    assert (name, len(texts)) == ("(intercept)", len(heads))
+    assert [head for head, text in zip(heads, texts, strict=True) if text] == ["Effect per SD", "Effect per unit"]

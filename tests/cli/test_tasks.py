@@ -33,6 +33,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "quantile": ("least squares", ["--quantile", "0.8"]),
     "svm": ("hinge", []),
     "huber": ("huber", []),
+    "ordinal": ("ordinal", []),
 }
 #: The first score of each task, of the true and the predicted values.
 TRUTH: dict[str, Any] = {
@@ -44,6 +45,7 @@ TRUTH: dict[str, Any] = {
         / metrics.mean_pinball_loss(y, np.full(len(y), np.quantile(y, 0.8, method="inverted_cdf")), alpha=0.8)
     ),
     "svm": metrics.accuracy_score,
+    "ordinal": metrics.accuracy_score,
     "huber": metrics.r2_score,
 }
 
@@ -70,7 +72,7 @@ def test_a_fit_from_the_file_to_the_page(task: str, tmp_path: Path, capsys: pyte
     assert f"Task: {task} (set by --task)" in out
     assert f"{TASKS[task].model} of 'y' with" in out
     written = pd.read_csv(folder / "predictions.csv")
-    assert list(written.columns) == ["row", "y", "prediction"]
+    assert list(written.columns)[:3] == ["row", "y", "prediction"]
     if task in TRUTH:
         expected = TRUTH[task](written["y"], written["prediction"])
         assert read_score(out, TASKS[task].scores[0]) == pytest.approx(expected, abs=6e-4)
@@ -80,16 +82,74 @@ def test_a_fit_from_the_file_to_the_page(task: str, tmp_path: Path, capsys: pyte
     assert len(state["cards"]) == 4
     assert state["scores"][TASKS[task].scores[0]] == pytest.approx(read_score(out, TASKS[task].scores[0]), abs=6e-4)
     names = [label["text"] for label in page["classes"]]
-    truth = written["y"].tolist() if task != "svm" else [names.index(label) for label in written["y"]]
+    truth = [names.index(str(label)) for label in written["y"]] if names else written["y"].tolist()
     assert page["predictions"]["truth"] == pytest.approx(truth, rel=1e-5)
     again = accepted(capsys, "predict", folder, data).splitlines()
     model: Any = load(folder)
     predicted = model.predict(pd.read_csv(data))
-    assert again[0] == "prediction"
-    if task == "svm":
-        assert again[1:] == predicted.tolist()
+    assert again[0].split(",")[0] == "prediction"
+    first = [line.split(",")[0] for line in again[1:]]
+    if names:
+        assert first == list(map(str, predicted))
     else:
-        np.testing.assert_allclose(np.array(again[1:], dtype=float), predicted, rtol=1e-8)
+        np.testing.assert_allclose(np.array(first, dtype=float), predicted, rtol=1e-8)
+
+
+GRADES = np.array(["poor", "fair", "good"])[responses("ordinal", MARGINS)]
+
+
+def test_grades_in_their_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, folder = write(tmp_path / "a.csv", GRADES), tmp_path / "out"
+    options = ["--target", "y", "--task", "ordinal", "--categories", "poor,fair,good"]
+    options += ["--k", "2", "--alpha", "0.01", "--resamples", "0", "--no-nested"]
+    out = accepted(capsys, "fit", data, *options, "--out", folder)
+    model: Any = load(folder)
+    assert model.classes_.tolist() == ["poor", "fair", "good"]
+    counts = ", ".join(f"{name} ({np.sum(name == GRADES)} rows)" for name in ("poor", "fair", "good"))
+    assert f"Classes: {counts}" in out
+    assert "Coefficients are for the log-odds of a higher 'y'" in out
+    assert re.search(r"^\(threshold poor \| fair\) +-?[\d.]+$", out, flags=re.M)
+    written = pd.read_csv(folder / "predictions.csv")
+    assert list(written.columns)[3:] == ["probability_poor", "probability_fair", "probability_good"]
+    positions = {"poor": 0, "fair": 1, "good": 2}
+    error = np.mean(np.abs(written["y"].map(positions) - written["prediction"].map(positions)))
+    assert read_score(out, "Mean error in classes") == pytest.approx(error, abs=6e-4)
+    features = pd.read_csv(folder / "features.csv").set_index("feature")
+    thresholds = features.loc[["(threshold poor | fair)", "(threshold fair | good)"], "coefficient"]
+    np.testing.assert_allclose(thresholds, model[-1].thresholds_, rtol=1e-6)
+    page = read_data((folder / "report.html").read_text())
+    (state,) = page["states"]
+    found = [page["classes"].index(label) for label in page["classes"]]
+    assert found == [0, 1, 2]
+    assert np.sum(state["confusion"]) == 20
+    assert [row[0] for row in state["table"]["constants"]] == list(thresholds.index)
+
+
+@pytest.mark.parametrize(
+    ("categories", "said"),
+    [
+        ([], "text, whose order is not known: give its classes from the lowest to the highest"),
+        (["poor,fair"], "--categories lacks 'good'"),
+        (["poor,fair,good,best"], "--categories names 'best', which the target 'y' does not have"),
+        (["poor,fair,good,fair"], "--categories names 'fair' twice"),
+    ],
+)
+def test_classes_without_an_order(
+    categories: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [part for each in categories for part in ("--categories", each)]
+    data = write(tmp_path / "a.csv", GRADES)
+    assert said in refused(capsys, "fit", data, "--target", "y", "--task", "ordinal", *options)
+    if categories:
+        message = refused(capsys, "fit", data, "--target", "y", *options)
+        assert "--categories is for --task ordinal, but the task is classification" in message
+
+
+def test_numbers_out_of_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    start = ["fit", write(tmp_path / "a.csv", responses("ordinal", MARGINS)), "--target", "y", "--task", "ordinal"]
+    said = refused(capsys, *start, "--categories", "0,2,1")
+    assert "--categories is out of order: the numbers from the lowest to the highest are [0, 1, 2]" in said
+    assert "--positive is for" in refused(capsys, *start, "--positive", "2")
 
 
 def test_parameters_reach_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,6 +101,22 @@ def test_thresholds_of_every_k_are_saved(tmp_path: Path) -> None:
         np.testing.assert_array_equal(again.at(k).thresholds_, model.thresholds_)
 
 
+def test_text_in_an_order_of_its_own_is_saved(tmp_path: Path) -> None:
+    model = SparseOrdinalRegression(k=2, categories=["poor", "fair", "good"]).fit(X, NAMED)
+    ksparse.save(model, tmp_path / "model.json")
+    again = ksparse.load(tmp_path / "model.json")
+    assert again.classes_.tolist() == ["poor", "fair", "good"]
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    text = (tmp_path / "model.json").read_text()
+    for wrong in (
+        text.replace('"fair"', '"poor"'),
+        text.replace("SparseOrdinalRegression", "SparseLogisticRegression"),
+    ):
+        (tmp_path / "model.json").write_text(wrong)
+        with pytest.raises(ValueError, match="is not a model saved by ksparse, or it is damaged"):
+            ksparse.load(tmp_path / "model.json")
+
+
 def test_a_fold_without_a_class_is_an_error() -> None:
     y = Y.copy()
     y[7] = 3

@@ -20,6 +20,7 @@ from ..estimators import SparseLinearModel
 from ..inference import Summary, orient, rename_features
 from ..selection.rules import choose
 from ..wording import escape_control
+from .class_order import order_classes
 from .data import Data, split_names
 from .encoded_model import EncodedModel, encode_training
 from .errors import InputError, quote, quote_path
@@ -214,15 +215,16 @@ class FittedModel:
 def fit_model(data: Data, settings: Settings) -> FittedModel:
     """Split, fit to scaled features, score, and fit to all rows what was chosen."""
     task, y, reason, advice = choose_task(data.target, settings.task)
-    data.check_memory(outputs=_count_outputs(y) if task.has_classes else 1)
+    data.check_memory(outputs=_count_outputs(y) if task.has_classes and not task.has_order else 1)
     _check_positive(settings, task, y)
+    classes = order_classes(data.target, task, y, settings.categories)
     train, test = _split(y, task, settings)
     began = time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the solver's message is shown
             encoder, notes = encode_training(data, task, settings, y, train)
-            estimator = _make_estimator(data, encoder, task, settings, y[train])
+            estimator = _make_estimator(data, encoder, task, settings, y[train], classes)
             training = EncodedModel.fit(encoder, estimator, data.X, y, train)
             seconds = time.perf_counter() - began
             final = training.fit_to_all(data.X, y) if settings.refit_all and len(test) else training
@@ -277,6 +279,8 @@ def _predict(model: EncodedModel, data: Data, y: AnyArray, rows: IntArray, task:
 def _check_positive(settings: Settings, task: Task, y: AnyArray) -> None:
     if settings.positive is None:
         return
+    if task.has_order:
+        raise InputError("--positive is for classes without an order; with --task ordinal leave it out")
     labels = np.unique(y).tolist() if task.has_classes else []
     if len(labels) != 2:
         raise InputError(f"--positive is for two classes; the target has {len(labels) or 'none'}")
@@ -343,7 +347,9 @@ def _find_rarest(y: AnyArray, task: Task) -> tuple[Any, int]:
     return classes[counts.argmin()], int(counts.min())
 
 
-def _make_estimator(data: Data, encoder: Any, task: Task, settings: Settings, y: AnyArray) -> Any:
+def _make_estimator(
+    data: Data, encoder: Any, task: Task, settings: Settings, y: AnyArray, classes: list[Any] | None
+) -> Any:
     """The estimator: with a fixed k and ridge if both are given, otherwise one that chooses."""
     names = data.names if encoder is None else encoder.columns_.tolist()
     always = set(split_names(settings.always, names))
@@ -362,6 +368,8 @@ def _make_estimator(data: Data, encoder: Any, task: Task, settings: Settings, y:
             raise InputError(f"--class-weight is for classes, but the task is {task.name}; leave it out")
         common["class_weight"] = settings.class_weight
     common |= _take_parameters(task, settings)
+    if task.has_order:
+        common["categories"] = classes
     ks: Any = "auto" if settings.ks is None else settings.ks
     if settings.k is not None:
         ks = [settings.k]

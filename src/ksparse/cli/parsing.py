@@ -183,6 +183,12 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
         help="balanced: each class has the same total weight, however few rows it has",
     )
     add(
+        "--categories",
+        metavar="LABEL,LABEL",
+        action="append",
+        help="with --task ordinal: the classes from the lowest to the highest, if they are text",
+    )
+    add(
         "--power",
         type=POWER,
         metavar="P",

@@ -274,7 +274,9 @@ def _find_contradiction(model: Any) -> str:
     if coefficients is not None and not (numeric and coefficients.shape[-1] == count):
         return f"it has not one coefficient for each of its {count} features"
     numbers = [
-        np.asarray(values) for values in (coefficients, getattr(model, "intercept_", None)) if values is not None
+        np.asarray(values)
+        for values in (coefficients, getattr(model, "intercept_", None), getattr(model, "thresholds_", None))
+        if values is not None
     ]
     if not all(np.isfinite(values).all() for values in numbers if values.dtype.kind == "f"):
         return "it has coefficients that are not finite"

@@ -95,10 +95,11 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
     # Without a width, names are not cut until they are the same.
     longest = LONGEST_NAME if console.is_terminal else LONGEST_CELL
     table = fitted.summary.tabulate(longest).rename_axis(columns="Feature")
-    hidden = len(table) - 1 - MOST_ROWS  # the last row is the intercept
+    ends = len(fitted.summary.constants)  # of the table
+    hidden = len(table) - ends - MOST_ROWS
     if console.is_terminal and hidden > 0:
         more = pd.DataFrame("", [f"… and {hidden} rows with less important ones"], table.columns)
-        table = pd.concat([table[:MOST_ROWS], more, table[-1:]])
+        table = pd.concat([table[:MOST_ROWS], more, table[len(table) - ends :]])
     print_table(console, table)
     say(console, "\n" + "\n".join([f"{summary.describe_coefficients(fitted)}", *summary.list_meanings(fitted)]) + "\n")
     print_table(console, summary.tabulate_scores(fitted))

@@ -34,6 +34,7 @@ class Settings:
     include: Sequence[str] = ()
     positive: str | None = None
     class_weight: str | None = None
+    categories: Sequence[str] = ()
     power: float | None = None
     quantile: float | None = None
     dispersion: float | None = None

@@ -47,7 +47,7 @@ def describe_data(fitted: FittedModel) -> list[str]:
         f"Task: {fitted.task.name} ({fitted.reason})",
     ]
     if fitted.task.has_classes:
-        counts = pd.Series(fitted.y).value_counts().sort_index()
+        counts = pd.Series(fitted.y).value_counts().reindex(fitted.model.classes_, fill_value=0)
         more = f" and {len(counts) - MAX_LISTED_CLASSES} more" if len(counts) > MAX_LISTED_CLASSES else ""
         shown = ", ".join(f"{cut_text(name)} ({count} rows)" for name, count in counts[:MAX_LISTED_CLASSES].items())
         lines.append(f"Classes: {shown}{more}")
@@ -83,6 +83,8 @@ def describe_coefficients(fitted: FittedModel) -> str:
         if fitted.task.effect == Task.effect:
             return f"Coefficients are in units of {target} per unit of the feature."
         return f"Coefficients are for the {describe_effect(fitted.task, target, fitted.model)}."
+    if fitted.task.has_order:
+        return f"Coefficients are for the log-odds of a higher {target}; thresholds are what these must exceed."
     classes = fitted.model.classes_.tolist()
     what = "log-odds" if fitted.task.ratio else "margin"
     if len(classes) == 2:

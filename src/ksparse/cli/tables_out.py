@@ -16,7 +16,7 @@ TABLE_DIGITS = 8
 
 
 def write_features(fitted: FittedModel) -> str:
-    """The selected features as CSV: the columns of the model's summary, with close replacements only; the intercept."""
+    """The selected features as CSV: the columns of the model's summary, with close replacements only; constants."""
     found = fitted.summary
     if "replacement" in found.units:
         units, far = found.units.copy(), ~found.find_close()
@@ -28,8 +28,9 @@ def write_features(fitted: FittedModel) -> str:
         frame.columns = [f"{name} {output}".strip() for name, output in frame.columns]
     names = [name for name in frame.columns if str(name).split(" ")[0] == "coefficient"]
     table = frame.reset_index(names=["column", "feature"] if frame.index.nlevels == 2 else "feature")
-    last = {"feature": "(intercept)", **dict(zip(names, np.atleast_1d(found.intercept).tolist(), strict=True))}
-    return _write(pd.DataFrame([*table.to_dict("records"), last], columns=table.columns))
+    ends = found.constants or {"(intercept)": np.atleast_1d(found.intercept)}
+    last = [{"feature": name, **dict(zip(names, values.tolist(), strict=True))} for name, values in ends.items()]
+    return _write(pd.DataFrame([*table.to_dict("records"), *last], columns=table.columns))
 
 
 def write_predictions(fitted: FittedModel) -> str:

@@ -87,6 +87,14 @@ TASKS = {
     task.name: task
     for task in (
         Task("classification", "Logistic regression", "SparseLogisticRegression", CLASS_SCORES, has_classes=True),
+        Task(
+            "ordinal",
+            "Ordinal regression",
+            "SparseOrdinalRegression",
+            ("Accuracy", "Balanced accuracy", "Mean error in classes", "Log loss", "ROC AUC"),
+            has_classes=True,
+            has_order=True,
+        ),
         Task("regression", "Least squares", "SparseLinearRegression", ("R²", "RMSE")),
         Task(
             "poisson",

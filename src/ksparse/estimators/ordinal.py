@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..objectives import LinearObjective, Ordinal
 from ..objectives.losses.ordinal import compute_log_probabilities
 from ..objectives.targets import encode_ordered_labels, find_order
 from ..solvers import Result
+from ..wording import cut_text
 from ._docs import document
 from .base import Samples
 from .classification import WeightedClassifier
@@ -52,6 +54,9 @@ class SparseOrdinalRegression(WeightedClassifier):
     ratio_name: ClassVar[str] = "odds_ratio"
     effect_name: ClassVar[str] = "for the log-odds of a higher class"
 
+    #: Labels may have another order than their text.
+    has_class_order: ClassVar[bool] = True
+
     # The thresholds take its place.
     fit_intercept: bool = field(default=False, init=False)
 
@@ -90,6 +95,10 @@ class SparseOrdinalRegression(WeightedClassifier):
         assert result.nuisance is not None
         self.thresholds_: Array = result.nuisance
         return self
+
+    def list_constants(self) -> dict[str, Any]:
+        names = [f"(threshold {lower} | {higher})" for lower, higher in pairwise(map(cut_text, self.classes_.tolist()))]
+        return dict(zip(names, self.thresholds_[:, None], strict=True))
 
     def predict_log_proba(self, X: Any, offset: Any = None) -> Array:
         """Logarithm of `predict_proba`, without loss of precision where probabilities are small."""

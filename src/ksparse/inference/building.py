@@ -48,6 +48,7 @@ def build_summary(
         grouped=units.grouped,
         kind=units.kind,
         binary=_find_binary(model, units, order, values),
+        constants=model.list_constants(),
     )
 
 

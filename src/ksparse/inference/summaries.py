@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from io import StringIO
 from typing import Any, NamedTuple
@@ -29,7 +29,6 @@ LONGEST_NAME = 32
 CLOSE = 0.5
 #: What follows the name of a ratio in a heading, if it is of 1 versus 0 or of one standard deviation more.
 RATIO_UNITS = "(SD or 0/1)"
-INTERCEPT = "(intercept)"
 #: Headings of the columns for people; intervals and replacements have columns of their own.
 HEADINGS = {
     "coefficient": "coefficient",
@@ -122,6 +121,8 @@ class Summary:
     kind: str = "features"
     #: Whether each of `features` is only 0 and 1; empty if it is not known.
     binary: tuple[bool, ...] = ()
+    #: The last rows of the table: the intercept, or the thresholds between ordered classes.
+    constants: dict[str, Array] = field(default_factory=dict)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -187,7 +188,7 @@ class Summary:
         labels = [self._label(row, longest) for row in rows]
         title = f"{self.kind[:-1]}, feature" if self.grouped else "feature"
         table = pd.DataFrame(cells, index=pd.Index(labels, name=title))
-        return self._add_intercept(table)
+        return self._add_constants(table)
 
     def _find_heading(self, name: str) -> str:
         """The heading of a column that people see; empty where they see none: ratios are shown in one unit only."""
@@ -225,14 +226,13 @@ class Summary:
             described.append(f"{name} ({format_percent(fraction, '+')})")
         return described
 
-    def _add_intercept(self, table: pd.DataFrame) -> pd.DataFrame:
-        if not self.intercept.any():  # a model without one
-            return table
+    def _add_constants(self, table: pd.DataFrame) -> pd.DataFrame:
         heads = [heading for heading in table.columns if heading.startswith(HEADINGS["coefficient"])]
-        last = pd.DataFrame("", pd.Index([INTERCEPT], name=table.index.name), table.columns)
-        for heading, value in zip(heads, np.atleast_1d(self.intercept).tolist(), strict=True):
-            last.loc[INTERCEPT, heading] = format_number(value)
-        return pd.concat([table, last])
+        last = pd.DataFrame("", pd.Index(list(self.constants), name=table.index.name), table.columns)
+        for name, values in self.constants.items():
+            for heading, value in zip(heads, values.tolist(), strict=True):
+                last.loc[name, heading] = format_number(value)
+        return pd.concat([table, last]) if self.constants else table
 
     def __str__(self) -> str:
         table = self.tabulate()
@@ -286,7 +286,8 @@ def orient(found: Summary, sign: float) -> Summary:
         features["low"], features["high"] = -found.features["high"], -found.features["low"]
     for name in [name for name in features if str(name).startswith("odds_ratio")]:
         features[name] = 1.0 / features[name]
-    return replace(found, features=features, intercept=-found.intercept)
+    constants = {name: -values for name, values in found.constants.items()}
+    return replace(found, features=features, intercept=-found.intercept, constants=constants)
 
 
 def format_number(value: float, sign: str = "") -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 if TYPE_CHECKING:
     from .summaries import Summary
 
@@ -25,6 +27,7 @@ class Summarized:
     #: What coefficients are; of two classes, before "of 'b' versus 'a'".
     effect_name: ClassVar[str] = "in units of the response per unit of the feature"
 
+    intercept_: Any
     _samples: Any
 
     def __getstate__(self) -> Any:
@@ -34,6 +37,11 @@ class Summarized:
     def describe_coefficients(self) -> str:
         """What the coefficients are, in words."""
         return f"coefficients are {self.effect_name}"
+
+    def list_constants(self) -> dict[str, Any]:
+        """What is added to Xw, by its name in tables: the intercepts of all outputs; nothing without them."""
+        intercept = np.atleast_1d(self.intercept_)
+        return {"(intercept)": intercept} if intercept.any() else {}
 
     def summary(
         self,

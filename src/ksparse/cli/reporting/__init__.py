@@ -65,6 +65,7 @@ def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: in
         "task": source.task.name,
         "target": asdict(make_label(source.target)),
         "classes": [asdict(make_label(name)) for name in source.classes],
+        "outputs": source.count_outputs(),
         "unit": source.unit_name,
         "chosen": list(source.models).index(source.k),
         "refitted": source.refitted,

@@ -48,11 +48,11 @@ class Row:
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """The selected features, the most important first, and the intercept."""
+    """The selected features, the most important first, and the intercept, or other constants."""
 
     columns: list[Column]
     rows: list[Row]
-    intercept: list[str]
+    constants: list[list[str]]  # of each its name, and the texts of the columns
     hidden: int  # selected features that are not in `rows`
     legend: list[str] = field(default_factory=list)  # what a bar to the left and to the right means
 
@@ -86,14 +86,20 @@ def tabulate_features(source: Source, k: int, spreads: Mapping[int, Spread] | No
         unit = "" if source.units is None else make_label(source.find_unit(feature)).text
         values, texts = [round_number(value) for value, _ in cells], [text for _, text in cells]
         rows.append(Row(make_label(source.names[feature]), unit, values, texts, bars, sides))
-    starts = source.intercepts(k, standardize=True).tolist(), source.intercepts(k, standardize=False).tolist()
-    intercept = [text for _, text in _list_cells(source, *starts, 1.0)]
-    if has_ratio(source):
-        intercept[1] = ""
-    if spreads:
-        between = ["", "", "", *intercept[2:]] if has_ratio(source) else ["", *intercept[1:]]
-        intercept = [intercept[0], *between, ""]
-    return FeatureTable(columns, rows, intercept, max(0, len(features) - most), describe_bars(source))
+    constants = _list_constants(source, k, with_spread=bool(spreads))
+    return FeatureTable(columns, rows, constants, max(0, len(features) - most), describe_bars(source))
+
+
+def _list_constants(source: Source, k: int, *, with_spread: bool) -> list[list[str]]:
+    """The rows after those of the features: no ratios, and no intervals."""
+    listed = []
+    for name, values in source.list_constants(k).items():
+        average, texts = (list(map(_write_signed, part.tolist())) for part in values)
+        if source.count_outputs() == 1:
+            texts = ["" for column in range(with_spread + has_ratio(source) * (1 + with_spread))] + texts
+            texts += [""] * with_spread
+        listed.append([name, *average, *texts])
+    return listed
 
 
 def has_ratio(source: Source) -> bool:
@@ -125,6 +131,8 @@ def list_columns(source: Source, outputs: int, with_spread: bool) -> list[Column
 
 def describe_change(source: Source) -> str:
     """What a coefficient is a change of."""
+    if source.task.has_order:
+        return f"Change of the log-odds of a higher {make_label(source.target).text}"
     if len(source.classes) == 2:
         first, second = (make_label(name).text for name in source.classes)
         what = "log-odds" if source.has_probabilities else "margin"
@@ -137,9 +145,9 @@ def describe_change(source: Source) -> str:
 
 def describe_bars(source: Source) -> list[str]:
     """What bars to the left and to the right of zero mean."""
-    if len(source.classes) > 2:
+    if len(source.classes) > 2 and not source.task.has_order:
         return ["makes the class less likely as it grows", "makes the class more likely as it grows"]
-    if source.classes:
+    if source.classes and not source.task.has_order:
         return [f"more likely “{make_label(name).text}” as it grows" for name in source.classes]
     target = make_label(source.target).text
     return [f"lower {target} as it grows", f"higher {target} as it grows"]
@@ -147,7 +155,7 @@ def describe_bars(source: Source) -> list[str]:
 
 def _list_cells(source: Source, standardized: list[float], raw: list[float], size: float) -> list[tuple[float, str]]:
     """Values and texts in the order of the columns, without intervals; the ratio is of `size` units of the feature."""
-    cells = [(value, write_number(value, sign=True)) for value in [*standardized, *raw]]
+    cells = [(value, _write_signed(value)) for value in [*standardized, *raw]]
     if not has_ratio(source):
         return cells
     with np.errstate(over="ignore"):
@@ -173,6 +181,10 @@ def _add_spread(
             ends = [float(np.exp(end * size)) for end in (spread.low, spread.high)]
         ratio = [*ratio, (ends[1] - ends[0], " to ".join(map(_write_ratio, ends)))]
     return [cells[0], interval, *ratio, *rest, frequency]
+
+
+def _write_signed(value: float) -> str:
+    return write_number(value, sign=True)
 
 
 def _write_ratio(ratio: float) -> str:

@@ -103,10 +103,14 @@ class Source:
         columns = take_columns(self.X, used)
         return set(used[((columns == 0) | (columns == 1)).all(axis=0)].tolist())
 
-    def intercepts(self, k: int, *, standardize: bool) -> Array:
-        """One intercept for each row of coefficients; the standardized one is for average features."""
-        shift = self.coefficients(k, standardize=False) @ self.center if standardize else 0.0
-        return np.atleast_1d(self.models[k].intercept_) + shift
+    def list_constants(self, k: int) -> dict[str, tuple[Array, Array]]:
+        """Constants of the model by name, for each row of coefficients: of average features, and as they are.
+
+        Intercepts are added to the margins; thresholds are what these must reach.
+        """
+        shift, model = self.coefficients(k, standardize=False) @ self.center, self.models[k]
+        sign = -1.0 if self.task.has_order else 1.0
+        return {name: (values + sign * shift, values) for name, values in model.list_constants().items()}
 
     def rank_features(self, k: int) -> list[int]:
         """Selected features: units by their largest standardized coefficient, and so within each unit."""

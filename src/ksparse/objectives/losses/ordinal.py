@@ -170,7 +170,7 @@ class BoundOrdinalLoss(BoundLoss):
         return found
 
     def _approach(self, margins: Array) -> Thresholds:
-        """From a start of its own; for far margins, from the thresholds of smaller ones: far away, curvature vanishes."""
+        """From a start of its own; for far margins, where curvature vanishes, from the thresholds of smaller ones."""
         centre = float(self._weights @ margins)
         moved = margins - centre
         scale = min(1.0, MODERATE_MARGINS / max(float(np.abs(moved).max()), 1.0))

@@ -46,7 +46,7 @@ const tint = (value) => `rgba(${colour(value < 0 ? 'untint' : 'tint')}, ${(0.06 
 
 function showFeatures() {
   const { table } = current();
-  const single = table.rows.every((row) => row.bars.length === 1) && data.classes.length < 3;
+  const single = data.outputs === 1;
   const shown = table.columns.map((column, place) => place).filter((place) => !table.columns[place].group || table.columns[place].group === view.group);
   const target = find('features');
   const rows = table.rows.map((row) => {
@@ -58,9 +58,9 @@ function showFeatures() {
     });
     return { keys: [row.name.text, ...shown.map((place) => row.values[place])], element: make('tr', {}, make('th', { scope: 'row' }, name), ...cells) };
   });
-  const last = make('tr', { class: 'intercept' }, make('th', { scope: 'row', text: '(intercept)' }), ...shown.map((place) => make('td', { text: table.intercept[place] })));
+  const last = table.constants.map(([name, ...texts]) => make('tr', { class: 'intercept' }, make('th', { scope: 'row', text: name }), ...shown.map((place) => make('td', { text: texts[place] }))));
   const heads = [{ text: 'Feature' }, ...shown.map((place) => ({ text: table.columns[place].head.text, hint: table.columns[place].hint }))];
-  const body = make('tbody', {}, ...sortRows('features', rows).map((row) => row.element), last);
+  const body = make('tbody', {}, ...sortRows('features', rows).map((row) => row.element), ...last);
   target.replaceChildren(sortableHead(target, heads, showFeatures), body);
   legend(find('legend'), table.rows.length ? [[colour('down'), table.legend[0]], [colour('up'), table.legend[1]]] : []);
   const notes = [];
@@ -103,7 +103,7 @@ function showWorth() {
 
 function makeFeatureButtons() {
   const buttons = [];
-  if (data.classes.length > 2) {
+  if (data.outputs > 1) {
     const choices = [['standardized', 'Per standard deviation'], ['raw', 'Per unit']];
     const toggles = choices.map(([group, text]) => make('button', { type: 'button', text, 'data-group': group, onclick: () => {
       view.group = group;
