@@ -146,7 +146,8 @@ def test_classes_without_an_order(
 
 
 def test_numbers_out_of_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    start = ["fit", write(tmp_path / "a.csv", responses("ordinal", MARGINS)), "--target", "y", "--task", "ordinal"]
+    data = write(tmp_path / "a.csv", responses("ordinal", MARGINS))
+    start: list[str | Path] = ["fit", data, "--target", "y", "--task", "ordinal"]
     said = refused(capsys, *start, "--categories", "0,2,1")
     assert "--categories is out of order: the numbers from the lowest to the highest are [0, 1, 2]" in said
     assert "--positive is for" in refused(capsys, *start, "--positive", "2")

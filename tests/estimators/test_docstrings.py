@@ -20,7 +20,14 @@ ESTIMATORS = [
 ]
 
 #: What the estimators with these words in their names predict; the others predict counts.
-TARGETS = {"Logistic": "logistic", "Discriminant": "logistic", "SVC": "logistic", "Gamma": "gamma", "Cox": "cox", "Ordinal": "ordinal"}
+TARGETS = {
+    "Logistic": "logistic",
+    "Discriminant": "logistic",
+    "SVC": "logistic",
+    "Gamma": "gamma",
+    "Cox": "cox",
+    "Ordinal": "ordinal",
+}
 
 
 def documented(kind: type[Any], section: str) -> list[str]:

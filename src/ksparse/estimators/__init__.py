@@ -13,7 +13,7 @@ from .log_link import (
     SparsePoissonRegression,
     SparseTweedieRegression,
 )
-from .ordinal import SparseOrdinalRegression
+from .ordinal_regression import SparseOrdinalRegression
 from .paths import PrecisionPath, SparsityPath
 from .precision import SparsePrecision
 from .regression import SparseLinearRegression

@@ -19,7 +19,7 @@ from ..targets import encode_ordered_labels
 __all__ = ["Ordinal", "OrdinalLoss", "compute_log_probabilities"]
 
 #: Newton steps for the thresholds.
-MOST_STEPS = 60
+MOST_THRESHOLD_STEPS = 60
 #: The square of Newton's decrement at which thresholds are exact: their error in the loss is as large.
 SMALL_DECREMENT = 1e-24
 #: Below this one, whole steps are taken as long as they lower it: changes of the loss are lost in its rounding there.
@@ -192,7 +192,7 @@ class BoundOrdinalLoss(BoundLoss):
     def _descend(self, margins: Array, start: Array) -> Thresholds:
         """Newton's method with halved steps."""
         current = self._evaluate(margins, start)
-        for _ in range(MOST_STEPS):
+        for _ in range(MOST_THRESHOLD_STEPS):
             if not current.decrement > SMALL_DECREMENT:
                 break
             following = self._evaluate(margins, current.values + current.step)
