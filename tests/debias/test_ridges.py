@@ -15,10 +15,10 @@ from ksparse._types import Array
 from ksparse.debias.ridges import apply_to_rows, minimize_for_ridges
 from ksparse.objectives import Cox, Huber, LeastSquares, Logistic, Poisson
 from ksparse.objectives.losses.huber import HuberLoss
-from tests.problems import LINEAR, MATRIX, N, P, design, linear, responses, signal
+from tests.problems import CONSTANTS_IGNORED, LINEAR, MATRIX, N, P, design, linear, responses, signal
 
 RIDGES: Array = np.array([1e-3, 0.1, 5.0])
-POINTWISE = [kind for kind in LINEAR if kind not in MATRIX]
+POINTWISE = [kind for kind in LINEAR if kind not in MATRIX + CONSTANTS_IGNORED]
 WEIGHTS: Array = np.random.default_rng(0).uniform(0.1, 3.0, N)
 OFFSET: Array = np.random.default_rng(1).standard_normal(N)
 

@@ -38,6 +38,7 @@ FRAME = pd.DataFrame(X, columns=NAMES)
 RATIOS = {
     "logistic": "odds_ratio",
     "cox": "hazard_ratio",
+    "ordinal": "odds_ratio",
     "poisson": "rate_ratio",
     "negative binomial": "rate_ratio",
     "gamma": "mean_ratio",

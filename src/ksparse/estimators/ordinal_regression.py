@@ -50,6 +50,7 @@ class SparseOrdinalRegression(WeightedClassifier):
     (array([4, 9]), array([ 1.9, -1.1]), array([-1.1,  1.9]))
     """
 
+    has_certificate: ClassVar[bool] = False
     more_attributes: ClassVar[tuple[str, ...]] = ("classes_", "thresholds_")
     ratio_name: ClassVar[str] = "odds_ratio"
     effect_name: ClassVar[str] = "for the log-odds of a higher class"
