@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..persistence import dumps
 from ..writing import Hold, check_output_file, check_output_folder, replace_files, write_text
-from .data import load_training_data
+from .data import load_data
 from .errors import InputError, escape_control, explain_write_errors, quote_path
 from .fitting import FittedModel, fit_model
 from .predicting import predict_rows
@@ -29,7 +29,7 @@ def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:
     else:
         _find_files(settings.out)  # before the work
     with show_progress(f"Reading {settings.data}"):
-        data = load_training_data(settings.data, settings.target, settings.drop, settings.max_memory, settings.reading)
+        data = load_data(settings)
     with show_progress("Fitting"):
         fitted = fit_model(data, settings)
     written: list[str] = []

@@ -16,6 +16,8 @@ from .._types import IntArray, Matrix
 from ..limits import FEATURE_COST, ROW_COST
 from .errors import InputError, check_memory, choose_limit, quote, quote_list, quote_path
 from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix, open_table
+from .settings import Settings
+from .survival_target import SurvivalColumns, read_survival_target
 from .svmlight import EXAMPLE, FeatureNumbers, load_svmlight
 from .target import Target, suggest_survival_analysis
 
@@ -75,12 +77,23 @@ class Data:
         check_memory(FEATURE_COST * features * outputs + ROW_COST * rows, limit, what)
 
 
+def load_data(settings: Settings) -> Data:
+    """The data that the options of ``ksparse fit`` name."""
+    survival = None
+    if settings.time is not None and settings.event is not None:
+        survival = SurvivalColumns(settings.time, settings.event, settings.entry, settings.strata)
+    return load_training_data(
+        settings.data, settings.target, settings.drop, settings.max_memory, settings.reading, survival
+    )
+
+
 def load_training_data(
     name: str,
     target: str | None,
     drop: Sequence[str],
     max_memory: int | None = None,
     reading: ReadingOptions | None = None,
+    survival: SurvivalColumns | None = None,
 ) -> Data:
     """The data to fit a model to.
 
@@ -96,29 +109,44 @@ def load_training_data(
         Memory in bytes that the data may take; see `ksparse.limits` for the default.
     reading : ReadingOptions, optional
         What the user says about the file.
+    survival : SurvivalColumns, optional
+        The columns of times and events, in place of a target.
     """
     if find_suffix(Path(name)) in SVMLIGHT:
+        if survival is not None:
+            raise InputError("svmlight files have no columns of times and events; give a table")
         return _load_svmlight_data(Path(name), target, drop, max_memory)
     table = open_table(name, reading, max_memory)
-    target = table.target if target is None else target
-    if target is None:
-        raise InputError(f"--target COL is needed: name the column to predict; there are {quote_list(table.names)}")
-    target_column = _find_column(table, target, "--target")
+    if survival is None:
+        target = table.target if target is None else target
+        if target is None:
+            raise InputError(f"--target COL is needed: name the column to predict; there are {quote_list(table.names)}")
+        columns = {"--target": target}
+    else:
+        columns = survival.list_columns(table.names)
+    places = {_find_column(table, column, option): option for option, column in columns.items()}
+    if len(places) < len(columns):
+        raise InputError(f"{' and '.join(columns)} must name different columns")
     dropped = {_find_column(table, column, "--drop") for column in split_names(drop, table.names)}
-    if target_column in dropped:
-        raise InputError(f"{quote(target)} is both --target and --drop; leave one of them out")
-    features = [j for j in range(len(table.names)) if j != target_column and j not in dropped]
+    for place in sorted(dropped & places.keys()):
+        raise InputError(f"{quote(table.names[place])} is both {places[place]} and --drop; leave one of them out")
+    features = [j for j in range(len(table.names)) if j not in places and j not in dropped]
     if not features:
         raise InputError(f"{quote_path(table.source)} has no column besides the target; expected at least one feature")
     frame = table.read()
-    found = Target.of_column(target, frame.iloc[:, target_column])
+    if survival is None:
+        assert target is not None
+        found = Target.of_column(target, frame.iloc[:, next(iter(places))])
+        advice = suggest_survival_analysis(target, table.names, table.source)
+    else:
+        found, advice = read_survival_target(survival, frame), ()
     rows = np.flatnonzero(found.known)
     identifiers = None if table.identifiers is None else table.identifiers.iloc[rows]
     return Data(
         table.source,
         frame.iloc[rows, features].reset_index(drop=True).copy(),  # columns of one type in one block
         found,
-        (*table.notes, *found.notes, *suggest_survival_analysis(target, table.names)),
+        (*table.notes, *found.notes, *advice),
         identifiers,
         max_memory=max_memory,
     )

@@ -112,7 +112,7 @@ def encode_training(
         raise InputError(
             f"no column of the table can be used: {error.reasons}; name those to use all the same with --include"
         ) from error
-    giveaways = _find_giveaways(encoder, data.X.iloc[train], y[train], task)
+    giveaways = [] if task.is_survival else _find_giveaways(encoder, data.X.iloc[train], y[train], task)
     names = [found.column for found in giveaways if found.column not in included]
     copies = [name for name in names if _is_copy(data.X[name], y, task)]
     if len(copies) == len(encoder.columns_):

@@ -330,15 +330,24 @@ def _split(y: AnyArray, task: Task, settings: Settings) -> tuple[IntArray, IntAr
         raise InputError(
             f"{len(y)} rows are too few for --test {settings.test:g}, which holds out {held_out} of them; {advice}"
         )
+    if task.is_survival and min((events := int(y["event"].sum())), len(y) - events) == 1:
+        raise InputError(
+            f"only one row has {'an' if events == 1 else 'no'} event, which cannot be in both parts; {advice}"
+        )
     rarest, count = _find_rarest(y, task)
     if count < 2:
         raise InputError(
             f"class {quote(rarest)} has only one row, which cannot be in both the training and the test part;"
             f" {advice}; or --task regression or poisson, if the target is a number or a count"
         )
-    stratify = y if task.has_classes else None
+    stratify = _find_labels(y, task)
     train, test = train_test_split(rows, test_size=settings.test, random_state=settings.seed, stratify=stratify)
     return np.sort(train), np.sort(test)
+
+
+def _find_labels(y: AnyArray, task: Task) -> AnyArray | None:
+    """What both parts of a split have in the same fractions: the classes, or whether the event came."""
+    return y["event"] if task.is_survival else y if task.has_classes else None
 
 
 def _find_rarest(y: AnyArray, task: Task) -> tuple[Any, int]:
@@ -383,7 +392,8 @@ def _make_estimator(
         return task.find_class()(k=settings.k, **ridge, **common)
     if lacking := _lacks_rows(y, task):
         raise InputError(lacking)
-    folds = (StratifiedKFold if task.has_classes else KFold)(FOLDS, shuffle=True, random_state=settings.seed)
+    stratifies = task.has_classes or task.is_survival
+    folds = (StratifiedKFold if stratifies else KFold)(FOLDS, shuffle=True, random_state=settings.seed)
     if settings.alpha is not None:
         common |= {"alphas": settings.alpha, "refit_alphas": None}
     return task.find_class("CV")(ks=ks, cv=folds, rule=settings.rule, n_jobs=settings.jobs, **common)
@@ -403,6 +413,8 @@ def _take_parameters(task: Task, settings: Settings) -> dict[str, float]:
 def _lacks_rows(y: AnyArray, task: Task) -> str:
     """Why there are too few rows for cross-validation; empty if there are enough."""
     few = f"too few for {FOLDS}-fold cross-validation; use more rows, --criterion ebic, or a fixed --k"
+    if task.is_survival and (events := int(y["event"].sum())) < FOLDS:
+        return f"{events} training rows with an event are {few}"
     if len(y) < 2 * FOLDS:
         return f"{len(y)} training rows are {few}"
     rarest, count = _find_rarest(y, task)

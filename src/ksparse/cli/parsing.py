@@ -49,6 +49,7 @@ examples
   ksparse fit
   ksparse fit patients.csv --target outcome --k 10 --drop patient_id
   ksparse fit genes.csv.gz --target tumour --ks 1,2,5,10,20,50 --out results
+  ksparse fit trial.csv --time days --event died --drop patient_id
   ksparse fit expression.tsv --transpose --labels samples.csv --target tumour
   ksparse predict results/model.json new_patients.csv > predictions.csv"""
 
@@ -98,6 +99,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
         fit.error("--criterion and --rule are for choosing k; use them with --k auto or --ks")
     if given.get("k") is not None and "ks" in given:
         fit.error("--k is the number of features, and --ks are numbers to choose from; give one of them")
+    _check_survival(fit, given)
     if "rule" in given and given.get("criterion", "cv") != "cv":
         fit.error(f"--rule is for cross-validation; leave it out with --criterion {given['criterion']}")
     from .commands import run_fit, run_predict
@@ -108,6 +110,16 @@ def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
     if settings.out is not None:
         import_module(".report", __package__)  # now, since signals end the imports cleanly
     return partial(run_fit, settings)
+
+
+def _check_survival(fit: Parser, given: dict[str, Any]) -> None:
+    """End if the options of survival analysis do not fit together."""
+    if ("time" in given) != ("event" in given):
+        fit.error("--time and --event belong together: the column of times, and that of events")
+    if "time" not in given and ("entry" in given or "strata" in given):
+        fit.error("--entry and --strata are for survival analysis, with --time and --event")
+    if "time" in given and "target" in given:
+        fit.error("--time and --event take the place of --target; leave it out")
 
 
 def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
@@ -124,6 +136,19 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     add = fit.add_argument
     add("data", metavar="DATA", nargs="?", help="a file, or a built-in data set (see below)")
     add("--target", metavar="COL", help="the column to predict: numbers, or text for classes")
+    add(
+        "--time",
+        metavar="COL",
+        help="survival analysis (Cox regression): the column of times until an event; no --target",
+    )
+    add(
+        "--event",
+        metavar="COL",
+        help="with --time: the column that says whether the event came (1) or the time was cut off (0); COL=VALUE if"
+        " another value stands for the event",
+    )
+    add("--entry", metavar="COL", help="with --time: the column of times at which rows came under observation")
+    add("--strata", metavar="COL", help="with --time: the column of groups with baseline hazards of their own")
     add("-k", "--k", type=K, metavar="K|auto", help="number of features, or auto (default): chosen by cross-validation")
     add("--ks", type=KS, metavar="K,K,…", help="numbers of features to choose from, such as 1,2,5,10,20")
     add(

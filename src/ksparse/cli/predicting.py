@@ -33,6 +33,9 @@ from .streams import complain
 #: Digits of predictions, and decimals of probabilities.
 PREDICTION_DIGITS, PROBABILITY_DIGITS = 10, 6
 
+#: Quantiles of the times with events at which the probability of survival is predicted.
+SURVIVAL_QUANTILES = (0.25, 0.5, 0.75)
+
 #: What a spreadsheet takes for a formula, but not the numbers that begin in the same way, and not a sign alone.
 FORMULA = re.compile(r"'*(?![+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z)[=+\-@\t\r\n].", flags=re.A | re.S)
 
@@ -305,6 +308,11 @@ def _predict(model: Any, X: Any) -> dict[str, AnyArray]:
     if prediction.ndim == 2:
         return {f"prediction_{j + 1}": column for j, column in enumerate(prediction.T)}
     parts = {"prediction": prediction}
+    if (times := _choose_times(model)) is not None:
+        features = model[:-1].transform(X) if isinstance(model, Pipeline) else X
+        last = model[-1] if isinstance(model, Pipeline) else model
+        survival = last.predict_survival_function(features, times).round(PROBABILITY_DIGITS)
+        parts |= {f"survival_at_{time:g}": column for time, column in zip(times.tolist(), survival.T, strict=True)}
     if hasattr(model, "predict_proba"):
         probabilities = np.asarray(model.predict_proba(X)).round(PROBABILITY_DIGITS)
         parts |= dict(zip(_name_probabilities(model), probabilities.T, strict=True))
@@ -314,7 +322,17 @@ def _predict(model: Any, X: Any) -> dict[str, AnyArray]:
 def _predict_nothing(model: Any) -> dict[str, AnyArray]:
     """The names of what is predicted, without a row."""
     heads = _name_probabilities(model) if hasattr(model, "predict_proba") else []
+    if (times := _choose_times(model)) is not None:
+        heads += [f"survival_at_{time:g}" for time in times.tolist()]
     return {name: np.empty(0) for name in ("prediction", *heads)}
+
+
+def _choose_times(model: Any) -> Array | None:
+    """Quartiles of the times with events of a survival model; None for others, and where strata would be needed."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    if not hasattr(last, "predict_survival_function") or last.strata_ is not None:
+        return None
+    return np.unique(np.quantile(last.event_times_, SURVIVAL_QUANTILES, method="inverted_cdf"))
 
 
 def _name_probabilities(model: Any) -> list[str]:

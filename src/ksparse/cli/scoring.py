@@ -18,6 +18,7 @@ from ..inference import (
     CrossValidatedScores,
     ScoreInterval,
     compare_with_baseline,
+    concordance_interval,
     repeat_cross_validation,
     score_interval,
 )
@@ -86,10 +87,17 @@ class Predicted:
         """A score, by its name for people, with an interval unless `resamples` is 0; None where it is not defined."""
         if not self.is_finite:
             return None
+        if self.y.dtype.names:
+            return self._score_order()
         try:
             return score_interval(SHOWN_SCORES[name].metric, **self._list_arguments(name), resamples=resamples)
         except ValueError:  # one class only, counts that are all zero
             return None
+
+    def _score_order(self) -> ScoreInterval | None:
+        """The concordance index of times until an event; None if no pair of rows can be compared."""
+        found = concordance_interval(self.y, self.prediction)
+        return None if np.isnan(found.value) else found
 
     def _list_arguments(self, name: str) -> dict[str, Any]:
         if self.classes and SHOWN_SCORES[name].of_positions:
@@ -123,6 +131,9 @@ class Predicted:
         """The comparison with the constant that is best on the training rows; None where none is defined."""
         if not self.is_finite:
             return None
+        if self.y.dtype.names:
+            found = self._score_order()
+            return None if found is None else compare_with_chance(found)
         try:
             return compare_with_baseline(SHOWN_SCORES[name].metric, **self._list_arguments(name), y_train=y_train)
         except ValueError:
@@ -188,6 +199,12 @@ class TaskScorer:
         return -found.value if SHOWN_SCORES[self.name].is_loss else found.value
 
 
+def compare_with_chance(score: ScoreInterval) -> BaselineComparison:
+    """A concordance index beside ½, that of a risk that is always the same."""
+    ends = (score.value - 0.5, score.low - 0.5, score.high - 0.5)
+    return BaselineComparison(score, 0.5, "the same risk", *ends)
+
+
 def list_score_names(task: Task, y: AnyArray) -> list[str]:
     """The names of the scores of a task."""
     two = task.has_classes and len(np.unique(y)) == 2
@@ -196,7 +213,8 @@ def list_score_names(task: Task, y: AnyArray) -> list[str]:
 
 def validate(model: EncodedModel, X: Any, y: AnyArray, task: Task, jobs: int | None) -> CrossValidatedScores | None:
     """Scores by folds in each of which all is chosen anew; None if there are too few rows, or no such scores."""
-    counts = np.unique(y, return_counts=True)[1] if task.has_classes else np.array([len(y)])
+    labels = y["event"] if task.is_survival else y
+    counts = np.unique(labels, return_counts=True)[1] if labels is not y or task.has_classes else np.array([len(y)])
     if counts.min() < LEAST_OF_A_CLASS_IN_FOLDS:
         return None
     estimator = clone(model.estimator)

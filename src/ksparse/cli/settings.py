@@ -22,6 +22,10 @@ class Settings:
 
     data: str = "breast-cancer"
     target: str | None = None
+    time: str | None = None
+    event: str | None = None
+    entry: str | None = None
+    strata: str | None = None
     k: int | None = None
     ks: Sequence[int] | None = None
     task: str = "auto"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..inference import ScoreInterval
+from ..inference import BaselineComparison, ScoreInterval
 from ..selection import compute_standard_errors
 from ..wording import cut_text, escape_control, quote
 from .fitting import FittedModel
@@ -46,6 +46,9 @@ def describe_data(fitted: FittedModel) -> list[str]:
         f"Data: {escape_control(data.source)}, {rows} rows, {count} {unit}, {target}",
         f"Task: {fitted.task.name} ({fitted.reason})",
     ]
+    if fitted.task.is_survival:
+        events = int(fitted.y["event"].sum())
+        lines.append(f"Events: {events} of {rows} rows, {quote(settings.event)}")
     if fitted.task.has_classes:
         counts = pd.Series(fitted.y).value_counts().reindex(fitted.model.classes_, fill_value=0)
         more = f" and {len(counts) - MAX_LISTED_CLASSES} more" if len(counts) > MAX_LISTED_CLASSES else ""
@@ -102,7 +105,8 @@ def describe_choice(fitted: FittedModel) -> str:
     """How k was chosen."""
     how = "smaller is better"
     if fitted.settings.criterion == "cv":
-        how = f"negative mean loss on held-out rows, {FOLDS} folds; larger is better"
+        score = "partial log-likelihood" if fitted.task.is_survival else "negative mean loss"
+        how = f"{score} on held-out rows, {FOLDS} folds; larger is better"
         if fitted.settings.rule == "smooth":
             how += "; averages over neighbouring k and ridges are compared, and the smallest k near the best is chosen"
     return f"Choosing k by {_name_choice(fitted)} ({how})"
@@ -193,6 +197,8 @@ def describe_skill(fitted: FittedModel) -> str:
     found = fitted.scores.comparison
     if found is None:
         return ""
+    if fitted.task.is_survival:
+        return _describe_order(found)
     answer = quote(found.answer) if fitted.task.has_classes else _describe_constant(fitted, found.answer)
     name = next(name for name in fitted.task.scores if SHOWN_SCORES[name].metric == found.score.metric)
     value, baseline = format_score(name, found.score.value), format_score(name, found.baseline)
@@ -206,6 +212,15 @@ def describe_skill(fitted: FittedModel) -> str:
         return f"{said}. But it ranks rows better than chance: ROC AUC {area.value:.3f}."
     may_be_chance = found.difference > 0 and value != f"{name} {baseline}"
     return f"{said}, a difference that chance may explain." if may_be_chance else f"{said}."
+
+
+def _describe_order(found: BaselineComparison) -> str:
+    """Whether a model orders rows better than chance."""
+    value = format_score("C-index", found.score.value)
+    if found.is_better:
+        return f"Better than chance: C-index {value} against 0.5 on the test rows."
+    chance = ", a difference that chance may explain" if found.difference > 0 else ""
+    return f"NO BETTER than chance: C-index {value} against 0.5 on the test rows{chance}."
 
 
 def _describe_constant(fitted: FittedModel, answer: float) -> str:

@@ -28,7 +28,9 @@ def write_features(fitted: FittedModel) -> str:
         frame.columns = [f"{name} {output}".strip() for name, output in frame.columns]
     names = [name for name in frame.columns if str(name).split(" ")[0] == "coefficient"]
     table = frame.reset_index(names=["column", "feature"] if frame.index.nlevels == 2 else "feature")
-    ends = found.constants or {"(intercept)": np.atleast_1d(found.intercept)}
+    ends = found.constants
+    if not ends and fitted.model.fit_intercept:
+        ends = {"(intercept)": np.atleast_1d(found.intercept)}
     last = [{"feature": name, **dict(zip(names, values.tolist(), strict=True))} for name, values in ends.items()]
     return _write(pd.DataFrame([*table.to_dict("records"), *last], columns=table.columns))
 
@@ -43,7 +45,10 @@ def write_predictions(fitted: FittedModel) -> str:
     if fitted.final.encoder is not None:
         known = {column.name for column in fitted.final.encoder.unused_ if column.is_identifier}
         columns |= {name: data.X[name].to_numpy()[rows] for name in data.X.columns if name in known}
-    columns[data.target.name] = found.y
+    if fitted.task.is_survival:
+        columns |= {data.target.name: found.y["time"], str(fitted.settings.event): found.y["event"].astype(int)}
+    else:
+        columns[data.target.name] = found.y
     predicted: dict[str, Any] = {"prediction": found.prediction}
     if found.probabilities is not None:
         predicted |= {

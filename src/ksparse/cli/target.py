@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from .._types import AnyArray, Array, Mask
 from ..limits import LARGEST
 from ..tables import KindOfColumn
 from ..tables.kinds import infer_kind, read_categories, read_values
-from .errors import InputError, quote, quote_list
+from .errors import InputError, escape_control, quote, quote_list
 from .guessing import guess_task
 from .tasks import TASKS, Task
 
@@ -74,15 +75,17 @@ class Target:
         return self.values.dtype == object
 
 
-def suggest_survival_analysis(target: str, names: Sequence[str]) -> tuple[str, ...]:
+def suggest_survival_analysis(target: str, names: Sequence[str], source: str) -> tuple[str, ...]:
     """A note for a target that is a time until an event, or that event, if the table has the other too."""
     for ours, theirs in ((TIMES, EVENTS), (EVENTS, TIMES)):
         others = [name for name in names if name.lower() in theirs and name != target]
         if target.lower() in ours and others:
             time, event = (target, others[0]) if ours is TIMES else (others[0], target)
+            options = " ".join(f"--{name} {shlex.quote(column)}" for name, column in (("time", time), ("event", event)))
+            command = escape_control(f"ksparse fit {shlex.quote(source)} {options}")
             return (
-                f"If {quote(time)} is a time until an event and {quote(event)} says whether it came, survival analysis"
-                " is needed, which ksparse does not have: times that were cut off are taken for complete ones",
+                f"If {quote(time)} is a time until an event and {quote(event)} says whether it came, times that were"
+                f" cut off are taken for complete ones here; survival analysis takes them as they are: {command}",
             )
     return ()
 
@@ -90,6 +93,12 @@ def suggest_survival_analysis(target: str, names: Sequence[str]) -> tuple[str, .
 def choose_task(target: Target, option: str) -> tuple[Task, AnyArray, str, tuple[str, ...]]:
     """The task, the target as its model takes it, why this task was chosen, and advice on other ones."""
     name = quote(target.name)
+    if target.values.dtype.names:
+        if option not in ("auto", "cox"):
+            raise InputError(f"--time and --event are for Cox regression, not for --task {option}; leave --task out")
+        return TASKS["cox"], target.values, "set by --time and --event", ()
+    if option == "cox":
+        raise InputError("--task cox needs --time COL and --event COL in place of --target")
     if target.is_text and not (option == "auto" or TASKS[option].has_classes):
         raise InputError(
             f"--task {option} is for numbers, but the target {name} has text such as"

@@ -32,6 +32,7 @@ SHOWN_SCORES = {
     "Log loss": ShownScore("log_loss", is_loss=True),
     "ROC AUC": ShownScore("roc_auc", is_fraction=True, of_two_classes=True),
     "Mean error in classes": ShownScore("mean_absolute_error", is_loss=True, of_positions=True),
+    "C-index": ShownScore("concordance", is_fraction=True),
     "R²": ShownScore("r2"),
     "D² (deviance)": ShownScore("d2_poisson"),
     "D² (gamma)": ShownScore("d2_gamma"),
@@ -63,6 +64,8 @@ class Task:
     #: The smallest target that is possible, and whether that itself is.
     least: float | None = None
     allows_least: bool = True
+    #: Whether the target has times until an event.
+    is_survival: bool = False
     #: What the number is called that is the best answer if it is always the same.
     constant: str = "mean"
 
@@ -140,6 +143,14 @@ TASKS = {
             parameters=("quantile",),
             effect="predicted {quantile:g}-quantile of {}",
             constant="{quantile:g}-quantile",
+        ),
+        Task(
+            "cox",
+            "Cox regression",
+            "SparseCoxRegression",
+            ("C-index",),
+            effect="logarithm of the hazard of an event at {}",
+            is_survival=True,
         ),
         Task(
             "svm",

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import stats
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, cross_validate
+from sklearn.pipeline import Pipeline
 
 from .._types import Array
+from ..objectives.survival import as_survival_target
 from ..validation import check_iterations, check_positive_number, check_size
+from .concordance import concordance_index
 
 __all__ = ["CrossValidatedScores", "find_corrected_interval", "repeat_cross_validation"]
 
@@ -101,8 +104,8 @@ def repeat_cross_validation(
         How many times the folds are drawn.
     scoring : str, sequence of str or mapping, optional
         Scores of scikit-learn, or scorers by their names; by default accuracy, balanced accuracy and the negative log
-        loss of classifiers (with the area under the curve for two classes), R² and the negative root mean squared error
-        of others.
+        loss of classifiers (with the area under the curve for two classes), the concordance index of survival models,
+        R² and the negative root mean squared error of others.
     groups : array-like, optional
         Groups of the samples, for splitters such as `GroupKFold`.
     level : float, default=0.95
@@ -133,11 +136,15 @@ def repeat_cross_validation(
     """
     if check_positive_number(level, "level") >= 1.0:
         raise ValueError(f"level must lie between 0 and 1, such as 0.95; got {level!r}")
-    classifies = is_classifier(estimator)
-    scorers = dict(scoring) if isinstance(scoring, Mapping) else _list_scores(scoring, classifies, y)
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    classifies, is_survival = is_classifier(estimator), hasattr(last, "predict_survival_function")
+    y = as_survival_target(y) if is_survival else y
+    scorers: Any = {"concordance_index": score_concordance} if is_survival and scoring is None else scoring
+    scorers = dict(scorers) if isinstance(scorers, Mapping) else _list_scores(scorers, classifies, y)
     names = list(scorers)
-    splits = _split_repeatedly(estimator, X, y, cv, check_size(repeats, "repeats"), groups, random_state)
-    baseline = DummyClassifier(strategy="prior") if classifies else DummyRegressor()
+    labels = y["event"] if is_survival else y if classifies else None
+    splits = _split_repeatedly(X, y, labels, cv, check_size(repeats, "repeats"), groups, random_state)
+    baseline = ConstantRisk() if is_survival else DummyClassifier(strategy="prior") if classifies else DummyRegressor()
     both = []
     for each in (estimator, baseline):
         found = cross_validate(each, X, y, scoring=scorers, cv=splits, n_jobs=n_jobs, error_score="raise")
@@ -159,16 +166,34 @@ def _list_scores(scoring: str | Sequence[str] | None, classifies: bool, y: Any) 
     return [*names, "roc_auc"] if len(np.unique(np.asarray(y))) == 2 else names
 
 
+class ConstantRisk(BaseEstimator):  # type: ignore[misc]
+    """A model of times until an event for which all samples have the same risk."""
+
+    def fit(self, X: Any, y: Any) -> ConstantRisk:
+        """Learn nothing."""
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Zeros."""
+        return np.zeros(np.shape(X)[0])
+
+
+def score_concordance(estimator: Any, X: Any, y: Any) -> float:
+    """The concordance index of what an estimator predicts."""
+    return concordance_index(y, estimator.predict(X))
+
+
 def _split_repeatedly(
-    estimator: Any, X: Any, y: Any, cv: Any, repeats: int, groups: Any, random_state: int
+    X: Any, y: Any, labels: Any, cv: Any, repeats: int, groups: Any, random_state: int
 ) -> list[tuple[Any, Any]]:
+    """The splits; each part has the same fractions of the labels, if there are some."""
     if hasattr(cv, "split"):
-        splits = list(cv.split(X, y, groups))
+        splits = list(cv.split(X, y if labels is None else labels, groups))
     else:
-        kind = RepeatedStratifiedKFold if is_classifier(estimator) else RepeatedKFold
+        kind = RepeatedKFold if labels is None else RepeatedStratifiedKFold
         seed = check_iterations(random_state, "random_state")
         splitter = kind(n_splits=check_size(cv, "cv"), n_repeats=repeats, random_state=seed)
-        splits = list(splitter.split(X, y))
+        splits = list(splitter.split(X, y if labels is None else labels))
     if len(splits) < 2:
         raise ValueError("cv gives fewer than 2 splits, whose scores have no variance; use more folds or repeats")
     return splits

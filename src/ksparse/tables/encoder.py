@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import AnyArray, Array
+from ..objectives.losses.cox import compute_martingale_residuals
 from ..wording import quote, quote_list
 from .encoding import ATTRIBUTE, EncodedColumns, Encoding
 from .features import (
@@ -167,6 +168,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return encoder._fit_columns(table, self.columns_.tolist(), y)
 
     def _fit_columns(self: E, table: pd.DataFrame, used: list[str], y: Any) -> E:
+        if isinstance(y, np.ndarray) and y.dtype.names:
+            y = compute_martingale_residuals(y)  # a number for each row, large for early events
         plain = set(find_complete_numbers(table[used])) - self.features_.keys()
         frequency = max(1, -(-self.min_frequency * len(table) // self._n_rows))  # of the rows as of the fitted ones
         self.columns_: AnyArray = np.array(used, dtype=object)

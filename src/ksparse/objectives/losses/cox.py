@@ -14,7 +14,7 @@ from ..linear import LinearObjective
 from ..loss import BoundLoss, JointLoss, SampleMargins
 from ..survival import EVENT, STRATUM, TIME, encode_survival
 
-__all__ = ["Cox", "CoxLoss"]
+__all__ = ["Cox", "CoxLoss", "build_risk_sets", "compute_martingale_residuals"]
 
 TIES = ("efron", "breslow")
 #: Margins of this size tell whether the loss vanishes far away: it is below the other number there.
@@ -174,6 +174,20 @@ def build_risk_sets(y: Array, weights: Array, is_efron: bool) -> tuple[Any, floa
     if is_efron:
         least += tied * (gammaln(n_events + 1.0) / n_events - np.log(n_events))
     return sets, float(least.sum())
+
+
+def compute_martingale_residuals(y: Any) -> Array:
+    """Observed minus expected events of each sample in a model without features.
+
+    Examples
+    --------
+    >>> from ksparse import make_survival_target
+    >>> from ksparse.objectives.losses.cox import compute_martingale_residuals
+    >>> compute_martingale_residuals(make_survival_target([1.0, 2.0], [True, True]))
+    array([ 0.5, -0.5])
+    """
+    target = encode_survival(y)
+    return -CoxLoss("breslow").slopes(np.zeros(len(target)), target, np.ones(len(target)))
 
 
 def _find_sets(set_time: Array, set_stratum: Array, time: Array, stratum: Array) -> IntArray:
