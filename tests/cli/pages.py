@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ksparse.cli.data import load_training_data
+from ksparse.cli.data import load_data
 from ksparse.cli.fitting import FittedModel, fit_model
 from ksparse.cli.settings import Settings
 
@@ -21,7 +21,7 @@ EVIL = "=</script><img src=x onerror=alert(1)><b>&amp;%{y}$x$\u202e\x1b[31m"
 def fit(**options: Any) -> FittedModel:
     """What ``ksparse fit`` computes."""
     settings = Settings(**options)
-    return fit_model(load_training_data(settings.data, settings.target, settings.drop), settings)
+    return fit_model(load_data(settings), settings)
 
 
 @cache

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ksparse
+from ksparse.inference import kaplan_meier
 from ksparse.plots import (
     CoefficientIntervalDisplay,
     CoefficientPathDisplay,
@@ -22,6 +23,7 @@ from ksparse.plots import (
     ScorePathDisplay,
     SelectionFrequencyDisplay,
     SupportDisplay,
+    SurvivalCurveDisplay,
 )
 from tests.plots import fakes
 
@@ -35,6 +37,9 @@ DISPLAYS: dict[str, Any] = {
     "convergence": ConvergenceDisplay(fakes.history(3)),
     "frequencies": SelectionFrequencyDisplay(np.array([0.5, 1.0]), np.array([False, True]), ["a", "b"], threshold=0.6),
     "graph": GraphDisplay(np.array([[1.0, 0.5], [0.5, 1.0]]), ["a", "b"], groups=[0, 1]),
+    "survival": SurvivalCurveDisplay(
+        {name: kaplan_meier([[1.0, 1], [2.0, 0], [3.0, 1]]) for name in ("low risk", "high risk")}
+    ),
     "support": SupportDisplay(np.array([[1.0, 0.5], [0.5, 1.0]]), ["a", "b"], groups=[0, 1]),
 }
 CLASSES = [
@@ -45,6 +50,7 @@ CLASSES = [
     SelectionFrequencyDisplay,
     GraphDisplay,
     SupportDisplay,
+    SurvivalCurveDisplay,
 ]
 
 
@@ -57,7 +63,7 @@ def test_without_axes_there_is_a_new_figure(name: str) -> None:
     assert display.figure_.get_layout_engine() is not None
 
 
-@pytest.mark.parametrize("name", ["intervals", "coefficients", "scores", "frequencies", "graph", "support"])
+@pytest.mark.parametrize("name", ["intervals", "coefficients", "scores", "frequencies", "graph", "support", "survival"])
 def test_given_axes_are_drawn_in(name: str) -> None:
     figure, (left, right) = plt.subplots(1, 2)
     display = DISPLAYS[name].plot(right)

@@ -13,7 +13,16 @@ from .pages import embed_json, encode_asset, read_asset, write_policy
 from .reporting import gather_report
 
 #: Scripts of the page, in the order in which they are joined.
-SCRIPTS = ("base.js", "tables.js", "path_charts.js", "class_charts.js", "number_charts.js", "values.js", "main.js")
+SCRIPTS = (
+    "base.js",
+    "tables.js",
+    "path_charts.js",
+    "class_charts.js",
+    "number_charts.js",
+    "survival_charts.js",
+    "values.js",
+    "main.js",
+)
 STYLES = ("page.css", "parts.css", "print.css")
 
 

@@ -213,8 +213,9 @@ def list_score_names(task: Task, y: AnyArray) -> list[str]:
 
 def validate(model: EncodedModel, X: Any, y: AnyArray, task: Task, jobs: int | None) -> CrossValidatedScores | None:
     """Scores by folds in each of which all is chosen anew; None if there are too few rows, or no such scores."""
-    labels = y["event"] if task.is_survival else y
-    counts = np.unique(labels, return_counts=True)[1] if labels is not y or task.has_classes else np.array([len(y)])
+    counts = np.unique(y, return_counts=True)[1] if task.has_classes else np.array([len(y)])
+    if task.is_survival:
+        counts = y["event"].sum(keepdims=True)
     if counts.min() < LEAST_OF_A_CLASS_IN_FOLDS:
         return None
     estimator = clone(model.estimator)

@@ -17,6 +17,12 @@ from .target import Target
 __all__ = ["SurvivalColumns", "read_survival_target"]
 
 
+#: Words that say whether an event came.
+WORDS = {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0}
+#: Usual values of events, for advice.
+EVENT_VALUES = frozenset(["dead", "died", "death", "deceased", "event", "relapse", "recurrence", "failed", "failure"])
+
+
 @dataclass(frozen=True)
 class SurvivalColumns:
     """The columns with times and events, and perhaps with entry times and strata.
@@ -96,9 +102,12 @@ def _read_events(cells: pd.Series, name: str, value: str | None) -> Array:
     kind = infer_kind(cells)
     if kind.kind in (KindOfColumn.CATEGORY, KindOfColumn.DATE):
         there = sorted({text for text in texts.tolist() if text is not None})
+        if {text.lower() for text in there} <= WORDS.keys():
+            return np.array([np.nan if text is None else WORDS[text.lower()] for text in texts.tolist()])
+        likely = next((text for text in there if text.lower() in EVENT_VALUES), there[0])
         raise InputError(
             f"--event names {quote(name)}, which has {quote_list(there, 5)}; say which value is the event, as"
-            f" --event {quote(f'{name}={there[0]}')}"
+            f" --event {quote(f'{name}={likely}')}"
         )
     numbers = read_values(cells, kind)
     distinct = np.unique(numbers[~np.isnan(numbers)])

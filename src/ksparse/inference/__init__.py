@@ -6,6 +6,7 @@ from .._lazy import import_when_used
 
 if TYPE_CHECKING:
     from .baselines import BaselineComparison, compare_with_baseline
+    from .censored import KaplanMeier, kaplan_meier
     from .concordance import concordance_index, concordance_interval
     from .repeated_cross_validation import CrossValidatedScores, repeat_cross_validation
     from .score_intervals import ScoreInterval, score_interval
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
 __all__ = [
     "BaselineComparison",
     "CrossValidatedScores",
+    "KaplanMeier",
     "ScoreInterval",
     "Summarized",
     "Summary",
     "compare_with_baseline",
     "concordance_index",
     "concordance_interval",
+    "kaplan_meier",
     "orient",
     "rename_features",
     "repeat_cross_validation",
@@ -33,6 +36,8 @@ __getattr__ = import_when_used(
     __name__,
     {
         "BaselineComparison": ".baselines",
+        "KaplanMeier": ".censored",
+        "kaplan_meier": ".censored",
         "CrossValidatedScores": ".repeated_cross_validation",
         "ScoreInterval": ".score_intervals",
         "Summarized": ".summarized",

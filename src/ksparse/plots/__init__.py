@@ -6,6 +6,7 @@ from .graph import GraphDisplay
 from .intervals import CoefficientIntervalDisplay
 from .path_displays import CoefficientPathDisplay, ScorePathDisplay
 from .support import SupportDisplay
+from .survival_curves import SurvivalCurveDisplay
 
 __all__ = [
     "CoefficientIntervalDisplay",
@@ -15,4 +16,5 @@ __all__ = [
     "ScorePathDisplay",
     "SelectionFrequencyDisplay",
     "SupportDisplay",
+    "SurvivalCurveDisplay",
 ]

@@ -104,6 +104,10 @@ def list_truth(source: Source, shown: IntArray) -> dict[str, Any]:
     """The rows whose predictions are in the page: their numbers in the data, from 1, and what was true."""
     rows = source.rows[shown]
     y = source.y[rows]
+    if source.task.is_survival:
+        events = y["event"].astype(int).tolist()
+        times = round_numbers(y["time"], 6)
+        return {"rows": (rows + 1).tolist(), "truth": times, "events": events, "total": len(source.rows)}
     if source.task.has_classes:
         truth: list[Any] = find_positions(source.models[source.k].classes_, y)
     else:

@@ -149,6 +149,8 @@ def describe_bars(source: Source) -> list[str]:
         return ["makes the class less likely as it grows", "makes the class more likely as it grows"]
     if source.classes and not source.task.has_order:
         return [f"more likely “{make_label(name).text}” as it grows" for name in source.classes]
+    if source.task.is_survival:
+        return ["later events as it grows", "earlier events as it grows"]
     target = make_label(source.target).text
     return [f"lower {target} as it grows", f"higher {target} as it grows"]
 

@@ -47,6 +47,8 @@ def conclude(source: Source, scores: dict[int, dict[str, float]]) -> Conclusion:
     near = find_smaller_k(source.fit.chosen)
     title = source.title or f"Predicting {target} with {of}"
     say = _summarize_classes if source.task.has_classes else _summarize_numbers
+    if source.task.is_survival:
+        say, title = _summarize_survival, source.title or f"Survival by {target} with {of}"
     result, more, verdict, hint = say(source, scores)
     if near is not None:
         more.append(
@@ -175,6 +177,25 @@ def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> t
     unsure = not worse and comparison is not None and not comparison.is_better
     hint = f"On these rows, this is not clearly better than always answering the {best}." if unsure else ""
     return f"{result}.", more, verdict, hint
+
+
+def _summarize_survival(source: Source, scores: dict[int, dict[str, float]]) -> tuple[str, list[str], str, str]:
+    index, comparison = scores[source.k]["C-index"], compare_with_constant(source)
+    if not np.isfinite(index):
+        return f"{name_features(source, source.k)}, no pair of rows can be compared.", [], "", ""
+    pairs, rows = f"{100 * index:.0f}%", describe_rows(source)
+    result = (
+        f"{name_features(source, source.k)}, {pairs} of the pairs of rows whose order is known are put in the right"
+        f" one: the row with the earlier event has the higher predicted risk, in {rows}."
+    )
+    more = ["By chance it would be 50%."]
+    smaller = find_smaller(source)
+    if smaller is not None and np.isfinite(scores[smaller]["C-index"]):
+        more.append(f"With {count_units(source, smaller)} it would be {100 * scores[smaller]['C-index']:.0f}%.")
+    if index <= 0.5:
+        return result, more, "No better than chance.", ""
+    unsure = comparison is not None and not comparison.is_better
+    return result, more, "", "On these rows, this is not clearly better than chance." if unsure else ""
 
 
 def _describe_error(source: Source, error: float) -> str:

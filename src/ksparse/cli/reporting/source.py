@@ -137,6 +137,15 @@ class Source:
         """Predictions for `rows` of the model that has not seen those held out."""
         return self._predicted[k]
 
+    def predict_training(self, k: int) -> Array:
+        """What the model that has not seen the held-out rows predicts for the training rows."""
+        predicted: Array = self.judged[k].estimator.predict(self._training_features)
+        return predicted
+
+    @cached_property
+    def _training_features(self) -> Any:
+        return next(iter(self.judged.values())).encode(self.fit.data.X, self.train)
+
     def compute_scores(self, k: int) -> dict[str, float]:
         """Scores on `rows`, by name."""
         with ignore_overflow():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.metrics import confusion_matrix, roc_auc_score
@@ -17,6 +17,7 @@ from .feature_table import FeatureTable, tabulate_features
 from .inferred import FeatureWorth, find_score_interval, find_spreads, list_worth
 from .numbers import NO_NUMBER, round_numbers, write_number, write_percent, write_with_error
 from .source import Source, ignore_overflow, is_usable
+from .survival import SurvivalCurve, trace_survival
 
 #: Classes with curves of their own, and in the table of confusions.
 MOST_CURVED_CLASSES, MOST_CONFUSED_CLASSES = 10, 30
@@ -50,6 +51,7 @@ class State:
     predicted: list[int]  # positions of the predicted classes
     drawn: list[int]  # features whose values are drawn
     worth: list[FeatureWorth]  # of the selected features; empty if it is not known
+    survival: list[SurvivalCurve] = field(default_factory=list)  # of times until an event: a curve for each risk group
 
 
 def choose_predicted_rows(source: Source) -> IntArray:
@@ -86,6 +88,10 @@ def describe_state(source: Source, k: int, shown: IntArray, drawn: list[int], su
     rounded = {name: value if np.isfinite(value) else None for name, value in scores.items()}
     cards = make_cards(source, k, scores)
     y = source.y[source.rows]
+    if source.task.is_survival:
+        risks = source.find_predicted(k).prediction[shown]
+        curves = trace_survival(source, k)
+        return State(k, cards, table, rounded, texts, None, None, [round_numbers(risks, 5)], [], [], worth, curves)
     if not source.task.has_classes:
         predicted = source.find_predicted(k).prediction[shown]
         values = [round_numbers(np.where(is_usable(predicted), predicted, np.nan), 5)]
@@ -96,13 +102,13 @@ def describe_state(source: Source, k: int, shown: IntArray, drawn: list[int], su
     if probabilities is not None and len(shown):
         columns = probabilities.T[1:] if len(classes) == 2 else probabilities.T
         values = [round_numbers(column[shown]) for column in columns]
-    confusion = curves = None
+    confusion = parts = None
     if is_detailed(source, k, len(classes) ** 2, MOST_CONFUSIONS) and len(classes) <= MOST_CONFUSED_CLASSES:
         confusion = confusion_matrix(y, found.prediction, labels=classes).tolist()
     if probabilities is not None and is_detailed(source, k, len(classes), MOST_CURVES):
-        curves = trace_all_curves(classes, y, probabilities)
+        parts = trace_all_curves(classes, y, probabilities)
     positions = find_positions(classes, found.prediction[shown])
-    return State(k, cards, table, rounded, texts, confusion, curves, values, positions, drawn, worth)
+    return State(k, cards, table, rounded, texts, confusion, parts, values, positions, drawn, worth)
 
 
 def find_positions(classes: AnyArray, labels: AnyArray) -> list[int]:
@@ -137,6 +143,8 @@ def make_cards(source: Source, k: int, scores: dict[str, float]) -> list[Card]:
         cards.append(make_area_card(source, k, scores))
         cards.append(Card(write_percent(baseline, rows), "right when always answering the most frequent class", ""))
         return cards
+    if source.task.is_survival:
+        return [*cards, *make_survival_cards(source, k, scores, where)]
     name, explained = next(iter(scores.items()))
     constant, error = name_constant(source), source.task.error
     interval = describe_interval(source, k, name, scores) or f"1 is perfect, 0 is no better than the {constant}"
@@ -147,6 +155,16 @@ def make_cards(source: Source, k: int, scores: dict[str, float]) -> list[Card]:
     said = typical.partition(" (")[0]
     cards.append(Card(constant_error, f"{said} when always answering the {constant}", ""))
     return cards
+
+
+def make_survival_cards(source: Source, k: int, scores: dict[str, float], where: str) -> list[Card]:
+    """The concordance index, and how many rows have an event."""
+    index, events = scores["C-index"], int(source.y[source.rows]["event"].sum())
+    note = describe_interval(source, k, "C-index", scores) or "0.5 is chance, 1 is perfect"
+    return [
+        Card(write_score("C-index", index), f"C-index on {where}: pairs in the right order; 0.5 is chance", note),
+        Card(f"{events:,}", "of these rows have an event", "the times of the others were cut off"),
+    ]
 
 
 def make_area_card(source: Source, k: int, scores: dict[str, float]) -> Card:

@@ -55,6 +55,10 @@ def describe_choice_of_k(source: Source) -> ChoiceOfK | None:
         f"Average loss in {FOLDS}-fold cross-validation within the training rows, ± one standard error; smaller is"
         " better. The choice looks at this alone."
     )
+    if source.task.is_survival:
+        caption = caption.replace(
+            "Average loss", "Average loss (negative partial log-likelihood for each held-out row)"
+        )
     spread = [None if error is None else round_number(error, 2) for error in errors]
     return ChoiceOfK("average loss", caption, round_numbers((-mean for mean in means), 5), spread)
 

@@ -1,5 +1,6 @@
 // The slider, and what happens when it moves, when the theme changes, and when the page is printed.
-const isNumber = !data.classes.length;
+const isSurvival = data.task === 'cox';
+const isNumber = !data.classes.length && !isSurvival;
 
 function choose(place) {
   view.place = Math.max(0, Math.min(data.states.length - 1, place));
@@ -44,7 +45,7 @@ function showNotes() {
     : `On the ${count} held-out rows, which this model has not seen.`;
   const rows = data.heldOut ? held : `On the ${count} rows the model was fitted to: on new rows it will be worse.`;
   const state = current();
-  const missing = !isNumber && chosen().curves && !state.curves ? ' There are too many classes for the curves of every model: those of the chosen one are shown.' : '';
+  const missing = data.classes.length && chosen().curves && !state.curves ? ' There are too many classes for the curves of every model: those of the chosen one are shown.' : '';
   const { rows: shown, total } = data.predictions;
   const part = shown.length < total ? ` Charts of single rows and the download have ${shown.length.toLocaleString('en')} of them, drawn at random.` : '';
   find('quality-note').textContent = rows + missing + part;
@@ -57,6 +58,11 @@ function makePredictionButton() {
     const { rows, truth } = data.predictions;
     const cell = (place) => data.classes[place].cell;
     const heads = data.classes.length === 2 ? [data.classes[1]] : data.classes;
+    if (isSurvival) {
+      const known = rows.map((row, i) => [row, truth[i], data.predictions.events[i], state.predictions[0][i]]);
+      download(`predictions_k${state.k}.csv`, [['row', 'time', 'event', 'log_relative_hazard'], ...known]);
+      return;
+    }
     const table = rows.map((row, i) => (isNumber
       ? [row, truth[i], state.predictions[0][i]]
       : [row, cell(truth[i]), cell(state.predicted[i]), ...state.predictions.map((column) => column[i])]));
@@ -77,13 +83,13 @@ function show() {
 makeControl();
 makeFeatureButtons();
 makePathCharts();
-(isNumber ? makeNumberCharts : makeClassCharts)();
+(isSurvival ? makeSurvivalCharts : isNumber ? makeNumberCharts : makeClassCharts)();
 makePredictionButton();
 show();
 
 function showCharts() {
   for (const each of pathFigures) each.show();
-  (isNumber ? showNumberCharts : showClassCharts)();
+  (isSurvival ? showSurvivalCharts : isNumber ? showNumberCharts : showClassCharts)();
   showValues();
 }
 

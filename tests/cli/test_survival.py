@@ -1,0 +1,197 @@
+"""``ksparse fit --time T --event E``: times, events, entry times and strata of a table, against the estimator."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ksparse import SparseCoxRegression, load, make_survival_target
+from ksparse._types import Array
+from ksparse.cli import main
+from ksparse.cli.report import render_report
+from ksparse.inference import concordance_interval, kaplan_meier
+from tests.problems import draw_survival
+
+from .helpers import NAMES, accepted, numbers, refused
+from .pages import fit, read_data
+
+N = 120
+X: Array = numbers(N)
+RISK: Array = 1000 * (X[:, 1] - X[:, 1].mean()) + 0.01 * (X[:, 4] - X[:, 4].mean())
+FULL = draw_survival(RISK, entry=True, strata=True)
+
+
+def write(folder: Path, **columns: Any) -> Path:
+    """A table of features, times, events, entry times and strata."""
+    frame = pd.DataFrame(X, columns=NAMES).assign(
+        days=FULL["time"], died=FULL["event"].astype(int), joined=FULL["entry"], site=FULL["stratum"]
+    )
+    path = folder / "trial.csv"
+    frame.assign(**columns).to_csv(path, index=False)
+    return path
+
+
+def options(path: Path, *more: str) -> list[str]:
+    return ["fit", str(path), "--time", "days", "--event", "died", "--drop", "joined,site", *more]
+
+
+def test_what_is_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = accepted(capsys, *options(write(tmp_path), "--k", "2", "--alpha", "0.01", "--out", str(tmp_path / "o")))
+    assert f"Events: {FULL['event'].sum()} of 120 rows, 'died'" in text
+    assert "Task: cox (set by --time and --event)" in text
+    assert "Cox regression of 'days' with 2 of 5" in text
+    assert "hazard ratio" in text
+    assert "(intercept)" not in text
+    assert "Better than chance: C-index" in text
+    # The saved model is that of all rows; the scores are those of the model of the training rows.
+    y = make_survival_target(FULL["time"], FULL["event"])
+    model = SparseCoxRegression(k=2, alpha=0.01, standardize=True).fit(X, y)
+    saved = load(tmp_path / "o")
+    np.testing.assert_allclose(saved[-1].coef_, model.coef_, rtol=1e-6)
+    with open(tmp_path / "o" / "features.csv") as file:
+        features = list(csv.DictReader(file))
+    assert {row["feature"] for row in features} == {"dose", "weight"}
+    with open(tmp_path / "o" / "predictions.csv") as file:
+        held_out = list(csv.DictReader(file))
+    rows = np.array([int(row["row"]) for row in held_out]) - 1
+    np.testing.assert_allclose([float(row["days"]) for row in held_out], FULL["time"][rows])
+    np.testing.assert_array_equal([int(row["died"]) for row in held_out], FULL["event"][rows])
+    train = np.setdiff1d(np.arange(N), rows)
+    judged = SparseCoxRegression(k=2, alpha=0.01, standardize=True).fit(X[train], y[train])
+    np.testing.assert_allclose([float(row["prediction"]) for row in held_out], judged.predict(X[rows]), rtol=1e-5)
+    interval = concordance_interval(y[rows], judged.predict(X[rows]))
+    assert f"{interval.value:.3f}   {interval.low:.3f} to {interval.high:.3f}" in text
+
+
+def test_entry_times_and_strata(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = write(tmp_path), tmp_path / "o"
+    more = ["--entry", "joined", "--strata", "site", "--k", "2", "--alpha", "0.01", "--out", str(out)]
+    accepted(capsys, "fit", path, "--time", "days", "--event", "died", *more)
+    model = SparseCoxRegression(k=2, alpha=0.01, standardize=True).fit(X, FULL)
+    np.testing.assert_allclose(load(out)[-1].coef_, model.coef_, rtol=1e-6)
+    assert load(out)[-1].strata_.tolist() == ["a", "b", "c"]
+    assert accepted(capsys, "predict", out, path).splitlines()[0] == "prediction"
+
+
+def test_predictions_of_new_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = write(tmp_path), tmp_path / "o"
+    accepted(capsys, *options(path, "--k", "2", "--alpha", "0.01", "--out", str(out)))
+    heads, *rows = csv.reader(accepted(capsys, "predict", out, path).splitlines())
+    times = [float(head.removeprefix("survival_at_")) for head in heads[1:]]
+    model = load(out)
+    expected = model[-1].predict_survival_function(model[:-1].transform(pd.read_csv(path)), times)
+    np.testing.assert_allclose(np.array(rows, dtype=float)[:, 1:], expected, atol=1e-6)
+    assert len(times) == 3
+
+
+@pytest.mark.parametrize(
+    ("died", "event"),
+    [
+        (FULL["event"], "died"),
+        (np.where(FULL["event"], "yes", "no"), "died"),
+        (np.where(FULL["event"], "dead", "alive"), "died=dead"),
+        (np.where(FULL["event"], 2, np.arange(N) % 2), "died=2"),
+    ],
+)
+def test_events(tmp_path: Path, capsys: pytest.CaptureFixture[str], died: Any, event: str) -> None:
+    path = write(tmp_path, died=died)
+    text = accepted(capsys, *options(path, "--k", "1", "--alpha", "0.01", "--resamples", "0")[:5], event, "--k", "1")
+    assert f"Events: {FULL['event'].sum()} of 120 rows" in text
+
+
+def test_rows_without_a_time_or_an_event_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(
+        tmp_path,
+        days=np.where(np.arange(N) == 3, np.nan, FULL["time"]),
+        died=np.where(np.arange(N) < 2, np.nan, FULL["event"]),
+    )
+    text = accepted(capsys, *options(path, "--k", "1", "--alpha", "0.01", "--resamples", "0"))
+    assert "3 of 120 rows lack a time, an event, an entry or a stratum and are left out" in text
+    assert "Data: " in text
+    assert "117 rows" in text
+
+
+@pytest.mark.parametrize(
+    ("columns", "more", "message"),
+    [
+        ({"days": -FULL["time"]}, [], "times must be positive"),
+        ({"days": "soon"}, [], "--time names 'days', which has no numbers"),
+        ({"died": 0}, [], "'died' has no event in 120 rows"),
+        ({"died": np.arange(N) % 3}, [], "which has 0, 1, 2, and not only 0 and 1; say which value is the event"),
+        ({"died": np.where(FULL["event"], "dead", "alive")}, [], "--event 'died=dead'"),
+        ({"joined": 1e9}, ["--entry", "joined"], "each sample must enter before it is last seen"),
+        ({}, ["--entry", "days"], "--time and --event and --entry must name different columns"),
+        ({}, ["--drop", "died"], "'died' is both --event and --drop"),
+        ({}, ["--task", "poisson"], "--time and --event are for Cox regression, not for --task poisson"),
+        ({}, ["--strata", "cite"], "has no column 'cite', which --strata names; did you mean 'site'?"),
+        ({"died": np.arange(N) < 3}, [], "training rows with an event are too few for 5-fold cross-validation"),
+    ],
+)
+def test_what_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], columns: dict[str, Any], more: list[str], message: str
+) -> None:
+    path = write(tmp_path, **columns)
+    assert message in refused(capsys, "fit", path, "--time", "days", "--event", "died", *more)
+
+
+def test_a_value_that_no_row_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = refused(capsys, "fit", write(tmp_path), "--time", "days", "--event", "died=9")
+    assert "no row of 'died' has the value '9'; it has '0' and '1'" in said or "it has '0', '1'" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--time", "days"], "--time and --event belong together"),
+        (["--entry", "days"], "--entry and --strata are for survival analysis"),
+        (["--time", "days", "--event", "died", "--target", "age"], "take the place of --target"),
+    ],
+)
+def test_options_that_do_not_fit_together(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["fit", "a.csv", *arguments])
+    assert message in capsys.readouterr().err
+
+
+def test_a_target_that_is_a_time_or_an_event_has_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path).rename(tmp_path / "my trial.csv")
+    frame = pd.read_csv(path).rename(columns={"died": "death"})
+    frame.to_csv(path, index=False)
+    for target in ("days", "death"):
+        text = accepted(capsys, "fit", path, "--target", target, "--k", "1", "--resamples", "0")
+        assert f"ksparse fit '{path}' --time days --event death" in text
+    assert "--task cox needs --time COL and --event COL" in refused(
+        capsys, "fit", path, "--target", "days", "--task", "cox"
+    )
+
+
+def test_the_page_has_curves_of_risk_groups(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    fitted = fit(data=str(path), time="days", event="died", drop=["joined,site"], ks=(0, 1, 2), alpha=0.01)
+    data = read_data(render_report(fitted))
+    assert data["summary"]["title"] == "Survival by days with 2 of 5 features"
+    assert "pairs of rows whose order is known" in data["summary"]["result"]
+    state = data["states"][data["chosen"]]
+    test, train = fitted.test, fitted.train
+    risk = fitted.training.estimator.predict(fitted.training.encode(fitted.data.X, test))
+    edge = np.quantile(fitted.training.estimator.predict(fitted.training.encode(fitted.data.X, train)), 0.5)
+    groups = [fitted.y[test][risk <= edge], fitted.y[test][risk > edge]]
+    assert [group["name"] for group in state["survival"]] == ["low risk", "high risk"]
+    for shown, rows in zip(state["survival"], groups, strict=True):
+        curve = kaplan_meier(rows)
+        assert (shown["rows"], shown["events"]) == (len(rows), int(rows["event"].sum()))
+        np.testing.assert_allclose(shown["times"][1:-1], curve.times)
+        np.testing.assert_allclose(shown["survival"][1:-1], curve.survival, atol=1e-4)
+    assert state["scores"]["C-index"] == pytest.approx(fitted.scores.test["C-index"].value, abs=1e-6)  # type: ignore[union-attr]
+    assert state["cards"][1]["value"] == f"{state['scores']['C-index']:.3f}"
+    assert data["predictions"]["events"] == fitted.y[test]["event"].astype(int).tolist()
+    assert state["table"]["constants"] == []
