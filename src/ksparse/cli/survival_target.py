@@ -18,7 +18,7 @@ __all__ = ["SurvivalColumns", "read_survival_target"]
 
 
 #: Words that say whether an event came.
-WORDS = {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0}
+TRUTH_WORDS = {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0}
 #: Usual values of events, for advice.
 EVENT_VALUES = frozenset(["dead", "died", "death", "deceased", "event", "relapse", "recurrence", "failed", "failure"])
 
@@ -102,8 +102,8 @@ def _read_events(cells: pd.Series, name: str, value: str | None) -> Array:
     kind = infer_kind(cells)
     if kind.kind in (KindOfColumn.CATEGORY, KindOfColumn.DATE):
         there = sorted({text for text in texts.tolist() if text is not None})
-        if {text.lower() for text in there} <= WORDS.keys():
-            return np.array([np.nan if text is None else WORDS[text.lower()] for text in texts.tolist()])
+        if {text.lower() for text in there} <= TRUTH_WORDS.keys():
+            return np.array([np.nan if text is None else TRUTH_WORDS[text.lower()] for text in texts.tolist()])
         likely = next((text for text in there if text.lower() in EVENT_VALUES), there[0])
         raise InputError(
             f"--event names {quote(name)}, which has {quote_list(there, 5)}; say which value is the event, as"

@@ -37,6 +37,14 @@ class KaplanMeier:
         How many samples are at risk at each time, and how many have their event then.
     censored : ndarray
         The times at which samples were censored.
+
+    Examples
+    --------
+    >>> from ksparse import make_survival_target
+    >>> from ksparse.inference import kaplan_meier
+    >>> found = kaplan_meier(make_survival_target([1.0, 2.0, 3.0, 4.0], [True, False, True, False]))
+    >>> found.find_survival([0.5, 1.0, 9.0])
+    array([1.   , 0.75 , 0.375])
     """
 
     times: Array

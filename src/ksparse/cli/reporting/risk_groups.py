@@ -14,7 +14,7 @@ from .source import Source
 #: Number of risk groups; with fewer rows for each than the next number, there are two.
 MOST_GROUPS, ROWS_OF_A_GROUP = 3, 15
 #: Steps of a curve; more cannot be seen.
-MOST_STEPS = 200
+MOST_CURVE_STEPS = 200
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ def trace_survival(source: Source, k: int) -> list[SurvivalCurve]:
 def _trace(name: str, y: AnyArray) -> SurvivalCurve:
     curve = kaplan_meier(y)
     kept = np.arange(curve.times.size)
-    if kept.size > MOST_STEPS:
-        kept = np.unique(np.linspace(0, kept.size - 1, MOST_STEPS).round().astype(int))
+    if kept.size > MOST_CURVE_STEPS:
+        kept = np.unique(np.linspace(0, kept.size - 1, MOST_CURVE_STEPS).round().astype(int))
     censored = np.unique(curve.censored)
-    if censored.size > MOST_STEPS:
-        censored = np.sort(np.random.default_rng(0).permutation(censored)[:MOST_STEPS])
+    if censored.size > MOST_CURVE_STEPS:
+        censored = np.sort(np.random.default_rng(0).permutation(censored)[:MOST_CURVE_STEPS])
     below = np.flatnonzero(curve.survival <= 0.5)
     last = curve.survival[-1:] if curve.survival.size else np.ones(1)
     ends = (curve.low[-1:], curve.high[-1:]) if curve.survival.size else (np.ones(1), np.ones(1))
