@@ -112,4 +112,5 @@ class SparseOrdinalRegression(WeightedClassifier):
 
     def predict(self, X: Any, offset: Any = None) -> AnyArray:
         """The most probable class of each sample."""
-        return self.classes_[self.predict_log_proba(X, offset).argmax(axis=1)]
+        codes = self.predict_log_proba(X, offset).argmax(axis=1)
+        return self.classes_[codes]
