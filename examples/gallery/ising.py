@@ -2,11 +2,12 @@
 
     python examples/gallery/ising.py [--data-sets 10] [--figure FILE]
 
-The likelihood of an Ising model P(x) ∝ exp(Σ_{i<j} Jᵢⱼxᵢxⱼ), x ∈ {−1, +1}ᵖ, sums over 2ᵖ states. The pseudo-likelihood
-(Besag 1975) multiplies P(xᵢ | others) = 1/(1 + exp(−2xᵢΣⱼJᵢⱼxⱼ)) instead: one logistic regression with a row for each
-spin of each sample, and one feature for each pair, so that an edge is one coefficient. The usual method (Ravikumar,
-Wainwright and Lafferty 2010) fits a logistic lasso for each spin, and joins two spins if both choose each other. Both are
-told the number of edges; couplings of both signs are on a grid, and samples come from Gibbs' sampler.
+The likelihood of an Ising model P(x) ∝ exp(Σ_{i<j} Jᵢⱼxᵢxⱼ), x ∈ {−1, +1}ᵖ, sums over 2ᵖ states. The
+pseudo-likelihood (Besag 1975) multiplies P(xᵢ | others) = 1/(1 + exp(−2xᵢΣⱼJᵢⱼxⱼ)) instead: one logistic regression
+with a row for each spin of each sample, and one feature for each pair, so that an edge is one coefficient. The usual
+method (Ravikumar, Wainwright and Lafferty 2010) fits a logistic lasso for each spin, and joins two spins if both
+choose each other. Both are told the number of edges; couplings of both signs are on a grid, and samples come from
+Gibbs' sampler.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def fit_pseudo_likelihood(x: Any, k: int) -> Any:
     pairs = np.arange(len(PAIRS))
     blocks = []
     for i in range(SPINS):
-        has = (i == PAIRS).any(axis=1)
+        has = np.any(i == PAIRS, axis=1)
         others = PAIRS[has].sum(axis=1) - i
         picks = sparse.csc_array((np.full(SPINS - 1, 2.0), (others, pairs[has])), shape=(SPINS, len(PAIRS)))
         blocks.append(sparse.csc_array(x) @ picks)
@@ -86,7 +87,7 @@ def compute(seed: int) -> tuple[pd.DataFrame, Found]:
     rng = np.random.default_rng(seed)
     truth = make_couplings(rng)
     x = sample_spins(truth, rng)
-    k = np.count_nonzero(truth)
+    k = int(np.count_nonzero(truth))
     couplings = {"ksparse": fit_pseudo_likelihood(x, k), "lasso of each spin": fit_neighbourhoods(x, k)}
     rows = {}
     for name, fit in {**couplings, "truth": truth}.items():
@@ -113,11 +114,11 @@ def draw_graph(ax: Axes, couplings: Any, truth: Any, title: str, colour: str) ->
 
 def draw(found: Found) -> Figure:
     figure, axes = open_figure(3, size=(10.0, 3.6))
-    draw_graph(axes[0], found.truth, found.truth, "true couplings", "#7a8ba3")
+    draw_graph(axes[0], found.truth, found.truth, f"true couplings:\n{np.count_nonzero(found.truth)} edges", "#7a8ba3")
     for ax, (name, fit) in zip(axes[1:], found.couplings.items(), strict=True):
         wrong = int(((fit != 0) & (found.truth == 0)).sum())
         missed = int(((fit == 0) & (found.truth != 0)).sum())
-        draw_graph(ax, fit, found.truth, f"{name}: {wrong} wrong (red), {missed} missed (dotted)", OURS)
+        draw_graph(ax, fit, found.truth, f"{name}:\n{wrong} wrong (red), {missed} missed (dotted)", OURS)
     return figure
 
 

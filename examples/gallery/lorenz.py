@@ -2,16 +2,17 @@
 
     python examples/gallery/lorenz.py [--data-sets 5] [--figure FILE]
 
-SINDy (Brunton, Proctor and Kutz 2016) regresses derivatives on a library of functions, here the 56 monomials up to degree
-5 of x, y and z, of which the three equations contain 2, 3 and 2:
+SINDy (Brunton, Proctor and Kutz 2016) regresses derivatives on a library of functions, here the 56 monomials up to
+degree 5 of x, y and z, of which the three equations contain 2, 3 and 2:
 
     ẋ = 10(y − x),  ẏ = x(28 − z) − y,  ż = xy − 8/3·z.
 
 Derivatives of noisy data are noisier still. So both sides are integrated against bumps φ, and ∫φẋ = −∫φ̇x needs no
-derivative (the weak form of Messenger and Bortz 2021). High powers are nearly linear combinations of each other. The usual
-method, sequentially thresholded least squares (STLSQ), sets small coefficients to zero and fits again; here it has the
-threshold that is best for the true equations, which nobody knows. ksparse adds terms until the next one lowers the
-error by less than 30 %. The equations that were found are then solved from a new start.
+derivative (the weak form of Messenger and Bortz 2021). High powers are nearly linear combinations of each other. The
+usual method, sequentially thresholded least squares (STLSQ), sets small coefficients to zero and fits again; here it
+has the threshold that is best for the true equations, which nobody knows. ksparse takes the largest number of terms
+that has an error at least 30 % below that of one term less. The equations that were found are then solved from a new
+start.
 """
 
 from __future__ import annotations
@@ -50,7 +51,11 @@ class Found(NamedTuple):
 def make_truth() -> Any:
     """The coefficients of the Lorenz system in the library, of shape (terms, 3)."""
     truth = np.zeros((len(TERMS), 3))
-    equations: tuple[dict[str, float], ...] = ({"x": -10, "y": 10}, {"x": 28, "x z": -1, "y": -1}, {"x y": 1, "z": -8 / 3})
+    equations: tuple[dict[str, float], ...] = (
+        {"x": -10, "y": 10},
+        {"x": 28, "x z": -1, "y": -1},
+        {"x y": 1, "z": -8 / 3},
+    )
     for column, equation in enumerate(equations):
         for term, value in equation.items():
             truth[TERMS.tolist().index(term), column] = value
@@ -88,15 +93,15 @@ def make_weak_form(data: Any) -> tuple[Any, Any]:
 
 
 def fit_k_terms(library: Any, derivative: Any) -> Any:
-    """The last number of terms of which the last one is worth it."""
+    """The largest number of terms that has a much lower error than one term less."""
     scales = np.sqrt(np.mean(library**2, axis=0))
     best, error = np.zeros(library.shape[1]), float(np.mean(derivative**2))
     for k in range(1, MOST_TERMS + 1):
         model = SparseLinearRegression(k=k, fit_intercept=False, effort=2).fit(library / scales, derivative)
         lower = float(np.mean((derivative - model.predict(library / scales)) ** 2))
-        if lower > (1 - WORTH) * error:
-            break
-        best, error = model.coef_ / scales, lower
+        if lower < (1 - WORTH) * error:
+            best = model.coef_ / scales
+        error = lower
     return best
 
 
@@ -121,7 +126,7 @@ def measure_distance(fit: Any, truth: Any) -> float:
 def compute(seed: int) -> tuple[pd.DataFrame, Found]:
     rng = np.random.default_rng(seed)
     truth, times, warm = make_truth(), STEP * np.arange(SAMPLES), np.array([0.0, 5.0])
-    start, begin = (solve(truth, rng.normal(0, 5, 3) + [0, 0, 25], warm)[-1] for _ in range(2))  # on the attractor
+    start, begin = (solve(truth, rng.normal([0, 0, 25], 5), warm)[-1] for _ in range(2))  # on the attractor
     data = solve(truth, start, times) + NOISE * rng.standard_normal((SAMPLES, 3))
     library, derivatives = make_weak_form(data)
     thresholded = [
@@ -152,7 +157,9 @@ def draw(found: Found) -> Figure:
     tidy(left, f"{len(found.data)} noisy measurements", "x", "z")
     for row, (name, colour) in enumerate((("ksparse", OURS), ("STLSQ", USUAL))):
         ax = figure.add_subplot(grid[row, 1])
-        ax.plot(found.times, found.solutions["truth"][:, 0], color=TRUTH, linewidth=3, alpha=0.7, label="true equations")
+        ax.plot(
+            found.times, found.solutions["truth"][:, 0], color=TRUTH, linewidth=3, alpha=0.7, label="true equations"
+        )
         ax.plot(found.times, found.solutions[name][:, 0], color=colour, linewidth=1.3, label=f"found by {name}")
         ax.set_ylim(-24, 30)
         tidy(ax, "", "time" if row else "", "x")

@@ -1,11 +1,11 @@
 """Eight related tasks with few samples: features that all tasks share, chosen as rows of one matrix.
 
-    python examples/gallery/multitask.py [--data-sets 10] [--figure FILE]
+    python examples/gallery/multitask.py [--data-sets 3] [--figure FILE]
 
-Each task has its own coefficients on the same six of 300 features. For one task alone, 40 noisy samples do not say which
-features these are; together they do: k counts rows of the matrix of coefficients. Beside it, the multitask lasso, which
-penalizes the sum of the norms of rows, and a sparse regression of each task alone. All choose their parameters by
-cross-validation.
+Each task has its own coefficients on the same six of 300 features. For one task alone, 40 noisy samples do not say
+which features these are; together they do: k counts rows of the matrix of coefficients. Beside it, the multitask
+lasso, which penalizes the sum of the norms of rows, and a sparse regression of each task alone. All choose their
+parameters by cross-validation.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def compute(seed: int) -> tuple[pd.DataFrame, Found]:
     shared = SparseLinearRegressionCV(ks=KS).fit(X, Y)
     alone = [SparseLinearRegressionCV(ks=KS).fit(X, Y[:, task]) for task in range(TASKS)]
     fits = {
-        "ksparse, k rows": (shared.coef_.T, shared.predict(X_test)),
+        "ksparse": (shared.coef_.T, shared.predict(X_test)),
         "multitask lasso": (lasso.coef_.T, lasso.predict(X_test)),
         "each task alone": (
             np.column_stack([model.coef_ for model in alone]),
@@ -67,16 +67,16 @@ def draw(found: Found) -> Figure:
         values = np.where(fit[order] == 0, np.nan, fit[order])
         image = ax.imshow(values, aspect="auto", cmap="RdBu", vmin=-limit, vmax=limit, interpolation="none")
         ax.axhline(K - 0.5, color="#9aa5b1", linewidth=0.8, linestyle=(0, (4, 3)))
-        tidy(ax, f"{name}: {int(fit.any(axis=1).sum())}", "task")
+        tidy(ax, f"{name}: {int(fit.any(axis=1).sum())} features", "task")
         ax.set_xticks(range(TASKS), [str(task + 1) for task in range(TASKS)])
-    axes[0].set_ylabel("features that any method selects; the true ones on top", fontsize=9)
+    axes[0].set_ylabel("features, the true ones on top", fontsize=9)
     axes[0].set_yticks([])
     figure.colorbar(image, ax=axes, shrink=0.8, label="coefficient")
     return figure
 
 
 def main(arguments: list[str] | None = None) -> pd.DataFrame:
-    return run_example("Features that several tasks share", compute, draw, arguments)
+    return run_example("Features that several tasks share", compute, draw, arguments, data_sets=3)
 
 
 if __name__ == "__main__":

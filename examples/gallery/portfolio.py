@@ -2,12 +2,12 @@
 
     python examples/gallery/portfolio.py [--data-sets 10] [--figure FILE]
 
-Weights w track an index with weights b if (w − b)ᵀΣ(w − b), the variance of the difference of their returns, is small;
-Σⱼwⱼ = 1 and w ≥ 0. A lasso cannot choose few stocks here: with these constraints ‖w‖₁ is always 1. ksparse takes k as it
-is, and w ≥ 0 as bounds; the budget is a term c(Σⱼwⱼ − 1)² of the quadratic, with c so large that the sum is 1 but for
-0.1 %, which rescaling removes. Returns are simulated from a market and ten sectors, so that the true tracking error of
-each portfolio is known; Σ is estimated from one year of days. The usual portfolio holds the largest stocks of
-the index.
+Weights w track an index with weights b if (w − b)ᵀΣ(w − b), the variance of the difference of their returns, is
+small; Σⱼwⱼ = 1 and w ≥ 0. A lasso cannot choose few stocks here: with these constraints ‖w‖₁ is always 1. ksparse
+takes k as it is, and w ≥ 0 as bounds; the budget is a term c(Σⱼwⱼ − 1)² of the quadratic, with c so large that the
+sum is 1 but for 0.1 %, which rescaling removes. Returns are simulated from a market and ten sectors, so that the true
+tracking error of each portfolio is known; Σ is estimated from one year of days. The usual portfolio holds the largest
+stocks of the index.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def simulate(seed: int) -> tuple[Any, Any, Any, Any]:
     rng = np.random.default_rng(seed)
     index = np.sort(rng.pareto(1.3, STOCKS) + 0.3)[::-1]
     sectors = rng.permutation(np.repeat(np.arange(10), 10))
-    loadings = np.column_stack([rng.uniform(0.6, 1.4, STOCKS), np.eye(10)[sectors] * rng.uniform(0.7, 1.3, (STOCKS, 1))])
+    loadings = np.column_stack(
+        [rng.uniform(0.6, 1.4, STOCKS), np.eye(10)[sectors] * rng.uniform(0.7, 1.3, (STOCKS, 1))]
+    )
     factors = np.append(0.010, rng.uniform(0.005, 0.010, 10))
     own = rng.uniform(0.005, 0.020, STOCKS)
     covariance = (loadings * factors**2) @ loadings.T + np.diag(own**2)
@@ -101,7 +103,12 @@ def draw(found: Found) -> Figure:
     left.set_xticks(KS, [str(k) for k in KS])
     left.minorticks_off()
     left.set_ylim(bottom=0)
-    tidy(left, "Tracking error of k stocks, true covariance", "k, the number of stocks", "standard deviation in a year, %")
+    tidy(
+        left,
+        "Tracking error of k stocks, true covariance",
+        "k, the number of stocks",
+        "standard deviation in a year, %",
+    )
     add_legend(left)
     places = np.arange(STOCKS)
     right.bar(places, 100 * found.index, color=TRUTH, width=0.9, label="index")

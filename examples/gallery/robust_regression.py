@@ -4,8 +4,8 @@
 
 Welsch's loss c²/2·(1 − exp(−r²/c²)) grows like r² near zero and is flat far from it, so that a gross error has no
 influence. It is not convex, and a new loss for ksparse: its value, slope and curvature, below. The search starts from
-the solution for Huber's loss, which is convex, and c is three times its robust scale of residuals. The outliers are on
-one side and in rows with large features, which mislead a lasso and bend Huber's loss, too.
+the solution for Huber's loss, which is convex, and c is three times its robust scale of residuals. The outliers are
+on one side and in rows with large features, which mislead a lasso and bend Huber's loss, too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Where does a trend change? Piecewise linear curves with few kinks, beside ℓ1 trend filtering.
 
-    python examples/gallery/trend_filtering.py [--figure FILE]
+    python examples/gallery/trend_filtering.py [--data-sets 10] [--figure FILE]
 
-A curve with k kinks is a line plus k ramps max(0, t − tⱼ): a linear model with one feature for each place where a kink
-may be. Neighbouring ramps are nearly equal, which is hard for methods that never take back a choice. ℓ1 trend
+A curve with k kinks is a line plus k ramps max(0, t − tⱼ): a linear model with one feature for each place where a
+kink may be. Neighbouring ramps are nearly equal, which is hard for methods that never take back a choice. ℓ1 trend
 filtering (Kim, Koh, Boyd and Gorinevsky 2009) penalizes the sum of all changes of slope; here it even has the penalty
 that is best for the true curve, which nobody knows in practice. ksparse chooses the number of kinks by the extended
 Bayesian information criterion.
@@ -88,7 +88,8 @@ def draw(found: Found) -> Figure:
         for kink in KINKS:
             ax.axvline(kink, color=TRUTH, linewidth=0.7, linestyle=(0, (2, 3)), zorder=0)
         tidy(ax, f"{name}: {len(kinks)} kinks, {len(KINKS)} are true", "time")
-        add_legend(ax, loc="upper left")
+        ax.set_ylim(top=4.6)
+        add_legend(ax, loc="upper left", ncols=3)
     return figure
 
 
