@@ -82,6 +82,6 @@ def run_example(
     print(table.to_string(float_format=lambda value: f"{value:.3g}"))
     if options.figure is not None:
         figure = draw(found)
-        figure.savefig(options.figure, dpi=110)
+        figure.savefig(options.figure, dpi=110, bbox_inches="tight", pad_inches=0.08)
         plt.close(figure)
     return table

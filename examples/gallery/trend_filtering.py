@@ -87,7 +87,7 @@ def draw(found: Found) -> Figure:
         ax.plot(kinks, fit[kinks], "o", color=colour, markersize=4.5)
         for kink in KINKS:
             ax.axvline(kink, color=TRUTH, linewidth=0.7, linestyle=(0, (2, 3)), zorder=0)
-        tidy(ax, f"{name}: {len(kinks)} kinks, {len(KINKS)} are true", "time")
+        tidy(ax, f"{name}: {len(kinks)} kinks; the true curve has {len(KINKS)}", "time")
         ax.set_ylim(top=4.6)
         add_legend(ax, loc="upper left", ncols=3)
     return figure
