@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .objectives import Objective
-from .objectives.protocols import HasGroups, working_form
+from .objectives.protocols import find_labels, working_form
 from .solvers import Callback, Problem, Result, Solver, SwapGraHTP, check_no_effort, specialize
 from .sparsity import Sparsity, make_set
 from .threads import one_thread
@@ -177,8 +177,7 @@ def solve_exact(
 
 def _make_set(objective: Objective, k: Any) -> Sparsity:
     """The sparsity set that an integer k means."""
-    labels = objective.labels if isinstance(objective, HasGroups) else None
-    return make_set(objective.unit_kind, k, labels)
+    return make_set(objective.unit_kind, k, find_labels(objective))
 
 
 def _describe_type(thing: Any) -> str:

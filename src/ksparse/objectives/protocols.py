@@ -27,6 +27,7 @@ __all__ = [
     "NoLipschitzConstantError",
     "QuadraticModel",
     "WorkingForm",
+    "find_labels",
     "is_unbounded_below",
     "largest_eigenvalue",
     "lipschitz_constant",
@@ -173,6 +174,11 @@ def lipschitz_constant(objective: Objective, metric: Array | None = None) -> flo
         f"the gradient of {describe_objective(objective)} has no known Lipschitz constant; "
         "give a constant step, or use Backtracking() or BarzilaiBorwein()"
     )
+
+
+def find_labels(objective: Objective) -> IntArray | None:
+    """The group of each coordinate that is not free, if the objective knows; None if k counts `unit_kind`."""
+    return objective.labels if isinstance(objective, HasGroups) else None
 
 
 def is_unbounded_below(objective: Objective, point: Point) -> bool:

@@ -13,9 +13,10 @@ from ..objectives import LogDet, Objective, Quadratic
 from ..objectives.base import NotFiniteError, compute_hessian, describe_objective
 from ..objectives.columns import LinearModel
 from ..objectives.protocols import HasLipschitzConstant, NoLipschitzConstantError, lipschitz_constant, working_form
-from ..sparsity import Units, make_set
+from ..sparsity import Units
 from ..validation import check_number_of_units
 from .eigenvalues import Bracket, RestrictedEigenvalues, bracket_restricted_eigenvalues
+from .gradients import bind_units
 
 __all__ = ["bracket_curvature", "sample_curvature"]
 
@@ -88,7 +89,7 @@ def sample_curvature(
     >>> sample_curvature(f, 2, [[1.0, 0, 0, 0, 0]])
     (0.0, 12.0)
     """
-    units = make_set(objective.unit_kind, s).bind(objective.shape, objective.free)
+    units = bind_units(objective, s)
     rng = np.random.default_rng(random_state)
     smallest, largest = np.inf, -np.inf
     for point in points:

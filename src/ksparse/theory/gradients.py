@@ -11,10 +11,11 @@ from scipy import sparse
 
 from .._types import Array
 from ..objectives import Objective
-from ..sparsity import make_set
+from ..objectives.protocols import find_labels
+from ..sparsity import Units, make_set
 from ..validation import check_nonnegative_number, check_number_of_units, check_positive_number
 
-__all__ = ["GradientBound", "logistic_gradient_bound", "norm_of_largest"]
+__all__ = ["GradientBound", "bind_units", "logistic_gradient_bound", "norm_of_largest"]
 
 
 @dataclass(frozen=True)
@@ -96,5 +97,10 @@ def norm_of_largest(objective: Objective, gradient: Array, s: int) -> float:
     >>> norm_of_largest(Quadratic(np.eye(4), np.zeros(4)), np.array([3.0, 1.0, -4.0, 2.0]), s=2)
     5.0
     """
-    units = make_set(objective.unit_kind, s).bind(objective.shape, objective.free)
+    units = bind_units(objective, s)
     return float(np.linalg.norm(gradient[units.select(gradient)]))
+
+
+def bind_units(objective: Objective, s: int) -> Units:
+    """Supports of s units of an objective, and the free coordinates."""
+    return make_set(objective.unit_kind, s, find_labels(objective)).bind(objective.shape, objective.free)

@@ -11,12 +11,11 @@ from .._types import Array
 from ..objectives import LogDet, Logistic, Objective, Quadratic
 from ..objectives.columns import LinearModel
 from ..objectives.protocols import WorkingForm, working_form
-from ..sparsity import make_set
 from ..validation import check_number_of_units, check_positive_number
 from .conditions import ConditionC, logdet_condition, logistic_condition
 from .curvature import bracket_curvature
 from .eigenvalues import RestrictedEigenvalues
-from .gradients import GradientBound, logistic_gradient_bound, norm_of_largest
+from .gradients import GradientBound, bind_units, logistic_gradient_bound, norm_of_largest
 from .theory_report import KnownTarget, TheoryReport
 from .verdicts import Verdict, find_condition, judge_theorem_1, judge_theorem_2
 
@@ -122,7 +121,7 @@ def report(
 
 def _check_k_true(objective: Objective, k: int, truth: Array | None, k_true: int | None) -> int:
     if truth is not None:
-        units = make_set(objective.unit_kind, k).bind(objective.shape, objective.free)
+        units = bind_units(objective, k)
         counted = int(units.find_units((truth != 0) & units.constrained).sum())
         k_true = max(counted, 1) if k_true is None else k_true
         if counted > k_true:
