@@ -58,7 +58,7 @@ def test_no_hessian_is_beyond_what_is_proven(kind: str, max_supports: int) -> No
     assert found.largest.high >= largest - scale
     assert found.smallest.low <= found.smallest.high
     assert found.largest.low <= found.largest.high
-    if kind not in ("function", "function with hessian"):
+    if kind not in ("function", "function with hessian", "jax", "torch"):
         assert found.smallest.low >= 0
     if any(kind.startswith(name) for name in UNBOUNDED):
         assert found.largest.high == np.inf

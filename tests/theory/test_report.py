@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -20,6 +22,7 @@ from ksparse.objectives import (
     Objective,
     Poisson,
     Quadratic,
+    from_jax,
 )
 from ksparse.objectives.protocols import working_form
 from ksparse.solvers import FGraHTP, GraHTP, RelativeChange, Status
@@ -267,9 +270,9 @@ def test_functions_are_sampled() -> None:
 @pytest.mark.parametrize("kind", LINEAR)
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_every_linear_model_has_a_report(kind: str, fit_intercept: bool) -> None:
-    found = report(linear(kind, fit_intercept=fit_intercept), K)
-    text = str(found)
-    assert ("The intercept is in every support" in text) == fit_intercept
+    objective = linear(kind, fit_intercept=fit_intercept)
+    found = report(objective, K)
+    assert ("The intercept is in every support" in str(found)) == objective.fit_intercept
     check_texts(found)
 
 
@@ -316,6 +319,28 @@ def test_the_number_of_true_units() -> None:
         report(objective, 0)
     with pytest.raises(ValueError, match="truth has shape"):
         report(objective, 2, truth=coef[:3])
+
+
+def test_functions_that_count_groups() -> None:
+    """Rows of a layer: the report counts what `minimize` counts."""
+    X = design()
+    f = from_jax(
+        lambda q: jnp.mean((X @ q["w"] @ jnp.ones(2) + q["b"]) ** 2) + jnp.sum(q["w"] ** 2),
+        {"w": np.zeros((9, 2)), "b": 0.0},
+        sparse={"w": 0},
+    )
+    truth = np.zeros(19)
+    truth[4:8] = 1.0
+    found = report(f, 2, truth=truth)
+    assert found.k_true == 2
+    with pytest.raises(ValueError, match="truth has 3 nonzero units"):
+        report(f, 2, truth=np.where(np.arange(19) < 6, 1.0, 0.0), k_true=2)
+    features = np.column_stack([np.repeat(X, 2, axis=1), np.ones(40)])
+    H = 2 * features.T @ features / 40 + np.diag([2.0] * 18 + [0.0])
+    blocks = [[*(2 * np.repeat(rows, 2) + np.tile([0, 1], 4)), 18] for rows in combinations(range(9), 4)]
+    eigenvalues = np.array([np.linalg.eigvalsh(H[np.ix_(block, block)]) for block in blocks])
+    assert eigenvalues[:, 0].min() - 1e-9 <= found.curvature_2k.smallest.high <= np.quantile(eigenvalues[:, 0], 0.2)
+    assert np.quantile(eigenvalues[:, -1], 0.8) <= found.curvature_2k.largest.low <= eigenvalues[:, -1].max() + 1e-9
 
 
 def test_several_classes_count_rows() -> None:

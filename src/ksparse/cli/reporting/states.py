@@ -16,8 +16,8 @@ from .curves import LEVEL, Curves, trace_curves
 from .feature_table import FeatureTable, tabulate_features
 from .inferred import FeatureWorth, find_score_interval, find_spreads, list_worth
 from .numbers import NO_NUMBER, round_numbers, write_number, write_percent, write_with_error
-from .source import Source, ignore_overflow, is_usable
 from .risk_groups import SurvivalCurve, trace_survival
+from .source import Source, ignore_overflow, is_usable
 
 #: Classes with curves of their own, and in the table of confusions.
 MOST_CURVED_CLASSES, MOST_CONFUSED_CLASSES = 10, 30
