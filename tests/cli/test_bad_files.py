@@ -85,6 +85,36 @@ FILES: dict[str, tuple[str, bytes, list[str], list[str]]] = {
         [],
         ["2 names that several columns have ('x', 'y')", "also, line 3 of", "has 2 cells"],
     ),
+    "all problems of names, rows, target and features": (
+        "a.csv",
+        b"x,x,z,outcome\n1,inf,0.5,4\n1,2\n2,-1e200,0.3,inf\n1,2,3,4,5\n3,1,2.5,5\n4,2,-inf,-inf\n5,9,1,inf\n",
+        [],
+        [
+            "two columns called 'x'",
+            "also, 2 of 7 rows",
+            "1 has 2 (first on line 3), 1 has 5 (first on line 5)",
+            "also, the target 'outcome' is infinite or beyond 1e+100 in 3 of 5 rows",
+            "also, values are infinite or beyond 1e+100: 'x (2)' in 2 rows, 'z' in 1 row",
+        ],
+    ),
+    "infinite target and features": (
+        "a.csv",
+        b"x,outcome\ninf,1\n2,inf\n3,3\n4,inf\n",
+        [],
+        ["the target 'outcome' is infinite or beyond 1e+100 in 2 of 4 rows", "also, values", "'x' in 1 row"],
+    ),
+    "dates as target and infinite features": (
+        "a.csv",
+        b"x,outcome\n1,2024-01-02\ninf,2024-01-03\n3,2024-02-03\n",
+        [],
+        ["the target 'outcome' has dates", "also, values are infinite", "'x' in 1 row"],
+    ),
+    "no target and short rows": (
+        "a.csv",
+        b"x,outcom\n1,2\n1\n2,2\n",
+        [],
+        ["line 3", "has 1 cell,", "also, ", "has no column 'outcome'", "did you mean 'outcom'"],
+    ),
     "quotes": ("a.csv", b'x,outcome\n1,"2\n2,3\n', [], ["quotes"]),
     "no header": ("a.csv", b"1,2,3\n4,5,6\n", [], ["all numbers", "names"]),
     "twice": ("a.csv", b"x,x,outcome\n1,2,3\n", [], ["two columns called 'x'"]),
@@ -174,6 +204,10 @@ SVMLIGHT = {
     "empty": (b"", ["empty"]),
     "no features": (b"1\n0\n", ["no features"]),
     "huge": (b"1 99999999999:1\n", ["svmlight"]),
+    "infinite": (
+        b"1 1:2\n2 1:inf 2:1e300\ninf 1:2\n3 2:-inf\n",
+        ["not numbers up to 1e+100 in 2 rows, first feature 1 on row 2", "also, the target", "in 1 of 4 rows"],
+    ),
     "negative": (b"1 -1:1\n", ["svmlight"]),
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from importlib import import_module
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm, rankdata
+from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import scale
 
@@ -114,6 +117,29 @@ def test_a_model_of_ranks_is_one_of_scores() -> None:
     assert_allclose(by_rank.mahalanobis(other), by_hand.mahalanobis(others))
     again = loads(dumps(by_rank))
     assert again.score(other) == by_rank.score(other)
+
+
+def test_the_constructor_takes_transform_too() -> None:
+    """The attribute has another name: scikit-learn would take what has an attribute `transform` for a transformer."""
+    X = chain()
+    for kind, options in (
+        (SparsePrecision, {"k": 5}),
+        (SparsePrecisionCV, {"ks": [3, 5], "cv": 3}),
+        (SparsePrecisionIC, {"ks": [3, 5]}),
+    ):
+        model = kind(transform="rank", **options)
+        assert model.transformation == "rank"
+        assert not hasattr(model, "transform")
+        assert "transform" not in model.get_params()
+        copies = [clone(model), pickle.loads(pickle.dumps(model)), copy.deepcopy(model), model]
+        assert [made.transformation for made in copies] == ["rank"] * 4
+        assert_array_equal(model.fit(X).precision_, kind(transformation="rank", **options).fit(X).precision_)
+        with pytest.raises(TypeError, match="transform is another name of transformation; pass one of them"):
+            kind(transform="rank", transformation="rank")
+        with pytest.raises(TypeError, match="no parameter 'transforms'; did you mean transform"):
+            kind(transforms="rank")
+        with pytest.raises(ValueError, match="transformation must be None or \"rank\", got 'ranks'"):
+            kind(transform="ranks", **options).fit(X)
 
 
 def test_outliers_do_no_harm() -> None:

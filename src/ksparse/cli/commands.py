@@ -10,10 +10,11 @@ from datetime import date
 from pathlib import Path
 
 from ..persistence import dumps
-from ..writing import Hold, check_output_file, check_output_folder, replace_files, write_text
+from ..writing import Hold, check_output_file, replace_files, write_text
 from .data import load_data
 from .errors import InputError, escape_control, explain_write_errors, quote_path
 from .fitting import FittedModel, fit_model
+from .outputs import find_output_files
 from .predicting import predict_rows
 from .printing import print_model, show_progress
 from .reading import ReadingOptions
@@ -27,7 +28,7 @@ def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:
     if settings.out is None:
         require_output("give --out DIR to write a report and the model")
     else:
-        _find_files(settings.out)  # before the work
+        find_output_files(settings.out, FILES)  # before the work
     with show_progress(f"Reading {settings.data}"):
         data = load_data(settings)
     with show_progress("Fitting"):
@@ -62,14 +63,8 @@ def _write(fitted: FittedModel, folder: Path, hold: Hold) -> list[str]:
             page,
         )
         with explain_write_errors(f"to {quote_path(folder)}"):
-            replace_files(dict(zip(_find_files(folder), contents, strict=True)), hold=hold)
+            replace_files(dict(zip(find_output_files(folder, FILES).values(), contents, strict=True)), hold=hold)
     return [f"Wrote {escape_control(folder / name)}" for name in reversed(FILES)]
-
-
-def _find_files(folder: Path) -> list[str]:
-    """Where the model and the report go; raises for a folder that they cannot be written to."""
-    with explain_write_errors(f"to --out {quote_path(folder)}"):
-        return check_output_folder(folder, FILES)
 
 
 def run_predict(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import pandas as pd
 
 from .._types import IntArray, Matrix
 from ..limits import FEATURE_COST, ROW_COST
-from .errors import InputError, check_memory, choose_limit, quote, quote_list, quote_path
+from ..tables import NoColumnError, TableEncoder
+from .errors import InputError, check_memory, choose_limit, join_problems, quote, quote_list, quote_path
 from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix, open_table
 from .settings import Settings
 from .survival_target import SurvivalColumns, read_survival_target
@@ -42,6 +44,8 @@ class Data:
         The smallest number of a feature, for svmlight.
     max_memory : int, optional
         Memory in bytes that the data may take.
+    problems : tuple of str
+        What is wrong with the file; the rows are those that could be read all the same.
     """
 
     source: str
@@ -51,6 +55,7 @@ class Data:
     identifiers: pd.DataFrame | None = None
     first_index: int | None = None
     max_memory: int | None = None
+    problems: tuple[str, ...] = ()
 
     @property
     def names(self) -> Sequence[str]:
@@ -64,6 +69,11 @@ class Data:
     def row_numbers(self) -> IntArray:
         """The numbers of the rows in the file, from 1."""
         return np.flatnonzero(self.target.known) + 1
+
+    def check_problems(self) -> None:
+        """Raise if something is wrong with the file, and tell what is wrong with its features too."""
+        if self.problems:
+            raise join_problems([*self.problems, *describe_features(self.X)])
 
     def check_memory(self, outputs: int) -> None:
         """Raise if a fit with so many coefficients for each feature would take too much memory."""
@@ -124,22 +134,27 @@ def load_training_data(
         columns = {"--target": target}
     else:
         columns = survival.list_columns(table.names)
-    places = {_find_column(table, column, option): option for option, column in columns.items()}
+    try:
+        places = {_find_column(table, column, option): option for option, column in columns.items()}
+        dropped = {_find_column(table, column, "--drop") for column in split_names(drop, table.names)}
+    except InputError as error:
+        raise join_problems([*table.list_problems(), str(error)]) from error
     if len(places) < len(columns):
         raise InputError(f"{' and '.join(columns)} must name different columns")
-    dropped = {_find_column(table, column, "--drop") for column in split_names(drop, table.names)}
     for place in sorted(dropped & places.keys()):
         raise InputError(f"{quote(table.names[place])} is both {places[place]} and --drop; leave one of them out")
     features = [j for j in range(len(table.names)) if j not in places and j not in dropped]
     if not features:
         raise InputError(f"{quote_path(table.source)} has no column besides the target; expected at least one feature")
-    frame = table.read()
-    if survival is None:
-        assert target is not None
-        found = Target.of_column(target, frame.iloc[:, next(iter(places))])
-        advice = suggest_survival_analysis(target, table.names, table.source)
-    else:
-        found, advice = read_survival_target(survival, frame), ()
+    frame, problems = table.read_right_rows()
+    advice: tuple[str, ...] = ()
+    with tell_all_problems(frame.iloc[:, features], problems):
+        if survival is None:
+            assert target is not None
+            found = Target.of_column(target, frame.iloc[:, next(iter(places))])
+            advice = suggest_survival_analysis(target, table.names, table.source)
+        else:
+            found = read_survival_target(survival, frame)
     rows = np.flatnonzero(found.known)
     identifiers = None if table.identifiers is None else table.identifiers.iloc[rows]
     return Data(
@@ -149,7 +164,29 @@ def load_training_data(
         (*table.notes, *found.notes, *advice),
         identifiers,
         max_memory=max_memory,
+        problems=tuple(problems),
     )
+
+
+@contextmanager
+def tell_all_problems(X: Any, problems: Sequence[str] = ()) -> Iterator[None]:
+    """If something is wrong with the target, tell it together with other problems of the file and of its features."""
+    try:
+        yield
+    except InputError as error:
+        raise join_problems([*problems, str(error), *describe_features(X)]) from error
+
+
+def describe_features(X: Any) -> list[str]:
+    """What is wrong with the numbers in a table; nothing, if they can be features."""
+    try:
+        if isinstance(X, pd.DataFrame):
+            TableEncoder().fit_transform(X)
+    except NoColumnError:
+        return []  # its numbers may be right
+    except ValueError as error:
+        return [str(error)]
+    return []
 
 
 def load_rows(
@@ -175,6 +212,8 @@ def load_rows(
         What the user says about the file.
     """
     table = open_table(name, reading, max_memory)
+    if table.problems:
+        raise join_problems(table.list_problems())
     if names is None:
         if len(table.names) != count:
             raise InputError(
@@ -205,7 +244,9 @@ def load_numbered_features(name: str, needed: Sequence[int], first_index: int, m
     max_memory : int, optional
         Memory in bytes that the data may take; see `ksparse.limits` for the default.
     """
-    X, _ = load_svmlight(Path(name), max_memory)
+    X, _, problems = load_svmlight(Path(name), max_memory)
+    if problems:
+        raise join_problems(problems)
     columns = [first_index + feature for feature in needed]
     X.resize(X.shape[0], max(columns) + 1)  # features that no row has are zero; larger numbers do not matter
     return X[:, columns]
@@ -246,15 +287,18 @@ def _check_column(column: str, names: Sequence[str], option: str, source: str, h
 def _load_svmlight_data(path: Path, target: str | None, drop: Sequence[str], max_memory: int | None) -> Data:
     if target is not None:
         raise InputError("svmlight files have their target at the start of each line; leave --target out")
-    X, y = load_svmlight(path, max_memory)
+    X, y, problems = load_svmlight(path, max_memory)
     if X.nnz == 0:
         raise InputError(f"{quote_path(path)} has no features; {EXAMPLE}")
     # As scikit-learn does: numbers start at 1 unless there is a feature 0.
     first = 0 if np.any(X.indices == 0) else 1
     names = FeatureNumbers(range(first, X.shape[1]))
-    found = Target.of_column("label", pd.Series(y))
+    with tell_all_problems(X, problems):
+        found = Target.of_column("label", pd.Series(y))
     features = X[:, first:] if found.known.all() else X[found.known][:, first:]
-    data = Data(str(path), features, found, found.notes, first_index=first, max_memory=max_memory)
+    data = Data(
+        str(path), features, found, found.notes, first_index=first, max_memory=max_memory, problems=tuple(problems)
+    )
     data.check_memory(outputs=1)
     dropped = split_names(drop, names)
     if unknown := [name for name in dropped if name not in names]:

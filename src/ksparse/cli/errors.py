@@ -7,7 +7,7 @@ import gzip
 import lzma
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,6 +21,7 @@ __all__ = [
     "escape_control",
     "explain_read_errors",
     "explain_write_errors",
+    "join_problems",
     "quote",
     "quote_list",
     "quote_path",
@@ -31,6 +32,11 @@ DAMAGED = "is damaged or not compressed as its name says; make or download it ag
 
 class InputError(Exception):
     """Something that the user gave is wrong; the message is the one line that is shown."""
+
+
+def join_problems(problems: Iterable[str]) -> InputError:
+    """One error that tells all problems at once."""
+    return InputError("; also, ".join(problems))
 
 
 def choose_limit(path: Path, chosen: int | None) -> int:

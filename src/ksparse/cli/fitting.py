@@ -21,7 +21,7 @@ from ..inference import Summary, orient, rename_features
 from ..selection.rules import choose
 from ..wording import escape_control
 from .class_order import order_classes
-from .data import Data, split_names
+from .data import Data, split_names, tell_all_problems
 from .encoded_model import EncodedModel, encode_training
 from .errors import InputError, quote, quote_path
 from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_score_names, validate
@@ -214,7 +214,9 @@ class FittedModel:
 
 def fit_model(data: Data, settings: Settings) -> FittedModel:
     """Split, fit to scaled features, score, and fit to all rows what was chosen."""
-    task, y, reason, advice = choose_task(data.target, settings.task)
+    with tell_all_problems(data.X, data.problems):
+        task, y, reason, advice = choose_task(data.target, settings.task)
+    data.check_problems()
     data.check_memory(outputs=_count_outputs(y) if task.has_classes and not task.has_order else 1)
     _check_positive(settings, task, y)
     classes = order_classes(data.target, task, y, settings.categories)

@@ -7,13 +7,14 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from ..persistence import dumps
-from ..writing import Hold, check_output_folder, replace_files
+from ..writing import Hold, replace_files
 from .errors import escape_control, explain_write_errors, quote_path
 from .graph_data import load_graph_data
 from .graph_fitting import FittedGraph, fit_graph
 from .graph_printing import print_graph
 from .graph_settings import GraphSettings
 from .graph_tables import tabulate_edges
+from .outputs import find_output_files
 from .predicting import protect_label
 from .printing import show_progress
 from .streams import is_output_closed, require_output
@@ -27,7 +28,7 @@ def run_graph(settings: GraphSettings, hold: Hold = nullcontext) -> None:
     if settings.out is None:
         require_output("give --out DIR to write the graph to a folder")
     else:
-        _find_graph_files(settings.out)  # before the work
+        find_output_files(settings.out, GRAPH_FILES)  # before the work
     with show_progress(f"Reading {settings.data}"):
         data = load_graph_data(settings)
     with show_progress("Finding the graph"):
@@ -44,7 +45,7 @@ def run_graph(settings: GraphSettings, hold: Hold = nullcontext) -> None:
 def _write_graph(fitted: FittedGraph, folder: Path, hold: Hold) -> list[str]:
     from .graph_page import render_graph
 
-    places = dict(zip(GRAPH_FILES, _find_graph_files(folder), strict=True))
+    places = find_output_files(folder, GRAPH_FILES)
     texts = {}
     with show_progress("Writing the graph"):
         texts["model.json"] = dumps(fitted.model, about={"data": Path(fitted.data.source).name})
@@ -58,12 +59,6 @@ def _write_graph(fitted: FittedGraph, folder: Path, hold: Hold) -> list[str]:
         with explain_write_errors(f"to {quote_path(folder)}"):
             replace_files({places[name]: text for name, text in texts.items()}, hold=hold)
     return [f"Wrote {escape_control(folder / name)}" for name in reversed(GRAPH_FILES) if name in texts] + said
-
-
-def _find_graph_files(folder: Path) -> list[str]:
-    """Where the files go; raises for a folder that they cannot be written to."""
-    with explain_write_errors(f"to --out {quote_path(folder)}"):
-        return check_output_folder(folder, GRAPH_FILES)
 
 
 def _write_edges(fitted: FittedGraph) -> str:

@@ -47,8 +47,8 @@ class FeatureNumbers(Sequence[str]):
         return self._numbers.index(int(name))
 
 
-def load_svmlight(path: Path, max_memory: int | None = None) -> tuple[Matrix, AnyArray]:
-    """Rows with features at their own numbers, and labels; `InputError` if the file has none.
+def load_svmlight(path: Path, max_memory: int | None = None) -> tuple[Matrix, AnyArray, list[str]]:
+    """Rows with features at their own numbers, labels, and what is wrong with the features; an error without rows.
 
     Parameters
     ----------
@@ -67,7 +67,9 @@ def load_svmlight(path: Path, max_memory: int | None = None) -> tuple[Matrix, An
     if len(y) == 0:
         raise InputError(f"{quote_path(path)} is empty; {EXAMPLE}")
     wrong = np.flatnonzero(~(np.abs(X.data) <= LARGEST))
-    if wrong.size:
-        feature, row = X.indices[wrong[0]], int(np.searchsorted(X.indptr, wrong[0], side="right"))
-        raise InputError(f"feature {feature} of {quote_path(path)} is not a number up to {LARGEST:g} on row {row}")
-    return X, y
+    if not wrong.size:
+        return X, y, []
+    rows = np.searchsorted(X.indptr, wrong, side="right")
+    count = len(np.unique(rows))
+    where = f"in {count} row{'s' * (count != 1)}, first feature {X.indices[wrong[0]]} on row {rows[0]}"
+    return X, y, [f"{quote_path(path)} has values that are not numbers up to {LARGEST:g} {where}; correct them"]

@@ -67,7 +67,7 @@ assume_centered : bool
 transformation : {None, "rank"}
     "rank" takes normal scores in place of the samples: Φ⁻¹(r/(n + 1)) for the r-th smallest of n values of a variable,
     fitted to the training samples of each fold, where there are folds. `precision_`, `covariance_` and `location_` are
-    then those of the scores.
+    then those of the scores. The constructor takes ``transform="rank"`` too.
 gamma : float
     γ of the extended BIC, from 0, which is BIC, to 1.
 n_samples : int

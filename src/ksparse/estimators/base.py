@@ -31,7 +31,7 @@ from ..solvers import (
 from ..sparsity import Sparsity
 from ..tables.encoding import Encoding
 from ..validation import check_number_of_units
-from .parameters import check_parameter_names, list_parameters
+from .parameters import check_parameter_names, list_names
 from .paths import PrecisionPath, SparsityPath
 
 __all__ = ["Samples", "SolverChoices", "SparseEstimator", "merge_results"]
@@ -119,7 +119,7 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def __new__(cls, *_: Any, **options: Any) -> Any:
         """Say what to pass instead of a parameter that this class has not."""
-        check_parameter_names(cls.__name__, options, list_parameters(cls))
+        check_parameter_names(cls.__name__, options, list_names(cls))
         return super().__new__(cls)
 
     @abstractmethod

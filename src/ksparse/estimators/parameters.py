@@ -1,12 +1,16 @@
-"""Parameters that other packages have and these estimators have not: what to pass instead."""
+"""Other names of parameters, and those that other packages have and these estimators have not: what to pass instead."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from inspect import signature
+from typing import Any, TypeVar
 
-__all__ = ["INSTEAD", "check_parameter_names", "list_parameters"]
+__all__ = ["INSTEAD", "accept_names", "check_parameter_names", "list_names", "list_parameters"]
+
+C = TypeVar("C", bound=type)
 
 #: What to do in place of parameters of scikit-learn and others.
 INSTEAD = {
@@ -28,6 +32,46 @@ def list_parameters(cls: type) -> list[str]:
     """The parameters of a class, from its ``__init__``: `inspect.signature` of a class may ask ``__new__``."""
     _, *names = signature(cls.__init__).parameters  # type: ignore[misc]
     return names
+
+
+def list_names(cls: type) -> list[str]:
+    """The names that the constructor of a class takes: those of its parameters, and others of `accept_names`."""
+    return [*list_parameters(cls), *getattr(cls.__init__, "other_names", ())]  # type: ignore[misc]
+
+
+def accept_names(**names: str) -> Callable[[C], C]:
+    """Let the constructor of a class take parameters by other names too, as ``accept_names(other="parameter")``.
+
+    This is for names that cannot be attributes: to scikit-learn, whatever has an attribute ``transform`` is a
+    transformer. Parameters, attributes and what `get_params` returns keep their own names.
+
+    Examples
+    --------
+    >>> from ksparse.estimators.parameters import accept_names
+    >>> @accept_names(color="colour")
+    ... class Line:
+    ...     def __init__(self, colour="red"):
+    ...         self.colour = colour
+    >>> Line(color="blue").colour
+    'blue'
+    """
+
+    def decorate(cls: C) -> C:
+        initialize = cls.__init__  # type: ignore[misc]
+
+        @wraps(initialize)  # `inspect.signature` shows the parameters
+        def construct(self: Any, *values: Any, **options: Any) -> None:
+            for other in names.keys() & options.keys():
+                if names[other] in options:
+                    raise TypeError(f"{other} is another name of {names[other]}; pass one of them")
+                options[names[other]] = options.pop(other)
+            initialize(self, *values, **options)
+
+        construct.other_names = tuple(names)  # type: ignore[attr-defined]
+        cls.__init__ = construct  # type: ignore[misc]
+        return cls
+
+    return decorate
 
 
 def check_parameter_names(

@@ -18,12 +18,14 @@ from ._docs import document
 from .base import Samples
 from .graph_model import GraphModel, center, compute_covariance_around, find_constant
 from .normal_scores import compute_normal_scores
+from .parameters import accept_names
 from .variables import check_variables, looks_like_covariance
 
 __all__ = ["SparsePrecision"]
 
 
 @document
+@accept_names(transform="transformation")
 @dataclass(eq=False, repr=False, kw_only=True)
 class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
     """A precision matrix with k edges: min −log det Ω + ⟨Σ, Ω⟩ over αI ⪯ Ω ⪯ βI with ‖Ω⁻‖₀ ≤ 2k.

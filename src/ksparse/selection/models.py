@@ -26,6 +26,7 @@ from ..estimators import (
     SparseTweedieRegression,
 )
 from ..estimators._docs import document
+from ..estimators.parameters import accept_names
 from ..objectives import LogDet, Objective
 from ..objectives.shrinkage import ShrinkageError, check_shrinkage
 from ..solvers import Result
@@ -296,6 +297,7 @@ class CrossValidatedGraph(CrossValidatedPenalties):
 
 
 @describe
+@accept_names(transform="transformation")
 @dataclass(eq=False, repr=False, kw_only=True)
 class SparsePrecisionCV(CrossValidatedGraph, SparsePrecision):
     """A precision matrix with the number of edges and the shrinkage chosen by the likelihood of held-out samples."""
@@ -316,6 +318,7 @@ class SparseDiscriminantAnalysisCV(CrossValidatedGraph, SparseDiscriminantAnalys
 
 
 @describe
+@accept_names(transform="transformation")
 @dataclass(eq=False, repr=False, kw_only=True)
 class SparsePrecisionIC(InformationCriterion, SparsePrecision):
     """A precision matrix with the number of edges chosen by an information criterion.

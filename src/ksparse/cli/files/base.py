@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ...wording import MOST_NAMES
-from ..errors import InputError, quote, quote_list, quote_path
+from ..errors import InputError, join_problems, quote, quote_list, quote_path
 from .cells import convert_values, hide_missing, is_number
 from .options import ReadingOptions
 
@@ -36,6 +36,8 @@ class Table:
         What was assumed, for the user.
     locate : callable, optional
         Says where to find a row, counted from 0.
+    problems : sequence of str
+        What is wrong with the names of the columns, which are distinct all the same.
     """
 
     def __init__(
@@ -48,8 +50,9 @@ class Table:
         identifiers: pd.DataFrame | None = None,
         notes: tuple[str, ...] = (),
         locate: Callable[[int], str] | None = None,
+        problems: Sequence[str] = (),
     ) -> None:
-        self.source, self.names, self.target, self.notes = source, names, target, notes
+        self.source, self.names, self.target, self.notes, self.problems = source, names, target, notes, list(problems)
         self._frame, self._identifiers, self._locate = frame, identifiers, locate
 
     @property
@@ -58,9 +61,23 @@ class Table:
         return self._identifiers
 
     def read(self) -> pd.DataFrame:
-        """All named columns, in their order: numbers, truth values, dates, or text with gaps."""
+        """All named columns, in their order: numbers, truth values, dates, or text with gaps; all rows are right."""
+        frame, problems = self.read_right_rows()
+        if problems:
+            raise join_problems(problems)
+        return frame
+
+    def read_right_rows(self) -> tuple[pd.DataFrame, list[str]]:
+        """The same for the rows that can be read; and what is wrong with the names of columns and with other rows."""
         assert self._frame is not None
-        return self._frame
+        return self._frame, self.problems
+
+    def list_problems(self) -> list[str]:
+        """What is wrong with the names of columns and with rows, as far as the table can be read."""
+        try:
+            return self.read_right_rows()[1]
+        except InputError:
+            return self.problems
 
     def locate(self, row: int) -> str:
         """Where to find a row, counted from 0."""
@@ -119,6 +136,15 @@ def describe_header(source: str, names: Sequence[str], axis: str = "columns", *,
     return problems
 
 
+def distinguish_names(names: Sequence[str]) -> list[str]:
+    """The names, of which later ones that are the same get a number, so that a wrong table can be looked at."""
+    seen, distinct = Counter[str](), list[str]()
+    for name in names:
+        seen[name] += 1
+        distinct.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return distinct
+
+
 def count_titles(rows: Sequence[Sequence[str]]) -> int:
     """How many rows at the start are titles: one cell of text, where most rows have more, and names follow."""
     filled = [sum(bool(cell.strip()) for cell in cells) for cells in rows]
@@ -175,17 +201,17 @@ def make_table(
     **others
         More parameters of `Table`; ``identifiers`` and ``notes`` are added to what is found here.
     """
-    if problems := describe_header(source, columns, numbers=options.transpose):
-        raise InputError("; also, ".join(problems))
+    problems = describe_header(source, columns, numbers=options.transpose)
     if not len(frame):
         raise InputError(f"{quote_path(source)} has a header but no rows; add rows of data")
     converted = [hide_missing(convert_values(frame.iloc[:, place]), options.na) for place in range(frame.shape[1])]
     named = [place for place, name in enumerate(columns) if name]
-    names = [columns[place] for place in named]
+    names = distinguish_names([columns[place] for place in named])
     found = find_identifiers(pd.DataFrame({place: converted[place] for place, name in enumerate(columns) if not name}))
     identifiers = others.pop("identifiers", None)
     if identifiers is None:
         identifiers = found
     notes = (*others.pop("notes", ()), *describe_unnamed(columns))
     kept = pd.DataFrame({place: converted[place] for place in named}, index=frame.index)
-    return Table(source, names, kept.set_axis(names, axis=1), identifiers=identifiers, notes=notes, **others)
+    frame = kept.set_axis(names, axis=1)
+    return Table(source, names, frame, identifiers=identifiers, notes=notes, problems=problems, **others)

@@ -10,10 +10,10 @@ from typing import Any, BinaryIO
 import pandas as pd
 
 from ...limits import BYTE_COST, CELL_COST, CELL_ELEMENT_COST, CHUNK, COLUMN_COST, ELEMENT_COST, MAX_SHEET_ROWS
-from ..errors import InputError, check_memory, explain_read_errors, quote, quote_path
+from ..errors import InputError, check_memory, quote, quote_path
 from .base import Table, count_titles, describe_titles, make_table
 from .options import ReadingOptions
-from .sources import COMPRESSION_METHODS, FileSource
+from .sources import COMPRESSION_METHODS, FileSource, open_for_package
 
 #: Where cells and their texts are.
 CELLS = ("xl/worksheets/", "xl/sharedStrings")
@@ -36,16 +36,8 @@ def read_excel(source: FileSource, options: ReadingOptions, limit: int) -> Table
         Memory in bytes that the table may take.
     """
     name = quote_path(source.name)
-    with explain_read_errors(source.name), source.open_whole(limit) as file:
-        try:
-            title, others, rows, lines = _read_sheet(file, name, options.skip, limit)
-        except ImportError as error:
-            advice = "install it with: pip install openpyxl"
-            raise InputError(f"Excel files need openpyxl; {advice}") from error
-        except (InputError, MemoryError):
-            raise
-        except Exception as error:  # damaged files raise many kinds, without a common base
-            raise InputError(f"{name} is not an Excel file or is damaged; make or download it again") from error
+    with open_for_package(source, limit, "Excel", "openpyxl") as file:
+        title, others, rows, lines = _read_sheet(file, name, options.skip, limit)
     if not rows:
         raise InputError(f"{name} is empty; expected a row of column names, then rows of cells")
     titles = count_titles([[_write_cell(value) for value in row] for row in rows[:SAMPLE_ROWS]])

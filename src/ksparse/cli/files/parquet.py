@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from ...limits import BYTE_COST, CELL_COST, COLUMN_COST
-from ..errors import InputError, check_memory, explain_read_errors, quote_list, quote_path
+from ..errors import InputError, check_memory, quote_list, quote_path
 from .base import Table, make_table
 from .cells import convert_values
 from .options import ReadingOptions
-from .sources import FileSource
+from .sources import FileSource, open_for_package
 
 #: How pandas calls an index without a name, in files that say nothing else about it.
 INDEX_NAME = re.compile(r"__index_level_\d+__")
@@ -35,16 +35,8 @@ def read_parquet(source: FileSource, options: ReadingOptions, limit: int) -> Tab
         Memory in bytes that the table may take.
     """
     name = quote_path(source.name)
-    with explain_read_errors(source.name), source.open_whole(limit) as file:
-        try:
-            frame = _read(file, name, limit)
-        except ImportError as error:
-            advice = "install it with: pip install pyarrow"
-            raise InputError(f"Parquet files need pyarrow; {advice}") from error
-        except (InputError, MemoryError):
-            raise
-        except Exception as error:  # damaged files raise many kinds, without a common base
-            raise InputError(f"{name} is not a Parquet file or is damaged; make or download it again") from error
+    with open_for_package(source, limit, "Parquet", "pyarrow") as file:
+        frame = _read(file, name, limit)
     if not len(frame):
         raise InputError(f"{name} has columns but no rows; add rows of data")
     frame, index = _split_index(frame)

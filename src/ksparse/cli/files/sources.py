@@ -7,6 +7,8 @@ import gzip
 import io
 import sys
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -155,3 +157,32 @@ def find_source(name: str, max_memory: int | None) -> FileSource:
         limit = choose_limit(Path(STANDARD_INPUT), max_memory)
         content = read_limited(sys.stdin.buffer, limit, STANDARD_INPUT, BYTE_COST)
     return FileSource(STANDARD_INPUT, Path(STANDARD_INPUT), content)
+
+
+@contextmanager
+def open_for_package(source: FileSource, limit: int, kind: str, package: str) -> Iterator[BinaryIO]:
+    """A file for a package that reads such files; what can go wrong there is an `InputError`.
+
+    Parameters
+    ----------
+    source : FileSource
+        The file.
+    limit : int
+        Memory in bytes that its content may take.
+    kind : str
+        What it is, such as ``"Excel"``.
+    package : str
+        What reads it.
+    """
+    name = quote_path(source.name)
+    with explain_read_errors(source.name), source.open_whole(limit) as file:
+        try:
+            yield file
+        except ImportError as error:
+            advice = f"install it with: pip install {package}"
+            raise InputError(f"{kind} files need {package}; {advice}") from error
+        except (InputError, MemoryError):
+            raise
+        except Exception as error:  # damaged files raise many kinds, without a common base
+            article = "an" if kind[0] in "AEIOU" else "a"
+            raise InputError(f"{name} is not {article} {kind} file or is damaged; make or download it again") from error

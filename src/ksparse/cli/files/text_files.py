@@ -13,7 +13,7 @@ import pandas as pd
 
 from ...limits import BYTE_COST, CELL_COST, COLUMN_COST
 from ..errors import InputError, check_memory, explain_read_errors, quote, quote_path
-from .base import Table, describe_header, find_identifiers
+from .base import Table, describe_header, distinguish_names, find_identifiers
 from .cells import MINUS, MISSING, PLUS, convert_text, has_decimal_points
 from .dialects import SPACES, find_dialect, split_rows
 from .limited_files import open_text
@@ -27,6 +27,10 @@ EXACT_NUMBERS: dict[str, Any] = (
 )
 #: Numbers of cells of rows that a message lists.
 MOST_WIDTHS = 3
+
+
+class RowsError(InputError):
+    """Rows have another number of cells than the header; the others can be read."""
 
 
 class TextFile(Table):
@@ -48,11 +52,11 @@ class TextFile(Table):
             self._survey = survey_text(source, limit, options.encoding)
             with self._open() as file:
                 self._dialect = find_dialect(file, source.name, options)
-            columns = self._dialect.columns
-            if problems := describe_header(source.name, columns, numbers=options.transpose):
-                raise InputError("; also, ".join([*problems, *self._describe_rows()]))
+        columns = self._dialect.columns
+        problems = describe_header(source.name, columns, numbers=options.transpose)
         notes = (*self._survey.notes, *self._dialect.notes)
-        super().__init__(source.name, [name for name in columns if name], notes=notes)
+        names = distinguish_names([name for name in columns if name])
+        super().__init__(source.name, names, notes=notes, problems=problems)
 
     @property
     def decimal(self) -> str:
@@ -64,9 +68,21 @@ class TextFile(Table):
         unnamed = [place for place, name in enumerate(self._dialect.columns) if not name]
         return find_identifiers(self._columns.iloc[:, unnamed]) if unnamed else None
 
-    def read(self) -> pd.DataFrame:
+    def read_right_rows(self) -> tuple[pd.DataFrame, list[str]]:
+        try:
+            columns, problems = self._columns, self.problems
+        except RowsError as error:
+            columns, problems = self._read_right_cells(), [*self.problems, str(error)]
         named = [place for place, name in enumerate(self._dialect.columns) if name]
-        return self._columns.iloc[:, named].set_axis(self.names, axis=1)
+        return columns.iloc[:, named].set_axis(self.names, axis=1), problems
+
+    def _read_right_cells(self) -> pd.DataFrame:
+        """All columns of the rows that have as many cells as the header."""
+        width = len(self._dialect.columns)
+        with explain_read_errors(self._source.name):
+            rows = [cells for _, cells in islice(self._rows(), 1, None) if len(cells) == width]
+        text = pd.DataFrame(rows, columns=range(width), dtype=object)
+        return pd.DataFrame({place: convert_text(text[place], self.decimal) for place in range(width)})
 
     def locate(self, row: int) -> str:
         # pandas and Python may count a damaged last row differently.
@@ -171,10 +187,10 @@ class TextFile(Table):
 
     def _check_rows(self) -> None:
         """Raise if rows have another number of cells than the header."""
-        if problems := self._describe_rows():
-            raise InputError(problems[0])
+        if problem := self._describe_rows():
+            raise RowsError(problem)
 
-    def _describe_rows(self) -> list[str]:
+    def _describe_rows(self) -> str:
         """What is wrong with rows that have another number of cells than the header; empty if all are right."""
         width, rows = len(self._dialect.columns), 0
         found, first = Counter[int](), dict[int, int]()
@@ -184,7 +200,7 @@ class TextFile(Table):
                 found[len(cells)] += 1
                 first.setdefault(len(cells), line)
         if not found:
-            return []
+            return ""
         name, wrong = quote_path(self._source.name), found.total()
         advice = "check the separators and quotes there"
         if wrong > rows / 2:
@@ -195,13 +211,13 @@ class TextFile(Table):
             )
         if wrong == 1:
             ((count, line),) = first.items()
-            return [f"line {line} of {name} has {count} cell{'s' * (count != 1)}, but the header has {width}; {advice}"]
+            return f"line {line} of {name} has {count} cell{'s' * (count != 1)}, but the header has {width}; {advice}"
         listed = [
             f"{count} {'have' if count > 1 else 'has'} {cells} (first on line {first[cells]})"
             for cells, count in found.most_common(MOST_WIDTHS)
         ]
         more = ", and so on" if len(found) > MOST_WIDTHS else ""
-        return [
+        return (
             f"{wrong} of {rows} rows of {name} do not have as many cells as the header, which has {width}:"
             f" {', '.join(listed)}{more}; {advice}"
-        ]
+        )
