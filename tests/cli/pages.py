@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_iris
 
 from ksparse.cli.data import load_data
 from ksparse.cli.fitting import FittedModel, fit_model
@@ -34,6 +35,14 @@ def fit_cancer() -> FittedModel:
 def fit_diabetes() -> FittedModel:
     """A number, with several k."""
     return fit(data="diabetes", ks=(1, 3), alpha=0.01)
+
+
+def fit_iris(folder: Path, resamples: int) -> FittedModel:
+    """Three classes, with intervals."""
+    frame = load_iris(as_frame=True)
+    table = frame.data.assign(species=frame.target_names[frame.target])
+    table.to_csv(folder / "iris.csv", index=False)
+    return fit(data=str(folder / "iris.csv"), target="species", k=2, alpha=0.01, resamples=resamples)
 
 
 def write_evil_table(folder: Path, rows: int = 80) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from ksparse.cli.summary import tabulate_scores
 from ksparse.inference import score_interval
 from ksparse.inference.score_intervals import find_wilson_interval
 
-from .pages import find_state, fit, fit_cancer, fit_diabetes
+from .pages import find_state, fit, fit_cancer, fit_diabetes, fit_iris
 
 TRUTH = np.random.default_rng(3).random(500) < 0.4
 PROBABILITY: Array = np.round(0.3 * TRUTH + 0.7 * np.random.default_rng(4).random(500), 2).astype(np.float64)
@@ -241,6 +242,29 @@ def test_worth_and_intervals_are_those_of_inference() -> None:
     printed = tabulate_scores(fitted)["95 % interval"].tolist()
     assert printed[0] == f"{interval.low:.3f} to {interval.high:.3f}"
     assert state["cards"][1]["note"] == f"95% interval {interval.low:.3f} to {interval.high:.3f}"
+
+
+def test_intervals_of_several_classes_are_below_their_effects(tmp_path: Path) -> None:
+    fitted = fit_iris(tmp_path, resamples=12)
+    table = gather_report(fitted, resamples=12)["states"][0]["table"]
+    assert [column["group"] for column in table["columns"]] == ["standardized"] * 3 + ["raw"] * 3 + [""]
+    found = fitted.model.summary(resamples=12, feature_names=fitted.names)
+    assert len(table["rows"]) == 2
+    for row in table["rows"]:
+        name = row["name"]["text"]
+        scale = fitted.scaler.scale_[fitted.names.index(name)]
+        for place, output in enumerate(found.outputs):
+            ends = found.features.loc[name, [("low", output), ("high", output)]].to_numpy(dtype=float)
+            np.testing.assert_allclose(row["ends"][place], ends * scale, rtol=1e-3)
+            np.testing.assert_allclose(row["ends"][3 + place], ends, rtol=1e-3)
+            assert re.fullmatch(r"[+−]?[\d.]+ to [+−]?[\d.]+", row["below"][place])
+        assert row["values"][6] == pytest.approx(found.units.loc[name, "frequency"])
+        assert row["spread"] is None
+    ((_, *texts),) = table["constants"]
+    assert [text == "" for text in texts] == [False] * 6 + [True]
+    without = gather_report(fitted, resamples=0)["states"][0]["table"]
+    assert len(without["columns"]) == 6
+    assert all(row["below"] == [] and row["ends"] == [None] * 6 for row in without["rows"])
 
 
 def test_features_with_few_values_have_a_bar_for_each(tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ksparse.cli.report import render_report
 
-from .pages import EVIL, fit, fit_cancer, fit_diabetes, read_data, write_evil_table
+from .pages import EVIL, fit, fit_cancer, fit_diabetes, fit_iris, read_data, write_evil_table
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs: pip install playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -141,6 +142,39 @@ def test_downloads_are_safe_tables(visit: Any, tmp_path: Path) -> None:
     probabilities = [[float(cell) for cell in row[3:]] for row in rows[1:]]
     assert all(sum(row) == pytest.approx(1, abs=1e-3) for row in probabilities)
     assert shown.page.locator("img").count() == 0
+
+
+def test_intervals_are_shown_and_downloaded(visit: Any, tmp_path: Path) -> None:
+    """Those of several classes below their effects, those of one output in columns; two columns each in the file."""
+    shown = visit(render_report(fit_iris(tmp_path, resamples=8), resamples=8))
+    below = shown.texts(".features tbody tr:first-child td small")
+    assert len(below) == 3
+    assert all(" to " in text for text in below)
+    _, rows = shown.download("#download-features")
+    heads = [
+        f"{name} (per {unit}){end}"
+        for unit in ("SD", "unit")
+        for name in ("setosa", "versicolor", "virginica")
+        for end in ("", " low", " high")
+    ]
+    assert rows[0] == ["feature", *heads, "Selected again"]
+    cells = np.array([[float(cell) for cell in row[1:-1]] for row in rows[1:]]).reshape(2, 6, 3)
+    assert (cells[:, :, 1] <= cells[:, :, 2]).all()
+    shown = visit(render_report(fit(data="breast-cancer", k=2, alpha=0.01, resamples=8), resamples=8))
+    assert shown.page.locator(".features td small").count() == 0
+    _, rows = shown.download("#download-features")
+    assert rows[0][:4] == ["feature", "Effect per SD", "95% interval low", "95% interval high"]
+    assert float(rows[1][2]) <= float(rows[1][3])
+
+
+def test_wide_tables_fade_where_there_is_more(visit: Any, tmp_path: Path) -> None:
+    text = render_report(fit_iris(tmp_path, resamples=8), resamples=8)
+    shown = visit(text, viewport={"width": 360, "height": 800})
+    block = shown.page.locator(".wide:has(#features)")
+    assert "more" in str(block.get_attribute("class"))
+    block.evaluate("(each) => { each.scrollLeft = each.scrollWidth; }")
+    shown.page.wait_for_function("() => !document.querySelector('.wide:has(#features)').classList.contains('more')")
+    assert "more" not in str(visit(text).page.locator(".wide:has(#features)").get_attribute("class"))
 
 
 def test_decisions_at_a_threshold(visit: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -35,6 +35,19 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A number and its text; with an interval, its ends, and its text if it is shown below the number."""
+
+    value: float  # of an interval alone, its width, for sorting
+    text: str
+    ends: tuple[float, float] | None = None
+    below: str = ""
+
+
+NOTHING = Cell(np.nan, "")
+
+
+@dataclass(frozen=True)
 class Row:
     """A feature with the values and texts of the columns, and the lengths of its bars from −1 to 1."""
 
@@ -42,6 +55,8 @@ class Row:
     unit: str
     values: list[float | None]
     texts: list[str]
+    below: list[str]  # intervals that are shown below the texts, or nothing
+    ends: list[list[float | None] | None]  # those of the interval of each column, if it has one
     bars: list[float]
     spread: list[float] | None  # the ends of the interval of the bar
 
@@ -58,36 +73,39 @@ class FeatureTable:
 
 
 def tabulate_features(source: Source, k: int, spreads: Mapping[int, Spread] | None = None) -> FeatureTable:
-    """The table of the model with k features, with intervals where they are given and there is one output."""
+    """The table of the model with k features, with intervals where they are given."""
     features, spreads = source.rank_features(k), spreads or {}
     standardized, raw = source.coefficients(k, standardize=True), source.coefficients(k, standardize=False)
     outputs = len(raw)
     most = max(10, min(MOST_LISTED, MOST_COEFFICIENTS // (2 * outputs * len(source.models))))
-    ends = [source.scale[feature] * end for feature, each in spreads.items() for end in (each.low, each.high)]
     largest = float(np.abs(standardized).max(initial=0.0)) or 1.0
-    # Intervals may be far wider than coefficients, which should remain visible.
-    largest = min(max([largest, *np.abs(ends)]), WIDEST_INTERVAL * largest)
-    columns = list_columns(source, outputs, bool(spreads))
+    if outputs == 1:  # intervals may be far wider than coefficients, which should remain visible
+        ends = [source.scale[feature] * end for feature, each in spreads.items() for end in (*each.low, *each.high)]
+        largest = min(max([largest, *np.abs(ends)]), WIDEST_INTERVAL * largest)
     rows = []
     for feature in features[:most]:
-        spread = spreads.get(feature)
+        spread, scale = spreads.get(feature), source.scale[feature]
         # Of 1 versus 0, or of one standard deviation more.
-        size = 1.0 if feature in source.binary else source.scale[feature]
+        size = 1.0 if feature in source.binary else scale
         cells = _list_cells(source, standardized[:, feature].tolist(), raw[:, feature].tolist(), size)
         if spreads:
-            cells = _add_spread(source, cells, spread, source.scale[feature], size)
-        bars = [round(value / largest, 3) for value in standardized[:, feature].tolist()]
-        sides = None
-        if spread is not None:
-            both = np.clip(
-                [spread.low * source.scale[feature] / largest, spread.high * source.scale[feature] / largest], -1, 1
-            )
-            sides = both.round(3).tolist()
+            cells = _add_spread(source, cells, spread, scale, size)
         unit = "" if source.units is None else make_label(source.find_unit(feature)).text
-        values, texts = [round_number(value) for value, _ in cells], [text for _, text in cells]
-        rows.append(Row(make_label(source.names[feature]), unit, values, texts, bars, sides))
+        lengths = [round(value / largest, 3) for value in standardized[:, feature].tolist()]
+        sides = None
+        if spread is not None and outputs == 1:
+            both = np.array([spread.low[0], spread.high[0]]) * scale / largest
+            sides = np.clip(both, -1, 1).round(3).tolist()
+        rows.append(_make_row(make_label(source.names[feature]), unit, cells, lengths, sides))
+    columns, hidden = list_columns(source, outputs, bool(spreads)), max(0, len(features) - most)
     constants = _list_constants(source, k, with_spread=bool(spreads))
-    return FeatureTable(columns, rows, constants, max(0, len(features) - most), describe_bars(source))
+    return FeatureTable(columns, rows, constants, hidden, describe_bars(source))
+
+
+def _make_row(name: Label, unit: str, cells: list[Cell], bars: list[float], spread: list[float] | None) -> Row:
+    ends = [None if cell.ends is None else [round_number(end) for end in cell.ends] for cell in cells]
+    values, texts, below = zip(*((round_number(cell.value), cell.text, cell.below) for cell in cells), strict=True)
+    return Row(name, unit, list(values), list(texts), list(below) if any(below) else [], ends, bars, spread)
 
 
 def _list_constants(source: Source, k: int, *, with_spread: bool) -> list[list[str]]:
@@ -97,8 +115,7 @@ def _list_constants(source: Source, k: int, *, with_spread: bool) -> list[list[s
         average, texts = (list(map(_write_signed, part.tolist())) for part in values)
         if source.count_outputs() == 1:
             texts = ["" for column in range(with_spread + has_ratio(source) * (1 + with_spread))] + texts
-            texts += [""] * with_spread
-        listed.append([name, *average, *texts])
+        listed.append([name, *average, *texts, *[""] * with_spread])
     return listed
 
 
@@ -114,8 +131,9 @@ def list_columns(source: Source, outputs: int, with_spread: bool) -> list[Column
     what = describe_change(source)
     if outputs > 1:
         heads = [make_label(name) for name in source.classes]
-        standardized = [Column(head, f"{what} {per_deviation}", "standardized") for head in heads]
-        return standardized + [Column(head, f"{what} {per_unit}", "raw") for head in heads]
+        columns = [Column(head, f"{what} {per_deviation}", "standardized") for head in heads]
+        columns += [Column(head, f"{what} {per_unit}", "raw") for head in heads]
+        return [*columns, Column(make_label("Selected again"), FREQUENCY_HINT)] if with_spread else columns
     columns = [Column(make_label("Effect per SD"), f"{what} {per_deviation}")]
     if with_spread:
         columns.append(Column(make_label("95% interval"), INTERVAL_HINT))
@@ -155,34 +173,53 @@ def describe_bars(source: Source) -> list[str]:
     return [f"lower {target} as it grows", f"higher {target} as it grows"]
 
 
-def _list_cells(source: Source, standardized: list[float], raw: list[float], size: float) -> list[tuple[float, str]]:
-    """Values and texts in the order of the columns, without intervals; the ratio is of `size` units of the feature."""
-    cells = [(value, _write_signed(value)) for value in [*standardized, *raw]]
+def _list_cells(source: Source, standardized: list[float], raw: list[float], size: float) -> list[Cell]:
+    """The cells in the order of the columns, without intervals; the ratio is of `size` units of the feature."""
+    cells = [Cell(value, _write_signed(value)) for value in [*standardized, *raw]]
     if not has_ratio(source):
         return cells
     with np.errstate(over="ignore"):
         ratio = float(np.exp(raw[0] * size))
-    return [cells[0], (ratio, _write_ratio(ratio)), *cells[1:]]
+    return [cells[0], Cell(ratio, _write_ratio(ratio)), *cells[1:]]
 
 
-def _add_spread(
-    source: Source, cells: list[tuple[float, str]], spread: Spread | None, scale: float, size: float
-) -> list[tuple[float, str]]:
-    """The cells with intervals, sorted by their widths, and a frequency."""
+def _add_spread(source: Source, cells: list[Cell], spread: Spread | None, scale: float, size: float) -> list[Cell]:
+    """The cells with intervals, in cells of their own or, of several outputs, below the effects; and the frequency."""
+    if source.count_outputs() > 1:
+        return _add_spread_below(cells, spread, scale)
     ratio = cells[1:2] if has_ratio(source) else []
     rest = cells[1 + len(ratio) :]
-    nothing = (np.nan, "")
     if spread is None:
-        return [cells[0], nothing, *ratio, *[nothing] * len(ratio), *rest, nothing]
-    low, high = spread.low * scale, spread.high * scale
-    interval = (high - low, f"{write_number(low, 2, sign=True)} to {write_number(high, 2, sign=True)}")
-    known = np.isfinite(spread.frequency)
-    frequency = (spread.frequency, f"{100 * spread.frequency:.0f}%" if known else NO_NUMBER)
+        return [cells[0], NOTHING, *ratio, *[NOTHING] * len(ratio), *rest, NOTHING]
+    low, high = spread.low[0], spread.high[0]
+    interval = Cell((high - low) * scale, _write_interval(low * scale, high * scale), (low * scale, high * scale))
     if ratio:
         with np.errstate(over="ignore"):
-            ends = [float(np.exp(end * size)) for end in (spread.low, spread.high)]
-        ratio = [*ratio, (ends[1] - ends[0], " to ".join(map(_write_ratio, ends)))]
-    return [cells[0], interval, *ratio, *rest, frequency]
+            ends = float(np.exp(low * size)), float(np.exp(high * size))
+        ratio = [*ratio, Cell(ends[1] - ends[0], " to ".join(map(_write_ratio, ends)), ends)]
+    return [cells[0], interval, *ratio, *rest, _show_frequency(spread)]
+
+
+def _add_spread_below(cells: list[Cell], spread: Spread | None, scale: float) -> list[Cell]:
+    """Standardized and raw effects of several outputs with their intervals, and the frequency."""
+    if spread is None:
+        return [*cells, NOTHING]
+    ends = [
+        (low * factor, high * factor)
+        for factor in (scale, 1.0)
+        for low, high in zip(spread.low, spread.high, strict=True)
+    ]
+    below = [replace(cell, ends=both, below=_write_interval(*both)) for cell, both in zip(cells, ends, strict=True)]
+    return [*below, _show_frequency(spread)]
+
+
+def _show_frequency(spread: Spread) -> Cell:
+    known = np.isfinite(spread.frequency)
+    return Cell(spread.frequency, f"{100 * spread.frequency:.0f}%" if known else NO_NUMBER)
+
+
+def _write_interval(low: float, high: float) -> str:
+    return f"{write_number(low, 2, sign=True)} to {write_number(high, 2, sign=True)}"
 
 
 def _write_signed(value: float) -> str:

@@ -42,18 +42,16 @@ class FeatureWorth:
 
 @dataclass(frozen=True)
 class Spread:
-    """The interval of a coefficient, and in which fraction of the resamples its unit is selected."""
+    """Intervals of the coefficients of a feature, and in which fraction of the resamples its unit is selected."""
 
-    low: float
-    high: float
+    low: list[float]  # of each output
+    high: list[float]
     frequency: float
 
 
 def summarize_models(source: Source, resamples: int) -> dict[int, Summary]:
     """Summaries of the chosen model, with intervals, and of the others, if that does not take long."""
     rows = np.sort(np.concatenate([source.train, source.held_out])) if source.refitted else source.train
-    # The table of several classes has a column for each of them, and no room for intervals.
-    single = len(np.atleast_2d(source.models[source.k].coef_)) == 1
     small = len(rows) * len(source.names) <= MOST_NUMBERS
     options: dict[str, Any] = {"feature_names": list(range(len(source.names))), "random_state": source.seed}
     summaries = {}
@@ -61,7 +59,7 @@ def summarize_models(source: Source, resamples: int) -> dict[int, Summary]:
         if k == source.k and resamples == source.fit.resamples:
             summaries[k] = source.fit.numbered_summary
             continue
-        intervals = "bootstrap" if k == source.k and small and single and resamples else None
+        intervals = "bootstrap" if k == source.k and small and resamples else None
         summaries[k] = source.models[k].summary(intervals=intervals, resamples=max(1, resamples), **options)
     return summaries
 
@@ -106,14 +104,17 @@ def write_cost(fraction: float) -> str:
 
 
 def find_spreads(summary: Summary | None) -> dict[int, Spread]:
-    """Intervals and frequencies of the selected features of a model with one output."""
-    if summary is None or summary.outputs or "low" not in summary.features:
+    """Intervals and frequencies of the selected features."""
+    if summary is None or "low" not in summary.features:
         return {}
+    table = summary.features
+    low, high = (np.reshape(table[name].to_numpy(dtype=float), (len(table), -1)).tolist() for name in ("low", "high"))
+    units = table[("unit", "") if summary.outputs else "unit"].tolist()
     frequencies = summary.units.get("frequency")
     spreads = {}
-    for feature, row in summary.features.iterrows():
-        frequency = np.nan if frequencies is None else float(frequencies[row["unit"]])
-        spreads[int(feature)] = Spread(float(row["low"]), float(row["high"]), frequency)
+    for place, feature in enumerate(table.index.tolist()):
+        frequency = np.nan if frequencies is None else float(frequencies[units[place]])
+        spreads[int(feature)] = Spread(low[place], high[place], frequency)
     return spreads
 
 

@@ -78,6 +78,16 @@ function show() {
   showModels();
   showNotes();
   showCharts();
+  fadeTables();
+}
+
+// Tables that are wider than the page fade out on the right, as long as there is more.
+function fadeTables() {
+  for (const each of document.querySelectorAll('.wide')) {
+    const mark = () => each.classList.toggle('more', each.scrollWidth - each.clientWidth - each.scrollLeft > 2);
+    each.onscroll = mark;
+    mark();
+  }
 }
 
 makeControl();
@@ -109,9 +119,11 @@ window.addEventListener('resize', () => {
   clearTimeout(waiting);
   waiting = setTimeout(() => {
     if (window.innerWidth !== width) showCharts(); // phones resize the height while they scroll
+    fadeTables();
     width = window.innerWidth;
   }, 120);
 });
+document.addEventListener('toggle', fadeTables, true);
 window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show);
 window.addEventListener('beforeprint', () => print(true));
 window.addEventListener('afterprint', () => print(false));

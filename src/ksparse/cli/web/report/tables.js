@@ -44,6 +44,8 @@ function bar(length, spread) {
 
 const tint = (value) => `rgba(${colour(value < 0 ? 'untint' : 'tint')}, ${(0.06 + 0.44 * Math.abs(value)).toFixed(3)})`;
 
+const hasIntervals = (table) => table.rows.some((row) => row.ends.some((ends) => ends));
+
 function showFeatures() {
   const { table } = current();
   const single = data.outputs === 1;
@@ -53,8 +55,10 @@ function showFeatures() {
     const grouped = row.unit && !row.name.text.startsWith(row.unit) ? [make('small', { text: `of ${row.unit}` })] : [];
     const name = make('div', { class: 'named' }, make('span', { text: row.name.text }, ...grouped), ...(single ? [bar(row.bars[0], row.spread)] : []));
     const cells = shown.map((place, position) => {
-      const strength = single || view.group === 'raw' ? 0 : row.bars[position];
-      return make('td', { text: row.texts[place], class: strength ? 'tinted' : null, style: strength ? { background: tint(strength) } : {} });
+      const strength = single || view.group === 'raw' || !table.columns[place].group ? 0 : row.bars[position];
+      const below = row.below[place] ? [make('small', { text: row.below[place] })] : [];
+      const style = strength ? { background: tint(strength) } : {};
+      return make('td', { class: strength ? 'tinted' : null, style }, make('span', { text: row.texts[place] }), ...below);
     });
     return { keys: [row.name.text, ...shown.map((place) => row.values[place])], element: make('tr', {}, make('th', { scope: 'row' }, name), ...cells) };
   });
@@ -69,9 +73,10 @@ function showFeatures() {
   if (table.rows.length && (single || view.group === 'standardized')) notes.push('Effects per SD can be compared with each other.');
   const ratio = table.columns.find((column) => column.head.text.includes('ratio ('));
   if (table.rows.length && ratio) notes.push(`${ratio.hint}.`);
-  if (table.rows.some((row) => row.spread)) {
-    notes.push(`Intervals (thin lines) and “selected again”: from ${data.resamples} resamples of the rows, with the features selected anew on each; a feature that is not selected has no effect.`);
-  } else if (view.place !== data.chosen && chosen().table.rows.some((row) => row.spread)) notes.push('Intervals are known for the chosen model only.');
+  if (hasIntervals(table)) {
+    const where = single ? 'thin lines' : 'small, below the effects';
+    notes.push(`Intervals (95%; ${where}) and “selected again”: from ${data.resamples} resamples of the rows, with the features selected anew on each; a feature that is not selected has no effect.`);
+  } else if (view.place !== data.chosen && hasIntervals(chosen().table)) notes.push('Intervals are known for the chosen model only.');
   if (table.hidden) notes.push(`${table.hidden} features with smaller effects are not listed.`);
   find('feature-note').textContent = notes.join(' ');
   showWorth();
@@ -116,8 +121,16 @@ function makeFeatureButtons() {
   buttons.push(make('button', { type: 'button', id: 'download-features', text: 'Download as CSV', onclick: () => {
     const { k, table } = current();
     const group = (column) => (column.group ? ` (per ${column.group === 'raw' ? 'unit' : 'SD'})` : '');
-    const heads = ['feature', ...table.columns.map((column) => column.head.cell + group(column))];
-    download(`features_k${k}.csv`, [heads, ...table.rows.map((row) => [row.name.cell, ...row.values])]);
+    // An interval is two columns of the file; where it is shown below a number, that has its own.
+    const parts = table.columns.map((column, place) => {
+      const name = column.head.cell + group(column);
+      if (!table.rows.some((row) => row.ends[place])) return { heads: [name], values: (row) => [row.values[place]] };
+      const ends = (row) => row.ends[place] || [null, null];
+      if (!table.rows.some((row) => row.below[place])) return { heads: [`${name} low`, `${name} high`], values: ends };
+      return { heads: [name, `${name} low`, `${name} high`], values: (row) => [row.values[place], ...ends(row)] };
+    });
+    const heads = ['feature', ...parts.flatMap((part) => part.heads)];
+    download(`features_k${k}.csv`, [heads, ...table.rows.map((row) => [row.name.cell, ...parts.flatMap((part) => part.values(row))])]);
   } }));
   find('feature-buttons').replaceChildren(...buttons);
 }
