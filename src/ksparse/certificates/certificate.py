@@ -19,7 +19,7 @@ from .relaxation import Fixings
 from .screening import screen
 from .tightening import StepLimits
 
-__all__ = ["Certificate", "ProofStage", "certify"]
+__all__ = ["Certificate", "ProofStage", "certify", "tighten_and_screen"]
 
 #: A gap below this is rounding: the solution is a best one.
 OPTIMAL_GAP = 1e-6
@@ -182,7 +182,7 @@ def certify(
         problem = BoundedProblem.of(form, units)
         upper = value + UPPER_ROUNDING * (abs(value) + abs(form.value_at_start))
         start = x.reshape(-1)[: problem.scale.size] * problem.scale
-        lower, fixings, stages, taken = _tighten_and_screen(problem, start, value, upper, limits)
+        lower, fixings, stages, taken = tighten_and_screen(problem, start, value, upper, limits)
     return Certificate(
         value=value,
         lower_bound=min(max(lower, problem.least_value), value),
@@ -197,7 +197,7 @@ def certify(
     )
 
 
-def _tighten_and_screen(
+def tighten_and_screen(
     problem: BoundedProblem, start: Array, value: float, upper: float, limits: StepLimits
 ) -> tuple[float, Fixings, list[ProofStage], int]:
     """Bounds of relaxations with fewer and fewer open units, until no more of them are fixed."""

@@ -16,6 +16,7 @@ from ..sparsity import Units
 from ..threads import one_thread
 from .bounding import BoundedProblem
 from .branching import Progress, SearchLimits, branch_and_bound
+from .gram_search import can_search_gram, search_gram
 from .incumbents import Incumbents
 
 __all__ = ["ExactResult", "NearSupport", "ProofStatus", "prove"]
@@ -153,7 +154,8 @@ def prove(
         incumbents = Incumbents(form, units, problem.least_value, within)
         incumbents.offer(x, value)
         limits = SearchLimits(max(gap, LEAST_GAP), began + time_limit, max_nodes, callback)
-        outcome = branch_and_bound(problem, incumbents, limits)
+        is_compiled = within is None and can_search_gram(problem)
+        outcome = (search_gram if is_compiled else branch_and_bound)(problem, incumbents, limits)
         best = np.array(form.to_user(incumbents.x))
     size, reason = incumbents.value - problem.least_value, outcome.reason
     if reason is None and incumbents.value - outcome.lower_bound > limits.gap * size:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, IntArray
+from ..compiling import jit_compile
 from .relaxation import Fixings, Perspective
 
-__all__ = ["screen"]
+__all__ = ["find_fixings", "screen"]
 
 #: Rounding of a sum of two bounds.
 DIFFERENCE_ROUNDING = 1e-15
@@ -29,15 +30,30 @@ def screen(perspective: Perspective, base: float, scores: Array, upper: float) -
         return fixings
     if budget == 0:
         return fixings.exclude(open_units)
-    own = scores[open_units]
     bound = base - perspective.add_scores(scores)
-    bound -= DIFFERENCE_ROUNDING * (abs(bound) + abs(base))
     if not np.isfinite(bound):
         return fixings
-    ordered = np.sort(own)[::-1]
-    last = ordered[budget - 1] if budget <= own.size else 0.0  # the least score that is selected
-    following = ordered[budget] if budget < own.size else 0.0  # the largest one that is not
-    is_top = own >= last if budget <= own.size else np.ones(own.size, dtype=bool)
-    excluded = ~is_top & (bound + (last - own) > upper) if budget < own.size else np.zeros(own.size, dtype=bool)
-    included = is_top & (own > following) & (bound + (own - following) > upper)
-    return fixings.exclude(open_units[excluded]).include(open_units[included])
+    bound -= DIFFERENCE_ROUNDING * (abs(bound) + abs(base))
+    proved = find_fixings(scores[open_units], budget, bound, upper)
+    return fixings.exclude(open_units[proved < 0]).include(open_units[proved > 0])
+
+
+@jit_compile
+def find_fixings(scores: Array, budget: int, bound: float, upper: float) -> IntArray:
+    """1 for open units that are proved to be selected, −1 for those that are proved not to be, 0 for the others.
+
+    `bound` is the lower bound with the `budget` ≥ 1 largest of these scores.
+    """
+    count = scores.size
+    proved = np.zeros(count, dtype=np.int64)
+    last, following = 0.0, 0.0  # the least score that is in the bound, and the largest that is not
+    if budget < count:
+        ordered = np.partition(scores, count - budget)
+        last, following = ordered[count - budget], ordered[: count - budget].max()
+    for j in range(count):
+        own = scores[j]
+        if (budget >= count or own >= last) and own > following and bound + (own - following) > upper:
+            proved[j] = 1
+        elif budget < count and own < last and bound + (last - own) > upper:
+            proved[j] = -1
+    return proved

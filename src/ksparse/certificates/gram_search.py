@@ -1,0 +1,135 @@
+"""Branch and bound for least squares with a compiled loop over the nodes."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from .._types import Array
+from ..objectives.protocols import largest_eigenvalue
+from ._gram_tree import NODES, OPEN, Frame, Pool, bound_part, explore, make_pool
+from .bounding import BoundedProblem
+from .branching import CALLBACK_SECONDS, Progress, SearchLimits, SearchOutcome
+from .certificate import tighten_and_screen
+from .incumbents import Incumbents
+from .linearization import EPS
+from .moved_curvature import find_least_eigenvalue
+from .relaxation import Fixings
+from .tightening import StepLimits
+
+__all__ = ["can_search_gram", "search_gram"]
+
+#: Memory of the open nodes, in bytes.
+POOL_BYTES = 200_000_000
+#: Seconds between two looks at the clock, about.
+CHUNK_SECONDS = 0.05
+#: Steps on the relaxation at the root.
+ROOT_STEPS = 300
+
+
+def can_search_gram(problem: BoundedProblem) -> bool:
+    """Whether the compiled search is for a problem: least squares of one response, whose units are features."""
+    perspective = problem.perspective
+    single = perspective.number.size == perspective.count
+    return problem.uses_gram and problem.outputs == 1 and single and bool(np.all(np.diff(perspective.number) == 1))
+
+
+def search_gram(problem: BoundedProblem, incumbents: Incumbents, limits: SearchLimits) -> SearchOutcome:
+    """Branch and bound for least squares: the features that are left after screening at the root are gathered.
+
+    At each node the selected features are eliminated, curvature is computed again once a quarter of the features is
+    gone, and the relaxation is solved by accelerated proximal steps with Newton steps between them. The node with the
+    lowest bound comes first; the newest one while memory is short.
+    """
+    start = incumbents.x.reshape(-1)[: problem.scale.size] * problem.scale
+    steps = StepLimits(ROOT_STEPS, limits.deadline)
+    lower, fixings, stages, _ = tighten_and_screen(problem, start, incumbents.value, incumbents.upper, steps)
+    if not stages or not np.isfinite(lower):
+        return SearchOutcome(problem.least_value, 1, "no_bound")
+    fraction = min(stage.dual.fraction for stage in stages)
+    frame, features = _make_frame(problem, fixings, fraction, limits.gap)
+    capacity = int(min(max(POOL_BYTES // (5 * features.size + 64), 2 * features.size + 16), 1_000_000))
+    pool = make_pool(features.size, capacity, incumbents.upper)
+    least, largest = _find_curvature(frame, fixings, features)
+    status = fixings.inside[features].astype(np.int8)
+    warm = start[features].astype(np.float32)
+    bound_part(frame, pool, status, warm, lower, least, largest, int((status == 0).sum()))
+    reason = _run(frame, pool, incumbents, limits, problem)
+    chosen = np.zeros(fixings.inside.size, dtype=bool)
+    chosen[features] = pool.best == 1
+    if chosen.any():
+        incumbents.refit(chosen)
+    return SearchOutcome(_compute_lower_bound(pool, incumbents.value), int(pool.counters[NODES]), reason)
+
+
+def _make_frame(problem: BoundedProblem, fixings: Fixings, fraction: float, gap: float) -> tuple[Frame, Any]:
+    form, perspective = problem.gram_form, problem.perspective
+    features = np.flatnonzero(~fixings.outside)
+    frame = Frame(
+        np.ascontiguousarray(form.gram[np.ix_(features, features)]),
+        form.linear[features, 0].copy(),
+        form.constant,
+        form.ridge[features],
+        perspective.lower[features],
+        perspective.upper[features],
+        form.inflation[features],
+        form.response_size,
+        EPS * (form.n_samples + 4.0 * len(form.scale) + 16.0),
+        form.matrix_rounding,
+        perspective.k,
+        fraction,
+        problem.has_box,
+        gap,
+    )
+    return frame, features
+
+
+def _find_curvature(frame: Frame, fixings: Fixings, features: Array) -> tuple[float, float]:
+    """λ_min and an upper bound of λ_max of the form of the open features."""
+    inside = fixings.inside[features]
+    matrix = frame.gram
+    least = find_least_eigenvalue(matrix, frame.matrix_rounding) if frame.fraction == 1.0 else 0.0
+    if not frame.has_box and inside.any() and not inside.all():
+        inner = frame.gram[np.ix_(inside, inside)] + np.diag(frame.ridge[inside])
+        cross = frame.gram[np.ix_(inside, ~inside)]
+        matrix = frame.gram[np.ix_(~inside, ~inside)] - cross.T @ np.linalg.solve(inner, cross)
+        matrix = 0.5 * (matrix + matrix.T)
+        if frame.fraction == 1.0:
+            least = max(least, find_least_eigenvalue(matrix, frame.matrix_rounding))
+    from scipy.sparse.linalg import aslinearoperator
+
+    return least, largest_eigenvalue(aslinearoperator(matrix)) if matrix.size else 1.0
+
+
+def _run(
+    frame: Frame, pool: Pool, incumbents: Incumbents, limits: SearchLimits, problem: BoundedProblem
+) -> str | None:
+    """Explore until the proof is complete or a limit is reached."""
+    began = called = time.perf_counter()
+    quota = 1
+    while pool.counters[OPEN]:
+        before = time.perf_counter()
+        if before >= limits.deadline:
+            return "time_limit"
+        left = limits.max_nodes - int(pool.counters[NODES])
+        if left <= 0:
+            return "max_nodes"
+        if limits.callback is not None and before - called >= CALLBACK_SECONDS:
+            called, value = before, float(min(incumbents.value, pool.values[0]))
+            lower = _compute_lower_bound(pool, value)
+            gap = (value - lower) / value if value > 0 else 0.0
+            nodes, opened = int(pool.counters[NODES]), int(pool.counters[OPEN])
+            stop = limits.callback(Progress(before - began, nodes, opened, value, lower, gap))
+            if isinstance(stop, (bool, np.bool_)) and stop:
+                return "stopped"
+        explore(frame, pool, min(quota, left))
+        seconds = time.perf_counter() - before
+        quota = max(1, min(2 * quota, int(quota * CHUNK_SECONDS / max(seconds, 1e-6))))
+    return None
+
+
+def _compute_lower_bound(pool: Pool, value: float) -> float:
+    lowest = float(pool.bound[pool.heap[0]]) if pool.counters[OPEN] else np.inf
+    return max(min(lowest, float(pool.values[1]), value), 0.0)
