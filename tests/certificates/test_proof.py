@@ -9,7 +9,9 @@ import pytest
 
 import ksparse
 from ksparse.certificates import NoCertificateError, Progress
+from ksparse.certificates.gram_search import POOL_BYTES
 from ksparse.objectives import LeastSquares, Logistic, Quadratic
+from ksparse.sparsity import Entries
 from tests.subsets import lowest, small_data
 
 from .enumeration import KINDS, MATRIX, Case, draw_case
@@ -139,3 +141,42 @@ def test_arguments_are_checked() -> None:
             ksparse.solve_exact(objective, 2, **options)
     with pytest.raises(NoCertificateError, match="there is no certificate for Quadratic"):
         ksparse.solve_exact(Quadratic(np.eye(3), np.ones(3)), 1)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.7, 0.95])
+@pytest.mark.parametrize("seed", range(3))
+def test_trees_of_least_squares(rho: float, seed: int) -> None:
+    """Low signal, so that there is a tree: its bounds and the best support, with and without a pool that is full."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 16))
+    for j in range(1, 16):
+        X[:, j] = rho * X[:, j - 1] + np.sqrt(1 - rho**2) * X[:, j]
+    y = X[:, ::2].sum(axis=1) + 5.0 * rng.standard_normal(40)
+    optimum = lowest("squares", X, y, 5)
+    for pool in (POOL_BYTES, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("ksparse.certificates.gram_search.POOL_BYTES", pool)
+            proof = ksparse.solve_exact(LeastSquares(X, y), 5, gap=1e-7, solver=ksparse.FixedSupport())
+        assert proof.status == "optimal"
+        assert proof.value == pytest.approx(optimum, rel=2e-7)
+        assert proof.lower_bound <= optimum * (1 + 1e-12)
+        assert proof.nodes > 1
+
+
+def test_more_features_than_samples() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((150, 200))
+    y = X[:, 3] - X[:, 150] + 2.0 * rng.standard_normal(150)
+    plain = ksparse.solve_exact(LeastSquares(X, y, alpha=0.1), 2)
+    boxed = ksparse.solve_exact(LeastSquares(X, y, alpha=0.1), sparsity=Entries(2, lower=-2.0, upper=2.0))
+    pairs = np.array([(i, j) for i in range(200) for j in range(i)])
+    gram, linear = X.T @ X / 150 + 0.1 * np.eye(200), X.T @ y / 150
+    blocks = gram[pairs[:, :, None], pairs[:, None, :]]
+    w = np.linalg.solve(blocks, linear[pairs][..., None])[..., 0]
+    optimum = y @ y / 300 - 0.5 * (w * linear[pairs]).sum(axis=1).max()
+    for proof in (plain, boxed):
+        assert proof.status == "optimal"
+        assert proof.value == pytest.approx(optimum, rel=1e-4)
+        assert proof.lower_bound <= optimum * (1 + 1e-12)
+    assert boxed.has_bounds
+    assert "within the bounds" in str(boxed)

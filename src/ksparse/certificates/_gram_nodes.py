@@ -12,7 +12,7 @@ __all__ = ["eliminate", "find_node_curvature", "minimize_quadratic_on", "relax_n
 
 #: Steps of a node; they end when so many of them close less than this fraction of the gap.
 MAX_NODE_STEPS, NODE_WINDOW, NODE_PROGRESS = 300, 10, 0.05
-#: A Newton step is tried after so many steps, on so many coordinates at most.
+#: A Newton step is tried after so many steps, on so many coordinates at most; after twice as many, if it was no better.
 NEWTON_PERIOD, MAX_NEWTON_SIZE = 4, 250
 #: Added to the diagonal of Newton's system, of coordinates whose curvature is about 1.
 NEWTON_SHIFT = 1e-12
@@ -252,7 +252,8 @@ def relax_node(
     root = np.sqrt(step_size)
     opened = np.flatnonzero(~selected)
     scores = np.empty(count)
-    from_newton, returning = False, start
+    from_newton, former_ahead, former_x, former_momentum = False, start, start, 1.0
+    wait = period = NEWTON_PERIOD
     for step in range(1, MAX_NODE_STEPS + 1):
         product = fraction * np.dot(matrix, ahead) - absorbed * ahead
         slopes = linear - product
@@ -268,11 +269,16 @@ def relax_node(
             if best_bound - earlier <= NODE_PROGRESS * (target - best_bound):
                 break
             earlier = best_bound
-        if from_newton and not is_better:
-            ahead, momentum, from_newton = returning, 1.0, False
-            x = returning
-            continue
-        from_newton = False
+        if from_newton:
+            from_newton = False
+            if is_better:
+                wait = 1
+            else:  # as if it had not been tried; the next one comes later
+                ahead, x, momentum = former_ahead, former_x, former_momentum
+                period *= 2
+                wait = period
+                continue
+        wait -= 1
         following = ahead + step_size * slopes
         sizes, caps = np.empty(opened.size), np.empty(opened.size)
         for a in range(opened.size):
@@ -292,15 +298,14 @@ def relax_node(
             following[j] = min(max(shrunk, lower[j] * z[j]), upper[j] * z[j])
         if np.dot(ahead - following, following - x) > 0.0:
             momentum = 1.0
-        if not has_box and step % NEWTON_PERIOD == 0:
-            newton, is_solved = take_newton_step(
-                matrix, linear, fraction, absorbed, ridge, following, z, budget
-            )
-            if is_solved:
-                returning, from_newton = following, True
-                x, ahead, momentum = newton, newton, 1.0
-                continue
         grown = 0.5 + np.sqrt(0.25 + momentum * momentum)
         ahead = following + (momentum - 1.0) / grown * (following - x)
         x, momentum = following, grown
+        if not has_box and wait <= 0:
+            newton, is_solved = take_newton_step(matrix, linear, fraction, absorbed, ridge, following, z, budget)
+            if is_solved:
+                former_ahead, former_x, former_momentum, from_newton = ahead, x, momentum, True
+                x, ahead, momentum = newton, newton, 1.0
+            else:
+                wait = period
     return best_point, best_product, z, best_bound, step

@@ -74,18 +74,22 @@ class Pool(NamedTuple):
 
 def make_pool(features: int, capacity: int, upper: float) -> Pool:
     """A pool without nodes."""
-    integers = [np.zeros(capacity, dtype=np.int64) for _ in range(4)]
+    bound, least, largest = (np.zeros(capacity) for _ in range(3))
+    size, branch, born, heap = (np.zeros(capacity, dtype=np.int64) for _ in range(4))
     return Pool(
-        np.zeros((capacity, features), dtype=np.int8),
-        np.zeros((capacity, features), dtype=np.float32),
-        np.zeros(capacity),
-        np.zeros(capacity),
-        np.zeros(capacity),
-        *integers,
-        np.arange(capacity)[::-1].copy(),
-        np.array([0, capacity, 0, 0, 0], dtype=np.int64),
-        np.array([upper, np.inf]),
-        np.full(features, -1, dtype=np.int8),
+        status=np.zeros((capacity, features), dtype=np.int8),
+        warm=np.zeros((capacity, features), dtype=np.float32),
+        bound=bound,
+        least=least,
+        largest=largest,
+        size=size,
+        branch=branch,
+        born=born,
+        heap=heap,
+        unused=np.arange(capacity)[::-1].copy(),
+        counters=np.array([0, capacity, 0, 0, 0], dtype=np.int64),
+        values=np.array([upper, np.inf]),
+        best=np.full(features, -1, dtype=np.int8),
     )
 
 
@@ -167,7 +171,14 @@ def offer_support(frame: Frame, pool: Pool, support: IntArray) -> None:
 
 @jit_compile
 def bound_part(
-    frame: Frame, pool: Pool, status: AnyArray, warm: AnyArray, inherited: float, least: float, largest: float, size: int
+    frame: Frame,
+    pool: Pool,
+    status: AnyArray,
+    warm: AnyArray,
+    inherited: float,
+    least: float,
+    largest: float,
+    size: int,
 ) -> None:
     """Bound the solutions with some features and without some others, and keep the node if it is not closed."""
     bound = inherited
@@ -194,7 +205,11 @@ def bound_part(
             if kept.size and frame.fraction == 1.0 and kept.size <= REABSORBED * size:
                 eigenvalues = np.linalg.eigvalsh(matrix)
                 loss = frame.matrix_rounding + EIGENVALUE_ROUNDING * kept.size * frame.gram.shape[0]
-                least, largest, size = max(least, eigenvalues[0] - loss), min(largest, eigenvalues[-1] + loss), kept.size
+                least, largest, size = (
+                    max(least, eigenvalues[0] - loss),
+                    min(largest, eigenvalues[-1] + loss),
+                    kept.size,
+                )
             fraction, absorbed, ridge = 1.0, np.full(kept.size, least), frame.ridge[kept] + least
             if frame.fraction < 1.0 and kept.size:
                 curvature = find_node_curvature(matrix, budget + inside.size - eliminated.size) - frame.matrix_rounding
@@ -210,8 +225,20 @@ def bound_part(
                 start[a] = warm[kept[a]]
             lipschitz = max(fraction * largest - absorbed.max() if kept.size else 1.0, 1e-9)
             point, product, z, _, steps = relax_node(
-                matrix, linear, constant, fraction, absorbed, ridge, lower, upper, selected, budget, start, lipschitz,
-                compute_target(frame, pool), frame.has_box,
+                matrix,
+                linear,
+                constant,
+                fraction,
+                absorbed,
+                ridge,
+                lower,
+                upper,
+                selected,
+                budget,
+                start,
+                lipschitz,
+                compute_target(frame, pool),
+                frame.has_box,
             )
             pool.counters[STEPS] += steps
             # The same bound, rounded down.
@@ -241,7 +268,7 @@ def bound_part(
         left = frame.k - np.sum(status == 1)
         if left > 0 and changed.size > left:
             break
-    keep_node(frame, pool, status, kept, point, z, bound, least, largest, size)
+    keep_node(pool, status, kept, point, z, bound, least, largest, size)
 
 
 @jit_compile
@@ -269,7 +296,6 @@ def fix_features(
 
 @jit_compile
 def keep_node(
-    frame: Frame,
     pool: Pool,
     status: AnyArray,
     kept: IntArray,

@@ -16,7 +16,7 @@ from ..sparsity import Units
 from ..threads import one_thread
 from .bounding import BoundedProblem
 from .branching import Progress, SearchLimits, branch_and_bound
-from .gram_search import can_search_gram, search_gram
+from .gram_search import can_search_gram, compile_search, search_gram
 from .incumbents import Incumbents
 
 __all__ = ["ExactResult", "NearSupport", "ProofStatus", "prove"]
@@ -148,13 +148,15 @@ def prove(
     ExactResult
         The best solution and the proof.
     """
-    began = time.perf_counter()
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         problem = BoundedProblem.of(form, units)
+        is_compiled = within is None and can_search_gram(problem)
+        if is_compiled:
+            compile_search()
+        began = time.perf_counter()
         incumbents = Incumbents(form, units, problem.least_value, within)
         incumbents.offer(x, value)
         limits = SearchLimits(max(gap, LEAST_GAP), began + time_limit, max_nodes, callback)
-        is_compiled = within is None and can_search_gram(problem)
         outcome = (search_gram if is_compiled else branch_and_bound)(problem, incumbents, limits)
         best = np.array(form.to_user(incumbents.x))
     size, reason = incumbents.value - problem.least_value, outcome.reason
