@@ -6,6 +6,7 @@ import numpy as np
 
 from .._types import Array, IntArray, Mask
 from ..compiling import jit_compile
+from ..debias._small_refits import factorize, solve_factored
 from ._prox import divide_budget, score_coordinate
 
 __all__ = ["eliminate", "find_node_curvature", "minimize_quadratic_on", "relax_node"]
@@ -17,26 +18,7 @@ NEWTON_PERIOD, MAX_NEWTON_SIZE = 4, 250
 #: Added to the diagonal of Newton's system, of coordinates whose curvature is about 1.
 NEWTON_SHIFT = 1e-12
 #: Coordinate descent within bounds ends when no coordinate moves more, or after so many sweeps.
-DESCENT_TOLERANCE, MAX_SWEEPS = 1e-13, 2000
-
-
-@jit_compile
-def factorize(matrix: Array) -> tuple[Array, bool]:
-    """The Cholesky factor of a small matrix, and whether there is one."""
-    count = matrix.shape[0]
-    factor = np.zeros((count, count))
-    for i in range(count):
-        for j in range(i + 1):
-            rest = matrix[i, j]
-            for m in range(j):
-                rest -= factor[i, m] * factor[j, m]
-            if i == j:
-                if rest <= 1e-13 * matrix[i, i]:
-                    return factor, False
-                factor[i, i] = np.sqrt(rest)
-            else:
-                factor[i, j] = rest / factor[j, j]
-    return factor, True
+DESCENT_TOLERANCE, MAX_DESCENT_SWEEPS = 1e-13, 2000
 
 
 @jit_compile
@@ -120,19 +102,11 @@ def minimize_quadratic_on(
     factor, is_solved = factorize(matrix)
     if not is_solved:
         return np.zeros(k), np.inf
-    w = right.copy()
-    for i in range(k):
-        for j in range(i):
-            w[i] -= factor[i, j] * w[j]
-        w[i] /= factor[i, i]
-    for i in range(k - 1, -1, -1):
-        for j in range(i + 1, k):
-            w[i] -= factor[j, i] * w[j]
-        w[i] /= factor[i, i]
+    w = solve_factored(factor, right)
     if has_box:
         for i in range(k):
             w[i] = min(max(w[i], lower[support[i]]), upper[support[i]])
-        for _ in range(MAX_SWEEPS):
+        for _ in range(MAX_DESCENT_SWEEPS):
             largest = 0.0
             for i in range(k):
                 target = w[i] + (right[i] - np.dot(matrix[i], w)) / matrix[i, i]
@@ -184,14 +158,7 @@ def take_newton_step(
     factor, is_solved = factorize(system)
     if not is_solved:
         return w, False
-    for i in range(count):
-        for j in range(i):
-            right[i] -= factor[i, j] * right[j]
-        right[i] /= factor[i, i]
-    for i in range(count - 1, -1, -1):
-        for j in range(i + 1, count):
-            right[i] -= factor[j, i] * right[j]
-        right[i] /= factor[i, i]
+    right = solve_factored(factor, right)
     following = np.zeros(w.size)
     for a in range(count):
         if right[a] * w[active[a]] > 0.0:

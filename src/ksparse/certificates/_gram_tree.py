@@ -21,7 +21,7 @@ EIGENVALUE_ROUNDING = 64 * 2.3e-16
 #: Relative rounding of bounds that are added.
 SUM_ERROR = 1e-15
 #: Positions in `Pool.counters`.
-OPEN, UNUSED, NODES, STEPS, BORN = 0, 1, 2, 3, 4
+OPEN, UNUSED, NODES, STEP_COUNT, BORN = 0, 1, 2, 3, 4
 
 
 class Frame(NamedTuple):
@@ -240,7 +240,7 @@ def bound_part(
                 compute_target(frame, pool),
                 frame.has_box,
             )
-            pool.counters[STEPS] += steps
+            pool.counters[STEP_COUNT] += steps
             # The same bound, rounded down.
             total = frame.response_size
             for a in range(kept.size):
