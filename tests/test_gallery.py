@@ -33,8 +33,8 @@ CLAIMS: dict[str, list[tuple[str, str]]] = {
     ],
     "portfolio": [
         ("ksparse", "stocks == 10 and abs(sum - 1) < 1e-9 and smallest >= 0"),
-        ("ksparse", "`tracking error, %` < 0.95 * @table['tracking error, %']['largest stocks, best weights']"),
-        ("ksparse", "`tracking error, %` < 0.75 * @table['tracking error, %']['largest stocks, weights of the index']"),
+        ("ksparse", "`tracking error` < 0.95 * @table['tracking error']['largest stocks, best weights']"),
+        ("ksparse", "`tracking error` < 0.75 * @table['tracking error']['largest stocks, weights of the index']"),
     ],
     "ising": [
         ("ksparse", "selected == 60 and recall > 0.95"),

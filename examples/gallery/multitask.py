@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from shared import measure_recovery, open_figure, run_example, tidy
+from shared import make_alphas, measure_recovery, open_figure, run_example, tidy
 from sklearn.linear_model import MultiTaskLassoCV
 
 from ksparse import SparseLinearRegressionCV
@@ -38,7 +38,7 @@ def compute(seed: int) -> tuple[pd.DataFrame, Found]:
     X, X_test = rng.standard_normal((N, P)), rng.standard_normal((1000, P))
     Y = X @ truth + NOISE * rng.standard_normal((N, TASKS))
     signal = X_test @ truth
-    lasso = MultiTaskLassoCV(alphas=30, random_state=0, max_iter=2000).fit(X, Y)
+    lasso = MultiTaskLassoCV(alphas=make_alphas(X, Y, 30), random_state=0, max_iter=2000).fit(X, Y)
     shared = SparseLinearRegressionCV(ks=KS).fit(X, Y)
     alone = [SparseLinearRegressionCV(ks=KS).fit(X, Y[:, task]) for task in range(TASKS)]
     fits = {

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from shared import OURS, TRUTH, USUAL, add_legend, measure_recovery, open_figure, run_example, tidy
+from shared import OURS, TRUTH, USUAL, add_legend, make_alphas, measure_recovery, open_figure, run_example, tidy
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LassoCV
 
@@ -82,7 +82,7 @@ def compute(seed: int) -> tuple[pd.DataFrame, Found]:
         networks[k] = objective.unflatten(x)
     norms = np.linalg.norm(networks[P]["first"], axis=1)
     forest = RandomForestRegressor(100, random_state=0).fit(X, y)
-    lasso = LassoCV(random_state=0, alphas=40).fit(X, y)
+    lasso = LassoCV(random_state=0, alphas=make_alphas(X, y)).fit(X, y)
     best = len(RELEVANT)
     features = {
         "network, k = 4": np.flatnonzero(np.any(networks[best]["first"], axis=1)),

@@ -88,7 +88,7 @@ def compute(seed: int) -> tuple[pd.DataFrame, Found]:
         weights = method(K)
         rows[name] = {
             "stocks": (weights > 0).sum(),
-            "tracking error, %": measure(weights),
+            "tracking error": measure(weights),
             "sum": weights.sum(),
             "smallest": weights.min(),
         }

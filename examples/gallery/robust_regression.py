@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from shared import OTHER, OURS, TRUTH, USUAL, add_legend, measure_recovery, open_figure, run_example, tidy
+from shared import OTHER, OURS, TRUTH, USUAL, add_legend, make_alphas, measure_recovery, open_figure, run_example, tidy
 from sklearn.linear_model import LassoCV
 
 import ksparse
@@ -90,7 +90,7 @@ def compute(seed: int) -> tuple[pd.DataFrame, Found]:
     coef[rng.choice(P, K, replace=False)] = rng.choice([-1, 1], K) * rng.uniform(0.7, 1.5, K)
     X, y = simulate(rng, N, coef, BAD)
     X_test, y_test = simulate(rng, 500, coef, 0.0)
-    lasso = LassoCV(random_state=0, alphas=40).fit(X, y)
+    lasso = LassoCV(random_state=0, alphas=make_alphas(X, y)).fit(X, y)
     fits = {
         "Welsch's loss, k features": fit_welsch(X, y, K),
         "Huber's loss, k features": ksparse.minimize(Huber(X, y, fit_intercept=True, alpha=1e-3), k=K).x,

@@ -51,6 +51,12 @@ def measure_recovery(selected: Any, truth: Any) -> dict[str, float]:
     return {"selected": len(found), "recall": hits / len(right), "precision": hits / max(len(found), 1)}
 
 
+def make_alphas(X: Any, y: Any, count: int = 40) -> Any:
+    """Penalties of a lasso or a multitask lasso, from the least one that leaves no feature to a hundredth of it."""
+    products = np.reshape((X - X.mean(axis=0)).T @ (y - y.mean(axis=0)), (X.shape[1], -1)) / len(X)
+    return np.linalg.norm(products, axis=1).max() * np.geomspace(1.0, 1e-2, count)
+
+
 def make_logistic_lasso(C: float) -> LogisticRegression:
     """Logistic regression with an ℓ1 penalty and no intercept; scikit-learn 1.8 has renamed the option."""
     old = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)

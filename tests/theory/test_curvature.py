@@ -47,6 +47,7 @@ def find_extremes(
     return smallest, largest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OBJECTIVES)
 @pytest.mark.parametrize("max_supports", [0, 200_000])
 def test_no_hessian_is_beyond_what_is_proven(kind: str, max_supports: int) -> None:
@@ -64,6 +65,7 @@ def test_no_hessian_is_beyond_what_is_proven(kind: str, max_supports: int) -> No
         assert found.largest.high == np.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["least squares", "multiresponse", "quadratic"])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_quadratics_are_exact(kind: str, fit_intercept: bool) -> None:

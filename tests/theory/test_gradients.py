@@ -27,6 +27,7 @@ def test_the_formula_is_the_papers() -> None:
     assert logistic_gradient_bound(sparse.csc_array(X), 4).noise == pytest.approx(default.noise)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strength", [0.0, 1.0])
 @pytest.mark.parametrize("alpha", [0.0, 0.1])
 def test_the_bound_holds_as_often_as_it_says(strength: float, alpha: float) -> None:

@@ -212,7 +212,7 @@ def _bound_smallest(model: LinearModel) -> Bracket:
 
 def _scale(bracket: Bracket, factor: float, shift: float) -> Bracket:
     if not np.isfinite(factor):
-        return Bracket(-np.inf, np.inf, NOTHING_KNOWN, "the curvature of the loss has no bound")
+        return Bracket(-np.inf, np.inf, NOTHING_KNOWN, "no bound of the curvature of the loss is known")
     return replace(bracket, low=factor * bracket.low + shift, high=factor * bracket.high + shift)
 
 
