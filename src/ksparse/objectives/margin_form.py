@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import Array, IntArray
 from ..designs import ColumnBlock, Design
+from ..designs.dense import DenseDesign
 from .loss import Loss
 from .terms import RowData
 
@@ -99,5 +100,9 @@ class MarginForm:
         return np.sqrt(self.squares) + 2.0 * np.abs(shift if own is None else shift[own])
 
     def gram(self) -> Array:
-        """Xᵀ diag(s) X."""
-        return self._block.gram(self._samples.weights)
+        """Xᵀ diag(s) X; dense columns are gathered once, and not kept as those of supports are."""
+        if not isinstance(self._design, DenseDesign):
+            return self._block.gram(self._samples.weights)
+        columns = self.collect()
+        columns = np.sqrt(self.weights)[:, None] * columns
+        return columns.T @ columns
