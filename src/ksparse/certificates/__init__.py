@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .certificate import Certificate, ProofStage, certify
     from .gram_form import QuadraticDual
     from .proof import ExactResult, NearSupport, ProofStatus, prove
+    from .swaps import has_better_swap
     from .verification import InvalidCertificateError, verify
 
 #: Where the names are: they are imported when they are used, since Numba takes half a second to import.
@@ -24,6 +25,7 @@ PLACES = {
     "ProofStatus": ".proof",
     "QuadraticDual": ".gram_form",
     "certify": ".certificate",
+    "has_better_swap": ".swaps",
     "prove": ".proof",
     "verify": ".verification",
 }
@@ -40,6 +42,7 @@ __all__ = [
     "ProofStatus",
     "QuadraticDual",
     "certify",
+    "has_better_swap",
     "prove",
     "verify",
 ]

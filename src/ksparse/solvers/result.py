@@ -249,10 +249,43 @@ class Result:
         """
         from ..certificates import certify
 
+        solved = self._require_data()
+        return certify(solved.form, solved.units, solved.x, solved.value, steps, time_limit)
+
+    def is_swap_optimal(self, pairs: int = 1) -> bool:
+        """Whether no swap of one unit, or of up to two at once, lowers f.
+
+        All swaps are tried, but those that a lower bound excludes: k·(p − k) of one unit, and about k²·p²/4 of two. It
+        takes long where there is no bound, as for most functions of one's own.
+
+        Parameters
+        ----------
+        pairs : {1, 2}, default=1
+            How many units may leave, for as many that enter.
+
+        Returns
+        -------
+        bool
+            Whether the solution is the best of those that differ from it by so few units; decreases of f below 1e-9 of
+            it do not count.
+
+        Examples
+        --------
+        >>> import numpy as np, ksparse
+        >>> X = np.random.default_rng(0).standard_normal((100, 20))
+        >>> f = ksparse.objectives.Logistic(X, X[:, 5] > X[:, 2], alpha=0.1)
+        >>> ksparse.minimize(f, k=2).is_swap_optimal(pairs=2)
+        True
+        """
+        from ..certificates import has_better_swap
+
+        solved = self._require_data()
+        return not has_better_swap(solved.form, solved.units, solved.x, solved.value, pairs)
+
+    def _require_data(self) -> Solved:
         if self.solved is None:
             raise ValueError("a result that was copied, unpickled or loaded has no data; solve the problem again")
-        solved = self.solved
-        return certify(solved.form, solved.units, solved.x, solved.value, steps, time_limit)
+        return self.solved
 
     def __repr__(self) -> str:
         shown = np.array2string(self.selected, threshold=12, edgeitems=5)

@@ -1,0 +1,79 @@
+"""Whether swapping one or two units of a solution lowers f: all swaps are tried, or excluded by a lower bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from .._types import Array, IntArray, Mask
+from ..objectives.protocols import WorkingForm
+from ..sparsity import Units
+from ..threads import one_thread
+from .bounding import BoundedProblem, NoCertificateError
+from .branching import SearchLimits, branch_and_bound
+from .incumbents import Incumbents
+from .relaxation import Fixings
+
+__all__ = ["has_better_swap"]
+
+#: Swaps that lower f by a smaller fraction do not count.
+LEAST_DECREASE = 1e-9
+
+
+def has_better_swap(form: WorkingForm, units: Units, x: Array, value: float, pairs: Any) -> bool:
+    """Whether another support that lacks at most `pairs` of the units has a lower f.
+
+    For each choice of the units that leave, branch and bound looks for those that enter; where f has no lower bounds,
+    all of them are tried.
+    """
+    if isinstance(pairs, bool) or pairs not in (1, 2):
+        raise ValueError(f"pairs must be 1 or 2, the number of units that leave; got {pairs!r}")
+    chosen = units.find_units((x != 0) & units.constrained) | units.always
+    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        problem = _bound(form, units)
+        least = 0.0 if problem is None else problem.least_value
+        limit = value - LEAST_DECREASE * abs(value - least) - form.objective.value_rounding(value, form.value_at_start)
+        for count in range(1, int(pairs) + 1):
+            for leaving in combinations(np.flatnonzero(chosen & ~units.always), count):
+                incumbents = Incumbents(form, units, least, None)
+                incumbents.offer(x, value)
+                staying = chosen.copy()
+                staying[list(leaving)] = False
+                _search(problem, incumbents, units, staying, np.array(leaving))
+                if incumbents.value < limit:
+                    return True
+    return False
+
+
+def _bound(form: WorkingForm, units: Units) -> BoundedProblem | None:
+    try:
+        return BoundedProblem.of(form, units)
+    except NoCertificateError:
+        return None
+
+
+def _search(
+    problem: BoundedProblem | None, incumbents: Incumbents, units: Units, staying: Mask, leaving: IntArray
+) -> None:
+    """Look for the best units in place of those that leave."""
+    if problem is not None:
+        outside = np.zeros(staying.size, dtype=bool)
+        outside[leaving] = True
+        fixed = replace(problem, perspective=problem.perspective.with_fixings(Fixings(staying, outside)))
+        outcome = branch_and_bound(fixed, incumbents, SearchLimits(LEAST_DECREASE, np.inf, np.iinfo(np.int64).max))
+        if outcome.reason is None:
+            return
+    for entering in _list_entering(units, staying, leaving):
+        trial = staying.copy()
+        trial[list(entering)] = True
+        incumbents.refit(trial)
+
+
+def _list_entering(units: Units, staying: Mask, leaving: IntArray) -> Iterator[tuple[int, ...]]:
+    others = np.flatnonzero(~staying)
+    others = others[~np.isin(others, leaving)]
+    return combinations(others, min(units.k - int(staying.sum()), others.size))
