@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 from ksparse.cli.data import load_data
-from ksparse.cli.fitting import FittedModel, fit_model
+from ksparse.cli.fitted_model import FittedModel
+from ksparse.cli.fitting import fit_model
 from ksparse.cli.settings import Settings
 
 #: A name that would be markup, a formula of a spreadsheet or of Plotly, and an escape sequence of a terminal.

@@ -17,7 +17,8 @@ import ksparse
 from ksparse import SparseLinearRegression, SparseLinearRegressionCV, SparseLogisticRegression
 from ksparse.cli.data import Data
 from ksparse.cli.errors import InputError
-from ksparse.cli.fitting import FittedModel, fit_model
+from ksparse.cli.fitted_model import FittedModel
+from ksparse.cli.fitting import fit_model
 from ksparse.cli.settings import Settings
 from ksparse.cli.target import Target
 from ksparse.cli.tasks import TASKS

@@ -13,7 +13,8 @@ from ..persistence import dumps
 from ..writing import Hold, check_output_file, replace_files, write_text
 from .data import load_data
 from .errors import InputError, escape_control, explain_write_errors, quote_path
-from .fitting import FittedModel, fit_model
+from .fitted_model import FittedModel
+from .fitting import fit_model
 from .outputs import find_output_files
 from .predicting import predict_rows
 from .printing import print_model, show_progress

@@ -20,7 +20,7 @@ from ..solvers import Result, Status
 from ..wording import LONGEST_CELL
 from . import summary
 from .errors import escape_control
-from .fitting import FittedModel
+from .fitted_model import FittedModel
 from .streams import explain_output_errors, write_output
 
 #: What is said of a solver that has done what it should.

@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..wording import escape_control
-from .fitting import FittedModel
+from .fitted_model import FittedModel
 from .pages import embed_json, encode_asset, read_asset, write_policy
 from .reporting import gather_report
 

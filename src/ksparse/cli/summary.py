@@ -13,7 +13,7 @@ import pandas as pd
 from ..inference import BaselineComparison, ScoreInterval
 from ..selection import compute_standard_errors
 from ..wording import cut_text, escape_control, quote
-from .fitting import FittedModel
+from .fitted_model import FittedModel
 from .scoring import find_parameters
 from .settings import FOLDS, choose_resamples
 from .tasks import SHOWN_SCORES, Task

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .fitting import FittedModel
+from .fitted_model import FittedModel
 from .predicting import protect_label
 
 #: Digits of the numbers.

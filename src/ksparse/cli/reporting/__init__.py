@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._types import IntArray
 from ...wording import escape_control
-from ..fitting import FittedModel
+from ..fitted_model import FittedModel
 from . import inferred
 from .details import list_details, list_scores
 from .distributions import choose_drawn, draw_distributions

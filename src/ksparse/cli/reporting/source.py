@@ -17,7 +17,7 @@ from ...inference.ordinary import take_columns
 from ...limits import LARGEST
 from ...selection import compute_standard_errors
 from ..encoded_model import EncodedModel
-from ..fitting import FittedModel
+from ..fitted_model import FittedModel
 from ..scoring import Predicted
 from ..tasks import Task
 
