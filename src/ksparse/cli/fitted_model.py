@@ -145,7 +145,7 @@ class FittedModel:
 
     def predict_rows(self, rows: IntArray) -> Predicted:
         """The predictions of the model that was fitted to the training rows."""
-        return predict_rows(self.training, self.data, self.y, rows, self.task)
+        return predict_encoded(self.training, self.data, self.y, rows, self.task)
 
     @property
     def is_skilled(self) -> bool:
@@ -205,6 +205,6 @@ class FittedModel:
         return self.sign * np.atleast_1d(self.model.intercept_) + shift
 
 
-def predict_rows(model: EncodedModel, data: Data, y: AnyArray, rows: IntArray, task: Task) -> Predicted:
+def predict_encoded(model: EncodedModel, data: Data, y: AnyArray, rows: IntArray, task: Task) -> Predicted:
     """The predictions of some rows."""
     return Predicted.of_model(model.estimator, model.encode(data.X, rows), y[rows], task)

@@ -16,11 +16,11 @@ from .class_order import order_classes
 from .data import Data, tell_all_problems
 from .encoded_model import EncodedModel, encode_training
 from .errors import InputError, quote, quote_path
-from .fitted_model import FittedModel, predict_rows
+from .fitted_model import FittedModel, predict_encoded
 from .making import make_estimator
 from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_score_names, validate
 from .settings import Settings
-from .splitting import split_rows
+from .splitting import hold_out_rows
 from .target import choose_task
 from .tasks import Task
 
@@ -33,7 +33,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     data.check_memory(outputs=_count_outputs(y) if task.has_classes and not task.has_order else 1)
     _check_positive(settings, task, y)
     classes = order_classes(data.target, task, y, settings.categories)
-    train, test = split_rows(y, task, settings)
+    train, test = hold_out_rows(y, task, settings)
     began = time.perf_counter()
     try:
         with warnings.catch_warnings():
@@ -45,7 +45,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
             final = training.fit_to_all(data.X, y) if settings.refit_all and len(test) else training
     except (ValueError, TypeError) as error:
         raise InputError(f"cannot fit {quote_path(data.source)}: {escape_control(error)}") from error
-    on_test = predict_rows(training, data, y, test, task) if len(test) else None
+    on_test = predict_encoded(training, data, y, test, task) if len(test) else None
     return FittedModel(
         data,
         settings,
@@ -75,7 +75,7 @@ def _score(
 ) -> Scores:
     """Scores on the training rows, on the test rows if any, and by nested folds where these are few."""
     names = list_score_names(task, y)
-    on_train = predict_rows(training, data, y, train, task)
+    on_train = predict_encoded(training, data, y, train, task)
     if on_test is None:
         return Scores(on_train.score_all(names), {}, None, None)
     is_nested = len(on_test.y) < FEW_TEST_ROWS if settings.nested is None else settings.nested

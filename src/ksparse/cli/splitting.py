@@ -13,7 +13,7 @@ from .settings import Settings
 from .tasks import Task
 
 
-def split_rows(y: AnyArray, task: Task, settings: Settings) -> tuple[IntArray, IntArray]:
+def hold_out_rows(y: AnyArray, task: Task, settings: Settings) -> tuple[IntArray, IntArray]:
     """Rows to train on and rows to test on, with the same fractions of the classes in both."""
     rows, advice = np.arange(len(y)), "use more rows, or --test 0 to train on all of them"
     if settings.test == 0:

@@ -14,6 +14,7 @@ from ..designs import ColumnBlock, Design, RowVector
 from ..validation import check_nonnegative_number
 from ..weights import count_weighted_samples
 from .base import VALUE_ROUNDING, Outcome, Point, TwiceDifferentiable, describe_objective, inherit
+from .coefficient_layout import CoefficientLayout
 from .coordinates import CentredCoordinates, replace_zeros, rescale_alpha
 from .loss import AnyLoss, JointLoss, Loss, SampleMargins
 from .margin_form import MarginForm
@@ -93,12 +94,17 @@ class LinearModel(
         self._outputs = terms.samples.output_shape
         self._quadratic_hessian: Array | None = None
         self._squares: Array | None = None
-        self._set_shape()
+        self._layout = layout = CoefficientLayout(self._block.width, self._outputs, fit_intercept, pattern)
+        self.shape = layout.shape
+        if pattern is None:
+            self.unit_kind = "rows" if self._outputs else "entries"
+            if fit_intercept:
+                self.free = layout.find_intercept()
         self.is_quadratic = self.loss.is_quadratic
         # A ridge makes f strongly convex in all but the intercept, and any data determines an intercept.
         self.is_strongly_convex = alpha > 0
         if self.loss.shift_invariant:
-            self.n_invariances = self._n_rows if alpha == 0 else int(fit_intercept)
+            self.n_invariances = self._layout.n_rows if alpha == 0 else int(fit_intercept)
 
     @property
     def total_weight(self) -> float:
@@ -120,26 +126,12 @@ class LinearModel(
         """Whether a part of the margins is known."""
         return self._terms.samples.offset is not None
 
-    @property
-    def _n_rows(self) -> int:
-        return self._block.width + self.fit_intercept
-
-    def _set_shape(self) -> None:
-        if self._pattern is not None:
-            self.shape = (int(self._pattern.sum()),)
-            return
-        self.shape = (self._n_rows, *self._outputs)
-        self.unit_kind = "rows" if self._outputs else "entries"
-        if self.fit_intercept:
-            self.free = np.zeros(self.shape, dtype=bool)
-            self.free[-1] = True
-
     # --- evaluation -------------------------------------------------------------------------------------------
 
     def evaluate(self, x: Array) -> Point:
         """Evaluate f at x, touching only the columns where x is nonzero."""
         x = self.check_point(x)
-        weights, intercept = self._split(x)
+        weights, intercept = self._layout.split(x)
         margins = self._terms.add_offset(self._block.matvec(weights), intercept)
         return Point(self, x, self._terms.total(margins) + self.penalty(weights), margins)
 
@@ -153,35 +145,15 @@ class LinearModel(
     def gradient(self, point: Point) -> Array:
         """Xᵀr + alpha·w and the sum of r, with r the slopes of the loss: one pass over X."""
         slopes = self._terms.slopes(point.state)
-        weights, _ = self._split(point.x)
-        return self._join(self._block.rmatvec(slopes) + self.alpha * weights, self._sum_rows(slopes))
+        weights, _ = self._layout.split(point.x)
+        return self._layout.join(self._block.rmatvec(slopes) + self.alpha * weights, self._sum_rows(slopes))
 
     def penalty_gradient(self, point: Point) -> Array:
         """alpha·w, and 0 for the intercept."""
-        return self._join(self.alpha * self._split(point.x)[0], np.zeros(self._outputs))
+        return self._layout.join(self.alpha * self._layout.split(point.x)[0], np.zeros(self._outputs))
 
     def _sum_rows(self, rows: RowVector) -> Any:
         return self._design.reduce_rows(lambda r: r.sum(axis=0), rows) if self.fit_intercept else None
-
-    def _split(self, x: Array) -> tuple[Array, Any]:
-        """Coefficients and intercept of an iterate."""
-        x = self._to_matrix(x)
-        return (x[:-1], x[-1]) if self.fit_intercept else (x, 0.0)
-
-    def _to_matrix(self, x: Array) -> Array:
-        """The rows of an iterate that is a vector because of its pattern."""
-        if self._pattern is None:
-            return x
-        matrix = np.zeros(self._pattern.shape)
-        matrix[self._pattern] = x
-        return matrix
-
-    def _join(self, weights: Array, intercept: Any) -> Array:
-        joined = weights
-        if self.fit_intercept:
-            joined = np.empty((len(weights) + 1, *weights.shape[1:]))
-            joined[:-1], joined[-1] = weights, intercept
-        return joined if self._pattern is None else joined[self._pattern]
 
     def collect_samples(self) -> PointwiseData | None:
         """The columns and what belongs to the rows, as arrays.
@@ -248,7 +220,7 @@ class LinearModel(
     def restrict(self, support: Mask) -> LinearModel:
         """f on the columns of `support`, which the design gathers once: k dimensions afterwards."""
         self.counters.restrictions += 1
-        support = self._embed(support)
+        support = self._layout.embed(support)
         rows: Mask = support if support.ndim == 1 else np.any(support, axis=1)
         chosen = np.flatnonzero(rows[:-1] if self.fit_intercept else rows)
         restricted = LinearModel(
@@ -263,14 +235,6 @@ class LinearModel(
         )
         inherit(restricted, self)
         return restricted
-
-    def _embed(self, support: Mask) -> Mask:
-        """A support of this function's coordinates as one of the coefficient matrix."""
-        if self._pattern is None:
-            return support
-        embedded = np.zeros(self._pattern.shape, dtype=bool)
-        embedded[self._pattern] = support
-        return embedded
 
     def working_form(self) -> WorkingForm:
         """f for one search, with a column cache of its own; with an intercept, of the centred columns X − 1·x̄ᵀ.
@@ -295,19 +259,12 @@ class LinearModel(
             return WorkingForm(
                 self._with(design, terms), canonical=self._make_canonical, find_nuisance=self.find_nuisance
             )
-        factors = np.where(self._find_intercept(), 1.0, unit)
+        factors = np.where(self._layout.find_intercept(), 1.0, unit)
         coordinates = CentredCoordinates(factors, shift, null)
         model = self._with(design, terms, unit)
         return WorkingForm(
             model, coordinates.to_working, coordinates.to_user, self._make_canonical, self.find_nuisance, unit
         )
-
-    def _find_intercept(self) -> Mask:
-        """Coordinates that are an intercept."""
-        intercept = np.zeros((self._n_rows, *self._outputs), dtype=bool)
-        if self.fit_intercept:
-            intercept[-1] = True
-        return intercept if self._pattern is None else intercept[self._pattern]
 
     def _with(self, design: Design, terms: Terms, unit: float = 1.0) -> LinearModel:
         terms = terms.with_rows(design)
@@ -328,7 +285,7 @@ class LinearModel(
         """A softmax is invariant to a shift of all classes: unpenalized rows are made to sum to zero."""
         if not self.loss.shift_invariant:
             return x
-        matrix = self._to_matrix(x)
+        matrix = self._layout.to_matrix(x)
         shifted = (matrix != 0).all(axis=1)
         if self.alpha > 0:
             shifted[: self._block.width] = False
@@ -361,17 +318,17 @@ class LinearModel(
     def _ridge(self) -> Array:
         """The diagonal of the ridge's Hessian."""
         ridge = np.full((self._block.width, *self._outputs), self.alpha)
-        return self._join(ridge, np.zeros(self._outputs)).ravel()
+        return self._layout.join(ridge, np.zeros(self._outputs)).ravel()
 
     def hessian_operator(self, point: Point) -> LinearOperator:
         """Products with the Hessian without forming it: two products with the columns."""
         multiply = self._terms.hessian_product(point.state)
 
         def product(vector: Array) -> Array:
-            weights, intercept = self._split(vector.reshape(self.shape))
+            weights, intercept = self._layout.split(vector.reshape(self.shape))
             moved = self._design.map_rows(lambda m: m + intercept, self._block.matvec(weights))
             curved = multiply(moved)
-            return self._join(self._block.rmatvec(curved) + self.alpha * weights, self._sum_rows(curved)).ravel()
+            return self._layout.join(self._block.rmatvec(curved) + self.alpha * weights, self._sum_rows(curved)).ravel()
 
         return LinearOperator((self.size, self.size), matvec=product, dtype=np.float64)
 
@@ -394,7 +351,7 @@ class LinearModel(
             self.counters.passes += self._columns is None
             self._squares = self._block.squares(self._terms.samples.weights)
         mean = self._terms.mean_curvature(point.state)
-        return replace_zeros(self._join(np.multiply.outer(self._squares, mean) + self.alpha, mean))
+        return replace_zeros(self._layout.join(np.multiply.outer(self._squares, mean) + self.alpha, mean))
 
     def typical_curvature(self, point: Point) -> float:
         """Mean over the columns that vary of the curvature of the loss in a coefficient: the scale of ridges."""
@@ -413,7 +370,7 @@ class LinearModel(
                 "give a constant step, or use Backtracking() or BarzilaiBorwein()"
             )
         p = self._block.width
-        scale = np.ones(self._n_rows)
+        scale = np.ones(self._layout.n_rows)
         if metric is not None:
             scale = 1.0 / np.sqrt(metric if metric.ndim == 1 else metric.min(axis=1))
 
