@@ -7,6 +7,7 @@ import pytest
 
 import ksparse
 from ksparse.certificates import verify
+from ksparse.certificates.mean_loss import MAX_COMPILED_NUMBERS
 
 from .enumeration import KINDS, MATRIX, Case, draw_case
 
@@ -37,6 +38,23 @@ def test_bounds_are_below_all_supports(kind: str, setting: str) -> None:
     with np.errstate(all="ignore"):
         for seed in range(2 if kind in MATRIX or setting == "bounds" else 5):
             check_certificate(draw_case(kind, seed, setting))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in (*MATRIX, "squares")])
+@pytest.mark.parametrize("setting", ["plain", "bounds"])
+def test_compiled_steps_reach_the_bound_of_accelerated_ones(kind: str, setting: str) -> None:
+    for seed in range(3):
+        with np.errstate(all="ignore"):
+            case = draw_case(kind, seed, setting)
+        bounds = []
+        for limit in (MAX_COMPILED_NUMBERS, 0):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("ksparse.certificates.mean_loss.MAX_COMPILED_NUMBERS", limit)
+                result = ksparse.minimize(case.objective, sparsity=case.sparsity, solver=ksparse.FixedSupport())
+                certificate = result.certificate(steps=2000)
+            bounds.append(certificate.stages[0].bound)
+        compiled, accelerated = bounds
+        assert compiled >= accelerated - 0.06 * (result.value - accelerated) - 1e-9 * abs(result.value)
 
 
 @pytest.mark.slow

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._types import Array
 
-__all__ = ["EPS", "Linearization", "SmoothPart"]
+if TYPE_CHECKING:
+    from .relaxation import Perspective
+    from .tightening import StepLimits
+
+__all__ = ["EPS", "Approach", "Linearization", "SmoothPart"]
 
 #: Twice the unit rounding error of double precision.
 EPS = 2.3e-16
@@ -34,6 +38,17 @@ class Linearization:
     dual: Any
 
 
+class Approach(NamedTuple):
+    """Where a method of its own has led to, from where the accelerated steps start."""
+
+    x: Array
+    z: Array
+    #: Whether no further steps are needed.
+    is_near: bool
+    #: How many passes over the data they took.
+    steps: int
+
+
 class SmoothPart(ABC):
     """F, convex and smooth, in coordinates in which each feature has about the same curvature."""
 
@@ -41,6 +56,10 @@ class SmoothPart(ABC):
     lipschitz: float
     #: Whether `lipschitz` is an upper bound.
     is_lipschitz: bool = True
+
+    def approach(self, perspective: Perspective, x: Array, target: float, limits: StepLimits) -> Approach | None:
+        """Steps of second order on F + Ω, for a bound that reaches `target` or is near to the best; None by default."""
+        return None
 
     @abstractmethod
     def linearize(self, x: Array) -> Linearization:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import astuple
+from functools import cached_property
 from math import fsum
 from typing import Any
 
@@ -9,12 +12,24 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from .._types import Array
+from ..debias._samples import SampleArrays
+from ..debias.compiled import LOSSES
 from ..objectives.margin_form import MarginForm
 from ..objectives.protocols import largest_eigenvalue
+from ._margin_nodes import MarginNode, descend
 from .intercepts import find_intercept
-from .linearization import EPS, Linearization, SmoothPart
+from .linearization import EPS, Approach, Linearization, SmoothPart
+from .relaxation import Perspective
+from .tightening import StepLimits
 
 __all__ = ["MeanLoss"]
+
+#: Steps of second order on one relaxation.
+MAX_DESCENT_STEPS = 25
+#: With more entries of X than this the clock is looked at after each step.
+MAX_NUMBERS_AT_ONCE = 1_000_000
+#: Largest number of entries of X that are copied for compiled steps: 320 MB.
+MAX_COMPILED_NUMBERS = 40_000_000
 
 
 class MeanLoss(SmoothPart):
@@ -35,13 +50,66 @@ class MeanLoss(SmoothPart):
         self._intercept: Array = np.zeros(form.shape[1:])
         outputs = scale.size // max(len(form.sizes), 1)
         self._sizes = np.repeat(form.sizes, outputs) / scale
+        self.is_lipschitz = bool(np.isfinite(form.loss.curvature_bound))
+
+    @cached_property
+    def lipschitz(self) -> float:  # type: ignore[override]
+        """Computed when it is first needed."""
+        form = self._form
         bound = form.loss.curvature_bound
-        self.is_lipschitz = bool(np.isfinite(bound))
         if not self.is_lipschitz:
-            margins = self._find_margins(np.zeros(scale.size))
+            margins = self._find_margins(np.zeros(self._scale.size))
             curvatures = form.loss.hessian_diagonal(form.loss.curvature(margins, form.target))
             bound = float(np.max(form.weights[self._weighted] @ curvatures[self._weighted]))
-        self.lipschitz = max(bound * self._find_largest_eigenvalue(), np.finfo(float).tiny)
+        return max(bound * self._find_largest_eigenvalue(), float(np.finfo(float).tiny))
+
+    @cached_property
+    def samples(self) -> SampleArrays | None:
+        """The scaled columns and the samples that count, if the loss is compiled and they are not too many."""
+        form, rows = self._form, self._weighted
+        is_small = form.shape[0] * form.n_samples <= MAX_COMPILED_NUMBERS
+        if type(form.loss) not in LOSSES or len(form.shape) > 1 or not is_small:
+            return None
+        offset = np.zeros(form.n_samples) if form.offset is None else form.offset
+        design = np.ascontiguousarray((form.collect()[rows] / self._scale).T)
+        return SampleArrays(
+            LOSSES[type(form.loss)],
+            np.array(astuple(form.loss), dtype=np.float64),
+            design,
+            form.target[rows],
+            form.weights[rows],
+            offset[rows],
+            1.0,
+        )
+
+    def approach(self, perspective: Perspective, x: Array, target: float, limits: StepLimits) -> Approach | None:
+        is_late = limits.steps < 1 or time.perf_counter() > limits.deadline
+        if is_late or not perspective.has_single_features or self.samples is None:
+            return None
+        fixings = perspective.fixings
+        node = MarginNode(
+            perspective.ridge,
+            perspective.lower,
+            perspective.upper,
+            fixings.inside,
+            fixings.outside,
+            perspective.budget,
+            bool(np.isfinite(perspective.lower).any() or np.isfinite(perspective.upper).any()),
+            self._form.fit_intercept,
+        )
+        x, intercept = np.where(fixings.outside, 0.0, x), float(self._intercept)
+        at_once = limits.steps if self.samples.design.size <= MAX_NUMBERS_AT_ONCE else 2
+        taken = 0
+        while True:
+            steps = min(at_once, limits.steps - taken, MAX_DESCENT_STEPS - taken)
+            found = descend(self.samples, node, x, intercept, target, steps)
+            is_over = found.steps < steps or np.array_equal(found.x, x)
+            x, intercept, taken = found.x, found.intercept, taken + found.steps
+            is_over = is_over or taken >= min(limits.steps, MAX_DESCENT_STEPS)
+            if found.is_near or is_over or time.perf_counter() > limits.deadline:
+                break
+        self._intercept = np.array(intercept)
+        return Approach(x, found.z, found.is_near, taken)
 
     def linearize(self, x: Array) -> Linearization:
         form = self._form

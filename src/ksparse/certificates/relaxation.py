@@ -118,7 +118,7 @@ class Perspective:
     def score(self, slopes: Array, errors: Array) -> Array:
         """s_g of each unit, rounded up: v is known up to an error of each coordinate."""
         scores: Array = _score_coordinates(slopes, errors, self.ridge, self.lower, self.upper)
-        if self._are_single:
+        if self.has_single_features:
             return scores
         rounding = 1.0 + SUM_ROUNDING * float(np.bincount(self.number).max(initial=1))
         return self._sum(scores) * rounding
@@ -141,21 +141,23 @@ class Perspective:
         blocked = ((x > 0) & (self.upper == 0)) | ((x < 0) & (self.lower == 0))
         x = np.where(blocked, 0.0, x)
         root = np.sqrt(steps)
-        sizes = (np.abs(x) if self._are_single else np.sqrt(self._sum(np.square(x)))) / root
+        sizes = (np.abs(x) if self.has_single_features else np.sqrt(self._sum(np.square(x)))) / root
         ridges = steps * self._unit_ridge
         caps = np.full(self.count, np.inf)
-        if self._are_single:
+        if self.has_single_features:
             caps = np.where(x > 0, self.upper, -self.lower) / root
         inside, open_ = self.fixings.inside, self.fixings.open
         z = inside.astype(np.float64)
         z[open_], guess = divide_budget(sizes[open_], ridges[open_], caps[open_], float(self.budget), guess)
         with np.errstate(divide="ignore", invalid="ignore"):
             shrunk = np.where(z > 0, z / (z + ridges), 0.0)
-            shrunk = np.minimum(shrunk, np.where(sizes > 0, caps * z / sizes, 0.0)) if self._are_single else shrunk
+            if self.has_single_features:
+                shrunk = np.minimum(shrunk, np.where(sizes > 0, caps * z / sizes, 0.0))
         return np.clip(np.nan_to_num(x * shrunk[self.number]), self.lower, self.upper), z, guess
 
     @cached_property
-    def _are_single(self) -> bool:
+    def has_single_features(self) -> bool:
+        """Whether each unit is one coordinate."""
         return self.number.size == self.count and bool((self.number == np.arange(self.count)).all())
 
     @cached_property

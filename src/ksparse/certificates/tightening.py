@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,19 +61,24 @@ def tighten(part: SmoothPart, perspective: Perspective, x: Array, target: float,
     B. O'Donoghue and E. Candès, *Adaptive restart for accelerated gradient schemes*, Foundations of Computational
     Mathematics 15 (2015), 715–732.
     """
-    ahead, momentum, lipschitz, guess = x, 1.0, part.lipschitz, 1.0
     best: Tightened | None = None
     z = perspective.fixings.inside.astype(np.float64)
-    earlier = -np.inf
-    for step in range(1, limits.steps + 1):
+    earlier, taken = -np.inf, 0
+    approach = part.approach(perspective, x, target, replace(limits, steps=limits.steps - 1))
+    if approach is not None:
+        x, z, taken = approach.x, approach.z, approach.steps
+    ahead, momentum, lipschitz, guess = x, 1.0, 0.0, 1.0
+    for step in range(taken + 1, max(limits.steps, taken + 1) + 1):
         tangent = part.linearize(ahead)
         scores = perspective.score(tangent.slopes, tangent.errors)
         bound = tangent.base - perspective.add_scores(scores)
         bound = -np.inf if np.isnan(bound) else bound
         if best is None or bound > best.bound:
             best = Tightened(bound, tangent, scores, x, z, step)
-        if best.bound >= target or time.perf_counter() > limits.deadline:
+        is_approached = step == taken + 1 and approach is not None and approach.is_near
+        if is_approached or best.bound >= target or time.perf_counter() > limits.deadline:
             break
+        lipschitz = lipschitz or part.lipschitz
         if step % WINDOW == 0:
             if best.bound - earlier <= LEAST_PROGRESS * (target - best.bound):
                 break
