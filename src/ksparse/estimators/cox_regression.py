@@ -20,7 +20,8 @@ from ..validation import as_real_array
 from ._docs import document
 from .base import Samples
 from .baseline_hazard import BaselineHazard, estimate_baseline
-from .linear_model import ACCEPTED, SparseLinearModel, add_offset, multiply_selected
+from .linear_model import ACCEPTED, SparseLinearModel
+from .margins import add_offset, multiply_selected
 from .paths import SparsityPath
 
 __all__ = ["SparseCoxRegression"]

@@ -16,7 +16,7 @@ from ._docs import document
 from .base import Samples
 from .classification import ProbabilityClassifier
 from .graph_model import GraphModel, center, compute_covariance_around
-from .linear_model import add_offset, check_offset
+from .margins import add_offset, check_offset
 from .variables import check_variables
 
 __all__ = ["SparseDiscriminantAnalysis"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -12,7 +12,6 @@ from scipy import sparse
 from scipy.linalg import pinvh
 from sklearn.base import MultiOutputMixin
 from sklearn.feature_selection import SelectorMixin
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -24,12 +23,11 @@ from ..objectives import JointLoss, LinearObjective, Loss, Objective
 from ..objectives.columns import LinearModel
 from ..objectives.linear import normalize_weights
 from ..objectives.loss import SampleMargins
-from ..objectives.protocols import WorkingForm, working_form
-from ..optimize import minimize
-from ..solvers import FixedSupport, Result, Solver
+from ..objectives.protocols import WorkingForm
+from ..solvers import Result, Solver
 from ..sparsity import Entries, Groups, Rows, Sparsity
 from ..tables.encoding import RowEncoder, find_columns_of, find_encoding
-from ..validation import as_real_array, check_flag, check_nonnegative_number, check_vector
+from ..validation import check_flag, check_nonnegative_number, check_vector
 from .base import Samples, SparseEstimator
 from .feature_sets import (
     explain_text_columns,
@@ -39,25 +37,16 @@ from .feature_sets import (
     pick_columns,
     require_columns,
 )
+from .margins import add_offset, check_offset, multiply_selected
 from .paths import SparsityPath
+from .ridge_grid import suggest_ridges
+from .standardizing import standardize_columns
 
-__all__ = ["ACCEPTED", "FeatureSelector", "SparseLinearModel", "add_offset", "multiply_selected"]
+__all__ = ["ACCEPTED", "FeatureSelector", "SparseLinearModel"]
 
 M = TypeVar("M", bound="SparseLinearModel")
 #: The forms of X that are used without a copy.
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csc", "csr"], "dtype": [np.float64, np.float32]}
-
-#: Ridges that are tried while features are selected, and for the final coefficients, as multiples of the curvature of
-#: the loss; docs/estimators.md says how they were found.
-SELECTION_RIDGES = (0.03, 0.3, 3.0)
-REFIT_RIDGES = (0.003, 0.03, 0.1, 0.3, 1.0, 3.0)
-#: The weakest ridge of the coefficients for losses that may have no minimum without one, which are those that are not
-#: functions of residuals: this many times the curvature, divided by the number of samples; and what is added to it in
-#: proportion to the number of features for each sample, up to one. With more features than samples, selected features
-#: separate the classes of the training samples, and weak ridges give overconfident predictions.
-WEAKEST_RIDGE, CROWDED_RIDGE = 2.0, 6.0
-#: Features with a smaller variance are constant, or their squares underflow.
-SMALLEST_VARIANCE, SMALLEST_FLOAT = 1e-120, 5e-324
 
 
 class FeatureSelector(SelectorMixin):  # type: ignore[misc]
@@ -218,27 +207,7 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         return objective.with_alpha(value)
 
     def suggest_penalties(self, objective: Objective) -> tuple[list[float], list[float]]:
-        """Multiples of the mean curvature of the loss in the coefficients, at the model without features.
-
-        For least squares with standardized features the curvature is 1. Rescaling X or y rescales the penalties, so
-        that the models are the same, and weights times a constant are the same weights.
-        """
-        null = minimize(objective, 0, solver=FixedSupport())
-        form = working_form(objective)
-        assert isinstance(form.objective, LinearModel)
-        scale = form.objective.typical_curvature(form.objective.evaluate(form.to_working(null.x)))
-        has_minimum = form.objective.loss.of_residuals
-        n_samples = form.objective.effective_samples
-        crowding = min(1.0, self.n_features_in_ / n_samples)
-        weakest = 0.0 if has_minimum else (WEAKEST_RIDGE + CROWDED_RIDGE * crowding) / n_samples
-        # A ridge that is near the weakest one would give nearly the same model.
-        least = REFIT_RIDGES[0] if has_minimum else 2.0 * weakest
-        refits = [weakest, *(multiple for multiple in REFIT_RIDGES if multiple > least)]
-
-        def scale_to_data(multiples: Iterable[float]) -> list[float]:
-            return [float(f"{multiple * scale:.3g}") for multiple in multiples]  # as a person would write them
-
-        return scale_to_data(SELECTION_RIDGES), scale_to_data(refits)
+        return suggest_ridges(objective, self.n_features_in_)
 
     def build_sparsity(self, objective: Objective, k: int) -> Sparsity:
         lower = 0.0 if check_flag(self.positive, "positive") else -np.inf
@@ -395,55 +364,3 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         if offset is not None:
             offset = check_offset(offset, X.shape[0])
         return add_offset(multiply_selected(X, self.coef_) + self.intercept_, offset)
-
-
-def check_offset(offset: Any, n_samples: int) -> Array:
-    """An offset for each sample, or a row of them."""
-    array = as_real_array(offset, "offset")
-    return check_vector(array, "offset", (n_samples, *array.shape[1:]) if array.ndim == 2 else (n_samples,))
-
-
-def add_offset(margins: Array, offset: Array | None) -> Array:
-    """Margins of one output or several, with the offset of each sample or of each output."""
-    if offset is None:
-        return margins
-    return margins + (offset if offset.ndim == margins.ndim else offset.reshape(len(offset), -1))
-
-
-def standardize_columns(X: Matrix, sample_weight: Array | None) -> tuple[Matrix, Array]:
-    """The features divided by their standard deviations, and these."""
-
-    def standardize(matrix: Matrix) -> tuple[StandardScaler, Matrix]:
-        # The weighted variance of a constant feature may round below 0, and squares may overflow.
-        with np.errstate(invalid="ignore", over="ignore"):
-            scaler = StandardScaler(with_mean=False).fit(matrix, sample_weight=sample_weight)
-        return scaler, matrix
-
-    if sample_weight is not None and sample_weight.any():
-        sample_weight = sample_weight / sample_weight.max()  # the scaler takes variances below 10ε·Σs for rounding
-    scaler, scaled = standardize(X)
-    units = np.ones(X.shape[1])
-    doubtful = ~np.isfinite(scaler.var_) | (scaler.var_ < SMALLEST_VARIANCE)
-    if doubtful.any():
-        largest = np.abs(X).max(axis=0)
-        largest = np.asarray(largest.toarray() if sparse.issparse(largest) else largest, dtype=np.float64).ravel()
-        extreme = doubtful & np.isfinite(largest) & (largest > 0) & (np.abs(np.log2(largest + SMALLEST_FLOAT)) > 200)
-        if extreme.any():
-            exponents = np.clip(-np.frexp(largest)[1], -1000, 1000)
-            units = np.where(extreme, np.ldexp(1.0, exponents), 1.0)
-            scaler, scaled = standardize(X @ sparse.diags_array(units) if sparse.issparse(X) else X * units)
-    constant = (scaler.scale_ == 1.0) & (scaler.var_ != 1.0)
-    if constant.any():
-        # A constant has no deviation; divided by its size, it is not larger than features that have one.
-        sizes = np.abs(scaled[:, np.flatnonzero(constant)]).max(axis=0)
-        sizes = np.asarray(sizes.toarray() if sparse.issparse(sizes) else sizes, dtype=np.float64).ravel()
-        scaler.scale_[constant] = np.where(sizes > 0, sizes, 1.0)
-    return scaler.transform(scaled), scaler.scale_ / units
-
-
-def multiply_selected(X: Matrix, coefficients: Array) -> Array:
-    """X wᵀ, which reads only the columns of dense X that have a nonzero coefficient."""
-    if sparse.issparse(X):
-        return X @ coefficients.T
-    used = np.flatnonzero(np.atleast_2d(coefficients).any(axis=0))
-    return X[:, used] @ coefficients[..., used].T

@@ -18,7 +18,8 @@ from ..objectives.losses import NegativeBinomialLoss, estimate_dispersion
 from ..solvers import FixedSupport, Result
 from ..validation import check_nonnegative_number
 from ._docs import document
-from .linear_model import SparseLinearModel, add_offset, multiply_selected
+from .linear_model import SparseLinearModel
+from .margins import add_offset, multiply_selected
 from .pilot import fit_pilot
 
 __all__ = [

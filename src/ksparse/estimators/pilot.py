@@ -11,7 +11,8 @@ from ..objectives import LinearObjective
 from ..optimize import minimize
 from ..solvers import Result, Solver
 from ..weights import count_weighted_samples
-from .linear_model import SparseLinearModel, multiply_selected
+from .linear_model import SparseLinearModel
+from .margins import multiply_selected
 
 __all__ = ["compute_weighted_median", "estimate_residuals", "estimate_spread", "fit_pilot"]
 
