@@ -9,6 +9,7 @@ those of its held-out part: one pass over the data serves all folds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -69,9 +70,9 @@ def split_samples(
     With `scores_moments`, the scores of held-out samples depend on moments only too.
     """
     fewest = min(len(train) for train, _ in splits)
-    depends_on_rows = samples.encoding is not None or samples.offset is not None
-    if not depends_on_rows and model.depends_on_moments() and _is_worth_it(samples, fewest):
-        compressed = _compress_splits(samples, splits, scores_moments)
+    if samples.offset is None and model.depends_on_moments() and _is_worth_it(samples, fewest):
+        compress = _compress_splits if samples.encoding is None else _compress_encoded
+        compressed = compress(samples, splits, scores_moments)
         if compressed is not None:
             return compressed
     return SplitSamples(samples, [samples.split(train, test) for train, test in splits])
@@ -108,8 +109,12 @@ def compress_samples(samples: Samples) -> Samples | None:
 def _is_worth_it(samples: Samples, n_training: int) -> bool:
     if sparse.issparse(samples.X):
         return False
-    variables = samples.X.shape[1] + (1 if samples.y.ndim == 1 else samples.y.shape[1])
+    variables = _count_variables(samples)
     return variables <= MAX_VARIABLES and n_training >= MIN_ROW_RATIO * (variables + 1)
+
+
+def _count_variables(samples: Samples) -> int:
+    return int(samples.X.shape[1]) + (1 if samples.y.ndim == 1 else int(samples.y.shape[1]))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is found in the sums
@@ -142,6 +147,23 @@ def _compress_splits(
             return None
         folds.append((training, samples.select_rows(test) if held_out is None else held_out))
     return None if whole is None else SplitSamples(whole, folds)
+
+
+def _compress_encoded(
+    samples: Samples, splits: Sequence[tuple[IntArray, IntArray]], scores_moments: bool
+) -> SplitSamples | None:
+    """The same for features of a table, which each fold encodes anew: its moments are not those of other rows."""
+    whole, folds = compress_samples(samples), []
+    if whole is None:
+        return None
+    for train, test in splits:
+        training, held_out = samples.split(train, test)
+        few = compress_samples(training)
+        # An encoder may find features in a fold that others determine; that fold keeps its samples.
+        training = training if few is None else replace(few, encoding=training.encoding)
+        few = compress_samples(held_out) if scores_moments and len(held_out) > _count_variables(held_out) + 1 else None
+        folds.append((training, held_out if few is None else few))
+    return SplitSamples(whole, folds)
 
 
 def _find_origin(samples: Samples) -> Array:
