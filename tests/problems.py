@@ -167,9 +167,9 @@ def make_autodiff(package: str) -> Objective:
 
 
 def autodiff(package: str) -> Objective:
-    """The same with counters of its own; what has been compiled is shared."""
-    objective = copy.copy(make_autodiff(package))
-    objective.counters = Counters()
+    """The same with counters and curvature of its own; what has been compiled is shared."""
+    objective: Any = copy.copy(make_autodiff(package))
+    objective.counters, objective._shared = Counters(), type(objective._shared)()
     return objective
 
 

@@ -37,6 +37,7 @@ LIMITS: dict[str, dict[str, int]] = {
         "hessians": 17,
         "newton_steps": 0,
         "swap_models": 3,
+        "compilations": 0,
     },
     "dense logistic with swaps": {
         "passes": 23,
@@ -47,6 +48,7 @@ LIMITS: dict[str, dict[str, int]] = {
         "hessians": 59,
         "newton_steps": 95,
         "swap_models": 14,
+        "compilations": 0,
     },
     "sparse logistic": {
         "passes": 4,
@@ -57,6 +59,7 @@ LIMITS: dict[str, dict[str, int]] = {
         "hessians": 15,
         "newton_steps": 14,
         "swap_models": 3,
+        "compilations": 0,
     },
     "user's function": {
         "passes": 1628,
@@ -67,6 +70,7 @@ LIMITS: dict[str, dict[str, int]] = {
         "hessians": 10,
         "newton_steps": 0,
         "swap_models": 9,
+        "compilations": 0,
     },
     "path of 30 linear models": {
         "passes": 49,
@@ -77,6 +81,7 @@ LIMITS: dict[str, dict[str, int]] = {
         "hessians": 144,
         "newton_steps": 0,
         "swap_models": 20,
+        "compilations": 0,
     },
 }
 

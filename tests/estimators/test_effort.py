@@ -59,8 +59,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         file, np.column_stack([X[:, :30], y]), delimiter=",", header=",".join([*map(str, range(30)), "y"]), comments=""
     )
     options = ["fit", str(file), "--target", "y", "--k", "5"]
-    assert main([*options, "--effort", "1"]) == 0
-    assert "perturbations were tried" in capsys.readouterr().out
+    assert main([*options, "--effort", "1", "--out", str(tmp_path / "out")]) == 0
+    assert "perturbations were tried" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    capsys.readouterr()
     for bad in ("6", "-1", "high"):
         with pytest.raises(SystemExit):
             main([*options, "--effort", bad])

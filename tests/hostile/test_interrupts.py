@@ -27,7 +27,7 @@ ENDS = [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)
 
 
 @pytest.mark.parametrize(("number", "word", "code"), ENDS)
-@pytest.mark.parametrize("where", ["load_training_data", "fit_model", "print_model"])
+@pytest.mark.parametrize("where", ["load_data", "fit_model", "print_model"])
 def test_a_signal_while_the_command_works(
     where: str, number: int, word: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -43,7 +43,7 @@ def test_ignored_signals_remain_ignored(monkeypatch: pytest.MonkeyPatch, capsys:
     """As under nohup."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        monkeypatch.setattr(commands, "load_training_data", lambda *_: signal.raise_signal(signal.SIGHUP))
+        monkeypatch.setattr(commands, "load_data", lambda *_: signal.raise_signal(signal.SIGHUP))
         monkeypatch.setattr(commands, "fit_model", lambda *_: None)
         monkeypatch.setattr(commands, "print_model", lambda *_: None)
         assert main(["fit"]) == 0

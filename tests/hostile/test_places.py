@@ -82,7 +82,7 @@ def test_bad_places_for_reports(
     for file in ("features.csv", "predictions.csv", "report.html"):
         (tmp_path / "one file" / file).symlink_to("../file")
     before = sorted(tmp_path.rglob("*"))
-    monkeypatch.setattr(commands, "load_training_data", pytest.fail)
+    monkeypatch.setattr(commands, "load_data", pytest.fail)
     line = refused(capsys, "fit", "--out", tmp_path / name)
     assert line.startswith(f"ksparse: cannot write to --out '{tmp_path / name}': ")
     assert BAD_FOLDERS[name] in line
@@ -99,7 +99,7 @@ def test_read_only_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     folder.mkdir()
     (folder / "model.json").write_text("old")
     monkeypatch.setattr(commands, "predict_rows", pytest.fail)
-    monkeypatch.setattr(commands, "load_training_data", pytest.fail)
+    monkeypatch.setattr(commands, "load_data", pytest.fail)
     forbid(monkeypatch, folder / "model.json")
     assert "it is read-only" in refused(capsys, "predict", "m", "d", "--out", folder / "model.json")
     assert "model.json there: it is read-only" in refused(capsys, "fit", "--out", folder)

@@ -118,7 +118,7 @@ def test_streams_that_a_shell_closes(redirection: str, tmp_path: Path) -> None:
     without_output = ">&-" in redirection.split()
     assert done.returncode == (2 if without_output else 0)
     assert done.stderr == (says if redirection == ">&-" else "")
-    assert ("with 1 of 10 columns" in done.stdout) == (not without_output)
+    assert ("with 1 of 10 features" in done.stdout) == (not without_output)
 
 
 @pytest.mark.slow

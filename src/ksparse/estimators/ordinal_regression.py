@@ -47,7 +47,7 @@ class SparseOrdinalRegression(WeightedClassifier):
     >>> y = np.array(["mild", "severe", "fatal"])[np.digitize(2 * X[:, 4] - X[:, 9] + rng.logistic(size=400), [-1, 2])]
     >>> model = SparseOrdinalRegression(k=2, categories=["mild", "severe", "fatal"]).fit(X, y)
     >>> model.get_support(indices=True), model.coef_[model.support_].round(1), model.thresholds_.round(1)
-    (array([4, 9]), array([ 1.9, -1.1]), array([-1.1,  1.9]))
+    (array([4, 9]), array([ 1.9, -1.1]), array([-1. ,  1.9]))
     """
 
     has_certificate: ClassVar[bool] = False
