@@ -179,6 +179,25 @@ class JointLoss(AnyLoss):
         """The diagonal of that Hessian, or an upper bound of it, of shape (n,)."""
 
 
+class SortedLoss(JointLoss):
+    """A joint loss that sorts its samples first: `bind` does it once for many margins, and has all formulas."""
+
+    @abstractmethod
+    def bind(self, y: Array, weights: Array) -> BoundLoss: ...
+
+    def total(self, margins: Array, y: Array, weights: Array) -> float:
+        return self.bind(y, weights).total(margins)
+
+    def slopes(self, margins: Array, y: Array, weights: Array) -> Array:
+        return self.bind(y, weights).slopes(margins)
+
+    def multiply_hessian(self, margins: Array, y: Array, weights: Array, directions: Array) -> Array:
+        return self.bind(y, weights).multiply_hessian(margins, directions)
+
+    def hessian_diagonal(self, margins: Array, y: Array, weights: Array) -> Array:
+        return self.bind(y, weights).hessian_diagonal(margins)
+
+
 class BoundLoss:
     """A joint loss of given samples, as a function of their margins.
 

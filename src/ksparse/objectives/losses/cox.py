@@ -11,7 +11,7 @@ from scipy.special import gammaln
 from ..._types import Array, IntArray
 from .._linear_docs import document_objective
 from ..linear import LinearObjective
-from ..loss import BoundLoss, JointLoss, SampleMargins
+from ..loss import BoundLoss, SampleMargins, SortedLoss
 from ..survival import EVENT, STRATUM, TIME, encode_survival
 
 __all__ = ["Cox", "CoxLoss", "build_risk_sets", "compute_martingale_residuals"]
@@ -22,7 +22,7 @@ FAR_MARGIN, NEGLIGIBLE_LOSS = 1e8, 1e-12
 
 
 @dataclass(frozen=True)
-class CoxLoss(JointLoss):
+class CoxLoss(SortedLoss):
     """The negative log partial likelihood, above its least value; see `Cox`.
 
     y has the columns of `ksparse.objectives.survival`.
@@ -49,18 +49,6 @@ class CoxLoss(JointLoss):
 
     def bind(self, y: Array, weights: Array) -> BoundLoss:
         return BoundCoxLoss(self, y, weights)
-
-    def total(self, margins: Array, y: Array, weights: Array) -> float:
-        return self.bind(y, weights).total(margins)
-
-    def slopes(self, margins: Array, y: Array, weights: Array) -> Array:
-        return self.bind(y, weights).slopes(margins)
-
-    def multiply_hessian(self, margins: Array, y: Array, weights: Array, directions: Array) -> Array:
-        return self.bind(y, weights).multiply_hessian(margins, directions)
-
-    def hessian_diagonal(self, margins: Array, y: Array, weights: Array) -> Array:
-        return self.bind(y, weights).hessian_diagonal(margins)
 
     def average_held_out(self, training: SampleMargins, held_out: SampleMargins) -> float:
         """By how much the loss of all samples exceeds that of the training samples, for each held-out sample.

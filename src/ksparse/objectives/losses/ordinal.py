@@ -13,7 +13,7 @@ from scipy.special import log_expit, logit
 from ..._types import AnyArray, Array, IntArray
 from .._linear_docs import document_objective
 from ..linear import LinearObjective
-from ..loss import BoundLoss, JointLoss, SampleMargins
+from ..loss import BoundLoss, SampleMargins, SortedLoss
 from ..targets import encode_ordered_labels
 
 __all__ = ["Ordinal", "OrdinalLoss", "compute_log_probabilities"]
@@ -43,7 +43,7 @@ def compute_log_probabilities(margins: Array, thresholds: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class OrdinalLoss(JointLoss):
+class OrdinalLoss(SortedLoss):
     """The negative log-likelihood of proportional odds, with the thresholds that are best for the margins.
 
     y has the positions of the classes, from 0 on.
@@ -67,18 +67,6 @@ class OrdinalLoss(JointLoss):
 
     def bind(self, y: Array, weights: Array) -> BoundOrdinalLoss:
         return BoundOrdinalLoss(self, y, weights)
-
-    def total(self, margins: Array, y: Array, weights: Array) -> float:
-        return self.bind(y, weights).total(margins)
-
-    def slopes(self, margins: Array, y: Array, weights: Array) -> Array:
-        return self.bind(y, weights).slopes(margins)
-
-    def multiply_hessian(self, margins: Array, y: Array, weights: Array, directions: Array) -> Array:
-        return self.bind(y, weights).multiply_hessian(margins, directions)
-
-    def hessian_diagonal(self, margins: Array, y: Array, weights: Array) -> Array:
-        return self.bind(y, weights).hessian_diagonal(margins)
 
     def average_held_out(self, training: SampleMargins, held_out: SampleMargins) -> float:
         """The mean loss of the held-out samples, with the thresholds of the training samples."""
