@@ -199,3 +199,30 @@ def test_no_features_and_no_intercept() -> None:
     found = minimize_for_ridges(f.restrict(np.zeros(f.shape, dtype=bool)), RIDGES, np.zeros(0))
     assert found is not None
     assert found.shape == (3, 0)
+
+
+@pytest.mark.parametrize("kind", [LeastSquares, Logistic, Poisson])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_many_samples(kind: Any, intercept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples that are too many for compiled refits; few Gram matrices serve all ridges."""
+    monkeypatch.setattr("ksparse.debias.compiled.MAX_NUMBERS", 0)
+    monkeypatch.setattr("ksparse.debias.ridges.MAX_NUMBERS", 0)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 5)) * [1.0, 3.0, 0.5, 1.0, 1.0]
+    y = rng.poisson(np.exp(0.3 * X[:, 0])) if kind is Poisson else X[:, 0] + rng.standard_normal(200) > 0
+    f = kind(X, y, fit_intercept=intercept)
+    ridges = np.array([0.3, 1e-3, 0.1, 0.01, 0.03])
+    model = f.restrict(np.ones(f.shape, dtype=bool))
+    before = model.counters.products
+    found = minimize_for_ridges(model, ridges, np.zeros(f.size))
+    assert found is not None
+    assert model.counters.products - before <= 4 * 25
+    for x, ridge in zip(found, ridges, strict=True):
+        assert_allclose(f.with_alpha(ridge).evaluate(x).gradient, 0.0, atol=1e-7)
+
+
+def test_many_samples_of_losses_that_are_left_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ksparse.debias.ridges.MAX_NUMBERS", 0)
+    test_several_outputs_are_left_to_others("multinomial")
+    test_samples_without_weight_are_left_to_others()
+    test_losses_of_all_margins_together_are_left_to_others()

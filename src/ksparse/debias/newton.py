@@ -29,6 +29,7 @@ from .base import Bounds, Outcome, Solution
 
 __all__ = [
     "Direction",
+    "Directions",
     "check_uniqueness",
     "find_least_decrease",
     "line_search",
@@ -96,15 +97,18 @@ def minimize_newton(
     max_iter: int = 100,
     target: float | None = None,
     hessian: Array | None = None,
+    directions: Directions | None = None,
 ) -> Solution:
     """Minimize a restricted objective by Newton steps with backtracking, from a start within the bounds.
 
     `solve` computes the directions; by default they come from the k × k Hessian, which may serve several steps, the
-    first of them being `hessian` if it is known. The end is a Newton decrement of at most ``tol * |f|``; the step that
-    shows it is still taken. With a `target`, the method gives up once f is unlikely to come below it.
+    first of them being `hessian` if it is known; or they are those of `directions`. The end is a Newton decrement of at
+    most ``tol * |f|``; the step that shows it is still taken. With a `target`, the method gives up once f is unlikely
+    to come below it.
     """
-    min_decrease = find_least_decrease(tol, target)
-    directions = _Directions(objective, solve, hessian if bounds is None else None, min_decrease)
+    if directions is None:
+        least = find_least_decrease(tol, target)
+        directions = Directions(objective, solve, hessian if bounds is None else None, least)
     point, drift, remaining_gain, smallest = start, 0, np.inf, None
     for _ in range(max_iter):
         gradient = point.gradient.ravel()
@@ -143,15 +147,15 @@ def find_least_decrease(tol: float, target: float | None) -> float:
     return 0.0 if is_trial else max(MIN_REUSE_DECREASE, tol)
 
 
-class _Directions:
+class Directions:
     """Newton steps; a factorized Hessian is reused as long as its steps shrink fast (V. E. Shamanskii, 1967).
 
     Such a step costs O(k²), a Hessian O(nk²). Where a step did not lower f, the next has the same predicted decrease,
-    and so a Hessian of its own.
+    and so a Hessian of its own. `hessian` is the last one that served.
     """
 
     def __init__(self, objective: Objective, solve: Solve | None, hessian: Array | None, min_decrease: float) -> None:
-        self._objective, self._solve, self._min_decrease = objective, solve, min_decrease
+        self._objective, self._solve, self._min_decrease, self.hessian = objective, solve, min_decrease, hessian
         self._factor = None if hessian is None else _factorize(hessian)
         self._last_decrease = np.inf
         self.is_reused = False
@@ -171,7 +175,8 @@ class _Directions:
             if self.is_reused:
                 self._last_decrease = decrease
                 return direction
-        self._factor, self.is_reused = _factorize(compute_hessian(self._objective, point)), False
+        self.hessian = compute_hessian(self._objective, point)
+        self._factor, self.is_reused = _factorize(self.hessian), False
         direction = self._factor(-gradient)
         self._last_decrease = -float(gradient @ direction.step)
         return direction

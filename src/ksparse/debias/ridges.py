@@ -10,7 +10,10 @@ from .._types import Array
 from ..objectives.base import value_at_zero
 from ..objectives.columns import LinearModel
 from ._samples import SOLVED, Limits
-from .compiled import collect_data, make_samples, run_compiled
+from .base import Outcome
+from .compiled import MAX_NUMBERS, collect_data, make_samples, run_compiled
+from .exact import MAX_CHOLESKY_SIZE
+from .newton import Directions, minimize_newton, minimize_quadratic
 
 __all__ = ["apply_to_rows", "minimize_for_ridges"]
 
@@ -25,7 +28,7 @@ def minimize_for_ridges(model: LinearModel, ridges: Array, start: Array) -> Arra
     Parameters
     ----------
     model : LinearModel
-        f on a support; one of the losses of this package, with one output.
+        f on a support, with one output and a loss of each sample alone.
     ridges : ndarray of shape (r,)
         The ridges.
     start : ndarray of shape (size,)
@@ -34,8 +37,8 @@ def minimize_for_ridges(model: LinearModel, ridges: Array, start: Array) -> Arra
     Returns
     -------
     ndarray of shape (r, size), or None
-        A minimizer in each row, with the intercept at the end; None for other losses, for large supports, or where f
-        has no unique minimum.
+        A minimizer in each row, with the intercept at the end; None for other losses, for very large supports, or where
+        f has no unique minimum.
 
     Examples
     --------
@@ -49,7 +52,7 @@ def minimize_for_ridges(model: LinearModel, ridges: Array, start: Array) -> Arra
     """
     data = collect_data(model)
     if data is None:
-        return None
+        return _minimize_in_turn(model, ridges, start)
     ridges = ridges * model.unit * model.unit
     (n, k), columns = data.columns.shape, data.columns
     coefficients, intercept, basis = start[:k], start[k:], None
@@ -70,6 +73,29 @@ def minimize_for_ridges(model: LinearModel, ridges: Array, start: Array) -> Arra
     if basis is None:
         return solutions
     return np.hstack([solutions[:, : coefficients.size] @ basis.T, solutions[:, coefficients.size :]])
+
+
+def _minimize_in_turn(model: LinearModel, ridges: Array, start: Array) -> Array | None:
+    """The same by the general method, for many samples: the Hessian of a ridge, but for the ridge, begins the next."""
+    is_small = model.n_samples * model.size <= MAX_NUMBERS
+    if is_small or model.size > MAX_CHOLESKY_SIZE or not model.is_sum_over_samples:
+        return None
+    coefficients = np.arange(model.size - model.fit_intercept)
+    solutions, x, hessian = np.empty((ridges.size, start.size)), start, None
+    for i in np.argsort(-ridges):
+        alpha, model = model.alpha, model.with_alpha(float(ridges[i]))
+        if model.is_quadratic:
+            solution = minimize_quadratic(model, model.evaluate(x))  # its Hessian is known from the last ridge
+        else:
+            if hessian is not None:
+                hessian[coefficients, coefficients] += model.alpha - alpha
+            steps, point = Directions(model, None, hessian, min_decrease=0.0), model.evaluate(x)
+            solution = minimize_newton(model, point, tol=LIMITS.tol, max_iter=LIMITS.max_iter, directions=steps)
+            hessian = steps.hessian
+        if solution.outcome is not Outcome.SOLVED:
+            return None
+        solutions[i] = x = solution.point.x
+    return solutions
 
 
 def apply_to_rows(function: Callable[[Array, Array], Array], margins: Array, y: Array) -> Array:

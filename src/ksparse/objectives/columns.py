@@ -155,14 +155,17 @@ class LinearModel(
     def _sum_rows(self, rows: RowVector) -> Any:
         return self._design.reduce_rows(lambda r: r.sum(axis=0), rows) if self.fit_intercept else None
 
-    def collect_samples(self) -> PointwiseData | None:
-        """The columns and what belongs to the rows, as arrays.
+    @property
+    def is_sum_over_samples(self) -> bool:
+        """Whether the loss is a sum over samples that all count, with one output each."""
+        is_single = not self._outputs and self._pattern is None and isinstance(self.loss, Loss)
+        return is_single and not self._terms.samples.has_zero_weights
 
-        None unless the loss is a sum over samples that all count, with one output each.
-        """
-        samples, collect = self._terms.samples, self._design.collect_rows
-        if self._outputs or self._pattern is not None or samples.has_zero_weights or not isinstance(self.loss, Loss):
+    def collect_samples(self) -> PointwiseData | None:
+        """The columns and what belongs to the rows, as arrays; None unless f `is_sum_over_samples`."""
+        if not (self.is_sum_over_samples and isinstance(self.loss, Loss)):
             return None
+        samples, collect = self._terms.samples, self._design.collect_rows
         offset = None if samples.offset is None else collect(samples.offset)
         return PointwiseData(
             self.loss, self._block.collect(), collect(samples.target), collect(samples.weights), offset
