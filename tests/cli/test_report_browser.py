@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ksparse.cli.report import render_report
@@ -189,6 +190,24 @@ def test_decisions_at_a_threshold(visit: Any) -> None:
     assert shown.texts(".rates b")[0] == f"{100 * found / curves[1]['positives']:.1f}%"
     page.select_option("#positive", label="benign")
     assert shown.texts(".confusion td")[0] == str(curves[0]["hits"][19])
+
+
+def test_one_of_several_targets_is_drawn(visit: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 3))
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(**{"up": X[:, 0] + 0.1 * X[:, 1], EVIL: -X[:, 0]})
+    table.to_csv(tmp_path / "two.csv", index=False)
+    fitted = fit(data=str(tmp_path / "two.csv"), target=["up", EVIL], ks=(0, 1), alpha=0.01, resamples=0)
+    shown = visit(render_report(fitted, resamples=0))
+    page = shown.page
+    assert "predicted up" in page.locator("#quality .xtitle").all_text_contents()
+    page.select_option("#response", "1")
+    assert page.locator("#quality .xtitle").all_text_contents()[0].startswith("predicted =</script>")
+    name, rows = shown.download("#download-predictions")
+    assert (name, rows[0][1:3]) == ("predictions_k1.csv", ["true_up", "predicted_up"])
+    truth = table.iloc[[int(row[0]) - 1 for row in rows[1:]]]
+    np.testing.assert_allclose(np.array(rows[1:], dtype=float)[:, [1, 3]], truth[["up", EVIL]], rtol=1e-4, atol=1e-5)
+    assert shown.problems == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

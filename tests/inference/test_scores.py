@@ -348,3 +348,21 @@ def test_the_corrected_interval_is_wider_than_that_of_independent_scores() -> No
     low, high = find_corrected_interval(scores, 0.25, 0.95)
     plain = stats.t.interval(0.95, 19, scores.mean(), stats.sem(scores))
     assert (high - low) / (plain[1] - plain[0]) == pytest.approx(np.sqrt((1 / 20 + 0.25) * 20))
+
+
+def test_several_responses_are_scored_by_the_mean() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.standard_normal((40, 3)) * [1.0, 10.0, 100.0]
+    predicted = y + rng.standard_normal((40, 3)) * [0.5, 3.0, 80.0]
+    found = score_interval("r2", y, predicted)
+    assert found.value == pytest.approx(metrics.r2_score(y, predicted))
+    assert found.low < found.value < found.high
+    alone = [score_interval("r2", column, other).value for column, other in zip(y.T, predicted.T, strict=True)]
+    assert found.value == pytest.approx(np.mean(alone))
+    compared = compare_with_baseline("r2", y, predicted, y_train=y + 1.0)
+    fractions = np.mean((y - predicted) ** 2, axis=0) / np.mean((y - y.mean(axis=0) - 1.0) ** 2, axis=0)
+    assert compared.difference == pytest.approx(1.0 - fractions.mean())
+    assert compared.answer == pytest.approx(tuple(y.mean(axis=0) + 1.0))
+    assert str(compared).startswith("better than always answering 0.")
+    with pytest.raises(ValueError, match="1d array"):
+        score_interval("rmse", y, predicted)

@@ -83,7 +83,7 @@ class Data:
         if self.first_index is not None:
             what += f" (their largest number is {self.names[-1]})"
         if outputs > 1:
-            what += f" with {outputs} classes"
+            what += f" with {outputs} {'targets' if self.target.names else 'classes'}"
         check_memory(FEATURE_COST * features * outputs + ROW_COST * rows, limit, what)
 
 
@@ -99,7 +99,7 @@ def load_data(settings: Settings) -> Data:
 
 def load_training_data(
     name: str,
-    target: str | None,
+    target: str | Sequence[str] | None,
     drop: Sequence[str],
     max_memory: int | None = None,
     reading: ReadingOptions | None = None,
@@ -111,8 +111,8 @@ def load_training_data(
     ----------
     name : str
         A file, or a built-in data set.
-    target : str, optional
-        The column to predict.
+    target : str or sequence of str, optional
+        The column to predict; of several, what the user wrote after each ``--target``.
     drop : sequence of str
         What the user wrote after each ``--drop``.
     max_memory : int, optional
@@ -128,19 +128,16 @@ def load_training_data(
         return _load_svmlight_data(Path(name), target, drop, max_memory)
     table = open_table(name, reading, max_memory)
     if survival is None:
-        target = table.target if target is None else target
-        if target is None:
-            raise InputError(f"--target COL is needed: name the column to predict; there are {quote_list(table.names)}")
-        columns = {"--target": target}
+        columns = [("--target", column) for column in _list_targets(target, table)]
     else:
-        columns = survival.list_columns(table.names)
+        columns = list(survival.list_columns(table.names).items())
     try:
-        places = {_find_column(table, column, option): option for option, column in columns.items()}
+        places = {_find_column(table, column, option): option for option, column in columns}
         dropped = {_find_column(table, column, "--drop") for column in split_names(drop, table.names)}
     except InputError as error:
         raise join_problems([*table.list_problems(), str(error)]) from error
     if len(places) < len(columns):
-        raise InputError(f"{' and '.join(columns)} must name different columns")
+        raise InputError(f"{' and '.join(dict(columns))} must name different columns")
     for place in sorted(dropped & places.keys()):
         raise InputError(f"{quote(table.names[place])} is both {places[place]} and --drop; leave one of them out")
     features = [j for j in range(len(table.names)) if j not in places and j not in dropped]
@@ -150,9 +147,8 @@ def load_training_data(
     advice: tuple[str, ...] = ()
     with tell_all_problems(frame.iloc[:, features], problems):
         if survival is None:
-            assert target is not None
-            found = Target.of_column(target, frame.iloc[:, next(iter(places))])
-            advice = suggest_survival_analysis(target, table.names, table.source)
+            found = Target.of_columns({table.names[place]: frame.iloc[:, place] for place in places})
+            advice = suggest_survival_analysis(found.name, table.names, table.source)
         else:
             found = read_survival_target(survival, frame)
     rows = np.flatnonzero(found.known)
@@ -166,6 +162,15 @@ def load_training_data(
         max_memory=max_memory,
         problems=tuple(problems),
     )
+
+
+def _list_targets(target: str | Sequence[str] | None, table: Table) -> list[str]:
+    """The columns to predict: those that the user names, or that of a built-in data set."""
+    given = [target] if isinstance(target, str) else target or ()
+    targets = split_names(given, table.names) or [name for name in [table.target] if name is not None]
+    if not targets:
+        raise InputError(f"--target COL is needed: name the column to predict; there are {quote_list(table.names)}")
+    return targets
 
 
 @contextmanager
@@ -284,7 +289,9 @@ def _check_column(column: str, names: Sequence[str], option: str, source: str, h
     raise InputError(f"{quote_path(source)} has no column {quote(column)}, which {option} names; {advice}")
 
 
-def _load_svmlight_data(path: Path, target: str | None, drop: Sequence[str], max_memory: int | None) -> Data:
+def _load_svmlight_data(
+    path: Path, target: str | Sequence[str] | None, drop: Sequence[str], max_memory: int | None
+) -> Data:
     if target is not None:
         raise InputError("svmlight files have their target at the start of each line; leave --target out")
     X, y, problems = load_svmlight(path, max_memory)

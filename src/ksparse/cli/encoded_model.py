@@ -31,21 +31,32 @@ class EncodedModel:
 
     encoder: TableEncoder | None
     estimator: Any
+    #: The names of several targets; empty for one.
+    targets: tuple[str, ...] = ()
 
     @classmethod
-    def fit(cls, encoder: TableEncoder | None, estimator: Any, X: Any, y: AnyArray, rows: IntArray) -> EncodedModel:
+    def fit(
+        cls,
+        encoder: TableEncoder | None,
+        estimator: Any,
+        X: Any,
+        y: AnyArray,
+        rows: IntArray,
+        targets: tuple[str, ...] = (),
+    ) -> EncodedModel:
         """Fit an estimator to some rows; the medians are those of these rows."""
+        known = pd.DataFrame(y[rows], columns=list(targets)) if targets else y[rows]
         if encoder is None:
-            return cls(None, estimator.fit(X[rows], y[rows]))
+            return cls(None, estimator.fit(X[rows], known), targets)
         table = X.iloc[rows]
         part = encoder.refit(table, y[rows])
-        return cls(part, estimator.fit(part.transform(table), y[rows]))
+        return cls(part, estimator.fit(part.transform(table), known), targets)
 
     def fit_to_all(self, X: Any, y: AnyArray) -> EncodedModel:
         """The model with the k and the ridges that were chosen, fitted to all rows."""
         chosen = self.estimator
         fixed = clone(chosen.at(chosen.k_) if hasattr(chosen, "k_") else chosen)
-        return self.fit(self.encoder, fixed, X, y, np.arange(len(y)))
+        return self.fit(self.encoder, fixed, X, y, np.arange(len(y)), self.targets)
 
     def encode(self, X: Any, rows: IntArray) -> Any:
         """The features of some rows."""
@@ -112,9 +123,10 @@ def encode_training(
         raise InputError(
             f"no column of the table can be used: {error.reasons}; name those to use all the same with --include"
         ) from error
+    columns = y.T if task.has_several else [y]
     giveaways = [] if task.is_survival else _find_giveaways(encoder, data.X.iloc[train], y[train], task)
     names = [found.column for found in giveaways if found.column not in included]
-    copies = [name for name in names if _is_copy(data.X[name], y, task)]
+    copies = [name for name in names if any(_is_copy(data.X[name], column, task) for column in columns)]
     if len(copies) == len(encoder.columns_):
         raise InputError(
             f"the only column besides the target, {cut_text(copies[0])}, has the same values; add features"
@@ -126,8 +138,9 @@ def encode_training(
         notes = [note for note in notes if "(as asked for)" not in note]
         notes.append(f"Left out: {', '.join(map(cut_text, copies))}: the target in other words (--include keeps it)")
     measure = "accuracy" if task.has_classes else "R²"
+    what = "one of the targets" if task.has_several else "the target"
     notes += [
-        f"{cut_text(found.column)} alone predicts the target almost perfectly ({measure} {found.score:.3f} on held-out"
+        f"{cut_text(found.column)} alone predicts {what} almost perfectly ({measure} {found.score:.3f} on held-out"
         " training rows): if it is not known before the target is, leave it out with --drop"
         for found in giveaways
         if found.column not in copies
@@ -137,7 +150,12 @@ def encode_training(
 
 def _find_giveaways(encoder: TableEncoder, table: pd.DataFrame, y: AnyArray, task: Task) -> list[Giveaway]:
     part = encoder.refit(table, y)
-    return find_giveaways(part.transform(table), part.feature_columns_, y, has_classes=task.has_classes)
+    features = part.transform(table)
+    found: dict[str, Giveaway] = {}
+    for column in y.T if task.has_several else [y]:
+        for giveaway in find_giveaways(features, part.feature_columns_, column, has_classes=task.has_classes):
+            found.setdefault(giveaway.column, giveaway)
+    return list(found.values())
 
 
 def _is_copy(cells: pd.Series, y: AnyArray, task: Task) -> bool:

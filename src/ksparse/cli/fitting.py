@@ -30,7 +30,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     with tell_all_problems(data.X, data.problems):
         task, y, reason, advice = choose_task(data.target, settings.task)
     data.check_problems()
-    data.check_memory(outputs=_count_outputs(y) if task.has_classes and not task.has_order else 1)
+    data.check_memory(outputs=_count_outputs(y, task))
     _check_positive(settings, task, y)
     classes = order_classes(data.target, task, y, settings.categories)
     train, test = hold_out_rows(y, task, settings)
@@ -40,7 +40,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
             warnings.simplefilter("ignore", ConvergenceWarning)  # the solver's message is shown
             encoder, notes = encode_training(data, task, settings, y, train)
             estimator = make_estimator(data, encoder, task, settings, y[train], classes)
-            training = EncodedModel.fit(encoder, estimator, data.X, y, train)
+            training = EncodedModel.fit(encoder, estimator, data.X, y, train, data.target.names)
             seconds = time.perf_counter() - began
             final = training.fit_to_all(data.X, y) if settings.refit_all and len(test) else training
     except (ValueError, TypeError) as error:
@@ -101,9 +101,11 @@ def _check_positive(settings: Settings, task: Task, y: AnyArray) -> None:
         )
 
 
-def _count_outputs(y: AnyArray) -> int:
-    """The number of coefficients that each feature of a classifier has."""
-    classes = len(np.unique(y))
+def _count_outputs(y: AnyArray, task: Task) -> int:
+    """The number of coefficients that each feature has."""
+    if task.has_several:
+        return int(y.shape[1])
+    classes = len(np.unique(y)) if task.has_classes and not task.has_order else 1
     return classes if classes > 2 else 1
 
 

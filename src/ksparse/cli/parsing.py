@@ -135,7 +135,12 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     columns: dict[str, Any] = {"metavar": "COL,COL", "action": "append"}
     add = fit.add_argument
     add("data", metavar="DATA", nargs="?", help="a file, or a built-in data set (see below)")
-    add("--target", metavar="COL", help="the column to predict: numbers, or text for classes")
+    add(
+        "--target",
+        **columns,
+        help="the column to predict: numbers, or text for classes. Several columns of numbers get one model with the"
+        " same k features for all of them (least squares)",
+    )
     add(
         "--time",
         metavar="COL",

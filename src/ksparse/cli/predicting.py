@@ -27,6 +27,7 @@ from ..tables.unknown import ignore_unknown
 from ..wording import LONGEST_CELL, MOST_NAMES, cut_text, escape_control
 from .data import find_names, load_numbered_features, load_rows
 from .errors import InputError, check_memory, choose_limit, explain_read_errors, quote, quote_path
+from .files.base import distinguish_names
 from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix
 from .streams import complain
 
@@ -276,6 +277,14 @@ def _find_contradiction(model: Any) -> str:
     numeric = isinstance(coefficients, np.ndarray) and coefficients.dtype.kind == "f" and coefficients.ndim in (1, 2)
     if coefficients is not None and not (numeric and coefficients.shape[-1] == count):
         return f"it has not one coefficient for each of its {count} features"
+    responses = getattr(model, "response_names_", None)
+    if responses is not None and not (
+        isinstance(responses, np.ndarray)
+        and coefficients is not None
+        and responses.shape == coefficients.shape[:1]
+        and all(isinstance(name, str) for name in responses.tolist())
+    ):
+        return "it has not one name for each of its responses"
     numbers = [
         np.asarray(values)
         for values in (coefficients, getattr(model, "intercept_", None), getattr(model, "thresholds_", None))
@@ -305,9 +314,7 @@ def _estimate_memory(model: Any, rows: int) -> int:
 def _predict(model: Any, X: Any) -> dict[str, AnyArray]:
     """PredictedRows and, for a classifier, the probability of each class, by their names."""
     prediction = np.asarray(model.predict(X))
-    if prediction.ndim == 2:
-        return {f"prediction_{j + 1}": column for j, column in enumerate(prediction.T)}
-    parts = {"prediction": prediction}
+    parts = name_predictions(model, prediction)
     if (times := _choose_times(model)) is not None:
         features = model[:-1].transform(X) if isinstance(model, Pipeline) else X
         last = model[-1] if isinstance(model, Pipeline) else model
@@ -324,7 +331,20 @@ def _predict_nothing(model: Any) -> dict[str, AnyArray]:
     heads = _name_probabilities(model) if hasattr(model, "predict_proba") else []
     if (times := _choose_times(model)) is not None:
         heads += [f"survival_at_{time:g}" for time in times.tolist()]
-    return {name: np.empty(0) for name in ("prediction", *heads)}
+    last = model[-1] if isinstance(model, Pipeline) else model
+    several = hasattr(last, "response_names_") and np.ndim(last.coef_) == 2
+    nothing = np.empty((0, len(last.coef_)) if several else 0)
+    return {name: np.empty(0) for name in (*name_predictions(model, nothing), *heads)}
+
+
+def name_predictions(model: Any, prediction: AnyArray) -> dict[str, AnyArray]:
+    """The predictions of a response, or of several by their names or numbers."""
+    if prediction.ndim == 1:
+        return {"prediction": prediction}
+    last = model[-1] if isinstance(model, Pipeline) else model
+    names = getattr(last, "response_names_", None)
+    heads = range(1, prediction.shape[1] + 1) if names is None else distinguish_names(names.tolist())
+    return {f"prediction_{head}": column for head, column in zip(heads, prediction.T, strict=True)}
 
 
 def _choose_times(model: Any) -> Array | None:

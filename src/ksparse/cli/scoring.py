@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -138,6 +138,11 @@ class Predicted:
             return compare_with_baseline(SHOWN_SCORES[name].metric, **self._list_arguments(name), y_train=y_train)
         except ValueError:
             return None
+
+    def split(self) -> list[Predicted]:
+        """The rows with each of several targets alone."""
+        columns = zip(self.y.T, self.prediction.T, strict=True)
+        return [replace(self, y=y, prediction=prediction) for y, prediction in columns]
 
     def choose_compared(self, task: Task) -> str:
         """The score by which a model is compared with a constant."""

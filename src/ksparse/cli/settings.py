@@ -21,7 +21,7 @@ class Settings:
     """The options with their defaults; `None` leaves a choice to the command."""
 
     data: str = "breast-cancer"
-    target: str | None = None
+    target: str | Sequence[str] | None = None
     time: str | None = None
     event: str | None = None
     entry: str | None = None

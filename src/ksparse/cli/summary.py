@@ -12,11 +12,11 @@ import pandas as pd
 
 from ..inference import BaselineComparison, ScoreInterval
 from ..selection import compute_standard_errors
-from ..wording import cut_text, escape_control, quote
+from ..wording import cut_text, escape_control, quote, quote_list
 from .fitted_model import FittedModel
 from .scoring import find_parameters
 from .settings import FOLDS, choose_resamples
-from .tasks import SHOWN_SCORES, Task
+from .tasks import SCORES_OF_EACH, SHOWN_SCORES, Task
 
 #: What is said of a rule after "cross-validation".
 RULE_NAMES = {
@@ -42,6 +42,8 @@ def describe_data(fitted: FittedModel) -> list[str]:
     data, settings = fitted.data, fitted.settings
     (rows, count), unit = data.X.shape, fitted.column_name if data.X.shape[1] != 1 else fitted.column_name[:-1]
     target = f"target {quote(data.target.name)}" if data.first_index is None else "target: the label of each line"
+    if data.target.names:
+        target = f"targets {quote_list(data.target.names)}"
     lines = [
         f"Data: {escape_control(data.source)}, {rows} rows, {count} {unit}, {target}",
         f"Task: {fitted.task.name} ({fitted.reason})",
@@ -66,7 +68,8 @@ def describe_model(fitted: FittedModel) -> str:
     selected, features = len(fitted.selected_columns), len(dict.fromkeys(fitted.final.columns))
     chosen = f", chosen by {_name_choice(fitted)}" if fitted.chose_k else ""
     unit = fitted.unit if features != 1 else fitted.unit[:-1]
-    title = f"{fitted.task.model} of {quote(fitted.data.target.name)} with {selected} of {features} {unit}"
+    target = quote_list(fitted.data.target.names) or quote(fitted.data.target.name)
+    title = f"{fitted.task.model} of {target} with {selected} of {features} {unit}"
     return f"{title} (k = {fitted.k}{chosen}; {describe_ridges(fitted.model)})"
 
 
@@ -82,6 +85,8 @@ def describe_ridges(model: Any) -> str:
 def describe_coefficients(fitted: FittedModel) -> str:
     """What the coefficients mean."""
     target = quote(fitted.data.target.name)
+    if fitted.task.has_several:
+        return "Coefficients of each target are in its units per unit of the feature."
     if not fitted.task.has_classes:
         if fitted.task.effect == Task.effect:
             return f"Coefficients are in units of {target} per unit of the feature."
@@ -189,7 +194,22 @@ def tabulate_scores(fitted: FittedModel) -> pd.DataFrame:
             "–" if found is None else f"{format_score(name, found[1])} to {format_score(name, found[2])}"
             for name, found in zip(scores.train, nested, strict=True)
         ]
-    return pd.DataFrame(columns, index=list(scores.train)).rename_axis(columns="Score")
+    table = pd.DataFrame(columns, index=list(scores.train)).rename_axis(columns="Score")
+    return _add_each_target(table, fitted) if fitted.task.has_several else table
+
+
+def _add_each_target(table: pd.DataFrame, fitted: FittedModel) -> pd.DataFrame:
+    """The scores of all targets together, then those of each."""
+    parts = [fitted.predict_rows(fitted.train).split(), [] if fitted.on_test is None else fitted.on_test.split()]
+    rows = {}
+    for place, target in enumerate(fitted.data.target.names):
+        for name in SCORES_OF_EACH:
+            train, *test = (part[place].score(name) for part in parts if part)
+            cells = [_format_score(name, train), *(_format_score(name, found) for found in test)]
+            rows[f"{name} of {cut_text(target)}"] = [*cells, *(_format_interval(name, found) for found in test)]
+    each = pd.DataFrame.from_dict(rows, orient="index", columns=table.columns[: 1 + 2 * (len(parts[1]) > 0)])
+    whole = table.rename(index={name: f"{name}, mean over targets" for name in table.index})
+    return pd.concat([whole, each]).fillna("").rename_axis(columns="Score")
 
 
 def describe_skill(fitted: FittedModel) -> str:
@@ -223,8 +243,10 @@ def _describe_order(found: BaselineComparison) -> str:
     return f"NO BETTER than chance: C-index {value} against 0.5 on the test rows{chance}."
 
 
-def _describe_constant(fitted: FittedModel, answer: float) -> str:
+def _describe_constant(fitted: FittedModel, answer: Any) -> str:
     """A number that is always the answer, and what it is."""
+    if fitted.task.has_several:
+        return "the mean of each target"
     return f"{_format(answer)}, the {fitted.task.constant.format(**find_parameters(fitted.chosen, fitted.task))}"
 
 

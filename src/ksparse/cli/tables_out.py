@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .fitted_model import FittedModel
-from .predicting import protect_label
+from .predicting import name_predictions, protect_label
 
 #: Digits of the numbers.
 TABLE_DIGITS = 8
@@ -47,9 +47,11 @@ def write_predictions(fitted: FittedModel) -> str:
         columns |= {name: data.X[name].to_numpy()[rows] for name in data.X.columns if name in known}
     if fitted.task.is_survival:
         columns |= {data.target.name: found.y["time"], str(fitted.settings.event): found.y["event"].astype(int)}
+    elif fitted.task.has_several:
+        columns |= dict(zip(data.target.names, found.y.T, strict=True))
     else:
         columns[data.target.name] = found.y
-    predicted: dict[str, Any] = {"prediction": found.prediction}
+    predicted: dict[str, Any] = name_predictions(fitted.final.estimator, found.prediction)
     if found.probabilities is not None:
         predicted |= {
             f"probability_{label}": column for label, column in zip(found.classes, found.probabilities.T, strict=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,13 @@ from ..tables import KindOfColumn
 from ..tables.kinds import infer_kind, read_categories, read_values
 from .errors import InputError, escape_control, quote, quote_list
 from .guessing import guess_task
-from .tasks import TASKS, Task
+from .tasks import SEVERAL, TASKS, Task
 
 #: Usual names of the time until an event, and of what says whether the event came.
 TIMES = frozenset(["time", "week", "weeks", "days", "months", "futime", "survtime", "survival", "followup", "os_time"])
 EVENTS = frozenset(["status", "event", "cens", "censored", "death", "dead", "died", "arrest", "fustat", "relapse"])
+#: A target with so many times the variance of another one decides alone which features are chosen.
+UNEQUAL = 30.0
 
 
 @dataclass(frozen=True)
@@ -29,50 +31,80 @@ class Target:
     Attributes
     ----------
     name : str
-        The name of the column.
+        The name of the column, or of several with commas between them.
     values : ndarray
-        Numbers, booleans or text.
+        Numbers, booleans or text; of several columns, numbers in as many columns.
     known : ndarray of bool
         Which rows of the table have a target.
     notes : tuple of str
         What a user should know of it.
+    names : tuple of str
+        The names of several columns; empty for one.
     """
 
     name: str
     values: AnyArray
     known: Mask
     notes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, pd.Series]) -> Target:
+        """The target in a column, or in several columns of numbers; rows that lack one of them are left out."""
+        if len(columns) == 1:
+            return cls.of_column(*next(iter(columns.items())))
+        values, remarks = [], []
+        for name, cells in columns.items():
+            found, notes = _read_cells(name, cells)
+            if found.dtype == object:
+                raise InputError(
+                    f"several targets must have numbers, but {quote(name)} has text; name one column by --target"
+                )
+            values.append(found)
+            remarks += notes
+        return cls._of_rows(", ".join(columns), np.column_stack(values), remarks, tuple(columns))
 
     @classmethod
     def of_column(cls, name: str, cells: pd.Series) -> Target:
         """The target in a column of a table; rows without one are left out."""
-        kind = infer_kind(cells)
-        if kind.kind is KindOfColumn.DATE:
-            raise InputError(
-                f"the target {quote(name)} has dates, which no model predicts; choose another --target, or use the time"
-                " between two dates as a number"
-            )
-        if kind.kind is KindOfColumn.CATEGORY:
-            texts = read_categories(cells)
-            known = np.array([text is not None for text in texts], dtype=bool)
-            values = texts
-        else:
-            values = read_values(cells, kind)
-            known = ~np.isnan(values)
-        remarks = [f"The target {quote(name)}: {remark}" for remark in kind.remarks]
+        values, remarks = _read_cells(name, cells)
+        target = cls._of_rows(name, values, remarks)
+        is_truth = infer_kind(cells).kind is KindOfColumn.TRUTH
+        return replace(target, values=target.values.astype(bool)) if is_truth else target
+
+    @classmethod
+    def _of_rows(cls, name: str, values: AnyArray, remarks: list[str], names: tuple[str, ...] = ()) -> Target:
+        """The rows whose values are known."""
+        known = ~pd.isna(values).reshape(len(values), -1).any(axis=1)
+        what = f"the targets {quote_list(names)}" if names else f"the target {quote(name)}"
+        if not known.any():
+            raise InputError(f"{what} {'are' if names else 'is'} missing in all rows; choose another --target")
         if not known.all():
             missing = int((~known).sum())
             said = "has no target and is left out" if missing == 1 else "have no target and are left out"
-            remarks.insert(0, f"{missing} of {len(known)} rows {said}")
-        if not known.any():
-            raise InputError(f"the target {quote(name)} is missing in all rows; choose another --target")
-        values = values[known]
-        return cls(name, values.astype(bool) if kind.kind is KindOfColumn.TRUTH else values, known, tuple(remarks))
+            if names:
+                said = f"{'lacks' if missing == 1 else 'lack'} a target and {'is' if missing == 1 else 'are'} left out"
+            remarks = [f"{missing} of {len(known)} rows {said}", *remarks]
+        return cls(name, values[known], known, tuple(remarks), names)
 
     @property
     def is_text(self) -> bool:
         """Whether the values are labels that are not numbers."""
         return self.values.dtype == object
+
+
+def _read_cells(name: str, cells: pd.Series) -> tuple[AnyArray, list[str]]:
+    """Numbers with NaN for gaps, or texts with None for gaps, and remarks on them."""
+    kind = infer_kind(cells)
+    if kind.kind is KindOfColumn.DATE:
+        raise InputError(
+            f"the target {quote(name)} has dates, which no model predicts; choose another --target, or use the time"
+            " between two dates as a number"
+        )
+    remarks = [f"The target {quote(name)}: {remark}" for remark in kind.remarks]
+    if kind.kind is KindOfColumn.CATEGORY:
+        return read_categories(cells), remarks
+    return read_values(cells, kind), remarks
 
 
 def suggest_survival_analysis(target: str, names: Sequence[str], source: str) -> tuple[str, ...]:
@@ -92,6 +124,8 @@ def suggest_survival_analysis(target: str, names: Sequence[str], source: str) ->
 
 def choose_task(target: Target, option: str) -> tuple[Task, AnyArray, str, tuple[str, ...]]:
     """The task, the target as its model takes it, why this task was chosen, and advice on other ones."""
+    if target.names:
+        return _choose_for_several(target, option)
     name = quote(target.name)
     if target.values.dtype.names:
         if option not in ("auto", "cox"):
@@ -105,11 +139,7 @@ def choose_task(target: Target, option: str) -> tuple[Task, AnyArray, str, tuple
             f" {quote_list(_list_first(target), 3)}; use --task classification"
         )
     numbers = np.full(len(target.values), np.nan) if target.is_text else target.values.astype(np.float64)
-    if (wrong := np.abs(numbers) > LARGEST).any():
-        raise InputError(
-            f"the target {name} is infinite or beyond {LARGEST:g} in {wrong.sum()} of {len(wrong)} rows; correct or"
-            " rescale it"
-        )
+    _check_largest(target.name, numbers)
     advice: tuple[str, ...] = ()
     if option == "auto":
         name_of_task, reason, advice = guess_task(target.values, numbers)
@@ -120,6 +150,39 @@ def choose_task(target: Target, option: str) -> tuple[Task, AnyArray, str, tuple
         return task, _make_labels(target, numbers), reason, advice
     _check_least(task, target, numbers)
     return task, numbers, reason, advice
+
+
+def _choose_for_several(target: Target, option: str) -> tuple[Task, AnyArray, str, tuple[str, ...]]:
+    """Least squares of several targets."""
+    count, names = len(target.names), quote_list(target.names)
+    if option not in ("auto", SEVERAL.name):
+        raise InputError(
+            f"--task {option} predicts one target, but --target names {count}: {names}; name one of them, or leave"
+            " --task out for least squares of all"
+        )
+    numbers = target.values.astype(np.float64)
+    for name, column in zip(target.names, numbers.T, strict=True):
+        _check_largest(name, column)
+        if np.ptp(column) == 0:
+            raise InputError(f"the target {quote(name)} is the same in all rows; leave it out of --target")
+    variances = numbers.var(axis=0)
+    advice: tuple[str, ...] = ()
+    if variances.max() > UNEQUAL * variances.min():
+        largest, smallest = (quote(target.names[place]) for place in (variances.argmax(), variances.argmin()))
+        advice = (
+            f"The target {largest} varies far more than {smallest}, and features are chosen mostly for it: targets in"
+            " comparable units, such as divided by their standard deviations, count alike",
+        )
+    return SEVERAL, numbers, f"since there are {count} targets", advice
+
+
+def _check_largest(name: str, numbers: Array) -> None:
+    """Raise if some numbers are too large to compute with."""
+    if (wrong := np.abs(numbers) > LARGEST).any():
+        raise InputError(
+            f"the target {quote(name)} is infinite or beyond {LARGEST:g} in {wrong.sum()} of {len(wrong)} rows; correct"
+            " or rescale it"
+        )
 
 
 def _check_least(task: Task, target: Target, numbers: Array) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import estimators, selection
@@ -66,6 +66,8 @@ class Task:
     allows_least: bool = True
     #: Whether the target has times until an event.
     is_survival: bool = False
+    #: Whether there are several targets, each with coefficients of its own.
+    has_several: bool = False
     #: What the number is called that is the best answer if it is always the same.
     constant: str = "mean"
 
@@ -161,3 +163,7 @@ TASKS = {
         ),
     )
 }
+#: Least squares of several targets. Errors in units of a target are given for each of them.
+SEVERAL = replace(TASKS["regression"], scores=("R²",), has_several=True)
+#: Scores of each of several targets.
+SCORES_OF_EACH = TASKS["regression"].scores

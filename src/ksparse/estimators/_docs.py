@@ -122,6 +122,8 @@ dispersion_ : float
     The dispersion that was used.
 bandwidth_ : float
     The bandwidth that was used.
+response_names_ : ndarray of str or None
+    The names of several responses, if y is a data frame: its columns.
 location_ : ndarray of shape (n_features,)
     The mean; zero if it is assumed to be, or if a covariance was given.
 means_ : ndarray of shape (n_classes, n_features)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from .._types import Array, Matrix
+from .._types import AnyArray, Array, Matrix
 from ..objectives import LeastSquares, LinearObjective, Objective
 from ..objectives.base import value_at_zero
 from ..solvers import Result
@@ -28,6 +28,9 @@ class SparseLinearRegression(MultiOutputMixin, RegressorMixin, SparseLinearModel
 
     Minimizes (1/2n)·‖y − Xw − b‖² + (alpha/2)·‖w‖² over w with at most k nonzero features (paper, equation 1).
 
+    y may have several columns: one model predicts all responses with the same k features, each with coefficients of its
+    own. Responses count by their variances: divide them by their standard deviations if their units differ.
+
     $fields
 
     Examples
@@ -41,6 +44,13 @@ class SparseLinearRegression(MultiOutputMixin, RegressorMixin, SparseLinearModel
     >>> model.coef_[model.support_].round(1), round(model.score(X, y), 4)
     (array([603.1, 262.3, 543.9]), 0.4801)
     """
+
+    more_attributes: ClassVar[tuple[str, ...]] = ("response_names_",)
+
+    def check_data(self, X: Any, y: Any) -> tuple[Matrix, AnyArray]:
+        names = [str(name) for name in getattr(y, "columns", ())]
+        self.response_names_: AnyArray | None = np.array(names, dtype=object) if len(names) > 1 else None
+        return super().check_data(X, y)
 
     def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
         return LeastSquares(X, target, **options)

@@ -35,7 +35,8 @@ class BaselineComparison:
     baseline : float
         The score of the constant.
     answer : object
-        The constant: the most frequent label, the mean or the quantile of the training rows.
+        The constant: the most frequent label, the mean or the quantile of the training rows; a tuple of the means of
+        several responses.
     difference, low, high : float
         By how much the model is better (negative: worse), with an interval.
     is_better : bool
@@ -63,8 +64,8 @@ class BaselineComparison:
         return bool(self.low > 0)
 
     def __str__(self) -> str:
-        is_number = isinstance(self.answer, Real) and not isinstance(self.answer, bool)
-        answer = f"{self.answer:.4g}" if is_number else quote(self.answer)
+        parts = self.answer if isinstance(self.answer, tuple) else (self.answer,)
+        answer = ", ".join(_write_answer(part) for part in parts)
         verdict = "better" if self.is_better else "no better"
         level = f"{100 * self.score.level:g} %"
         return (
@@ -134,7 +135,7 @@ def compare_with_baseline(
         classes = np.union1d(np.unique(y_train), np.unique(np.asarray(y))).tolist()
     parameters = {"power": power, "dispersion": dispersion, "quantile": quantile}
     options = {"level": level, "resamples": resamples, "random_state": random_state}
-    data = check_predictions(y, prediction, probabilities, classes, **options, **parameters)
+    data = check_predictions(y, prediction, probabilities, classes, several=metric == "r2", **options, **parameters)
     value, low, high, method = SCORES[metric](data)
     score = ScoreInterval(metric, float(value), float(low), float(high), level, method, len(data.y))
     if metric in OF_NUMBERS:
@@ -201,9 +202,9 @@ def _compare_numbers(score: ScoreInterval, data: Predictions, y_train: Array) ->
     y, prediction = data.get_numbers()
     is_error = score.metric in ("rmse", "pinball")
     if score.metric.endswith("pinball"):
-        answer = float(np.quantile(y_train, data.quantile, method="inverted_cdf"))
+        answer = np.quantile(y_train, data.quantile, method="inverted_cdf")
     else:
-        answer = float(y_train.mean())
+        answer = y_train.mean(axis=0)
 
     def find_losses(predicted: Array) -> Array:
         if score.metric in DEVIANCES:
@@ -212,16 +213,23 @@ def _compare_numbers(score: ScoreInterval, data: Predictions, y_train: Array) ->
             return compute_check_losses(y, predicted, data.quantile)
         return np.square(y - predicted)
 
-    rows = np.column_stack([find_losses(each) for each in (prediction, np.full_like(y, answer))])
+    rows = np.column_stack([find_losses(each) for each in (prediction, np.broadcast_to(answer, y.shape))])
 
     def compare(means: Array) -> Array:
         if score.metric == "rmse":
             means = np.sqrt(means)
         if is_error:
             return means[:, 1] - means[:, 0]
-        return 1.0 - means[:, 0] / np.where(means[:, 1] > 0, means[:, 1], np.nan)
+        ours, constant = np.split(means, 2, axis=1)
+        return 1.0 - (ours / np.where(constant > 0, constant, np.nan)).mean(axis=1)
 
     low, high = data.bootstrap(rows, compare)
     difference = float(compare(rows.mean(axis=0)[None])[0])
     baseline = score.value + difference if is_error else score.value - difference
-    return BaselineComparison(score, baseline, answer, difference, low, high)
+    shown: Any = np.asarray(answer).tolist()
+    return BaselineComparison(score, baseline, tuple(shown) if y.ndim == 2 else shown, difference, low, high)
+
+
+def _write_answer(answer: Any) -> str:
+    is_number = isinstance(answer, Real) and not isinstance(answer, bool)
+    return f"{answer:.4g}" if is_number else quote(answer)

@@ -16,10 +16,16 @@ __all__ = ["DEVIANCES", "NUMBER_SCORES", "compute_check_losses", "compute_devian
 
 
 def _score_r2(data: Predictions) -> Scored:
+    """The mean over responses, if there are several."""
     y, prediction = data.get_numbers()
-    centred = y - y.mean()
+    centred = y - y.mean(axis=0)
     rows = np.column_stack([np.square(y - prediction), centred, np.square(centred)])
-    return _score_explained(data, rows, lambda means: means[:, 2] - np.square(means[:, 1]))
+
+    def find_total(means: Array) -> Array:
+        _, shift, square = np.split(means, 3, axis=1)
+        return square - np.square(shift)
+
+    return _score_explained(data, rows, find_total)
 
 
 #: The losses whose deviances are compared, by the names of the scores.
@@ -77,12 +83,14 @@ def _score_d2_pinball(data: Predictions) -> Scored:
 
 
 def _score_explained(data: Predictions, rows: Array, find_total: Callable[[Array], Array]) -> Scored:
-    """1 − the mean of the first column, divided by what there was to explain."""
+    """1 − the mean of the first column, divided by what there was to explain; the mean of several such columns."""
 
     def explain(means: Array) -> Array:
-        total = find_total(means)
+        total = find_total(means).reshape(len(means), -1)
         # A resample whose rows are all alike has nothing to explain.
-        return 1.0 - means[:, 0] / np.where(total > LEAST_PROBABILITY * np.abs(total).max(initial=0.0), total, np.nan)
+        least = LEAST_PROBABILITY * np.abs(total).max(axis=0, initial=0.0)
+        unexplained: Array = means[:, : total.shape[1]] / np.where(total > least, total, np.nan)
+        return 1.0 - unexplained.mean(axis=1)
 
     return float(explain(rows.mean(axis=0)[None])[0]), *data.bootstrap(rows, explain), "bootstrap"
 

@@ -63,18 +63,27 @@ class Predictions:
 
 
 def check_predictions(
-    y: Any, prediction: Any, probabilities: Any, classes: Sequence[Any] | None, **options: Any
+    y: Any,
+    prediction: Any,
+    probabilities: Any,
+    classes: Sequence[Any] | None,
+    *,
+    several: bool = False,
+    **options: Any,
 ) -> Predictions:
-    """What a score is computed from, checked."""
+    """What a score is computed from, checked; `several` scores take a column for each response."""
     if check_positive_number(options["level"], "level") >= 1.0:
         raise ValueError(f"level must lie between 0 and 1, such as 0.95; got {options['level']!r}")
     check_iterations(options["resamples"], "resamples")
     check_iterations(options["random_state"], "random_state")
     check_number(options["quantile"], "quantile", "between 0 and 1 (0.5 is the median)", lambda level: 0 < level < 1)
-    y = column_or_1d(y)
+    if several and np.ndim(y) == 2 and np.shape(y) == np.shape(prediction):
+        y, prediction = as_real_array(y, "y"), as_real_array(prediction, "prediction")
+    else:
+        y = column_or_1d(y)
+        prediction = None if prediction is None else column_or_1d(prediction)
     if not len(y):
         raise ValueError("there are no rows to score")
-    prediction = None if prediction is None else column_or_1d(prediction)
     labels: AnyArray = np.unique(y) if classes is None else np.asarray(classes)
     if labels.dtype.kind == "U":
         labels = labels.astype(object)  # an array of text takes the memory of the longest label for each row

@@ -95,9 +95,9 @@ def score_interval(
           (Efron 1987);
         - "median_absolute_error": order statistics, whose level is at least `level`.
     y : array-like of shape (n,)
-        The responses or labels.
+        The responses or labels; for "r2" also of several responses, one column each: the score is the mean over them.
     prediction : array-like of shape (n,), optional
-        The predicted ones; not needed for scores of probabilities.
+        The predicted ones, of the shape of y; not needed for scores of probabilities.
     probabilities : array-like of shape (n, n_classes), optional
         For "log_loss" and "roc_auc"; for two classes also the probability of the second alone, and for "roc_auc" any
         number that grows with it, such as a margin.
@@ -141,6 +141,7 @@ def score_interval(
         prediction,
         probabilities,
         classes,
+        several=metric == "r2",
         level=level,
         resamples=resamples,
         random_state=random_state,

@@ -71,7 +71,7 @@ def describe_units(model: Any, feature_names: Any = None) -> ModelUnits:
     rows = len(np.atleast_2d(model.coef_))
     outputs: tuple[Any, ...] = ()
     if rows > 1:
-        outputs = tuple(getattr(model, "classes_", np.array([f"y{index}" for index in range(rows)])).tolist())
+        outputs = tuple(_find_output_names(model, rows))
     selected = np.zeros(len(unit_names), dtype=bool)
     selected[number[model.support_]] = True
     kind = "features"
@@ -79,3 +79,9 @@ def describe_units(model: Any, feature_names: Any = None) -> ModelUnits:
         given = getattr(model, "feature_groups", None)
         kind = "columns" if isinstance(given, str) and given == "columns" else "groups"
     return ModelUnits(features, unit_names, number, labels is not None, selected, outputs, kind)
+
+
+def _find_output_names(model: Any, count: int) -> list[Any]:
+    """The classes, or the names of the responses; responses without names are y0, y1 and so on."""
+    names = getattr(model, "classes_", getattr(model, "response_names_", None))
+    return [f"y{index}" for index in range(count)] if names is None else list(names.tolist())

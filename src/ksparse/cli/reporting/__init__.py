@@ -65,6 +65,7 @@ def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: in
         "task": source.task.name,
         "target": asdict(make_label(source.target)),
         "classes": [asdict(make_label(name)) for name in source.classes],
+        "responses": [asdict(make_label(name)) for name in source.responses],
         "outputs": source.count_outputs(),
         "unit": source.unit_name,
         "chosen": list(source.models).index(source.k),
@@ -110,6 +111,8 @@ def list_truth(source: Source, shown: IntArray) -> dict[str, Any]:
         return {"rows": (rows + 1).tolist(), "truth": times, "events": events, "total": len(source.rows)}
     if source.task.has_classes:
         truth: list[Any] = find_positions(source.models[source.k].classes_, y)
+    elif source.responses:
+        truth = [round_numbers(column, 6) for column in y.T]
     else:
         truth = round_numbers(np.where(is_usable(y), y.astype(np.float64), np.nan), 6)
     return {"rows": (rows + 1).tolist(), "truth": truth, "total": len(source.rows)}

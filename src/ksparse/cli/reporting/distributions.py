@@ -48,7 +48,7 @@ def choose_drawn(source: Source) -> dict[int, list[int]]:
 
 def draw_distributions(source: Source, features: Sequence[int]) -> dict[int, Distribution]:
     """Values of some features in all rows."""
-    if not features or source.task.is_survival:
+    if not features or source.task.is_survival or source.responses:
         return {}
     rows = np.sort(np.concatenate([source.train, source.held_out]))
     if not source.task.has_classes:

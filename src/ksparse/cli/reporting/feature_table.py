@@ -130,7 +130,7 @@ def list_columns(source: Source, outputs: int, with_spread: bool) -> list[Column
     per_unit = "when the feature grows by one of its own units"
     what = describe_change(source)
     if outputs > 1:
-        heads = [make_label(name) for name in source.classes]
+        heads = [make_label(name) for name in source.responses or source.classes]
         columns = [Column(head, f"{what} {per_deviation}", "standardized") for head in heads]
         columns += [Column(head, f"{what} {per_unit}", "raw") for head in heads]
         return [*columns, Column(make_label("Selected again"), FREQUENCY_HINT)] if with_spread else columns
@@ -158,6 +158,8 @@ def describe_change(source: Source) -> str:
     if source.classes:
         grows = "its probability grows with the score" if source.has_probabilities else "the highest one is predicted"
         return f"Change of the score of a class ({grows})"
+    if source.responses:
+        return "Change of a predicted target"
     return f"Change of the {describe_effect(source.task, make_label(source.target).text, source.models[source.k])}"
 
 
@@ -169,7 +171,7 @@ def describe_bars(source: Source) -> list[str]:
         return [f"more likely “{make_label(name).text}” as it grows" for name in source.classes]
     if source.task.is_survival:
         return ["later events as it grows", "earlier events as it grows"]
-    target = make_label(source.target).text
+    target = "values" if source.responses else make_label(source.target).text
     return [f"lower {target} as it grows", f"higher {target} as it grows"]
 
 

@@ -12,7 +12,7 @@ from ..fitting import find_smaller_k
 from .inferred import compare_with_constant
 from .numbers import make_label, write_number, write_percent
 from .source import Source
-from .states import choose_constant, find_constant_error, name_constant
+from .states import choose_constant, find_constant_error, name_constant, score_responses
 
 #: Features that a sentence names.
 MOST_NAMED = 4
@@ -49,6 +49,8 @@ def conclude(source: Source, scores: dict[int, dict[str, float]]) -> Conclusion:
     say = _summarize_classes if source.task.has_classes else _summarize_numbers
     if source.task.is_survival:
         say, title = _summarize_survival, source.title or f"Survival by {target} with {of}"
+    if source.responses:
+        say, title = _summarize_responses, source.title or f"Predicting {len(source.responses)} targets with {of}"
     result, more, verdict, hint = say(source, scores)
     if near is not None:
         more.append(
@@ -177,6 +179,29 @@ def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> t
     unsure = not worse and comparison is not None and not comparison.is_better
     hint = f"On these rows, this is not clearly better than always answering the {best}." if unsure else ""
     return f"{result}.", more, verdict, hint
+
+
+def _summarize_responses(source: Source, scores: dict[int, dict[str, float]]) -> tuple[str, list[str], str, str]:
+    explained, each = scores[source.k]["R²"], score_responses(source, source.k)
+    rows = describe_rows(source)
+    if not np.isfinite(explained):
+        return f"{name_features(source, source.k)}, the scores are not defined in {rows}.", [], "", ""
+    said = [f"{name_in_sentence(name)} {100 * max(value, 0.0):.0f}%" for name, value in each.items()]
+    listed = said if len(said) <= MOST_NAMED else [*said[:MOST_NAMED], f"{len(said) - MOST_NAMED} more"]
+    result = (
+        f"{name_features(source, source.k)}, {100 * max(explained, 0.0):.0f}% of the variation of the"
+        f" {len(each)} targets is explained in the mean, in {rows}: {', '.join(listed)}."
+    )
+    more = ["Always answering the means of the training rows would explain nothing."]
+    smaller = find_smaller(source)
+    if smaller is not None and np.isfinite(scores[smaller]["R²"]):
+        more.append(f"With {count_units(source, smaller)} it would be {100 * max(scores[smaller]['R²'], 0.0):.0f}%.")
+    constant = "always answering the means"
+    if explained <= 0:
+        return result, more, f"No better than {constant}.", ""
+    comparison = compare_with_constant(source)
+    unsure = comparison is not None and not comparison.is_better
+    return result, more, "", f"On these rows, this is not clearly better than {constant}." if unsure else ""
 
 
 def _summarize_survival(source: Source, scores: dict[int, dict[str, float]]) -> tuple[str, list[str], str, str]:

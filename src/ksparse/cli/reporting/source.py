@@ -64,6 +64,11 @@ class Source:
         return self.models[self.k].classes_.tolist() if self.task.has_classes else []
 
     @property
+    def responses(self) -> tuple[str, ...]:
+        """The names of several targets; empty for one."""
+        return self.fit.data.target.names
+
+    @property
     def has_probabilities(self) -> bool:
         """Whether the model says how probable each class is."""
         return self.task.has_classes and hasattr(self.models[self.k], "predict_proba")

@@ -15,7 +15,7 @@ from ..tasks import SHOWN_SCORES
 from .curves import LEVEL, Curves, trace_curves
 from .feature_table import FeatureTable, tabulate_features
 from .inferred import FeatureWorth, find_score_interval, find_spreads, list_worth
-from .numbers import NO_NUMBER, round_numbers, write_number, write_percent, write_with_error
+from .numbers import NO_NUMBER, make_label, round_numbers, write_number, write_percent, write_with_error
 from .risk_groups import SurvivalCurve, trace_survival
 from .source import Source, ignore_overflow, is_usable
 
@@ -47,7 +47,7 @@ class State:
     score_texts: list[str]  # a row of the table of all models
     confusion: list[list[int]] | None
     curves: list[Curves] | None  # one for each class
-    predictions: list[list[float | None]]  # for each class its probabilities, or once the predicted numbers
+    predictions: list[list[float | None]]  # for each class its probabilities, or for each target the predicted numbers
     predicted: list[int]  # positions of the predicted classes
     drawn: list[int]  # features whose values are drawn
     worth: list[FeatureWorth]  # of the selected features; empty if it is not known
@@ -56,7 +56,7 @@ class State:
 
 def choose_predicted_rows(source: Source) -> IntArray:
     """Positions in `source.rows` of those whose predictions are in the page: all, or some at random."""
-    numbers = max(1, len(source.classes) if len(source.classes) > 2 else 1)
+    numbers = max(1, len(source.responses), len(source.classes) if len(source.classes) > 2 else 1)
     most = min(MOST_PREDICTED_ROWS, max(50, MOST_PREDICTIONS // (numbers * len(source.models))))
     count = len(source.rows)
     if numbers > MOST_CONFUSED_CLASSES:
@@ -93,9 +93,10 @@ def describe_state(source: Source, k: int, shown: IntArray, drawn: list[int], su
         curves = trace_survival(source, k)
         return State(k, cards, table, rounded, texts, None, None, [round_numbers(risks, 5)], [], [], worth, curves)
     if not source.task.has_classes:
-        predicted = source.find_predicted(k).prediction[shown]
-        values = [round_numbers(np.where(is_usable(predicted), predicted, np.nan), 5)]
-        return State(k, cards, table, rounded, texts, None, None, values, [], drawn, worth)
+        predicted = source.find_predicted(k).prediction[shown].reshape(len(shown), -1)
+        values = [round_numbers(np.where(is_usable(column), column, np.nan), 5) for column in predicted.T]
+        points = [] if source.responses else drawn
+        return State(k, cards, table, rounded, texts, None, None, values, [], points, worth)
     classes, found = source.models[k].classes_, source.find_predicted(k)
     probabilities = found.probabilities
     values = []
@@ -145,6 +146,8 @@ def make_cards(source: Source, k: int, scores: dict[str, float]) -> list[Card]:
         return cards
     if source.task.is_survival:
         return [*cards, *make_survival_cards(source, k, scores, where)]
+    if source.responses:
+        return [*cards, *make_response_cards(source, k, scores, where)]
     name, explained = next(iter(scores.items()))
     constant, error = name_constant(source), source.task.error
     interval = describe_interval(source, k, name, scores) or f"1 is perfect, 0 is no better than the {constant}"
@@ -155,6 +158,25 @@ def make_cards(source: Source, k: int, scores: dict[str, float]) -> list[Card]:
     said = typical.partition(" (")[0]
     cards.append(Card(constant_error, f"{said} when always answering the {constant}", ""))
     return cards
+
+
+def make_response_cards(source: Source, k: int, scores: dict[str, float], where: str) -> list[Card]:
+    """The mean R² over several targets, and the targets that are predicted best and worst."""
+    note = describe_interval(source, k, "R²", scores) or "1 is perfect, 0 is no better than the means"
+    cards = [Card(write_score("R²", scores["R²"]), f"R² on {where}, mean over {len(source.responses)} targets", note)]
+    found = score_responses(source, k)
+    ranked = sorted(found, key=lambda name: -found[name])
+    for name, which in ((ranked[0], "best"), (ranked[-1], "least")):
+        label = f"R² of {make_label(name).text}, which is predicted {which}"
+        cards.append(Card(write_score("R²", found[name]), label, ""))
+    return cards
+
+
+def score_responses(source: Source, k: int) -> dict[str, float]:
+    """R² of each of several targets, −∞ where it is not defined."""
+    scores = [each.score("R²", resamples=0) for each in source.find_predicted(k).split()]
+    values = [-np.inf if score is None or np.isnan(score.value) else score.value for score in scores]
+    return dict(zip(source.responses, values, strict=True))
 
 
 def make_survival_cards(source: Source, k: int, scores: dict[str, float], where: str) -> list[Card]:

@@ -34,7 +34,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Trajectories:
-    """The coefficients of a class, or of the only output."""
+    """The coefficients of a class or of one of several targets, or of the only output."""
 
     name: Label | None
     lines: list[Line]  # the most important at the chosen k first
@@ -64,7 +64,7 @@ def describe_choice_of_k(source: Source) -> ChoiceOfK | None:
 
 
 def trace_coefficients(source: Source) -> list[Trajectories]:
-    """Standardized coefficients over k, for each of the first classes."""
+    """Standardized coefficients over k, for each of the first classes or targets."""
     if len(source.models) < 2:
         return []
     used = sorted({feature for k in source.models for feature in np.flatnonzero(source.models[k].support_).tolist()})
@@ -82,6 +82,6 @@ def trace_coefficients(source: Source) -> list[Trajectories]:
             )
             for column in order[:MOST_LINES].tolist()
         ]
-        name = make_label(source.classes[output]) if path.shape[1] > 1 else None
+        name = make_label((source.responses or source.classes)[output]) if path.shape[1] > 1 else None
         traced.append(Trajectories(name, lines, max(0, len(used) - MOST_LINES)))
     return traced

@@ -1,7 +1,7 @@
 // The data of the page, the model that is looked at, and small helpers. Texts from the data reach the page by textContent,
 // or, in charts, by plain(), since Plotly takes some tags in texts for markup, and what is between dollar signs for a formula.
 const data = JSON.parse(document.getElementById('data').textContent);
-const view = { place: data.chosen, positive: Math.min(1, data.classes.length - 1), threshold: 50, group: 'standardized' };
+const view = { place: data.chosen, positive: Math.min(1, data.classes.length - 1), threshold: 50, group: 'standardized', response: 0 };
 const current = () => data.states[view.place];
 const chosen = () => data.states[data.chosen];
 const find = (id) => document.getElementById(id);

@@ -63,6 +63,12 @@ function makePredictionButton() {
       download(`predictions_k${state.k}.csv`, [['row', 'time', 'event', 'log_relative_hazard'], ...known]);
       return;
     }
+    if (data.responses.length) {
+      const pairs = data.responses.map((name, place) => [name, truth[place], state.predictions[place]]);
+      const heads = pairs.flatMap(([name]) => [`true_${name.text}`, `predicted_${name.text}`]);
+      download(`predictions_k${state.k}.csv`, [['row', ...heads], ...rows.map((row, i) => [row, ...pairs.flatMap(([, known, predicted]) => [known[i], predicted[i]])])]);
+      return;
+    }
     const table = rows.map((row, i) => (isNumber
       ? [row, truth[i], state.predictions[0][i]]
       : [row, cell(truth[i]), cell(state.predicted[i]), ...state.predictions.map((column) => column[i])]));
