@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ksparse
-from ksparse.certificates import NoCertificateError, Progress
+from ksparse.certificates import NoCertificateError, Progress, verify
 from ksparse.certificates.gram_search import POOL_BYTES
 from ksparse.objectives import LeastSquares, Logistic, Quadratic
 from ksparse.sparsity import Entries
@@ -180,3 +180,26 @@ def test_more_features_than_samples() -> None:
         assert proof.lower_bound <= optimum * (1 + 1e-12)
     assert boxed.has_bounds
     assert "within the bounds" in str(boxed)
+
+
+@pytest.mark.parametrize("kind", ["squares", "logistic"])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_few_samples_and_many_features(kind: str, fit_intercept: bool) -> None:
+    """Bounds by slopes of the samples, and by the Gram matrix of the features that screening leaves."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((40, 300))
+    signal = X[:, 3] - X[:, 150] + 0.5 * rng.standard_normal(40) + 1.0
+    kinds: dict[str, Any] = {"squares": LeastSquares, "logistic": Logistic}
+    objective = kinds[kind](X, signal if kind == "squares" else signal > 0, alpha=0.5, fit_intercept=fit_intercept)
+    proof = ksparse.solve_exact(objective, 2, gap=1e-6, solver=ksparse.FixedSupport())
+    assert proof.status == "optimal"
+    values = [ksparse.minimize(objective, sparsity=Entries(2, always=[j])).value for j in range(300)]
+    assert proof.value == pytest.approx(min(values), rel=1e-6)
+    plain = ksparse.minimize(objective, 2).certificate()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ksparse.certificates.mean_loss.MAX_COMPILED_NUMBERS", 40 * 60)
+        patch.setattr("ksparse.certificates.mean_loss.LEAST_PART", 20)
+        patch.setattr("ksparse.certificates.mean_loss.LEAST_GATHERED", 0)
+        parts = ksparse.minimize(objective, 2).certificate()
+    assert parts.stages[0].bound == pytest.approx(plain.stages[0].bound, rel=0.01)
+    assert verify(parts, objective) >= parts.lower_bound - 1e-9

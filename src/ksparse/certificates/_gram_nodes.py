@@ -17,6 +17,8 @@ MAX_NODE_STEPS, NODE_WINDOW, NODE_PROGRESS = 300, 10, 0.05
 NEWTON_PERIOD, MAX_NEWTON_SIZE = 4, 250
 #: Added to the diagonal of Newton's system, of coordinates whose curvature is about 1.
 NEWTON_SHIFT = 1e-12
+#: Products with vectors that have at most this fraction of nonzeros look at no others.
+MAX_SPARSE_FRACTION = 0.3
 #: Coordinate descent within bounds ends when no coordinate moves more, or after so many sweeps.
 DESCENT_TOLERANCE, MAX_DESCENT_SWEEPS = 1e-13, 2000
 
@@ -184,6 +186,18 @@ def add_top_scores(scores: Array, selected: Mask, budget: int) -> float:
 
 
 @jit_compile
+def multiply(matrix: Array, w: Array) -> Array:
+    """The product of a symmetric matrix and a vector, by the rows of its nonzeros where they are few."""
+    nonzero = np.flatnonzero(w)
+    if nonzero.size > MAX_SPARSE_FRACTION * w.size:
+        return np.dot(matrix, w)
+    product = np.zeros(w.size)
+    for j in nonzero:
+        product += w[j] * matrix[j]
+    return product
+
+
+@jit_compile
 def relax_node(
     matrix: Array,
     linear: Array,
@@ -222,7 +236,7 @@ def relax_node(
     from_newton, former_ahead, former_x, former_momentum = False, start, start, 1.0
     wait = period = NEWTON_PERIOD
     for step in range(1, MAX_NODE_STEPS + 1):
-        product = fraction * np.dot(matrix, ahead) - absorbed * ahead
+        product = fraction * multiply(matrix, ahead) - absorbed * ahead
         slopes = linear - product
         for j in range(count):
             scores[j] = score_coordinate(slopes[j], 0.0, ridge[j], lower[j], upper[j])

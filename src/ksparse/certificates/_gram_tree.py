@@ -39,6 +39,8 @@ class Frame(NamedTuple):
     rounding: float
     #: A bound of the errors of matrices.
     matrix_rounding: float
+    #: The rank of the matrix is at most this: with more open features there is no least eigenvalue to move.
+    rank: int
     k: int
     #: The fraction of the form that stays beside sparse curvature; 1 for spectral curvature.
     fraction: float
@@ -193,8 +195,10 @@ def bound_part(
             offer_support(frame, pool, inside)
         else:
             pool.counters[NODES] += 1
-        kept = np.flatnonzero(status >= 0) if frame.has_box else opened
-        eliminated = inside[:0] if frame.has_box else inside
+        # Without curvature to move, eliminating the selected features changes nothing but the size of the system.
+        stays = frame.has_box or (frame.fraction == 1.0 and least == 0.0 and opened.size > frame.rank)
+        kept = np.flatnonzero(status >= 0) if stays else opened
+        eliminated = inside[:0] if stays else inside
         matrix, linear, reduction, response, minimizer, is_solved = eliminate(
             frame.gram, frame.linear, frame.ridge, eliminated, kept
         )
@@ -202,7 +206,7 @@ def bound_part(
         point = np.zeros(kept.size)
         if is_solved:
             constant = frame.constant - reduction
-            if kept.size and frame.fraction == 1.0 and kept.size <= REABSORBED * size:
+            if kept.size and frame.fraction == 1.0 and kept.size <= min(REABSORBED * size, float(frame.rank)):
                 eigenvalues = np.linalg.eigvalsh(matrix)
                 loss = frame.matrix_rounding + EIGENVALUE_ROUNDING * kept.size * frame.gram.shape[0]
                 least, largest, size = (

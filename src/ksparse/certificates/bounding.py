@@ -17,16 +17,17 @@ from ..objectives.margin_form import MarginForm
 from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
 from .gram_form import GramForm, QuadraticPart
-from .linearization import SmoothPart
+from .linearization import SmoothPart, StepLimits
 from .mean_loss import MeanLoss
 from .moved_curvature import list_curvatures
 from .relaxation import Fixings, Perspective
-from .tightening import StepLimits, Tightened, tighten
+from .tightening import Tightened, tighten
 
 __all__ = ["BoundedProblem", "NoCertificateError", "Relaxed"]
 
-#: Least squares with more features than this are not bounded by their Gram matrix, which would take half a gigabyte.
-MAX_GRAM_FEATURES = 8000
+#: Least squares with more features than this are not bounded by their Gram matrix, which would take half a gigabyte;
+#: nor with more than so many for each sample, where a product with X costs less and there is hardly any curvature.
+MAX_GRAM_FEATURES, MAX_GRAM_RATIO = 8000, 2
 #: Steps that compare one way of moving curvature with another.
 TRIAL_STEPS = 20
 #: Features are gathered again when at most this fraction of them is left.
@@ -60,6 +61,10 @@ class BoundedProblem:
     scale: Array
     #: Coordinates that are looked at; the others belong to units that are left out.
     coordinates: IntArray
+    #: The user's units that the units are.
+    units: IntArray
+    #: Whether bounds follow from the Gram matrix.
+    uses_gram: bool
 
     @classmethod
     def of(cls, form: WorkingForm, units: Units) -> BoundedProblem:
@@ -76,7 +81,7 @@ class BoundedProblem:
         fixings = Fixings(units.always.copy(), np.zeros(units.count, dtype=bool))
         ridge = margins.alpha / np.square(scale)
         perspective = Perspective(number, fixings, units.k, ridge, lower, upper)
-        return cls(margins, perspective, scale, np.arange(number.size))
+        return cls(margins, perspective, scale, np.arange(number.size), np.arange(units.count), suits_gram(margins))
 
     def compact(self, fixings: Fixings) -> BoundedProblem:
         """The same problem without the features that are left out, if they are many."""
@@ -87,6 +92,19 @@ class BoundedProblem:
         coordinates = self.coordinates.reshape(-1, outputs)[kept].ravel()
         return replace(self, form=self.form.restrict(np.flatnonzero(kept)), coordinates=coordinates)
 
+    def select(self, fixings: Fixings) -> BoundedProblem:
+        """The problem of the units that are not left out, numbered again; each is a feature, and each is looked at."""
+        kept = np.flatnonzero(~fixings.outside)
+        inner, units = self.perspective.with_fixings(fixings).restrict(
+            kept, np.zeros(self.perspective.count, dtype=bool)
+        )
+        form = self.form.restrict(np.flatnonzero(~fixings.outside[self.coordinates]))
+        return BoundedProblem(form, inner, self.scale[kept], np.arange(kept.size), self.units[units], suits_gram(form))
+
+    def without_gram(self) -> BoundedProblem:
+        """The same with bounds that follow from slopes of the samples."""
+        return replace(self, uses_gram=False)
+
     @property
     def outputs(self) -> int:
         """Number of outputs."""
@@ -96,11 +114,6 @@ class BoundedProblem:
     def has_box(self) -> bool:
         """Whether some coefficients have bounds."""
         return bool(np.isfinite(self.perspective.lower).any() or np.isfinite(self.perspective.upper).any())
-
-    @property
-    def uses_gram(self) -> bool:
-        """Whether bounds follow from the Gram matrix."""
-        return self.form.loss.is_quadratic and self.form.shape[0] <= MAX_GRAM_FEATURES
 
     @cached_property
     def least_value(self) -> float:
@@ -171,6 +184,11 @@ class BoundedProblem:
             moved = inner.with_ridge(added)
             if moved.is_bounded:
                 yield QuadraticPart(reduced, curvature), moved, units, coordinates
+
+
+def suits_gram(form: MarginForm) -> bool:
+    """Whether there is a Gram matrix that is worth computing."""
+    return form.loss.is_quadratic and form.shape[0] <= min(MAX_GRAM_FEATURES, MAX_GRAM_RATIO * form.n_samples)
 
 
 def find_margin_form(objective: Objective) -> MarginForm:

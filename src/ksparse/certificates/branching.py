@@ -13,9 +13,9 @@ import numpy as np
 from .._types import Array, Mask
 from .bounding import BoundedProblem, Relaxed
 from .incumbents import Incumbents
+from .linearization import StepLimits
 from .relaxation import Fixings
 from .screening import screen
-from .tightening import StepLimits
 
 __all__ = ["Progress", "SearchLimits", "SearchOutcome", "branch_and_bound"]
 

@@ -15,9 +15,9 @@ from ..threads import one_thread
 from ..validation import check_iterations, check_nonnegative_number
 from .bounding import BoundedProblem
 from .gram_form import QuadraticDual
+from .linearization import StepLimits
 from .relaxation import Fixings
 from .screening import screen
-from .tightening import StepLimits
 
 __all__ = ["Certificate", "ProofStage", "certify", "tighten_and_screen"]
 
@@ -210,6 +210,7 @@ def tighten_and_screen(
         tightened, perspective, chosen, _ = relaxed
         found = screen(perspective, tightened.linearization.base, tightened.scores, upper)
         after = fixings.include(chosen[found.inside]).exclude(chosen[found.outside])
+        problem = problem.compact(after)
         stages.append(ProofStage(tightened.linearization.dual, fixings, after, tightened.bound))
         taken += tightened.steps
         lower = max(lower, tightened.bound)

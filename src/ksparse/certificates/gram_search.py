@@ -16,12 +16,11 @@ from .branching import CALLBACK_SECONDS, Progress, SearchLimits, SearchOutcome
 from .certificate import tighten_and_screen
 from .gram_form import QuadraticDual
 from .incumbents import Incumbents
-from .linearization import EPS
+from .linearization import EPS, StepLimits
 from .moved_curvature import find_least_eigenvalue
 from .relaxation import Fixings
-from .tightening import StepLimits
 
-__all__ = ["can_search_gram", "compile_search", "search_gram"]
+__all__ = ["ROOT_STEPS", "compile_search", "is_least_squares", "search_gram"]
 
 #: Memory of the open nodes, in bytes.
 POOL_BYTES = 200_000_000
@@ -31,11 +30,9 @@ CHUNK_SECONDS = 0.05
 ROOT_STEPS = 300
 
 
-def can_search_gram(problem: BoundedProblem) -> bool:
-    """Whether the compiled search is for a problem: least squares of one response, whose units are features."""
-    perspective = problem.perspective
-    single = perspective.number.size == perspective.count
-    return problem.uses_gram and problem.outputs == 1 and single and bool(np.all(np.diff(perspective.number) == 1))
+def is_least_squares(problem: BoundedProblem) -> bool:
+    """Whether the problem is least squares of one response, whose units are features."""
+    return problem.form.loss.is_quadratic and problem.outputs == 1 and problem.perspective.has_single_features
 
 
 @cache
@@ -43,7 +40,7 @@ def compile_search() -> None:
     """Compile the loop, or load what an earlier process has compiled, which should not count in a time limit."""
     one = np.ones(3)
     frame = Frame(
-        np.eye(3), one, 3.0, 0.1 * one, -np.inf * one, np.inf * one, one, 1.0, 1e-14, 1e-14, 1, 1.0, False, 1e-4
+        np.eye(3), one, 3.0, 0.1 * one, -np.inf * one, np.inf * one, one, 1.0, 1e-14, 1e-14, 3, 1, 1.0, False, 1e-4
     )
     pool = make_pool(3, 16, np.inf)
     bound_part(frame, pool, np.zeros(3, dtype=np.int8), np.zeros(3, dtype=np.float32), -np.inf, 0.0, 1.0, 3)
@@ -57,7 +54,7 @@ def search_gram(problem: BoundedProblem, incumbents: Incumbents, limits: SearchL
     gone, and the relaxation is solved by accelerated proximal steps with Newton steps between them. The node with the
     lowest bound comes first; the newest one while memory is short.
     """
-    start = incumbents.x.reshape(-1)[: problem.scale.size] * problem.scale
+    start = incumbents.x.reshape(-1)[problem.units] * problem.scale
     steps = StepLimits(ROOT_STEPS, limits.deadline)
     lower, fixings, stages, _ = tighten_and_screen(problem, start, incumbents.value, incumbents.upper, steps)
     if not stages or not np.isfinite(lower):
@@ -71,10 +68,9 @@ def search_gram(problem: BoundedProblem, incumbents: Incumbents, limits: SearchL
     warm = start[features].astype(np.float32)
     bound_part(frame, pool, status, warm, lower, least, largest, int((status == 0).sum()))
     reason = _run(frame, pool, incumbents, limits)
-    chosen = np.zeros(fixings.inside.size, dtype=bool)
-    chosen[features] = pool.best == 1
-    if chosen.any():
-        incumbents.refit(chosen)
+    chosen = problem.units[features[pool.best == 1]]
+    if chosen.size:
+        incumbents.refit_units(chosen)
     return SearchOutcome(_compute_lower_bound(pool, incumbents.value), int(pool.counters[NODES]), reason)
 
 
@@ -92,6 +88,7 @@ def _make_frame(problem: BoundedProblem, fixings: Fixings, fraction: float, gap:
         form.response_size,
         EPS * (form.n_samples + 4.0 * len(form.scale) + 16.0),
         form.matrix_rounding,
+        form.n_samples - problem.form.fit_intercept,
         perspective.k,
         fraction,
         problem.has_box,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._types import Array, Mask
+from .._types import Array, IntArray, Mask
 from ..debias import Bounds, Exact
 from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
@@ -46,6 +46,12 @@ class Incumbents:
         """f minimized on the coordinates of some units."""
         key = np.packbits(chosen).tobytes()
         return self._values[key] if key in self._values else self.minimize_on(chosen)[0]
+
+    def refit_units(self, chosen: IntArray) -> float:
+        """f minimized on the coordinates of some units, given by their numbers."""
+        mask = np.zeros(self._units.count, dtype=bool)
+        mask[chosen] = True
+        return self.refit(mask)
 
     @property
     def collects(self) -> bool:

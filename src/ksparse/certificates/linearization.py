@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from .._types import Array
+from .relaxation import Perspective
 
-if TYPE_CHECKING:
-    from .relaxation import Perspective
-    from .tightening import StepLimits
-
-__all__ = ["EPS", "Approach", "Linearization", "SmoothPart"]
+__all__ = ["EPS", "Approach", "Linearization", "SmoothPart", "StepLimits"]
 
 #: Twice the unit rounding error of double precision.
 EPS = 2.3e-16
@@ -36,6 +35,16 @@ class Linearization:
     value: float
     #: What the tangent follows from, in the user's coordinates: slopes of the samples, or coefficients.
     dual: Any
+
+
+@dataclass(frozen=True)
+class StepLimits:
+    """When to stop."""
+
+    #: Number of steps.
+    steps: int = 500
+    #: By ``time.perf_counter()``.
+    deadline: float = np.inf
 
 
 class Approach(NamedTuple):

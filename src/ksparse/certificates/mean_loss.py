@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from .._types import Array
+from .._types import Array, IntArray
 from ..debias._samples import SampleArrays
 from ..debias.compiled import LOSSES
 from ..objectives.margin_form import MarginForm
 from ..objectives.protocols import largest_eigenvalue
-from ._margin_nodes import MarginNode, descend
+from ._margin_nodes import ENOUGH, Descent, MarginNode, descend, evaluate_perspective
 from .intercepts import find_intercept
-from .linearization import EPS, Approach, Linearization, SmoothPart
+from .linearization import EPS, Approach, Linearization, SmoothPart, StepLimits
 from .relaxation import Perspective
-from .tightening import StepLimits
 
 __all__ = ["MeanLoss"]
 
@@ -28,6 +27,10 @@ __all__ = ["MeanLoss"]
 MAX_DESCENT_STEPS = 25
 #: With more entries of X than this the clock is looked at after each step.
 MAX_NUMBERS_AT_ONCE = 1_000_000
+#: Features of a working set at least, where X is not copied.
+LEAST_PART = 300
+#: Products with few columns gather them, if they are at most this fraction of many entries.
+MAX_FRACTION_GATHERED, LEAST_GATHERED = 0.05, 500_000
 #: Largest number of entries of X that are copied for compiled steps: 320 MB.
 MAX_COMPILED_NUMBERS = 40_000_000
 
@@ -63,12 +66,16 @@ class MeanLoss(SmoothPart):
             bound = float(np.max(form.weights[self._weighted] @ curvatures[self._weighted]))
         return max(bound * self._find_largest_eigenvalue(), float(np.finfo(float).tiny))
 
+    @property
+    def _is_compiled(self) -> bool:
+        """Whether there are steps of second order for the loss."""
+        return type(self._form.loss) in LOSSES and len(self._form.shape) == 1
+
     @cached_property
     def samples(self) -> SampleArrays | None:
         """The scaled columns and the samples that count, if the loss is compiled and they are not too many."""
         form, rows = self._form, self._weighted
-        is_small = form.shape[0] * form.n_samples <= MAX_COMPILED_NUMBERS
-        if type(form.loss) not in LOSSES or len(form.shape) > 1 or not is_small:
+        if not self._is_compiled or form.shape[0] * form.n_samples > MAX_COMPILED_NUMBERS:
             return None
         offset = np.zeros(form.n_samples) if form.offset is None else form.offset
         design = np.ascontiguousarray((form.collect()[rows] / self._scale).T)
@@ -84,9 +91,10 @@ class MeanLoss(SmoothPart):
 
     def approach(self, perspective: Perspective, x: Array, target: float, limits: StepLimits) -> Approach | None:
         is_late = limits.steps < 1 or time.perf_counter() > limits.deadline
-        if is_late or not perspective.has_single_features or self.samples is None:
+        if is_late or not perspective.has_single_features or not self._is_compiled:
             return None
         fixings = perspective.fixings
+        has_box = bool(np.isfinite(perspective.lower).any() or np.isfinite(perspective.upper).any())
         node = MarginNode(
             perspective.ridge,
             perspective.lower,
@@ -94,22 +102,72 @@ class MeanLoss(SmoothPart):
             fixings.inside,
             fixings.outside,
             perspective.budget,
-            bool(np.isfinite(perspective.lower).any() or np.isfinite(perspective.upper).any()),
+            has_box,
             self._form.fit_intercept,
         )
-        x, intercept = np.where(fixings.outside, 0.0, x), float(self._intercept)
-        at_once = limits.steps if self.samples.design.size <= MAX_NUMBERS_AT_ONCE else 2
-        taken = 0
+        x = np.where(fixings.outside, 0.0, x)
+        if self.samples is None:
+            return self._approach_on_parts(perspective, node, x, target, limits)
+        found = self._descend(self.samples, node, x, target, min(limits.steps, MAX_DESCENT_STEPS), limits.deadline)
+        return Approach(found.x, found.z, found.is_near, found.steps)
+
+    def _descend(
+        self, samples: SampleArrays, node: MarginNode, x: Array, target: float, steps: int, deadline: float
+    ) -> Descent:
+        """The compiled steps, with looks at the clock where they take long."""
+        at_once = steps if samples.design.size <= MAX_NUMBERS_AT_ONCE else 2
+        intercept, taken = float(self._intercept), 0
         while True:
-            steps = min(at_once, limits.steps - taken, MAX_DESCENT_STEPS - taken)
-            found = descend(self.samples, node, x, intercept, target, steps)
-            is_over = found.steps < steps or np.array_equal(found.x, x)
-            x, intercept, taken = found.x, found.intercept, taken + found.steps
-            is_over = is_over or taken >= min(limits.steps, MAX_DESCENT_STEPS)
-            if found.is_near or is_over or time.perf_counter() > limits.deadline:
+            wanted = min(at_once, steps - taken)
+            found = descend(samples, node, x, intercept, target, wanted)
+            taken += found.steps
+            is_over = found.steps < wanted or taken >= steps or np.array_equal(found.x, x)
+            x, intercept = found.x, found.intercept
+            if found.is_near or is_over or time.perf_counter() > deadline:
                 break
         self._intercept = np.array(intercept)
-        return Approach(x, found.z, found.is_near, taken)
+        return found._replace(steps=taken)
+
+    def _approach_on_parts(
+        self, perspective: Perspective, node: MarginNode, x: Array, target: float, limits: StepLimits
+    ) -> Approach:
+        """The same on working sets, with a pass over all features between, where they are too many to copy."""
+        best, best_bound = Approach(x, node.selected.astype(np.float64), False, 0), -np.inf
+        for taken in range(1, min(limits.steps, MAX_DESCENT_STEPS) + 1):
+            tangent = self.linearize(x)
+            scores = perspective.score(tangent.slopes, tangent.errors)
+            bound = tangent.base - perspective.add_scores(scores)
+            if not bound > best_bound:
+                break
+            z, penalty = evaluate_perspective(node, x)
+            is_near = tangent.value + penalty - bound <= ENOUGH * (target - bound)
+            best, best_bound = Approach(x, z, is_near, taken), bound
+            if is_near or bound >= target or time.perf_counter() > limits.deadline:
+                break
+            chosen = self._choose_part(node, x, scores)
+            part = MeanLoss(self._form.restrict(chosen), self._scale[chosen])
+            part._intercept = self._intercept
+            inner = node._replace(
+                ridge=node.ridge[chosen],
+                lower=node.lower[chosen],
+                upper=node.upper[chosen],
+                selected=node.selected[chosen],
+                outside=node.outside[chosen],
+            )
+            assert part.samples is not None
+            found = part._descend(part.samples, inner, x[chosen], target, MAX_DESCENT_STEPS, limits.deadline)
+            x = np.zeros(x.size)
+            x[chosen] = found.x
+        return best
+
+    def _choose_part(self, node: MarginNode, x: Array, scores: Array) -> IntArray:
+        """The features that are selected or nonzero, and those with the largest scores."""
+        chosen = node.selected | (x != 0)
+        room = MAX_COMPILED_NUMBERS // max(self._form.n_samples, 1) - int(chosen.sum())
+        wanted = min(max(int(chosen.sum()), LEAST_PART), max(room, 0))
+        ranks = np.where(chosen | node.outside, -1.0, scores)
+        chosen[np.argsort(-ranks, kind="stable")[:wanted]] = True
+        return np.flatnonzero(chosen & ~node.outside)
 
     def linearize(self, x: Array) -> Linearization:
         form = self._form
@@ -131,7 +189,12 @@ class MeanLoss(SmoothPart):
 
     def _find_margins(self, x: Array) -> Array:
         form = self._form
-        margins = form.multiply((x / self._scale).reshape(form.shape))
+        coefficients = (x / self._scale).reshape(form.shape)
+        nonzero = np.flatnonzero(coefficients.reshape(len(coefficients), -1).any(axis=1))
+        if nonzero.size * form.n_samples <= MAX_FRACTION_GATHERED * x.size * form.n_samples - LEAST_GATHERED:
+            margins = form.restrict(nonzero).multiply(coefficients[nonzero])
+        else:
+            margins = form.multiply(coefficients)
         if form.offset is not None:
             margins = margins + form.offset
         if form.fit_intercept:

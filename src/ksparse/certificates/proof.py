@@ -15,15 +15,19 @@ from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
 from ..threads import one_thread
 from .bounding import BoundedProblem
-from .branching import Progress, SearchLimits, branch_and_bound
-from .gram_search import can_search_gram, compile_search, search_gram
+from .branching import Progress, SearchLimits, SearchOutcome, branch_and_bound
+from .certificate import tighten_and_screen
+from .gram_search import ROOT_STEPS, compile_search, is_least_squares, search_gram
 from .incumbents import Incumbents
+from .linearization import StepLimits
 
 __all__ = ["ExactResult", "NearSupport", "ProofStatus", "prove"]
 
 
 #: Smaller gaps are rounding.
 LEAST_GAP = 1e-9
+#: Beyond this gap at the root, the Gram matrix is worth its price also where there are more features than samples.
+WEAK_GAP = 0.1
 
 
 class ProofStatus(str, Enum):
@@ -122,6 +126,26 @@ class ExactResult:
         )
 
 
+def search(problem: BoundedProblem, incumbents: Incumbents, limits: SearchLimits) -> SearchOutcome:
+    """Branch and bound by the method that fits.
+
+    Least squares with more features than samples is screened first by slopes of the samples, which may leave few.
+    """
+    if incumbents.collects or not is_least_squares(problem):
+        return branch_and_bound(problem, incumbents, limits)
+    if problem.form.shape[0] > problem.form.n_samples:
+        by_samples = problem.without_gram()
+        start = incumbents.x.reshape(-1)[: problem.scale.size] * problem.scale
+        steps = StepLimits(ROOT_STEPS, limits.deadline)
+        lower, fixings, _, _ = tighten_and_screen(by_samples, start, incumbents.value, incumbents.upper, steps)
+        left = problem.select(fixings)
+        is_weak = incumbents.value - lower > WEAK_GAP * (incumbents.value - problem.least_value)
+        if left.form.shape[0] > left.form.n_samples and not (is_weak and left.uses_gram):
+            return branch_and_bound(by_samples, incumbents, limits)
+        problem = left
+    return search_gram(problem, incumbents, limits)
+
+
 def prove(
     form: WorkingForm,
     units: Units,
@@ -150,14 +174,13 @@ def prove(
     """
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         problem = BoundedProblem.of(form, units)
-        is_compiled = within is None and can_search_gram(problem)
-        if is_compiled:
+        if within is None and problem.form.loss.is_quadratic:
             compile_search()
         began = time.perf_counter()
         incumbents = Incumbents(form, units, problem.least_value, within)
         incumbents.offer(x, value)
         limits = SearchLimits(max(gap, LEAST_GAP), began + time_limit, max_nodes, callback)
-        outcome = (search_gram if is_compiled else branch_and_bound)(problem, incumbents, limits)
+        outcome = search(problem, incumbents, limits)
         best = np.array(form.to_user(incumbents.x))
     size, reason = incumbents.value - problem.least_value, outcome.reason
     if reason is None and incumbents.value - outcome.lower_bound > limits.gap * size:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._types import Array
-from .linearization import Linearization, SmoothPart
+from .linearization import Linearization, SmoothPart, StepLimits
 from .relaxation import Perspective
 
-__all__ = ["StepLimits", "Tightened", "tighten"]
+__all__ = ["Tightened", "tighten"]
 
 #: The bound is compared with that of so many steps ago.
 WINDOW = 20
@@ -21,16 +21,6 @@ LEAST_PROGRESS = 0.02
 GROWTH, DECLINE = 2.0, 0.95
 #: Rounding of a decrease that a step is tested by.
 DECREASE_ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class StepLimits:
-    """When to stop."""
-
-    #: Number of steps.
-    steps: int = 500
-    #: By ``time.perf_counter()``.
-    deadline: float = np.inf
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,55 @@
+"""Tables of proofs: seconds to the gap, or the gap at the limit."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+__all__ = ["render_tables"]
+
+TITLES = {
+    "grid": "More samples than features, gap 1e-6 (OKRidge: its own 1e-4)",
+    "hard": "Little signal or many features, gap 1e-4",
+    "wide": "No more samples than features, gap 1e-4",
+    "glm": "Logistic and Poisson regression, gap 1e-4",
+    "real": "Gene expressions, gap 1e-4",
+}
+NAMES = {"ksparse": "ksparse", "okridge": "OKRidge", "l0bnb": "l0bnb", "el0ps": "El0ps"}
+#: A value this much above the lowest one is another solution.
+SAME_VALUE = 1e-5
+
+
+def render_tables(rows: list[dict[str, Any]]) -> str:
+    """A table for each kind of problem, in Markdown."""
+    return "\n\n".join(
+        f"**{title}**\n\n{render_table([row for row in rows if row['table'] == table])}"
+        for table, title in TITLES.items()
+        if any(row["table"] == table for row in rows)
+    )
+
+
+def render_table(rows: list[dict[str, Any]]) -> str:
+    """A line for each case, a column for each method."""
+    methods = [method for method in NAMES if any(row["method"] == method for row in rows)]
+    lines = ["| problem | " + " | ".join(NAMES[method] for method in methods) + " | nodes |"]
+    lines.append("|---" * (len(methods) + 2) + "|")
+    for case in dict.fromkeys(row["case"] for row in rows):
+        found = {row["method"]: row for row in rows if row["case"] == case}
+        lowest = min(row["value"] for row in found.values() if not math.isnan(row["value"]))
+        cells = [describe(found.get(method), lowest) for method in methods]
+        nodes = found["ksparse"]["nodes"] if "ksparse" in found else ""
+        lines.append(f"| {case} | " + " | ".join(cells) + f" | {nodes} |")
+    return "\n".join(lines)
+
+
+def describe(row: dict[str, Any] | None, lowest: float) -> str:
+    """Seconds, or the gap at the limit; f if it is not the lowest."""
+    if row is None:
+        return ""
+    if math.isnan(row["seconds"]):
+        return "failed"
+    worse = row["value"] / lowest - 1.0
+    note = f", f {100 * worse:.2g} % higher" if worse > max(SAME_VALUE, row["wanted"]) else ""
+    if row["seconds"] >= 0.98 * row["limit"]:
+        return f"gap {100 * row['gap']:.2g} % at {row['limit']:.0f} s{note}"
+    return f"{row['seconds']:.2g} s{note}"
