@@ -41,3 +41,8 @@ class Counters:
     swap_models: int = 0
     #: Functions compiled for an objective that compiles them.
     compilations: int = 0
+    #: Times that all blocks of rows were asked for something at once, where X is in blocks.
+    round_trips: int = 0
+    #: Bytes of functions and vectors sent to the workers of a cluster, and of sums that came back.
+    bytes_sent: int = 0
+    bytes_received: int = 0

@@ -8,10 +8,10 @@ memory, perhaps a list of blocks for data elsewhere. An objective works on a `Co
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -82,6 +82,8 @@ class Design(ABC):
     keeps the columns it has gathered, and the methods on rows by one whose row vectors are not NumPy arrays.
     """
 
+    #: Whether row vectors and columns may be collected in this process; otherwise sums over rows are all that may.
+    is_local: ClassVar[bool] = True
     #: (n, p).
     shape: tuple[int, int]
     #: What is subtracted from each column without being stored: the means of a centred design.
@@ -125,6 +127,10 @@ class Design(ABC):
     def select_rows(self, index: IntArray) -> Design:
         """Some rows, for folds and subsamples."""
 
+    def scale_columns(self, factors: Array) -> Design:
+        """The columns times some factors."""
+        raise NotImplementedError(f"{type(self).__name__} cannot scale columns; scale them before, or leave them")
+
     @abstractmethod
     def collect_columns(self, columns: IntArray) -> Array:
         """Some columns as one dense float64 array in this process's memory."""
@@ -151,6 +157,17 @@ class Design(ABC):
         By default the design itself, and 1.
         """
         return self, 1.0
+
+    def anticipate(self, calls: Sequence[Callable[[], Any]]) -> None:  # noqa: B027 - a hint may be ignored
+        """A hint that all of these products and sums will be asked for: they may be computed together now.
+
+        By default nothing happens, and each is computed when it is asked for. What the calls return during this method
+        is of the right shape, but has no meaning.
+        """
+
+    def can_anticipate(self, width: int) -> bool:
+        """Whether it saves time to compute the Gram matrix of so many columns before it is known to be needed."""
+        return False
 
     # --- row vectors --------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ __all__ = [
     "check_finite",
     "check_small_columns",
     "find_unit",
+    "is_finite",
     "split_columns",
     "sum_columns",
 ]
@@ -78,7 +79,7 @@ def sum_columns(matrix: Matrix, weights: Array) -> ColumnSums:
 
 def check_finite(sums: ColumnSums, matrix: Matrix) -> ColumnSums:
     """The sums, or a ValueError if X has NaN or infinite values."""
-    if not sums.are_finite and not _is_finite(matrix):
+    if not sums.are_finite and not is_finite(matrix):
         raise ValueError("X has NaN or infinite values; remove or impute them")
     return sums
 
@@ -126,7 +127,8 @@ def _find_largest(matrix: Matrix) -> float:
     return float(max(sizes, default=0.0))
 
 
-def _is_finite(matrix: Matrix) -> bool:
+def is_finite(matrix: Matrix) -> bool:
+    """Whether no entry is NaN or infinite."""
     values = matrix.data[:, None] if sparse.issparse(matrix) else matrix
     return all(np.isfinite(values[i : i + CHUNK_ROWS]).all() for i in range(0, values.shape[0], CHUNK_ROWS))
 

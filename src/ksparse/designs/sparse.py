@@ -111,12 +111,13 @@ class SparseBlock(ColumnBlock):
         self.design.counters.products += self.width * others.size
         block = self.design.select(others)
         if isinstance(block, SparseBlock):
-            cross = self._cross_sparse(block, weights)
+            cross = self.cross_sparse(block, weights)
         else:
             cross = self.rmatvec(block.collect() * weights[:, None])
         return CrossProducts(cross, block.rmatvec(weights), block.squares(weights))
 
-    def _cross_sparse(self, others: SparseBlock, weights: Array) -> Array:
+    def cross_sparse(self, others: SparseBlock, weights: Array) -> Array:
+        """The cross products with another sparse block of the same rows."""
         from ._scans import compute_cross_by_rows  # compiled when it is first needed
 
         cross = np.zeros((self.width, others.width))

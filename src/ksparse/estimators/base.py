@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import _safe_indexing
 
 from .._types import AnyArray, Array, Mask, Matrix
+from ..designs import Design
 from ..objectives import Objective
 from ..objectives.protocols import WorkingForm
 from ..optimize import minimize
@@ -80,7 +82,7 @@ class Samples:
     def select_rows(self, rows: Any) -> Samples:
         """The samples with these row numbers, or in this mask."""
         parts = (self.X, self.y, self.sample_weight, self.offset)
-        X, y, sample_weight, offset = (None if part is None else _safe_indexing(part, rows) for part in parts)
+        X, y, sample_weight, offset = (None if part is None else _select(part, rows) for part in parts)
         return Samples(X, y, sample_weight, None if self.encoding is None else self.encoding.select_rows(rows), offset)
 
     def split(self, train: Any, held_out: Any) -> tuple[Samples, Samples]:
@@ -90,6 +92,13 @@ class Samples:
             return training, others
         encoding, X, X_held_out = self.encoding.encode_parts(train, training.y, held_out)
         return replace(training, X=X, encoding=encoding), replace(others, X=X_held_out, encoding=None)
+
+
+def _select(part: Any, rows: Any) -> Any:
+    if not isinstance(part, Design):
+        return _safe_indexing(part, rows)
+    index = np.asarray(rows)
+    return part.select_rows(np.flatnonzero(index) if index.dtype == bool else index)
 
 
 class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]

@@ -23,6 +23,7 @@ from .baseline_hazard import BaselineHazard, estimate_baseline
 from .linear_model import ACCEPTED, SparseLinearModel
 from .margins import add_offset, multiply_selected
 from .paths import SparsityPath
+from .stored_data import refuse_stored_data
 
 __all__ = ["SparseCoxRegression"]
 
@@ -100,6 +101,7 @@ class SparseCoxRegression(SparseLinearModel):
         return Cox(X, target, ties=self.ties, **options)
 
     def check_data(self, X: Any, y: Any) -> tuple[Matrix, AnyArray]:
+        refuse_stored_data(self, X)
         if y is None:  # scikit-learn says so
             return super().check_data(X, y)
         X = validate_data(self, X, **ACCEPTED, ensure_all_finite=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -18,6 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._types import AnyArray, Array, Mask, Matrix
 from ..certificates.certified import Certified
 from ..debias.ridges import apply_to_rows, minimize_for_ridges
+from ..designs import Design
+from ..designs.blocked import collect_if_dask
 from ..inference.summarized import Summarized
 from ..objectives import JointLoss, LinearObjective, Loss, Objective
 from ..objectives.columns import LinearModel
@@ -41,6 +43,7 @@ from .margins import add_offset, check_offset, multiply_selected
 from .paths import SparsityPath
 from .ridge_grid import suggest_ridges
 from .standardizing import standardize_columns
+from .stored_data import check_stored_data, is_stored_elsewhere, open_design, standardize_design
 
 __all__ = ["ACCEPTED", "FeatureSelector", "SparseLinearModel"]
 
@@ -142,6 +145,7 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         # The objective checks X for NaN and infinity when it first reads it: a second pass here would be wasted.
         with explain_text_columns(X):
             X, y = self.check_data(X, y)
+        sample_weight, offset = collect_if_dask(sample_weight), collect_if_dask(offset)
         if sample_weight is not None:
             normalize_weights(sample_weight, len(y))  # checks them
             sample_weight = np.asarray(sample_weight, dtype=np.float64)
@@ -152,12 +156,17 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
             if isinstance(given, str) and given == "columns":
                 given = require_columns(table_columns)
             self._labels = label_features(given, self._get_feature_names(), self.n_features_in_)
-        self._samples = Samples(X, y, sample_weight, encoding, offset)
-        return self._samples
+        samples = Samples(X, y, sample_weight, encoding, offset)
+        # A model refers to samples in memory only: blocks that are kept on workers are released after the fit.
+        self._samples = None if isinstance(X, Design) else samples
+        return samples
 
     def check_data(self, X: Any, y: Any) -> tuple[Matrix, AnyArray]:
         """Validate X, whose entries may be NaN or infinite, and y, as rows that can be selected."""
-        X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False, multi_output=True)
+        if is_stored_elsewhere(X):
+            X, y = check_stored_data(self, X, y)
+        else:
+            X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False, multi_output=True)
         return X, y if isinstance(self, MultiOutputMixin) else column_or_1d(y, warn=True)
 
     def copy_for_fold(self: M, training: Samples) -> M:
@@ -181,7 +190,8 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         self._scale: Array | None = None
         if check_flag(self.standardize, "standardize"):
             # Not centred: sparse X stays sparse, and the intercept, which is not penalized, takes care of the means.
-            X, self._scale = standardize_columns(X, samples.sample_weight)
+            standardize = standardize_design if isinstance(X, Design) else standardize_columns
+            X, self._scale = standardize(X, samples.sample_weight)
         alpha = 0.0 if self.alpha is None else self.alpha  # where it is yet to be chosen, each value takes its place
         return self.bind_samples(X, samples, alpha)
 
@@ -229,11 +239,15 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         return coefficients.reshape(objective.shape) if coefficients.size == objective.size else None
 
     def store_result(self: M, result: Result) -> M:
-        self.result_ = result
+        self.result_ = result = self._release(result)
         self.coef_, self.intercept_ = self.coefficients(result)
         self.support_ = self._find_selected_features(result)
         self.n_iter_ = result.n_iter
         return self
+
+    def _release(self, result: Result) -> Result:
+        """A result that does not keep X, if that is not in memory."""
+        return result if getattr(self, "_samples", None) is not None else replace(result, solved=None)
 
     def coefficients(self, result: Result) -> tuple[Array, Any]:
         """Coefficients and intercept of a solution, in scikit-learn's shapes and the units of the data."""
@@ -259,7 +273,7 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
             ks=np.array(ks),
             coef=np.array([coefficients for coefficients, _ in solutions]),
             intercept=np.array([intercept for _, intercept in solutions]),
-            results=tuple(results[k] for k in ks),
+            results=tuple(self._release(results[k]) for k in ks),
             passes=passes,
             feature_names=self._get_feature_names(),
         )
@@ -359,8 +373,11 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         check_is_fitted(self)
         if self.picks_columns:
             X = pick_columns(X, self._get_feature_names(), self.support_)
-        with explain_text_columns(X):
-            X = validate_data(self, X, **ACCEPTED, reset=False)
+        if is_stored_elsewhere(X):
+            X, offset = open_design(self, X, reset=False), collect_if_dask(offset)
+        else:
+            with explain_text_columns(X):
+                X = validate_data(self, X, **ACCEPTED, reset=False)
         if offset is not None:
             offset = check_offset(offset, X.shape[0])
         return add_offset(multiply_selected(X, self.coef_) + self.intercept_, offset)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .._types import Array, Matrix
+from ..designs import Design
 from ..validation import as_real_array, check_vector
 
 __all__ = ["add_offset", "check_offset", "multiply_selected"]
@@ -28,7 +29,14 @@ def add_offset(margins: Array, offset: Array | None) -> Array:
 
 def multiply_selected(X: Matrix, coefficients: Array) -> Array:
     """X wᵀ, which reads only the columns of dense X that have a nonzero coefficient."""
+    if isinstance(X, Design):
+        return X.collect_rows(X.matvec(*_find_used(coefficients)))
     if sparse.issparse(X):
         return X @ coefficients.T
     used = np.flatnonzero(np.atleast_2d(coefficients).any(axis=0))
     return X[:, used] @ coefficients[..., used].T
+
+
+def _multiply_design(X: Design, coefficients: Array) -> Array:
+    used = np.flatnonzero(np.atleast_2d(coefficients).any(axis=0))
+    return X.collect_rows(X.matvec(used, coefficients[..., used].T))

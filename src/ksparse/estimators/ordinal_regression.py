@@ -18,6 +18,7 @@ from ..wording import cut_text
 from ._docs import document
 from .base import Samples
 from .classification import WeightedClassifier
+from .stored_data import refuse_stored_data
 
 __all__ = ["SparseOrdinalRegression"]
 
@@ -66,6 +67,7 @@ class SparseOrdinalRegression(WeightedClassifier):
     class_weight: Any = None
 
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Samples:
+        refuse_stored_data(self, X)
         order = find_order(y)
         samples = super().check_samples(X, y, sample_weight, offset)
         #: The labels in their order, where numbers do not tell it.

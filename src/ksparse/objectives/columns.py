@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ from .protocols import (
     WorkingForm,
     largest_eigenvalue,
 )
-from .terms import Terms
+from .terms import Terms, sum_over_rows
 
 __all__ = ["LinearModel", "PointwiseData"]
 
@@ -100,6 +101,8 @@ class LinearModel(
             self.unit_kind = "rows" if self._outputs else "entries"
             if fit_intercept:
                 self.free = layout.find_intercept()
+        #: The margins where the gradient was computed last, with which trial points are compared.
+        self._current_margins: RowVector | None = None
         self.is_quadratic = self.loss.is_quadratic
         # A ridge makes f strongly convex in all but the intercept, and any data determines an intercept.
         self.is_strongly_convex = alpha > 0
@@ -133,7 +136,24 @@ class LinearModel(
         x = self.check_point(x)
         weights, intercept = self._layout.split(x)
         margins = self._terms.add_offset(self._block.matvec(weights), intercept)
+        if not self._design.is_local:
+            self._anticipate_refit(margins)
         return Point(self, x, self._terms.total(margins) + self.penalty(weights), margins)
+
+    def _anticipate_refit(self, margins: RowVector) -> None:
+        """Where X is in blocks: all that a refit needs of a point is computed in one round trip with its value."""
+        terms, block = self._terms, self._block
+        calls: list[Callable[[], Any]] = [lambda: terms.total(margins)]
+        if self._columns is not None:
+            calls += self._list_gradient_sums(terms.slopes(margins))
+            if not self.is_quadratic and self._design.can_anticipate(self.size):
+                calls.append(lambda: terms.hessian(block, margins, self.fit_intercept))
+            if self._current_margins is not None:
+                calls.append(lambda: terms.find_extremes(self._current_margins, margins))
+        self._design.anticipate(calls)
+
+    def _list_gradient_sums(self, slopes: RowVector) -> list[Callable[[], Any]]:
+        return [lambda: self._block.rmatvec(slopes), lambda: self._sum_rows(slopes)]
 
     def penalty(self, weights: Array) -> float:
         """(alpha/2)·‖w‖²."""
@@ -145,6 +165,8 @@ class LinearModel(
     def gradient(self, point: Point) -> Array:
         """Xᵀr + alpha·w and the sum of r, with r the slopes of the loss: one pass over X."""
         slopes = self._terms.slopes(point.state)
+        self._current_margins = point.state
+        self._design.anticipate(self._list_gradient_sums(slopes))
         weights, _ = self._layout.split(point.x)
         return self._layout.join(self._block.rmatvec(slopes) + self.alpha * weights, self._sum_rows(slopes))
 
@@ -153,7 +175,7 @@ class LinearModel(
         return self._layout.join(self.alpha * self._layout.split(point.x)[0], np.zeros(self._outputs))
 
     def _sum_rows(self, rows: RowVector) -> Any:
-        return self._design.reduce_rows(lambda r: r.sum(axis=0), rows) if self.fit_intercept else None
+        return self._design.reduce_rows(sum_over_rows, rows) if self.fit_intercept else None
 
     @property
     def is_sum_over_samples(self) -> bool:
@@ -163,7 +185,7 @@ class LinearModel(
 
     def collect_samples(self) -> PointwiseData | None:
         """The columns and what belongs to the rows, as arrays; None unless f `is_sum_over_samples`."""
-        if not (self.is_sum_over_samples and isinstance(self.loss, Loss)):
+        if not (self.is_sum_over_samples and isinstance(self.loss, Loss) and self._design.is_local):
             return None
         samples, collect = self._terms.samples, self._design.collect_rows
         offset = None if samples.offset is None else collect(samples.offset)
@@ -179,7 +201,7 @@ class LinearModel(
 
     def margin_form(self) -> MarginForm | None:
         """The model as its data; None unless the loss is a sum over samples and all coefficients are there."""
-        if self._pattern is not None or not isinstance(self.loss, Loss):
+        if self._pattern is not None or not isinstance(self.loss, Loss) or not self._design.is_local:
             return None
         return MarginForm(self.loss, self._design, self._block, self._terms.samples, self.alpha, self.fit_intercept)
 

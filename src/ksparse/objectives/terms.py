@@ -14,7 +14,7 @@ from .._types import Array, IntArray
 from ..designs import ColumnBlock, Design, RowVector
 from .loss import AnyLoss, BoundLoss, JointLoss, Loss
 
-__all__ = ["JointTerms", "PointwiseTerms", "RowData", "Terms", "bind_loss"]
+__all__ = ["JointTerms", "PointwiseTerms", "RowData", "RowFunctions", "Terms", "bind_loss", "sum_over_rows"]
 
 
 class RowData(NamedTuple):
@@ -35,12 +35,103 @@ class RowData(NamedTuple):
 
 
 @dataclass(frozen=True)
+class RowFunctions:
+    """The functions of the rows of one block, to be sent to where the rows are: they know the loss and nothing else."""
+
+    loss: Any
+    #: Whether some samples do not count.
+    has_zero_weights: bool
+
+    def separates(self, m: Array, y: Array, s: Array) -> Any:
+        """Whether scaling these margins up lowers the loss without end."""
+        return self.loss.separates(m[s > 0], y[s > 0])
+
+    def find_extremes(self, before: Array, after: Array, y: Array, s: Array) -> Array:
+        """The largest change of a margin, the largest margin, and the unit that small ones are compared with."""
+        if self.has_zero_weights:
+            before, after, y = before[s > 0], after[s > 0], y[s > 0]
+        moved = after - before
+        if self.loss.shift_invariant:
+            moved = moved - moved.mean(axis=1, keepdims=True)
+        unit = np.abs(y).max(initial=0.0) if self.loss.of_residuals else 1.0
+        return np.array([np.abs(moved).max(initial=0.0), np.abs(before).max(initial=0.0), unit])
+
+    def weigh(self, values: Array, weights: Array) -> Array:
+        """Values of each sample times its weight; 0 without weight, even where a value is infinite."""
+        weighted = values * weights if values.ndim == 1 else values * weights[:, None]
+        if self.has_zero_weights:
+            weighted[weights == 0] = 0.0
+        return weighted
+
+    def total(self, m: Array, y: Array, s: Array) -> Any:
+        """Σᵢ sᵢ ℓ(mᵢ, yᵢ)."""
+        values = self.loss.value(m, y)
+        if self.has_zero_weights:
+            values[s == 0] = 0.0
+        return s @ values
+
+    def slopes(self, m: Array, y: Array, s: Array) -> Array:
+        """Weighted slopes."""
+        return self.weigh(self.loss.slope(m, y), s)
+
+    def curvatures(self, m: Array, y: Array, s: Array) -> Array:
+        """Weighted curvatures of losses with one output."""
+        return self.weigh(self.loss.curvature(m, y), s)
+
+    def total_curvatures(self, m: Array, y: Array, s: Array) -> Array:
+        """The weighted diagonal of the Hessian in the margins, summed over the samples."""
+        total: Array = self.weigh(self.loss.hessian_diagonal(self.loss.curvature(m, y)), s).sum(axis=0)
+        return total
+
+    def majorize(self, m: Array, y: Array, s: Array) -> Array:
+        """Weighted curvatures of parabolas above the loss."""
+        curvatures = self.loss.majorize(m, y)
+        assert curvatures is not None
+        return self.weigh(curvatures, s)
+
+    def multiply_hessian(self, curvature: Array, directions: Array, s: Array) -> Array:
+        """The weighted Hessian in the margins times directions."""
+        return self.weigh(self.loss.multiply_hessian(curvature, directions), s)
+
+    def total_lowest(self, y: Array, s: Array) -> Any:
+        """The weighted sum of the least loss of each sample."""
+        return s @ np.broadcast_to(self.loss.find_lowest(y), s.shape)
+
+
+@dataclass(frozen=True)
+class HessianEntries:
+    """The weighted entries between two outputs of the Hessians of samples, as a function of their curvature."""
+
+    functions: RowFunctions
+    a: int
+    b: int
+
+    def __call__(self, curvature: Array, s: Array) -> Array:
+        return self.functions.weigh(self.functions.loss.hessian_entry(curvature, self.a, self.b), s)
+
+
+def sum_over_rows(rows: Array) -> Any:
+    """The sum over rows."""
+    return rows.sum(axis=0)
+
+
+def average_target(y: Array, s: Array) -> Any:
+    """The weighted mean of the target, for weights that sum to 1."""
+    return s @ y
+
+
+@dataclass(frozen=True)
 class Terms(ABC):
     """A loss of the margins of some samples."""
 
     loss: Any
     rows: Design
     samples: RowData
+
+    @cached_property
+    def functions(self) -> RowFunctions:
+        """What is computed of each row."""
+        return RowFunctions(self.loss, self.samples.has_zero_weights)
 
     @abstractmethod
     def total(self, margins: RowVector) -> float:
@@ -86,7 +177,7 @@ class Terms(ABC):
 
     def mean_target(self) -> Any:
         """The weighted mean of the target."""
-        return self.rows.reduce_rows(lambda y, s: s @ y, self.samples.target, self.samples.weights)
+        return self.rows.reduce_rows(average_target, self.samples.target, self.samples.weights)
 
     def mean_lowest(self) -> float:
         """The weighted mean of the least loss of each sample; 0 where that is not known."""
@@ -120,30 +211,21 @@ class Terms(ABC):
         if offset is not None:
             margins = self.rows.map_rows(np.subtract, margins, offset)
 
-        def separates(m: Array, y: Array, s: Array) -> Any:
-            return self.loss.separates(m[s > 0], y[s > 0])
-
         target, weights = self.samples.target, self.samples.weights
-        return bool(self.rows.reduce_rows(separates, margins, target, weights, combine=np.minimum))
+        return bool(self.rows.reduce_rows(self.functions.separates, margins, target, weights, combine=np.minimum))
 
     def relative_change(self, old: RowVector, new: RowVector) -> float:
         """Largest change of a margin, relative to the largest margin; samples without weight do not count.
 
         Small margins are compared with 1; with the largest y, where they have its units.
         """
-
-        def extremes(before: Array, after: Array, y: Array, s: Array) -> Array:
-            if self.samples.has_zero_weights:
-                before, after, y = before[s > 0], after[s > 0], y[s > 0]
-            moved = after - before
-            if self.loss.shift_invariant:
-                moved = moved - moved.mean(axis=1, keepdims=True)
-            unit = np.abs(y).max(initial=0.0) if self.loss.of_residuals else 1.0
-            return np.array([np.abs(moved).max(initial=0.0), np.abs(before).max(initial=0.0), unit])
-
-        target, weights = self.samples.target, self.samples.weights
-        moved, size, unit = self.rows.reduce_rows(extremes, old, new, target, weights, combine=np.maximum)
+        moved, size, unit = self.find_extremes(old, new)
         return float(moved / (unit + size)) if moved > 0 else 0.0
+
+    def find_extremes(self, old: RowVector, new: RowVector) -> Array:
+        """The largest change of a margin, the largest margin, and the unit that small ones are compared with."""
+        target, weights, function = self.samples.target, self.samples.weights, self.functions.find_extremes
+        return np.asarray(self.rows.reduce_rows(function, old, new, target, weights, combine=np.maximum))
 
 
 @dataclass(frozen=True)
@@ -153,44 +235,24 @@ class PointwiseTerms(Terms):
     loss: Loss
 
     def total(self, margins: RowVector) -> float:
-        def total(m: Array, y: Array, s: Array) -> Any:
-            values = self.loss.value(m, y)
-            if self.samples.has_zero_weights:
-                values[s == 0] = 0.0
-            return s @ values
-
-        return float(self.rows.reduce_rows(total, margins, self.samples.target, self.samples.weights))
+        return float(self.rows.reduce_rows(self.functions.total, margins, self.samples.target, self.samples.weights))
 
     def slopes(self, margins: RowVector) -> RowVector:
-        def slopes(m: Array, y: Array, s: Array) -> Array:
-            return self._weigh(self.loss.slope(m, y), s)
-
-        return self.rows.map_rows(slopes, margins, self.samples.target, self.samples.weights)
-
-    def _weigh(self, values: Array, weights: Array) -> Array:
-        """Values of each sample times its weight; 0 without weight, even where a value is infinite."""
-        weighted = values * weights if values.ndim == 1 else values * weights[:, None]
-        if self.samples.has_zero_weights:
-            weighted[weights == 0] = 0.0
-        return weighted
+        return self.rows.map_rows(self.functions.slopes, margins, self.samples.target, self.samples.weights)
 
     def mean_curvature(self, margins: RowVector) -> Array:
-        def means(m: Array, y: Array, s: Array) -> Array:
-            return self._weigh(self.loss.hessian_diagonal(self.loss.curvature(m, y)), s).sum(axis=0)
-
-        return np.asarray(self.rows.reduce_rows(means, margins, self.samples.target, self.samples.weights))
+        total = self.functions.total_curvatures
+        return np.asarray(self.rows.reduce_rows(total, margins, self.samples.target, self.samples.weights))
 
     def mean_lowest(self) -> float:
-        def total(y: Array, s: Array) -> Any:
-            return s @ np.broadcast_to(self.loss.find_lowest(y), s.shape)
-
+        total = self.functions.total_lowest
         return float(self.rows.reduce_rows(total, self.samples.target, self.samples.weights))
 
     def _compute_row_weights(self, margins: RowVector) -> RowVector:
         """Weight of each row in the Gram matrix of a model with one output."""
         if self.loss.is_quadratic:
             return self.samples.weights  # the same object each time: a design may keep products for it
-        return self.rows.map_rows(lambda m, y, s: self._weigh(self.loss.curvature(m, y), s), margins, *self.samples[:2])
+        return self.rows.map_rows(self.functions.curvatures, margins, self.samples.target, self.samples.weights)
 
     def hessian(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array:
         outputs = self.samples.output_shape
@@ -216,19 +278,14 @@ class PointwiseTerms(Terms):
         weights = self._weigh_majorizer(margins)
         if weights is None:
             return self.mean_curvature(margins)
-        return np.asarray(self.rows.reduce_rows(lambda w: w.sum(axis=0), weights))
+        return np.asarray(self.rows.reduce_rows(sum_over_rows, weights))
 
     def _weigh_majorizer(self, margins: RowVector) -> RowVector | None:
         """The curvatures of parabolas above the loss of each sample, times its weight; None if none are known."""
         if not self.loss.of_residuals:
             return None
 
-        def weigh(m: Array, y: Array, s: Array) -> Array:
-            curvatures = self.loss.majorize(m, y)
-            assert curvatures is not None
-            return self._weigh(curvatures, s)
-
-        return self.rows.map_rows(weigh, margins, self.samples.target, self.samples.weights)
+        return self.rows.map_rows(self.functions.majorize, margins, self.samples.target, self.samples.weights)
 
     def _compute_entry_weights(self, curvature: RowVector, a: int, b: int) -> RowVector | None:
         """Weight of each row in the block of outputs a and b of the Hessian; None if that is zero."""
@@ -236,32 +293,31 @@ class PointwiseTerms(Terms):
             return None
         if self.loss.is_quadratic:
             return self.samples.weights
-
-        return self.rows.map_rows(
-            lambda c, s: self._weigh(self.loss.hessian_entry(c, a, b), s), curvature, self.samples.weights
-        )
+        return self.rows.map_rows(HessianEntries(self.functions, a, b), curvature, self.samples.weights)
 
     def _compute_bordered_gram(self, block: ColumnBlock, weights: RowVector, intercept: bool) -> Array:
         """Weighted Gram matrix of a block, with the column of ones."""
-        gram = block.gram(weights)
         if not intercept:
-            return gram
+            return block.gram(weights)
+        self.rows.anticipate(
+            [
+                lambda: block.gram(weights),
+                lambda: block.rmatvec(weights),
+                lambda: self.rows.reduce_rows(sum_over_rows, weights),
+            ]
+        )
+        gram = block.gram(weights)
         bordered = np.empty((gram.shape[0] + 1, gram.shape[0] + 1))
         bordered[:-1, :-1] = gram
         bordered[-1, :-1] = bordered[:-1, -1] = block.rmatvec(weights)
-        bordered[-1, -1] = self.rows.reduce_rows(lambda w: w.sum(), weights)
+        bordered[-1, -1] = self.rows.reduce_rows(sum_over_rows, weights)
         return bordered
 
     def hessian_product(self, margins: RowVector) -> Callable[[RowVector], RowVector]:
         curvature = self.rows.map_rows(self.loss.curvature, margins, self.samples.target)
 
         def product(directions: RowVector) -> RowVector:
-            return self.rows.map_rows(
-                lambda c, d, s: self._weigh(self.loss.multiply_hessian(c, d), s),
-                curvature,
-                directions,
-                self.samples.weights,
-            )
+            return self.rows.map_rows(self.functions.multiply_hessian, curvature, directions, self.samples.weights)
 
         return product
 
@@ -333,6 +389,11 @@ def _collect_bordered(block: ColumnBlock, intercept: bool) -> Array:
 def bind_loss(loss: AnyLoss, rows: Design, samples: RowData) -> Terms:
     """The terms of a loss for some samples."""
     if isinstance(loss, JointLoss):
+        if not rows.is_local:
+            raise ValueError(
+                "this loss compares all samples with each other, so it needs the margins of all rows in one place; "
+                "X in blocks on disk or on a cluster cannot have it; pass X as an array in memory, or some of its rows"
+            )
         return JointTerms(loss, rows, samples)
     assert isinstance(loss, Loss)
     return PointwiseTerms(loss, rows, samples)

@@ -17,6 +17,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 
 from .._types import Array, IntArray
+from ..designs import Design
 from ..estimators import Samples, SparseEstimator
 
 __all__ = ["SplitSamples", "compress_samples", "split_samples"]
@@ -107,7 +108,7 @@ def compress_samples(samples: Samples) -> Samples | None:
 
 
 def _is_worth_it(samples: Samples, n_training: int) -> bool:
-    if sparse.issparse(samples.X):
+    if sparse.issparse(samples.X) or isinstance(samples.X, Design):
         return False
     variables = _count_variables(samples)
     return variables <= MAX_VARIABLES and n_training >= MIN_ROW_RATIO * (variables + 1)

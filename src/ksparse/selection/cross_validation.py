@@ -15,6 +15,7 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
 from .._types import AnyArray, Array, IntArray
+from ..designs import Design
 from ..estimators import Samples, SparseEstimator
 from ..objectives import Objective
 from ..threads import one_thread
@@ -114,7 +115,9 @@ class CrossValidated(ChosenK):
         splitter = check_cv(self.cv, y, classifier=labels is not None)
         if self.cv is None or isinstance(self.cv, Integral):
             splitter = type(splitter)(splitter.n_splits, shuffle=True, random_state=FOLD_SEED)
-        splits = list(splitter.split(samples.X, y, groups))
+        # Splitters look at the number of rows only, and would copy X that is not in memory.
+        X = np.empty((len(samples), 0)) if isinstance(samples.X, Design) else samples.X
+        splits = list(splitter.split(X, y, groups))
         if not splits:
             raise ValueError("cv gives no splits; pass at least one, and note that an iterator can be read only once")
         return splits

@@ -1,0 +1,7 @@
+"""X in blocks of rows that need not be in this process's memory: on disk, or on the workers of a Dask cluster."""
+
+from .blocked_design import BlockedDesign
+from .dask_inputs import DaskCollection, collect_if_dask, find_column_names
+from .runner import Blocks, LocalRunner, Runner
+
+__all__ = ["BlockedDesign", "Blocks", "DaskCollection", "LocalRunner", "Runner", "collect_if_dask", "find_column_names"]

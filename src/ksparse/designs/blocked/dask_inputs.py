@@ -1,0 +1,109 @@
+"""`as_design` of arrays and data frames of Dask, and what of them is refused before any work."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from abc import ABC
+from typing import Any
+
+import numpy as np
+
+from ..._types import AnyArray
+from ...counters import Counters
+from ..conversion import as_design
+from .block_requests import prepare_block
+from .blocked_design import BlockedDesign, RowLayout
+from .dask_runner import DaskRunner
+from .runner import Blocks
+
+__all__ = ["DaskCollection", "collect_if_dask", "find_column_names"]
+
+#: X is kept in memory if it takes no more than this fraction of what the workers have.
+MEMORY_FRACTION = 0.5
+
+
+class DaskCollection(ABC):  # noqa: B024 - its hook says what belongs to it
+    """Any array, data frame or series of Dask; known without importing Dask."""
+
+    @classmethod
+    def __subclasshook__(cls, kind: type) -> bool:
+        return any(base.__module__.partition(".")[0] == "dask" for base in kind.__mro__) and hasattr(
+            kind, "__dask_graph__"
+        )
+
+
+def collect_if_dask(values: Any) -> Any:
+    """A vector of Dask as an array in memory; anything else as it is."""
+    collection: Any = values
+    return np.asarray(collection.compute()) if issubclass(type(values), DaskCollection) else values
+
+
+def find_column_names(X: Any) -> AnyArray | None:
+    """The names of the columns of a data frame, if they are text."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return None
+    names = np.asarray(columns, dtype=object)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+@as_design.register(DaskCollection)
+def _(X: Any, name: str = "a design") -> BlockedDesign:
+    array = _as_array(X, name)
+    if array.ndim != 2:
+        raise ValueError(f"X has shape {array.shape}; expected (n, p). One feature is X.reshape(-1, 1)")
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"X has the type {array.dtype}; {name} needs numbers: encode or drop the other columns")
+    n, p = array.shape
+    if np.isnan(p):
+        raise ValueError("the number of columns of X is not known; call X.compute_chunk_sizes() before")
+    if np.isnan(n):
+        raise ValueError("the sizes of the chunks of X are not known; call X.compute_chunk_sizes() before")
+    if array.shape[0] == 0:
+        raise ValueError("X has no rows; pass at least one")
+    if array.numblocks[1] > 1:
+        array = _join_column_chunks(array)
+    sizes = [int(size) for size in array.chunks[0]]
+    nbytes = int(n) * int(p) * max(array.dtype.itemsize, 4)
+    fits = nbytes <= MEMORY_FRACTION * find_memory()
+    source = Blocks(array.to_delayed().ravel().tolist()).apply(prepare_block, keep=fits)
+    counters = Counters()
+    rows = RowLayout.of_blocks(DaskRunner(counters), source, sizes, in_memory=fits)
+    return BlockedDesign(rows, int(p), nbytes, counters=counters)
+
+
+def _as_array(X: Any, name: str) -> Any:
+    """A data frame as an array, whose sizes are computed."""
+    if not hasattr(X, "to_dask_array"):
+        return X
+    bad = [column for column, dtype in X.dtypes.items() if not _is_number(dtype)] if hasattr(X, "dtypes") else []
+    if bad:
+        raise ValueError(f"the columns {bad[:5]} of X are not numbers; {name} needs numbers: encode or drop them")
+    return X.to_dask_array(lengths=True)
+
+
+def _is_number(dtype: Any) -> bool:
+    return getattr(dtype, "kind", "O") in "biuf"
+
+
+def _join_column_chunks(array: Any) -> Any:
+    warnings.warn(
+        f"X is in {array.numblocks[1]} chunks along its columns, but a block must have whole rows: X is rechunked, "
+        f"which moves up to {array.nbytes / 1e9:.2g} GB between workers; X.rechunk({{1: -1}}) does it once",
+        UserWarning,
+        stacklevel=2,
+    )
+    return array.rechunk({1: -1})
+
+
+def find_memory() -> float:
+    """Bytes of memory of all workers, or of this machine where Dask runs in this process."""
+    try:
+        from distributed import get_client
+
+        workers = get_client().scheduler_info(n_workers=-1)["workers"].values()
+    except (ImportError, ValueError):
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    limits = [worker["memory_limit"] for worker in workers]
+    return float(sum(limits)) if all(limits) else float("inf")
