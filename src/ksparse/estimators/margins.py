@@ -30,7 +30,7 @@ def add_offset(margins: Array, offset: Array | None) -> Array:
 def multiply_selected(X: Matrix, coefficients: Array) -> Array:
     """X wᵀ, which reads only the columns of dense X that have a nonzero coefficient."""
     if isinstance(X, Design):
-        return X.collect_rows(X.matvec(*_find_used(coefficients)))
+        return _multiply_design(X, coefficients)
     if sparse.issparse(X):
         return X @ coefficients.T
     used = np.flatnonzero(np.atleast_2d(coefficients).any(axis=0))
