@@ -272,5 +272,7 @@ def test_a_function_must_not_see_how_many_columns_there_are() -> None:
     def loss(w: Any, columns: Any) -> Any:
         return jnp.mean((jnp.asarray(X)[:, columns] @ w - X[:, 3]) ** 2) + 0.01 * w.shape[0]
 
-    with pytest.raises(ValueError, match=r"must not depend on which zeros it sees, but it is 0\.\d+ for some columns"):
+    with pytest.raises(
+        ValueError, match=r"must not depend on which zeros it sees, but it is \d+\.\d+ for some columns"
+    ):
         ksparse.minimize(from_jax(loss, 100, columns=True), k=2)

@@ -19,9 +19,13 @@ from .leaves import Layout
 
 __all__ = ["JaxDerivatives", "make_leaf", "read_pytree"]
 
-#: Numbers of columns and of directions for which functions are compiled, and by how much further ones grow. Each takes
-#: 0.1 to 0.2 s, as long as hundreds of evaluations on small data; filling up costs at most three times the work.
+#: Numbers of columns for which functions are compiled, and by how much further ones grow. Each takes 0.1 to 0.2 s, as
+#: long as hundreds of evaluations on small data; filling up costs at most three times the work.
 SIZES, SIZE_GROWTH = (16, 48, 128), 3
+#: Numbers of directions for which products with the Hessian are compiled; more directions are split.
+DIRECTION_COUNTS = (1, 16, 64)
+#: Operations of JAX that call a function which they have as a parameter.
+CALLS = frozenset({"jit", "pjit", "closed_call", "core_call"})
 
 
 def use_float64() -> AbstractContextManager[Any]:
@@ -87,7 +91,8 @@ class JaxDerivatives:
 
     def multiply_hessian(self, x: Array, columns: IntArray | None, directions: Array) -> Array:
         count = len(directions)
-        size = count if count == 1 else self.round_up(count)
+        sizes = sorted({*DIRECTION_COUNTS, x.size}) if self._compiles else []
+        size = next((size for size in sizes if count <= size), count)
         padded = np.zeros((size, x.size))
         padded[:count] = directions
         with use_float64():
@@ -98,6 +103,20 @@ class JaxDerivatives:
                     raise
                 products = self._call(_multiply_backward, x, columns, padded)
             return np.asarray(products)[:count]
+
+    def has_constant_hessian(self, x: Array) -> bool:
+        if not self._compiles:
+            return False
+        with use_float64():
+            constants, run = self._trace(None, (x,))
+            try:
+                closed = jax.make_jaxpr(partial(_multiply_forward, run, True))(constants, (x,), x[None])
+            except TypeError as error:
+                if "custom_vjp" not in str(error):
+                    raise
+                return False
+        uses = [False] * len(constants) + [True, False]
+        return not any(_find_dependent(closed.jaxpr, uses))
 
     def _call(self, operation: Callable[..., Any], x: Array, columns: IntArray | None, *more: Array) -> Any:
         """Apply an operation to the function."""
@@ -182,6 +201,23 @@ def _multiply_backward(run: Callable[..., Any], is_traced: bool, constants: Any,
     gradient = jax.grad(_bind(run, is_traced, constants, inputs))
     pull_back = jax.vjp(gradient, inputs[0])[1]
     return _map(lambda v: pull_back(v)[0], directions, is_traced)
+
+
+def _find_dependent(jaxpr: Any, inputs: list[bool]) -> list[bool]:
+    """Which outputs of a traced function depend on any of the inputs that are marked."""
+    marked = dict(zip(jaxpr.invars, inputs, strict=True))
+
+    def is_marked(variable: Any) -> bool:
+        return not hasattr(variable, "val") and marked.get(variable, False)
+
+    for equation in jaxpr.eqns:
+        arguments = [is_marked(variable) for variable in equation.invars]
+        outputs = [any(arguments)] * len(equation.outvars)
+        if any(arguments) and equation.primitive.name in CALLS:
+            inner = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
+            outputs = _find_dependent(getattr(inner, "jaxpr", inner), arguments)
+        marked.update(zip(equation.outvars, outputs, strict=True))
+    return [is_marked(variable) for variable in jaxpr.outvars]
 
 
 def _map(multiply: Callable[[Any], Any], directions: Any, is_traced: bool) -> Any:

@@ -16,21 +16,22 @@ from ..base import Objective, Point, TwiceDifferentiable, value_at_zero
 from ..protocols import HasGroups, HasWorkingForm, WorkingForm
 from ..user import UserFunction, check_hessian, note_point
 from .leaves import Layout, Window, fill_columns
+from .quadratic_form import HessianRows, QuadraticForm, bound_curvature
 
 __all__ = ["AutodiffFunction", "Derivatives"]
 
 #: Most numbers in the directions that are multiplied by the Hessian at once.
 MAX_BATCH_SIZE = 2**21
 #: Most directions at once.
-MAX_DIRECTIONS = 128
+MAX_DIRECTIONS = 64
 #: Most coordinates whose curvature is computed at the start, if each takes a product with all of the data.
 MAX_CURVATURES = 1000
 #: The same if it takes a product with a few columns.
 MAX_CURVATURES_BY_COLUMN = 20_000
+#: Most coordinates of a quadratic of columns that is seen as a whole: beyond, only its columns are cheap.
+MAX_QUADRATIC_OF_COLUMNS = 2000
 #: How many columns are differentiated at once for their curvature: the cost is proportional to it.
 CURVATURE_COLUMNS = 16
-#: Curvatures are at least this fraction of the largest.
-LEAST_DIAGONAL = 1e-6
 #: By how much f of some columns may differ from f of all, relative to f.
 MAX_DIFFERENCE = 1e-6
 
@@ -55,6 +56,9 @@ class Derivatives(Protocol):
     def multiply_hessian(self, x: Array, columns: IntArray | None, directions: Array) -> Array:
         """The product of the Hessian with each row."""
 
+    def has_constant_hessian(self, x: Array) -> bool:
+        """Whether it is certain that the Hessian over all columns is the same everywhere; for any x."""
+
     def unflatten(self, x: Array) -> Any:
         """The user's parameters."""
 
@@ -71,6 +75,9 @@ class _Shared:
     """What an objective and its restrictions compute once."""
 
     curvature: Array | None = None
+    #: The Hessian of a quadratic; None if f is not known to be a quadratic.
+    rows: HessianRows | None = None
+    is_examined = False
 
 
 class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGroups):
@@ -131,10 +138,48 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
 
     def working_form(self) -> WorkingForm:
         if not self._start.any():
-            return WorkingForm(self)
+            return WorkingForm(self._simplify())
         moved, origin = copy.copy(self), self._start.reshape(self.shape)
         moved._origin, moved._value_at_zero = self._start, None
-        return WorkingForm(moved, to_working=lambda x: x - origin, to_user=lambda x: x + origin)
+        return WorkingForm(moved._simplify(), to_working=lambda x: x - origin, to_user=lambda x: x + origin)
+
+    def _simplify(self) -> Objective:
+        """The same function as a quadratic, if it is known to be one; otherwise itself."""
+        rows = self._find_constant_hessian()
+        if rows is None:
+            return self
+        value, slopes = self.evaluate_whole(np.zeros(self.size))
+        if not (np.isfinite(value) and np.isfinite(slopes).all()):
+            return self
+        form = QuadraticForm(self, value, slopes, rows)
+        if self._takes_columns:
+            x = np.zeros(self.size)
+            steepest = np.argsort(-np.abs(slopes))[:2]
+            x[steepest] = slopes[steepest]
+            point = self.evaluate(x.reshape(self.shape))
+            self._check_agreement(point, form.evaluate(point.x).value)
+        return form
+
+    def evaluate_whole(self, x: Array) -> tuple[float, Array]:
+        """f and its gradient at a flat vector, by the function of all columns."""
+        value, known = self._differentiate(x, self._whole)
+        return value, known.gradient
+
+    def _find_constant_hessian(self) -> HessianRows | None:
+        shared, is_large = self._shared, self.size > MAX_QUADRATIC_OF_COLUMNS
+        if not shared.is_examined and not (self._takes_columns and is_large):
+            shared.is_examined = True
+            if self._takes_columns:  # first with a few columns, so that errors are those of most calls
+                self.evaluate(np.zeros(self.shape))
+            with self._noting(self._whole, self._start):
+                is_constant = self._derivatives.has_constant_hessian(self._start)
+            shared.rows = HessianRows(self.size, self._compute_rows) if is_constant else None
+        return shared.rows
+
+    def _compute_rows(self, coordinates: IntArray) -> Array:
+        """Rows of the Hessian at the start."""
+        rows = [products for _, products in self._iterate_rows(self._whole, self._start, coordinates)]
+        return check_hessian(np.concatenate(rows), math.nan)
 
     def restrict(self, support: Mask) -> UserFunction:
         restricted = super().restrict(support)
@@ -257,9 +302,7 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
         gradient, start = point.gradient.ravel(), Point(self, self.start, np.nan)
         here, there = (abs(float(gradient @ self._multiply_hessian(at, gradient))) for at in (point, start))
         change = here / there if here > 0 and there > 0 and math.isfinite(here / there) else 1.0
-        curvature = change * self._shared.curvature[self._window.coordinates]
-        largest = float(curvature.max(initial=0.0)) or 1.0
-        return np.maximum(curvature, LEAST_DIAGONAL * largest).reshape(self.shape)
+        return bound_curvature(change * self._shared.curvature[self._window.coordinates]).reshape(self.shape)
 
     def _compute_start_curvature(self) -> Array:
         """The absolute diagonal of the Hessian at the start, over all coordinates."""

@@ -108,6 +108,9 @@ class TorchDerivatives:
             products = torch.stack([torch.autograd.grad(gradient, flat, row, **options)[0] for row in rows])
         return products.cpu().numpy()
 
+    def has_constant_hessian(self, x: Array) -> bool:
+        return False  # PyTorch records operations that have run, not how their results depend on x
+
     def _run(self, x: Array, columns: IntArray | None) -> tuple[Any, Any]:
         """The flat vector as a tensor, and f of it."""
         layout = self._layout.with_columns(None if columns is None else columns.size)
