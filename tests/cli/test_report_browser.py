@@ -172,10 +172,13 @@ def test_wide_tables_fade_where_there_is_more(visit: Any, tmp_path: Path) -> Non
     text = render_report(fit_iris(tmp_path, resamples=8), resamples=8)
     shown = visit(text, viewport={"width": 360, "height": 800})
     block = shown.page.locator(".wide:has(#features)")
-    assert "more" in str(block.get_attribute("class"))
+    assert "faded" in str(block.get_attribute("class"))
     block.evaluate("(each) => { each.scrollLeft = each.scrollWidth; }")
-    shown.page.wait_for_function("() => !document.querySelector('.wide:has(#features)').classList.contains('more')")
-    assert "more" not in str(visit(text).page.locator(".wide:has(#features)").get_attribute("class"))
+    shown.page.wait_for_function("() => !document.querySelector('.wide:has(#features)').classList.contains('faded')")
+    assert "faded" not in str(visit(text).page.locator(".wide:has(#features)").get_attribute("class"))
+    narrow = visit(text, viewport={"width": 800, "height": 800}).page
+    width = narrow.locator(".wide:has(#features)").bounding_box()["width"]
+    assert width == narrow.locator("footer").bounding_box()["width"]  # all of the page
 
 
 def test_decisions_at_a_threshold(visit: Any) -> None:

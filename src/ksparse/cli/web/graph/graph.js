@@ -242,7 +242,7 @@ function showLegend() {
     .filter(([, , has]) => shown.step.strengths.some(has)).map(([name, text]) => entry(make('i', { class: `line ${name}` }), `${text} partial correlation`));
   if (data.frequencies) signs.push(entry(make('i', { class: 'line dashed' }), `in less than ${percent(data.threshold)} of random halves`));
   const dots = own.map((group) => entry(make('i', { colour: group.colour }), `${group.name} (${present.get(group.code)})`));
-  if (others) dots.push(entry(make('i', { colour: '#777777' }), `${others} smaller communities`));
+  if (others) dots.push(entry(make('i', { colour: '#777777' }), `${others} smaller communit${others === 1 ? 'y' : 'ies'}`));
   find('legend').replaceChildren(...signs, ...dots);
 }
 

@@ -28,7 +28,7 @@ function write(value, digits = 3) {
   const size = Math.abs(value);
   const text = size !== 0 && (size < 1e-4 || size >= 1e7)
     ? size.toExponential(digits - 1)
-    : Number(size.toPrecision(digits)).toLocaleString('en', { maximumSignificantDigits: digits });
+    : Number(size.toPrecision(digits)).toLocaleString('en', { maximumSignificantDigits: digits, useGrouping: size >= 1e4 });
   return (value < 0 ? '−' : '') + text;
 }
 

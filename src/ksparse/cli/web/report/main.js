@@ -90,7 +90,7 @@ function show() {
 // Tables that are wider than the page fade out on the right, as long as there is more.
 function fadeTables() {
   for (const each of document.querySelectorAll('.wide')) {
-    const mark = () => each.classList.toggle('more', each.scrollWidth - each.clientWidth - each.scrollLeft > 2);
+    const mark = () => each.classList.toggle('faded', each.scrollWidth - each.clientWidth - each.scrollLeft > 2);
     each.onscroll = mark;
     mark();
   }

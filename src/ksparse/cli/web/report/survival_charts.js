@@ -7,7 +7,8 @@ function makeSurvivalCharts() {
   quality.survival = figure('Survival by predicted risk', caption, 'Step chart of the fraction of rows without an event over time, for each risk group', 380);
   quality.groups = make('table', { class: 'plain', id: 'risk-groups' });
   quality.riskLegend = make('p', { class: 'legend' });
-  target.append(quality.riskLegend, make('div', { class: 'charts' }, quality.survival.element), make('div', { class: 'wide' }, quality.groups));
+  quality.survival.plot.before(quality.riskLegend);
+  target.append(make('div', { class: 'charts' }, quality.survival.element), make('div', { class: 'wide' }, quality.groups));
 }
 
 function showSurvivalCharts() {
@@ -23,7 +24,7 @@ function showSurvivalCharts() {
     return [{ ...base, y: group.low }, { ...base, y: group.high, fill: 'tonexty', fillcolor: `${paint(place)}22` }, line, ticks];
   });
   draw(quality.survival.plot, traces, { xaxis: { title: plain(shorten(data.target.text, 30)), rangemode: 'tozero' },
-    yaxis: { title: 'without an event', range: [0, 1.03], tickformat: '.0%' } });
+    yaxis: { title: 'without an event', range: [-0.02, 1.03], tickformat: '.0%' } });
   const heads = ['Risk group', 'Rows', 'Events', 'Half have had it by'].map((text) => make('th', { scope: 'col', text }));
   const rows = survival.map((group) => make('tr', {}, make('th', { scope: 'row', text: group.name }),
     ...[group.rows, group.events, group.median === null ? 'not reached' : write(group.median, 4)].map((text) => make('td', { text: String(text) }))));
