@@ -128,7 +128,7 @@ def test_large_data_get_fewer_resamples_and_models(tmp_path: Path, monkeypatch: 
     assert (len(data["states"]), data["resamples"]) == (3, 3)
     judged, final = fitted.find_models(1)
     again = judged.fit_to_all(fitted.data.X, fitted.y)
-    np.testing.assert_array_equal(final.estimator.coef_, again.estimator.coef_)
+    np.testing.assert_allclose(final.estimator.coef_, again.estimator.coef_, rtol=1e-9)  # of compressed rows
 
 
 def test_features_csv_names_close_replacements_only() -> None:

@@ -14,8 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from .._types import AnyArray, Array, IntArray
-from ..estimators import SparseLinearModel
+from ..estimators import Samples, SparseLinearModel
 from ..inference import Summary, orient, rename_features
+from ..selection.compression import compress_for_fits
 from .data import Data
 from .encoded_model import EncodedModel
 from .scoring import Predicted, Scores
@@ -138,10 +139,22 @@ class FittedModel:
         judged = EncodedModel(self.training.encoder, chosen)
         if self.final is self.training:
             return judged, judged
+        model, few = clone(chosen), self._compressed
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             # The features of all rows are the same for each k; to encode them takes longer than a fit.
-            return judged, EncodedModel(self.final.encoder, clone(chosen).fit(self.features, self.y))
+            if few is None:
+                model.fit(self.features, self.y)
+            else:
+                model.check_samples(self.features, self.y)
+                model.fit_samples(few)
+        return judged, EncodedModel(self.final.encoder, model)
+
+    @cached_property
+    def _compressed(self) -> Samples | None:
+        """Few rows that give the same models as all of them, if there are such."""
+        model = clone(self.model)
+        return compress_for_fits(model, model.check_samples(self.features, self.y))
 
     def predict_rows(self, rows: IntArray) -> Predicted:
         """The predictions of the model that was fitted to the training rows."""

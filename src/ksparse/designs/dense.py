@@ -14,7 +14,7 @@ from .centering import subtract_shift
 from .memory import InMemoryDesign
 from .moments import CHUNK_ROWS
 
-__all__ = ["DenseBlock", "DenseDesign"]
+__all__ = ["DenseBlock", "DenseDesign", "compute_gram"]
 
 #: Gathering one number takes about as long as this many multiplications.
 GATHER_COST = 64

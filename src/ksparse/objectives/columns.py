@@ -82,12 +82,15 @@ class LinearModel(
         pattern: Mask | None = None,
         counters: Counters | None = None,
         unit: float = 1.0,
+        block: ColumnBlock | None = None,
     ) -> None:
         super().__init__()
         if counters is not None:
             self.counters = counters
         self._design, self._terms, self._columns, self._pattern = design, terms, columns, pattern
-        self._block: ColumnBlock = design.select_all() if columns is None else design.select(columns)
+        if block is None:
+            block = design.select_all() if columns is None else design.select(columns)
+        self._block = block
         self.loss: AnyLoss = terms.loss
         self.alpha, self.fit_intercept = alpha, fit_intercept
         #: What X was multiplied by; a user's ridge is that of X as it was.
@@ -235,6 +238,7 @@ class LinearModel(
             self._pattern,
             self.counters,
             self.unit,
+            self._block,
         )
         model._name, model._squares, model._value_at_zero = describe_objective(self), self._squares, self._value_at_zero
         if self._quadratic_hessian is not None:

@@ -18,9 +18,10 @@ from scipy.linalg import LinAlgError, cholesky
 
 from .._types import Array, IntArray
 from ..designs import Design
+from ..designs.dense import compute_gram
 from ..estimators import Samples, SparseEstimator
 
-__all__ = ["SplitSamples", "compress_samples", "split_samples"]
+__all__ = ["SplitSamples", "compress_for_fits", "compress_samples", "split_samples"]
 
 #: Samples are compressed if there are this many times as many as rows that are left. Below, a pass over all rows costs
 #: hardly more than one over the compressed rows, and their moments cost more than they save.
@@ -71,7 +72,7 @@ def split_samples(
     With `scores_moments`, the scores of held-out samples depend on moments only too.
     """
     fewest = min(len(train) for train, _ in splits)
-    if samples.offset is None and model.depends_on_moments() and _is_worth_it(samples, fewest):
+    if _may_compress(model, samples, fewest):
         compress = _compress_splits if samples.encoding is None else _compress_encoded
         compressed = compress(samples, splits, scores_moments)
         if compressed is not None:
@@ -107,8 +108,14 @@ def compress_samples(samples: Samples) -> Samples | None:
     return _expand(_sum_moments(samples, np.arange(len(samples)), origin), origin, samples)
 
 
-def _is_worth_it(samples: Samples, n_training: int) -> bool:
-    if sparse.issparse(samples.X) or isinstance(samples.X, Design):
+def compress_for_fits(model: SparseEstimator, samples: Samples) -> Samples | None:
+    """The samples for several fits of all of them, compressed; None where that is not possible or saves no work."""
+    return compress_samples(samples) if _may_compress(model, samples, len(samples)) else None
+
+
+def _may_compress(model: SparseEstimator, samples: Samples, n_training: int) -> bool:
+    in_memory = not (sparse.issparse(samples.X) or isinstance(samples.X, Design))
+    if not in_memory or samples.offset is not None or not model.depends_on_moments():
         return False
     variables = _count_variables(samples)
     return variables <= MAX_VARIABLES and n_training >= MIN_ROW_RATIO * (variables + 1)
@@ -185,9 +192,8 @@ def _sum_moments(samples: Samples, rows: IntArray, origin: Array) -> SampleMomen
     for start in range(0, len(rows), size):
         block = rows[start : start + size]
         variables = np.hstack([samples.X[block], responses[block]]) - origin
-        weighted = variables * weights[block, None]
-        weight, first = weight + float(weights[block].sum()), first + weighted.sum(axis=0)
-        second += variables.T @ weighted
+        weight, first = weight + float(weights[block].sum()), first + weights[block] @ variables
+        second += compute_gram(variables, weights[block])
     return SampleMoments(weight, first, second)
 
 
