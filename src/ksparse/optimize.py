@@ -108,7 +108,7 @@ def solve_exact(
 
     For linear models whose loss is a sum over samples. It is fast where `Result.certificate` has a small gap: where
     alpha is not small or, for least squares, where there are more samples than features. What is returned at the time
-    limit is a solution with a valid bound too.
+    limit is a solution with a valid bound too, and so is what is returned after Ctrl-C (KeyboardInterrupt).
 
     Parameters
     ----------

@@ -203,3 +203,25 @@ def test_few_samples_and_many_features(kind: str, fit_intercept: bool) -> None:
         parts = ksparse.minimize(objective, 2).certificate()
     assert parts.stages[0].bound == pytest.approx(plain.stages[0].bound, rel=0.01)
     assert verify(parts, objective) >= parts.lower_bound - 1e-9
+
+
+@pytest.mark.parametrize("kind", ["squares", "logistic"])
+def test_an_interrupt_returns_what_is_proved(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ksparse.certificates.branching.CALLBACK_SECONDS", 0.0)
+    monkeypatch.setattr("ksparse.certificates.gram_search.CALLBACK_SECONDS", 0.0)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 40)) + 2.0 * rng.standard_normal((60, 1))
+    y = X[:, :6].sum(axis=1) + 8.0 * rng.standard_normal(60)
+    objective: Any = LeastSquares(X, y, alpha=1e-3) if kind == "squares" else Logistic(X, y > 0, alpha=1e-2)
+    seen: list[Progress] = []
+
+    def interrupt(progress: Progress) -> None:
+        seen.append(progress)
+        if progress.nodes >= 5:
+            raise KeyboardInterrupt
+
+    proof = ksparse.solve_exact(objective, 6, gap=1e-7, callback=interrupt)
+    assert proof.status == "stopped"
+    assert seen[0].lower_bound <= proof.lower_bound < proof.value
+    whole = ksparse.solve_exact(objective, 6, gap=1e-3)
+    assert proof.lower_bound <= whole.value

@@ -108,24 +108,36 @@ class _BranchAndBound:
         #: The lowest bound of the parts that are closed.
         self.closed = np.inf
         self.began = self.called = time.perf_counter()
-        self.least = problem.least_value
+        self.least = self.proved = problem.least_value
 
     def run(self) -> SearchOutcome:
+        """Search; Ctrl-C ends it like a limit, with what was proved before the part that it came in."""
+        try:
+            reason = self._search()
+        except KeyboardInterrupt:
+            return SearchOutcome(self.proved, self.nodes, "stopped")
+        lower = self.least if reason == "no_bound" else self._compute_lower_bound()
+        return SearchOutcome(lower, self.nodes, reason)
+
+    def _search(self) -> str | None:
+        """Divide nodes until none is open; why not, otherwise."""
         start = self.incumbents.x.reshape(-1)[: self.problem.scale.size] * self.problem.scale
         self._bound(self.problem.perspective.fixings, start, self.problem, -np.inf)
         if self.open and not np.isfinite(self.open[0].bound):
-            return SearchOutcome(self.least, self.nodes, "no_bound")
+            return "no_bound"
         while self.open:
+            # The lowest bound is on top, also while the newest nodes are taken first.
+            self.proved = float(max(min(self.open[0].bound, self.closed, self.incumbents.value), self.least))
             reason = self._find_reason_to_end()
             if reason is not None:
-                return SearchOutcome(self._compute_lower_bound(), self.nodes, reason)
+                return reason
             node = self._take_node()
             if node.bound >= self._get_target():
                 self.closed = min(self.closed, node.bound)
                 continue
             for fixings in self._divide(node):
                 self._bound(fixings, node.x, node.problem, node.bound)
-        return SearchOutcome(self._compute_lower_bound(), self.nodes, None)
+        return None
 
     def _get_target(self) -> float:
         """Nodes whose bound reaches it are closed."""

@@ -133,9 +133,13 @@ class Certificate:
             f"less than {self.lower_bound:.8g} (gap {100 * self.gap:.2g} %)"
         ]
         if len(self.must_contain) and not self.optimal:
-            lines.append(f"every solution that is not worse has {_list_names(self.must_contain)}")
+            lines.append(f"each solution that is as good or better has {_list_names(self.must_contain)}")
         if len(self.cannot_contain):
-            lines.append(f"no such solution has any of {len(self.cannot_contain)} other units")
+            count = len(self.cannot_contain)
+            lines.append(
+                f"{count} unit{'s' * (count != 1)} can be left out of the search: no solution that is as good or better"
+                f" has {'any of them' if count != 1 else 'it'}"
+            )
         if self.vacuous:
             lines.append(
                 "the bound grows with alpha, with fewer correlated features, and with more samples; bounds of "

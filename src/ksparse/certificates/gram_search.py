@@ -67,7 +67,10 @@ def search_gram(problem: BoundedProblem, incumbents: Incumbents, limits: SearchL
     status = fixings.inside[features].astype(np.int8)
     warm = start[features].astype(np.float32)
     bound_part(frame, pool, status, warm, lower, least, largest, int((status == 0).sum()))
-    reason = _run(frame, pool, incumbents, limits)
+    try:
+        reason = _run(frame, pool, incumbents, limits)
+    except KeyboardInterrupt:  # never within the compiled loop, which leaves the pool complete
+        reason = "stopped"
     chosen = problem.units[features[pool.best == 1]]
     if chosen.size:
         incumbents.refit_units(chosen)

@@ -34,8 +34,8 @@ class ProofStatus(str, Enum):
     """How a search for a proof ended.
 
     ``optimal``: the gap is as small as was asked for. ``time_limit``, ``max_nodes``: a limit was reached before.
-    ``stopped``: by the callback. ``no_bound``: there is no ridge and no bounds of the coefficients, or rounding errors
-    exceed the gap. A status equals its name.
+    ``stopped``: by the callback, or Ctrl-C. ``no_bound``: there is no ridge and no bounds of the coefficients, or
+    rounding errors exceed the gap. A status equals its name.
 
     Examples
     --------
@@ -180,7 +180,10 @@ def prove(
         incumbents = Incumbents(form, units, problem.least_value, within)
         incumbents.offer(x, value)
         limits = SearchLimits(max(gap, LEAST_GAP), began + time_limit, max_nodes, callback)
-        outcome = search(problem, incumbents, limits)
+        try:
+            outcome = search(problem, incumbents, limits)
+        except KeyboardInterrupt:  # before the first part was bounded
+            outcome = SearchOutcome(problem.least_value, 0, "stopped")
         best = np.array(form.to_user(incumbents.x))
     size, reason = incumbents.value - problem.least_value, outcome.reason
     if reason is None and incumbents.value - outcome.lower_bound > limits.gap * size:

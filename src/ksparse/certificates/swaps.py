@@ -67,6 +67,8 @@ def _search(
         outcome = branch_and_bound(fixed, incumbents, SearchLimits(LEAST_DECREASE, np.inf, np.iinfo(np.int64).max))
         if outcome.reason is None:
             return
+        if outcome.reason == "stopped":
+            raise KeyboardInterrupt
     for entering in _list_entering(units, staying, leaving):
         trial = staying.copy()
         trial[list(entering)] = True

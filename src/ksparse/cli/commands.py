@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -34,6 +35,11 @@ def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:
         data = load_data(settings)
     with show_progress("Fitting"):
         fitted = fit_model(data, settings)
+    if settings.certify is not None:
+        from .certifying import prove_model
+
+        with show_progress("Proving"):
+            fitted = replace(fitted, proof=prove_model(fitted, settings.certify))
     written: list[str] = []
     try:
         if settings.out is not None:

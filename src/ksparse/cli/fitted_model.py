@@ -57,6 +57,8 @@ class FittedModel:
         How the data were read, and what was done to their columns.
     findings : tuple of str
         What a user should know of the choice of k.
+    proof : str
+        What is proved about other models with as many features; empty unless that was asked for.
     """
 
     data: Data
@@ -73,6 +75,7 @@ class FittedModel:
     seconds: float
     preparation: tuple[str, ...]
     findings: tuple[str, ...]
+    proof: str = ""
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from ..solvers import MAX_EFFORT
 from .argument_types import EFFORT, FOLDER, JOBS, MAX_MEMORY, MEMORY, SEED, make_type
 from .graph_parsing import add_graph, find_graph_command
 from .reading_options import add_reading_options, take_reading_options
-from .settings import FILES, FOLDS, RESAMPLES, Settings
+from .settings import CERTIFY_SECONDS, FILES, FOLDS, RESAMPLES, Settings
 from .streams import write_error, write_output
 from .tasks import TASKS
 
@@ -244,6 +244,16 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
         help=f"effort of the search for a better set of k features, from 0 to {MAX_EFFORT} (default {Settings.effort});"
         " each level takes two to three times as long as the one below",
     )
+    add(
+        "--certify",
+        type=SECONDS,
+        nargs="?",
+        const=CERTIFY_SECONDS,
+        metavar="SECONDS",
+        help="prove how much lower the loss of another model with as many features can be at most, by a search of all"
+        f" of them that takes up to so many seconds (default {CERTIFY_SECONDS:g}); Ctrl-C ends the search, not the"
+        " command",
+    )
     add("--seed", type=SEED, help=f"seed of the test split and the folds (default {Settings.seed})")
     add("--jobs", type=JOBS, metavar="N", help="number of folds to fit in parallel; -1 uses all cores")
     add("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
@@ -256,6 +266,7 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
 POWER = make_type(float, lambda power: 1 <= power <= 2, "a number from 1 (Poisson) to 2 (gamma)")
 QUANTILE_LEVEL = make_type(float, lambda level: 0 < level < 1, "a number between 0 and 1, such as 0.9")
 DISPERSION = make_type(float, lambda value: 0 <= value < float("inf"), "a finite number ≥ 0")
+SECONDS = make_type(float, lambda seconds: 0 <= seconds <= 1e7, "a number of seconds ≥ 0, such as 60")
 K = make_type(
     lambda text: None if text == "auto" else int(text),
     lambda k: k is None or k >= 0,

@@ -106,7 +106,8 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
     say(console, f"\n{summary.describe_fitted_rows(fitted)}")
     if skill := summary.describe_skill(fitted):
         say(console, skill, style=None if fitted.is_skilled else "bold red")
-    say(console, "\n" + "\n".join([describe_search(fitted.model.result_, fitted.seconds), *written]))
+    proof = [fitted.proof] if fitted.proof else []
+    say(console, "\n" + "\n".join([describe_search(fitted.model.result_, fitted.seconds), *proof, *written]))
 
 
 def describe_search(result: Result, seconds: float) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 from .files.options import ReadingOptions
 
 FOLDS = 5
+#: Seconds of ``--certify`` without a number.
+CERTIFY_SECONDS = 10.0
 #: Bootstrap resamples by default; fewer, but so many at least, if all of them together had more numbers than this: 95 %
 #: percentiles need 39.
 RESAMPLES, LEAST_RESAMPLES, RESAMPLED_NUMBERS = 100, 40, 200_000_000
@@ -46,6 +48,7 @@ class Settings:
     nested: bool | None = None
     resamples: int | None = None
     effort: int = 0
+    certify: float | None = None
     seed: int = 0
     jobs: int | None = None
     out: Path | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
 from datetime import date
 from importlib.metadata import version
@@ -14,7 +13,7 @@ from ..._types import IntArray
 from ...wording import escape_control
 from ..fitted_model import FittedModel
 from . import inferred
-from .details import list_details, list_scores
+from .details import ADVICE_ON_OPTIONS, list_details, list_scores
 from .distributions import choose_drawn, draw_distributions
 from .numbers import make_label, round_numbers
 from .sentences import conclude
@@ -23,9 +22,6 @@ from .states import choose_predicted_rows, describe_state, find_positions, list_
 from .trajectories import describe_choice_of_k, trace_coefficients
 
 __all__ = ["gather_report"]
-
-#: Words in brackets that name an option of the command.
-ADVICE_ON_OPTIONS = re.compile(r"\s*\([^()]*--[^()]*\)")
 
 
 def gather_report(fitted: FittedModel, day: date | None = None, *, resamples: int | None = None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from dataclasses import dataclass
 from importlib.metadata import version
 
@@ -12,6 +13,8 @@ from ..settings import FOLDS
 from .numbers import write_number
 from .source import Source
 
+#: Advice to the user of the command, which a page does not give.
+ADVICE_ON_OPTIONS = re.compile(r"\s*\([^()]*--[^()]*\)")
 #: Packages whose versions matter for the result.
 PACKAGES = ("ksparse", "scikit-learn", "numpy", "scipy")
 
@@ -39,6 +42,7 @@ def list_details(source: Source) -> list[Detail]:
         "Always selected": ", ".join(settings.always) or "none",
         "Search": f"{result.message} (iterations: {result.n_iter}, passes over the data: {result.passes},"
         f" {fit.seconds:.2f} s, effort {settings.effort})",
+        "Proof": ADVICE_ON_OPTIONS.sub("", fit.proof) or "none was asked for",
         "Value of the objective": write_number(float(result.value), 6),
         "Seed": str(settings.seed),
         "Versions": ", ".join(f"{name} {number}" for name, number in versions.items()),

@@ -1,0 +1,108 @@
+"""``ksparse fit --certify``: how much lower the loss of another model with as many features may be, in plain words."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..certificates import ExactResult, NoCertificateError, ProofStatus, prove
+from ..certificates import Progress as ProofProgress
+from .fitted_model import FittedModel
+
+__all__ = ["describe_progress", "describe_proof", "prove_model"]
+
+#: The relative gap that is enough: a loss that is lower by less makes no better model.
+ENOUGH_GAP = 1e-4
+#: Beyond this gap nothing useful is proved.
+USELESS_GAP = 0.9
+#: Limit of the parts that are bounded.
+MAX_PARTS = 10_000_000
+#: A model whose loss is lower by less than this fraction is the same.
+LOWER_LOSS = 1e-6
+
+
+def prove_model(fitted: FittedModel, seconds: float) -> str:
+    """Search for a proof that the selection is the best one, for some seconds or until Ctrl-C; what it says."""
+    solved: Any = fitted.model.result_.solved
+    if solved is None:
+        return f"Nothing can be proved about {fitted.task.model}."
+    log = logging.getLogger("ksparse")
+
+    def show(progress: ProofProgress) -> None:
+        log.info("%s", describe_progress(progress))
+
+    try:
+        with _stop_by_interrupt():
+            proof = prove(
+                solved.form,
+                solved.units,
+                solved.x,
+                solved.value,
+                gap=ENOUGH_GAP,
+                time_limit=seconds,
+                max_nodes=MAX_PARTS,
+                within=None,
+                callback=show,
+            )
+    except NoCertificateError:
+        return f"Nothing is proved: no proofs are known for {fitted.task.model}, whose loss is not a sum over rows."
+    return describe_proof(proof, solved.value, _count_units(fitted), seconds)
+
+
+def describe_progress(progress: ProofProgress) -> str:
+    """How far the search is, in a line."""
+    rate = progress.nodes / max(progress.seconds, 1e-9)
+    return f"proving: at most {_percent(progress.gap)} lower, {progress.nodes:,} parts, {rate:,.0f} a second"
+
+
+def describe_proof(proof: ExactResult, value: float, models: str, seconds: float) -> str:
+    """What is proved about the loss of other models: `models` names them, such as "model with 5 columns"."""
+    took = f"{proof.nodes:,} part{'s' * (proof.nodes != 1)} of the search, {proof.seconds:.2f} s"
+    if proof.status is ProofStatus.OPTIMAL:
+        text = (
+            f"Proved to be the best {models}, up to rounding: none has a loss more than"
+            f" {_percent(max(proof.gap, ENOUGH_GAP))} lower ({took})."
+        )
+    elif proof.gap > USELESS_GAP:
+        return (
+            f"Nothing useful is proved: how much lower the loss of another {models} may be is not known ({took})."
+            " A stronger ridge makes proofs easier (--alpha)."
+        )
+    else:
+        end = "Ctrl-C" if proof.status is ProofStatus.STOPPED else f"{seconds:g} s"
+        helps = "; more time or a stronger ridge helps (--certify SECONDS, --alpha)"
+        more = "" if proof.status is ProofStatus.NO_BOUND else helps
+        text = (
+            f"No {models} can have a loss more than {_percent(proof.gap)} lower; whether one has a lower loss at all"
+            f" is not known after {end}{more} ({took})."
+        )
+    if proof.value < value - LOWER_LOSS * abs(value):
+        lower = _percent((value - proof.value) / (value - proof.least))
+        text += f" The search found one whose loss is {lower} lower (--effort 3 looks longer for it)."
+    return text
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.2g} %" if fraction < 0.995 else "100 %"
+
+
+def _count_units(fitted: FittedModel) -> str:
+    unit = fitted.unit if fitted.k != 1 else fitted.unit[:-1]
+    return f"model with {fitted.k} {unit}"
+
+
+@contextmanager
+def _stop_by_interrupt() -> Iterator[None]:
+    """Ctrl-C ends the search for a proof, not the command; only a main thread may say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)

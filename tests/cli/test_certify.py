@@ -1,0 +1,79 @@
+"""``ksparse fit --certify``: what is proved, in words, on the terminal and in the report."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ksparse.certificates import ExactResult, Progress, ProofStatus
+from ksparse.cli import main
+from ksparse.cli.certifying import describe_progress, describe_proof
+
+from .helpers import accepted, good_table
+
+
+def make_proof(status: str, lower: float, value: float = 2.0) -> ExactResult:
+    none: Any = np.array([])
+    return ExactResult(none, none, value, lower, 0.0, ProofStatus(status), 1200, (), False, 12.5)
+
+
+def test_words_of_proofs() -> None:
+    models = "model with 5 columns"
+    took = r"\(1,200 parts of the search, 12\.50 s\)\.$"
+    best = describe_proof(make_proof("optimal", 1.99995), 2.0, models, 60.0)
+    assert re.match(
+        r"Proved to be the best model with 5 columns, up to rounding: none .* more than 0\.01 % lower", best
+    )
+    assert re.search(took, best)
+    open_ = describe_proof(make_proof("time_limit", 1.976), 2.0, models, 60.0)
+    assert open_.startswith(
+        "No model with 5 columns can have a loss more than 1.2 % lower; whether one has a lower loss"
+    )
+    assert "not known after 60 s; more time" in open_
+    assert "after Ctrl-C;" in describe_proof(make_proof("stopped", 1.976), 2.0, models, 60.0)
+    nothing = describe_proof(make_proof("no_bound", 0.0), 2.0, models, 60.0)
+    assert nothing.startswith(
+        "Nothing useful is proved: how much lower the loss of another model with 5 columns may be"
+    )
+    worse = describe_proof(make_proof("optimal", 1.99995), 2.1, models, 60.0)
+    assert worse.endswith("The search found one whose loss is 4.8 % lower (--effort 3 looks longer for it).")
+
+
+def test_progress_has_gap_parts_and_rate() -> None:
+    line = describe_progress(Progress(2.0, 5000, 700, 1.0, 0.75, 0.25))
+    assert line == "proving: at most 25 % lower, 5,000 parts, 2,500 a second"
+
+
+def test_the_proof_is_printed_and_in_the_report(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text(good_table())
+    out = accepted(capsys, "fit", "a.csv", "--target", "outcome", "--k", "2", "--certify", "--out", "out")
+    line = re.findall(r"^Proved to be the best model with 2 features.*$", out, flags=re.M)
+    assert len(line) == 1
+    page = Path("out/report.html").read_text()
+    assert "Proved to be the best model with 2 features" in page
+    without = accepted(capsys, "fit", "a.csv", "--target", "outcome", "--k", "2", "--out", "out")
+    assert "Proved" not in without
+    assert "none was asked for" in Path("out/report.html").read_text()
+
+
+def test_models_without_proofs_say_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    rows = [f"{a:.3f},{b:.3f},{c:.3f},{np.exp(a):.3f},{int(b > 0)}" for a, b, c in X]
+    (tmp_path / "a.csv").write_text("\n".join(["a,b,c,days,died", *rows]))
+    out = accepted(capsys, "fit", tmp_path / "a.csv", "--time", "days", "--event", "died", "--k", "1", "--certify", "1")
+    assert "Nothing is proved: no proofs are known for Cox" in out
+
+
+def test_seconds_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", "breast-cancer", "--certify", "soon"])
+    assert stop.value.code == 2
+    assert "expected a number of seconds ≥ 0, such as 60, got 'soon'" in capsys.readouterr().err
