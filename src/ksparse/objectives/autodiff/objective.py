@@ -148,19 +148,15 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
         rows = self._find_constant_hessian()
         if rows is None:
             return self
-        value, slopes = self.evaluate_whole(np.zeros(self.size))
-        if not (np.isfinite(value) and np.isfinite(slopes).all()):
+        form = QuadraticForm(self, self._differentiate_whole, rows)
+        if not form.is_finite:
             return self
-        form = QuadraticForm(self, value, slopes, rows)
         if self._takes_columns:
-            x = np.zeros(self.size)
-            steepest = np.argsort(-np.abs(slopes))[:2]
-            x[steepest] = slopes[steepest]
-            point = self.evaluate(x.reshape(self.shape))
+            point = self.evaluate(form.find_steepest(2))
             self._check_agreement(point, form.evaluate(point.x).value)
         return form
 
-    def evaluate_whole(self, x: Array) -> tuple[float, Array]:
+    def _differentiate_whole(self, x: Array) -> tuple[float, Array]:
         """f and its gradient at a flat vector, by the function of all columns."""
         value, known = self._differentiate(x, self._whole)
         return value, known.gradient

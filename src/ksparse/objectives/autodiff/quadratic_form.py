@@ -5,16 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ..._types import Array, IntArray, Mask
-from ..base import Outcome, Point, TwiceDifferentiable, inherit
-
-if TYPE_CHECKING:
-    from .objective import AutodiffFunction
+from ..base import Objective, Outcome, Point, TwiceDifferentiable, inherit
 
 __all__ = ["HessianRows", "QuadraticForm", "bound_curvature"]
 
@@ -71,25 +67,26 @@ class QuadraticForm(TwiceDifferentiable):
 
     Parameters
     ----------
-    function : AutodiffFunction
+    function : Objective
         The function.
-    value : float
-        c: f at zero.
-    slopes : ndarray
-        b: the gradient at zero, flattened.
+    differentiate : callable
+        f and its gradient at a flat vector, by the function itself.
     rows : HessianRows
         H, over the flattened coordinates.
     """
 
     is_quadratic = True
 
-    def __init__(self, function: AutodiffFunction, value: float, slopes: Array, rows: HessianRows) -> None:
+    def __init__(
+        self, function: Objective, differentiate: Callable[[Array], tuple[float, Array]], rows: HessianRows
+    ) -> None:
         super().__init__()
         self.counters, self.shape, self.free = function.counters, function.shape, function.free
-        self._function, self._support = function, np.arange(rows.size)
+        self._function, self._differentiate_whole, self._rows = function, differentiate, rows
+        self._support = np.arange(rows.size)
         self._block: Array | None = None
-        self._value, self._slopes, self._rows = value, slopes, rows
-        self._value_at_zero = value
+        self._value, self._slopes = differentiate(np.zeros(rows.size))
+        self._value_at_zero = self._value
         inherit(self, function)
 
     def restrict(self, support: Mask) -> QuadraticForm:
@@ -100,6 +97,18 @@ class QuadraticForm(TwiceDifferentiable):
         restricted._support, restricted._slopes = self._support[kept], self._slopes[kept]
         restricted._block = self._get_hessian(kept)
         return restricted
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether f and its gradient at zero are finite."""
+        return bool(np.isfinite(self._value) and np.isfinite(self._slopes).all())
+
+    def find_steepest(self, count: int) -> Array:
+        """An x with a few nonzero entries: the largest slopes at zero."""
+        x = np.zeros(self.size)
+        steepest = np.argsort(-np.abs(self._slopes))[:count]
+        x[steepest] = self._slopes[steepest]
+        return x.reshape(self.shape)
 
     def _get_hessian(self, kept: IntArray) -> Array:
         """H in some of the coordinates."""
@@ -130,7 +139,7 @@ class QuadraticForm(TwiceDifferentiable):
         """The function itself and its gradient."""
         whole = np.zeros(self._rows.size)
         whole[self._support] = x.ravel()
-        value, gradient = self._function.evaluate_whole(whole)
+        value, gradient = self._differentiate_whole(whole)
         return value, gradient[self._support].reshape(self.shape)
 
     def _multiply(self, x: Array) -> Array:
@@ -155,7 +164,7 @@ class QuadraticForm(TwiceDifferentiable):
 
     @cached_property
     def _mean_curvature(self) -> float:
-        product = self._function.evaluate_whole(self._slopes)[1] - self._slopes
+        product = self._differentiate_whole(self._slopes)[1] - self._slopes
         squared = float(self._slopes @ self._slopes)
         mean = abs(float(self._slopes @ product)) / squared if squared > 0 else 1.0
         return mean if np.isfinite(mean) and mean > 0 else 1.0
