@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold, ShuffleSp
 
 from ksparse import SparseLinearRegression, SparseLinearRegressionCV
 from ksparse._types import Array
-from ksparse.estimators import Samples
+from ksparse.estimators import Samples, sample_moments
 from ksparse.selection import compression
 from ksparse.selection.compression import compress_samples
 
@@ -40,7 +40,7 @@ def both(
     with monkeypatch.context() as patch:
         patch.setattr(compression, "_compress_splits", watched)
         few = model.fit(data, y, weights)
-        patch.setattr(compression, "MIN_ROW_RATIO", np.inf)
+        patch.setattr(sample_moments, "MIN_ROW_RATIO", np.inf)
         return few, SparseLinearRegressionCV(**{**SETTINGS, **options}).fit(data, y, weights), used
 
 

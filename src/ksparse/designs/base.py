@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._types import Array, IntArray
+from .._types import AnyArray, Array, IntArray
 from ..counters import Counters
 
 __all__ = ["ColumnBlock", "CrossProducts", "Design", "Moments", "RowVector", "SelectedColumns"]
@@ -171,7 +171,7 @@ class Design(ABC):
 
     # --- row vectors --------------------------------------------------------------------------------------------
 
-    def to_rows(self, values: Array) -> RowVector:
+    def to_rows(self, values: AnyArray) -> RowVector:
         """A NumPy array with an entry for each row as a row vector."""
         return values
 

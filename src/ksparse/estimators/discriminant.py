@@ -17,6 +17,7 @@ from .base import Samples
 from .classification import ProbabilityClassifier
 from .graph_model import GraphModel, center, compute_covariance_around
 from .margins import add_offset, check_offset
+from .stored_data import refuse_stored_data
 from .variables import check_variables
 
 __all__ = ["SparseDiscriminantAnalysis"]
@@ -51,6 +52,7 @@ class SparseDiscriminantAnalysis(ProbabilityClassifier, GraphModel):
     priors: Any = None
 
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
+        refuse_stored_data(self, X)
         X, y = check_variables(self, X, y)
         return Samples(check_squares(X, "X"), y)
 

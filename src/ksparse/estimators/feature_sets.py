@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._types import AnyArray, IntArray, Mask
+from ..designs.blocked import DaskCollection
 from ..wording import quote_list
 
 __all__ = [
@@ -135,7 +136,8 @@ def explain_text_columns(X: Any) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        names = _find_columns_without_numbers(X) if hasattr(X, "dtypes") and hasattr(X, "iloc") else []
+        is_frame = hasattr(X, "dtypes") and hasattr(X, "iloc") and not isinstance(X, DaskCollection)
+        names = _find_columns_without_numbers(X) if is_frame else []
         if not names:
             raise
         raise ValueError(

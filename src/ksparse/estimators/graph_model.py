@@ -176,9 +176,11 @@ class GraphModel(SparseEstimator):
 
     def score_held_out(self, objective: Objective, result: Result, held_out: Samples) -> float:
         """Mean log-likelihood of a held-out sample."""
-        return float(self.score_held_out_samples(objective, result, held_out).mean())
+        scores = self.score_held_out_samples(objective, result, held_out)
+        assert scores is not None
+        return float(scores.mean())
 
-    def score_held_out_samples(self, objective: Objective, result: Result, held_out: Samples) -> Array:
+    def score_held_out_samples(self, objective: Objective, result: Result, held_out: Samples) -> Array | None:
         """Log-likelihood of each held-out sample."""
         precision, deviations = self.extract_precision(result), self.center_held_out(held_out)
         distances: Array = np.sum((deviations @ precision) * deviations, axis=1)

@@ -15,10 +15,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._types import AnyArray, Array, Mask, Matrix
+from .._types import AnyArray, Array, IntArray, Mask, Matrix
 from ..certificates.certified import Certified
 from ..debias.ridges import apply_to_rows, minimize_for_ridges
-from ..designs import Design
+from ..designs import BlockedDesign, Design
 from ..designs.blocked import collect_if_dask
 from ..inference.summarized import Summarized
 from ..objectives import JointLoss, LinearObjective, Loss, Objective
@@ -42,14 +42,19 @@ from .feature_sets import (
 from .margins import add_offset, check_offset, multiply_selected
 from .paths import SparsityPath
 from .ridge_grid import suggest_ridges
+from .sample_moments import compress_stored_samples
 from .standardizing import standardize_columns
 from .stored_data import check_stored_data, is_stored_elsewhere, open_design, standardize_design
+from .stored_scores import average_stored_losses
 
 __all__ = ["ACCEPTED", "FeatureSelector", "SparseLinearModel"]
 
 M = TypeVar("M", bound="SparseLinearModel")
 #: The forms of X that are used without a copy.
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csc", "csr"], "dtype": [np.float64, np.float32]}
+
+#: Why held-out samples have no score.
+NO_WEIGHT = "all held-out samples of a fold have weight 0; use fewer folds, or leave out samples without weight"
 
 
 class FeatureSelector(SelectorMixin):  # type: ignore[misc]
@@ -186,6 +191,7 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
                 self.always_select = [label for label in np.atleast_1d(self.always_select).tolist() if label in there]
 
     def prepare(self, samples: Samples) -> LinearObjective:
+        samples = self._condense(samples)
         X = samples.X
         self._scale: Array | None = None
         if check_flag(self.standardize, "standardize"):
@@ -194,6 +200,12 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
             X, self._scale = standardize(X, samples.sample_weight)
         alpha = 0.0 if self.alpha is None else self.alpha  # where it is yet to be chosen, each value takes its place
         return self.bind_samples(X, samples, alpha)
+
+    def _condense(self, samples: Samples) -> Samples:
+        """Few rows in place of samples in blocks, if the model depends on moments only."""
+        if not isinstance(samples.X, BlockedDesign) or samples.offset is not None or not self.depends_on_moments():
+            return samples
+        return compress_stored_samples(samples) or samples
 
     def bind_samples(self, X: Matrix, samples: Samples, alpha: float) -> LinearObjective:
         """f of some features of samples."""
@@ -283,6 +295,10 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         assert isinstance(objective, LinearModel)
         coefficients, intercept = self.coefficients(result)
         target = self.encode_target(held_out.y)
+        if isinstance(held_out.X, Design):
+            used = np.flatnonzero(np.atleast_2d(coefficients).any(axis=0))
+            columns = coefficients[..., used].T
+            return float(self._average_stored(objective.loss, held_out, target, used, columns, [intercept])[0])
         margins = add_offset(multiply_selected(held_out.X, coefficients) + intercept, held_out.offset)
         margins = margins.reshape(len(target), *objective.loss.output_shape(target))
         if isinstance(objective.loss, Loss):
@@ -309,6 +325,10 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         full = np.array([form.to_user(row) for row in full])
         used = np.flatnonzero(support[: self.n_features_in_])
         coefficients = full[:, used] if self._scale is None else full[:, used] / self._scale[used]
+        if isinstance(held_out.X, Design):
+            intercepts = full[:, -1] if self.fit_intercept else np.zeros(len(full))
+            target = self.encode_target(held_out.y)
+            return self._average_stored(loss, held_out, target, used, coefficients.T, intercepts.tolist())
         columns = held_out.X[:, used]
         margins = coefficients @ (columns.toarray() if sparse.issparse(columns) else columns).T
         if self.fit_intercept:
@@ -319,15 +339,27 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         losses = apply_to_rows(loss.value, margins, target)
         return -self._average_losses(loss, losses, target, held_out.sample_weight)
 
+    def _average_stored(
+        self, loss: Any, held_out: Samples, target: Array, used: IntArray, columns: Array, intercepts: list[Any]
+    ) -> Array:
+        """Minus the mean losses of samples in blocks for one or several models; `columns` are their coefficients."""
+        weights = self.weigh_samples(target, held_out.sample_weight)
+        rows = [target, np.ones(len(target)) if weights is None else weights]
+        rows += [] if held_out.offset is None else [held_out.offset]
+        is_joint = bool(loss.output_shape(target))
+        columns = columns if columns.ndim == 2 else columns[:, None]
+        try:
+            return -average_stored_losses(held_out.X, loss, used, columns, intercepts, rows, is_joint)
+        except ZeroDivisionError as error:
+            raise ValueError(NO_WEIGHT) from error
+
     def _average_losses(self, loss: Loss, losses: Array, target: Array, sample_weight: Array | None) -> Array:
         """The mean over samples, which are the last axis, of losses above those of perfect predictions."""
         losses = losses - loss.find_lowest(target)
         try:
             means: Array = np.average(losses, weights=self.weigh_samples(target, sample_weight), axis=-1)
         except ZeroDivisionError as error:
-            raise ValueError(
-                "all held-out samples of a fold have weight 0; use fewer folds, or leave out samples without weight"
-            ) from error
+            raise ValueError(NO_WEIGHT) from error
         return means
 
     def mean_loss(self, objective: Objective, result: Result) -> float:

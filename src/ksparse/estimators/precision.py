@@ -11,14 +11,18 @@ from sklearn.covariance import EmpiricalCovariance, empirical_covariance, log_li
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import Array, Mask
-from ..objectives import LogDet
+from ..designs.blocked import BlockedDesign
+from ..objectives import LogDet, Objective
 from ..objectives.targets import check_squares
+from ..solvers import Result
 from ..validation import check_flag
 from ._docs import document
 from .base import Samples
 from .graph_model import GraphModel, center, compute_covariance_around, find_constant
 from .normal_scores import compute_normal_scores
 from .parameters import accept_names
+from .stored_covariance import compute_stored_covariance, find_stored_constants, open_variables
+from .stored_data import is_stored_elsewhere, refuse_stored_data
 from .variables import check_variables, looks_like_covariance
 
 __all__ = ["SparsePrecision"]
@@ -67,6 +71,8 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
 
     def check_samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> Samples:
         precomputed, ranks = self._is_precomputed(), self._uses_ranks()
+        if is_stored_elsewhere(X):
+            return self._check_stored_samples(X, y)
         X = check_variables(self, X, ensure_min_samples=1 if precomputed else 2)
         if precomputed:
             if ranks:
@@ -80,16 +86,27 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
                 stacklevel=3,
             )
         # Ranks of large numbers have no squares that overflow.
-        constant = np.flatnonzero(np.ptp(X, axis=0) == 0 if ranks else self._find_constant_variables(X))
+        self._report_constant(np.ptp(X, axis=0) == 0 if ranks else self._find_constant_variables(X))
+        return Samples(X, y)
+
+    def _check_stored_samples(self, X: Any, y: Any) -> Samples:
+        """Samples in blocks, of which the covariance is all that is needed."""
+        if self._is_precomputed() or self._uses_ranks():
+            refuse_stored_data(self, X)
+        design = open_variables(self, X)
+        self._report_constant(find_stored_constants(design.second_moments))
+        return Samples(design, y)
+
+    def _report_constant(self, is_constant: Mask) -> None:
+        constant = np.flatnonzero(is_constant)
         if constant.size:
-            names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))[constant[:5]].tolist()
+            names = getattr(self, "feature_names_in_", np.arange(is_constant.size))[constant[:5]].tolist()
             warnings.warn(
                 f"{constant.size} variables are constant, such as {names}: they have no edges, and the largest "
                 "precision that the bounds allow; leave them out if they carry no information",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        return Samples(X, y)
 
     def _is_precomputed(self) -> bool:
         if self.covariance is None:
@@ -115,6 +132,11 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
         if self._is_precomputed():
             self.location_ = np.zeros(len(samples))
             return samples.X
+        if isinstance(samples.X, BlockedDesign):
+            centred = check_flag(self.assume_centered, "assume_centered")
+            means = samples.X.second_moments.means
+            self.location_ = np.zeros_like(means) if centred else means
+            return compute_stored_covariance(samples.X, self.location_)
         if self._uses_ranks():
             self._ordered = np.sort(samples.X, axis=0)
         X = self._transform_samples(samples.X)
@@ -133,6 +155,17 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
 
     def center_held_out(self, held_out: Samples) -> Array:
         return center(self._transform_samples(held_out.X), self.location_)
+
+    def score_held_out(self, objective: Objective, result: Result, held_out: Samples) -> float:
+        if not isinstance(held_out.X, BlockedDesign):
+            return super().score_held_out(objective, result, held_out)
+        covariance = compute_stored_covariance(held_out.X, self.location_)
+        return float(log_likelihood(covariance, self.extract_precision(result)))
+
+    def score_held_out_samples(self, objective: Objective, result: Result, held_out: Samples) -> Array | None:
+        if isinstance(held_out.X, BlockedDesign):
+            return None  # the log-likelihood of each sample would be another pass
+        return super().score_held_out_samples(objective, result, held_out)
 
     def score(self, X_test: Any, y: Any = None) -> float:
         """Mean log-likelihood of samples under the fitted model; or of their scores (`transformation`)."""

@@ -3,5 +3,15 @@
 from .blocked_design import BlockedDesign
 from .dask_inputs import DaskCollection, collect_if_dask, find_column_names
 from .runner import Blocks, LocalRunner, Runner
+from .second_moments import SecondMoments
 
-__all__ = ["BlockedDesign", "Blocks", "DaskCollection", "LocalRunner", "Runner", "collect_if_dask", "find_column_names"]
+__all__ = [
+    "BlockedDesign",
+    "Blocks",
+    "DaskCollection",
+    "LocalRunner",
+    "Runner",
+    "SecondMoments",
+    "collect_if_dask",
+    "find_column_names",
+]

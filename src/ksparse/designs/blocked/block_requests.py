@@ -24,9 +24,11 @@ from ..memory import InMemoryDesign
 from ..sparse import SparseBlock, SparseDesign
 from .block_moments import BlockMoments
 from .block_rows import compute_rows
+from .second_moments import add_second_moments
 
 __all__ = [
     "BlockRequest",
+    "BlockSum",
     "BlockTask",
     "CollectedRows",
     "ColumnProducts",
@@ -254,6 +256,21 @@ class MomentsOfBlock(BlockRequest):
 
     def combine(self, parts: Sequence[Any]) -> Any:
         return reduce(BlockMoments.add, parts)
+
+
+@dataclass(frozen=True)
+class BlockSum(BlockRequest):
+    """The second moments of a block and of row vectors beside it."""
+
+    function: Callable[..., Any]
+    whole: int
+    rows: tuple[Any, ...]
+
+    def compute(self, arguments: Sequence[Any], known: dict[Any, Any]) -> Any:
+        return self.function(arguments[self.whole], *(compute_rows(rows, arguments, known) for rows in self.rows))
+
+    def combine(self, parts: Sequence[Any]) -> Any:
+        return reduce(add_second_moments, parts)
 
 
 @dataclass(frozen=True)

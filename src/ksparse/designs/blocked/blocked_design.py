@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from typing import Any
 
 import numpy as np
 
-from ..._types import Array, IntArray, Matrix
+from ..._types import AnyArray, Array, IntArray, Matrix
 from ...counters import Counters
 from ..base import ColumnBlock, CrossProducts, Design, Moments, RowVector
 from .block_moments import BlockMoments, measure_memory
 from .block_requests import (
     BlockRequest,
+    BlockSum,
     BlockTask,
     CollectedRows,
     ColumnProducts,
@@ -33,6 +34,7 @@ from .block_requests import (
 from .block_rows import BlockRows, MappedRows, ProductRows, SlotNumbers, SourceRows, StoredRows
 from .gathered_columns import ColumnParts, GatheredColumns
 from .runner import Blocks, Runner
+from .second_moments import SecondMoments, sum_second_moments
 
 __all__ = ["BlockedDesign", "RowLayout"]
 
@@ -80,7 +82,7 @@ class RowLayout:
         rows = self.of_blocks(self.runner, X, [part.size for part in parts], self.in_memory)
         return rows if (order == np.arange(index.size)).all() else replace(rows, order=order)
 
-    def split(self, values: Array) -> list[Array]:
+    def split(self, values: AnyArray) -> list[AnyArray]:
         """An array with an entry for each row, in the blocks."""
         values = values if self.order is None else values[self.order]
         return np.split(values, np.cumsum(self.sizes)[:-1])
@@ -250,6 +252,22 @@ class BlockedDesign(Design):
             self._moments[weights.key] = found
         return self._moments[weights.key]
 
+    def sum_moments(self, others: Array, weights: Array, labels: IntArray, count: int) -> list[SecondMoments]:
+        """Means and products of all columns and others beside them, for the rows of each label: one pass."""
+        self.counters.passes += 1
+        X, rows = self.rows.X, [self.to_rows(others), self.to_rows(weights), self.to_rows(labels)]
+        function = partial(sum_second_moments, count=count)
+        found: list[SecondMoments] = self._run(
+            [lambda slots: BlockSum(function, slots.find(X), tuple(part.translate(slots) for part in rows))]
+        )[0]
+        return found
+
+    @cached_property
+    def second_moments(self) -> SecondMoments:
+        """Means and products of all columns, each row with weight 1: one pass."""
+        n = self.shape[0]
+        return self.sum_moments(np.empty((n, 0)), np.ones(n), np.zeros(n, dtype=np.intp), 1)[0]
+
     # --- the same data, otherwise -------------------------------------------------------------------------------------
 
     def _with(self, shift: Array | None) -> BlockedDesign:
@@ -272,7 +290,7 @@ class BlockedDesign(Design):
 
     # --- row vectors --------------------------------------------------------------------------------------------------
 
-    def to_rows(self, values: Array) -> BlockRows:
+    def to_rows(self, values: AnyArray) -> BlockRows:
         if values.ndim == 1 and values.size and (values == values[0]).all():
             return StoredRows(self.rows.frame.apply(partial(_fill, values[0])))
         return StoredRows(self.rows.runner.hold(self.rows.split(values)))

@@ -74,12 +74,16 @@ def _(X: Any, name: str = "a design") -> BlockedDesign:
 
 
 def _as_array(X: Any, name: str) -> Any:
-    """A data frame as an array, whose sizes are computed."""
+    """A data frame as an array of floats, whose sizes are computed."""
     if not hasattr(X, "to_dask_array"):
         return X
-    bad = [column for column, dtype in X.dtypes.items() if not _is_number(dtype)] if hasattr(X, "dtypes") else []
+    if not hasattr(X, "dtypes") or not hasattr(X, "columns"):
+        raise ValueError("X is a series of Dask; expected (n, p). One feature is X.to_frame()")
+    bad = [column for column, dtype in X.dtypes.items() if not _is_number(dtype)]
     if bad:
         raise ValueError(f"the columns {bad[:5]} of X are not numbers; {name} needs numbers: encode or drop them")
+    if not all(dtype in (np.float64, np.float32) for dtype in X.dtypes):
+        X = X.astype(np.float64)
     return X.to_dask_array(lengths=True)
 
 
