@@ -140,9 +140,12 @@ def test_copies_of_the_target_are_left_out_and_what_gives_it_away_is_pointed_at(
     rng = np.random.default_rng(1)
     table["diagnosis"] = np.where(table["outcome"] == "ill", "I10", "Z00")
     table["weeks in care"] = np.where(table["outcome"] == "ill", rng.integers(10, 50, ROWS), rng.integers(0, 9, ROWS))
-    table.to_csv(tmp_path / "a.csv", index=False)
+    table.assign(site="Ulm").to_csv(tmp_path / "a.csv", index=False)
     out = fit(capsys, tmp_path / "a.csv", "outcome", "--k", "1", "--alpha", "0.01")
-    assert "Left out: diagnosis: the target in other words (--include keeps it)" in out
+    left_out = re.search(r"^Left out: (.*)", out, flags=re.M)
+    assert left_out is not None
+    assert "diagnosis (the target in other words; --include keeps it)" in left_out[1]
+    assert "site (it has the same value in all rows)" in left_out[1]
     assert re.search(r"weeks in care alone predicts the target almost perfectly \(accuracy 1\.000", out)
     assert "leave it out with --drop" in out
     assert not re.search(r"^diagnosis", out, flags=re.M)
@@ -160,7 +163,7 @@ def test_a_number_that_is_the_target_is_left_out(tmp_path: Path, capsys: pytest.
     table["cents"] = 100 * table["cost"]
     table.to_csv(tmp_path / "a.csv", index=False)
     out = fit(capsys, tmp_path / "a.csv", "cost", "--k", "1", "--alpha", "0")
-    assert "Left out: price: the target in other words" in out
+    assert "Left out: price (the target in other words; --include keeps it)" in out
     assert "cents alone predicts the target almost perfectly (R² 1.000" in out
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -133,10 +133,9 @@ def encode_training(
         )
     if copies:
         encoder = encoder.set_params(drop=copies).fit(data.X, y)
+        reason = "the target in other words; --include keeps it"
+        encoder.unused_ = [replace(each, reason=reason) if each.name in copies else each for each in encoder.unused_]
     notes = describe_encoding(encoder, data.X)
-    if copies:
-        notes = [note for note in notes if "(as asked for)" not in note]
-        notes.append(f"Left out: {', '.join(map(cut_text, copies))}: the target in other words (--include keeps it)")
     measure = "accuracy" if task.has_classes else "R²"
     what = "one of the targets" if task.has_several else "the target"
     notes += [

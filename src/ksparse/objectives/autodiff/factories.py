@@ -98,7 +98,7 @@ def from_jax(
     try:
         from .jax_derivatives import JaxDerivatives, make_leaf, read_pytree
     except ImportError as error:
-        raise ImportError('from_jax needs JAX; install it with: pip install "ksparse[jax]"') from error
+        raise ImportError("from_jax needs JAX; install it with: pip install jax") from error
     check_callable(fun, "fun", "a function of x")
     check_flag(columns, "columns")
     check_flag(jit, "jit")
@@ -166,7 +166,7 @@ def from_torch(
     try:
         from .torch_derivatives import TorchDerivatives, find_caller, read_tensors
     except ImportError as error:
-        raise ImportError('from_torch needs PyTorch; install it with: pip install "ksparse[torch]"') from error
+        raise ImportError("from_torch needs PyTorch; install it with: pip install torch") from error
     check_callable(fun, "fun", "a function of x")
     check_flag(columns, "columns")
     lengths = _read_shape(shape, sparse)
