@@ -7,7 +7,7 @@ from itertools import takewhile
 import numpy as np
 
 from ..._types import Array, IntArray, Mask
-from ...objectives.base import Objective, Point, compute_hessian, has_hessian
+from ...objectives.base import Objective, Point, TwiceDifferentiable, compute_hessian, has_hessian
 from ...objectives.protocols import HasCrossHessian, HasSwapScores, QuadraticModel
 from ...sparsity.base import select_top
 from ..problem import Iterate, Problem
@@ -159,4 +159,27 @@ def _build_quadratic_model(
     # A full gradient that is not known yet would cost a pass over the data.
     slopes = point.gradient[coordinates] if point.has_gradient else restricted.gradient.reshape(-1)
     slopes = problem.block_slopes(slopes, point.x[coordinates], coordinates)
-    return QuadraticModel(coordinates, hessian, hessian @ point.x[coordinates] - slopes)
+    linear = hessian @ point.x[coordinates] - slopes
+    if (redundant := _find_redundant(problem, coordinates)) is None:
+        return QuadraticModel(coordinates, hessian, linear)
+    kept = np.flatnonzero(~redundant[coordinates])
+    return QuadraticModel(coordinates & ~redundant, hessian[np.ix_(kept, kept)], linear[kept])
+
+
+def _find_redundant(problem: Problem, coordinates: Mask) -> Mask | None:
+    """Coordinates that a model does not need, where f is constant if all outputs of a row move alike (a softmax).
+
+    Moving the last output of a row is the same as moving the others the other way. Without it the Hessian is regular,
+    so that no block of it decides by its rounding errors what a swap gains. None if there are none.
+    """
+    units, objective = problem.units, problem.objective
+    count = objective.n_invariances if isinstance(objective, TwiceDifferentiable) else 0
+    if not count or coordinates.ndim != 2 or problem.has_bounds:
+        return None
+    rows: Mask = np.ones(len(coordinates), dtype=bool)
+    if count < len(coordinates) and objective.free is not None:  # only those that have no ridge
+        rows = np.asarray(objective.free.all(axis=1))
+    together = (units.number == units.number[:, -1:]).all(axis=1)
+    redundant = np.zeros_like(coordinates)
+    redundant[:, -1] = rows & together & coordinates.all(axis=1)
+    return redundant if redundant.any() else None
