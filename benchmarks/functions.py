@@ -27,7 +27,7 @@ from function_suite.problems_in_jax import MAKERS, JaxProblem
 from function_suite.solvers_in_jax import SOLVERS, Timed, run_ksparse, run_own, run_skscope
 
 RESULTS = Path(__file__).parent / "results" / "functions.csv"
-SEEDS = range(5)
+SEEDS = range(3)
 OWN_METHODS = {
     "from_jax": lambda problem: run_ksparse(problem, columns=False),
     "from_jax, columns": lambda problem: run_ksparse(problem, columns=True),

@@ -26,6 +26,23 @@ SIZES, SIZE_GROWTH = (16, 48, 128), 3
 DIRECTION_COUNTS = (1, 16, 64)
 #: Operations of JAX that call a function which they have as a parameter.
 CALLS = frozenset({"jit", "pjit", "closed_call", "core_call"})
+#: Operations that are linear in all arguments together,
+LINEAR = frozenset(
+    {"add", "add_any", "sub", "neg", "reduce_sum", "cumsum", "broadcast_in_dim", "reshape", "transpose", "squeeze"}
+    | {"expand_dims", "slice", "split", "concatenate", "pad", "rev", "copy", "copy_p"}
+)
+#: in each argument while the others are constant,
+BILINEAR = frozenset({"mul", "dot_general", "conv_general_dilated"})
+#: and in all but these, such as indices.
+LINEAR_EXCEPT = {
+    "div": slice(1, None),
+    "gather": slice(1, 2),
+    "scatter": slice(1, 2),
+    "scatter-add": slice(1, 2),
+    "dynamic_slice": slice(1, None),
+    "dynamic_update_slice": slice(2, None),
+    "select_n": slice(0, 1),
+}
 
 
 def use_float64() -> AbstractContextManager[Any]:
@@ -104,19 +121,13 @@ class JaxDerivatives:
                 products = self._call(_multiply_backward, x, columns, padded)
             return np.asarray(products)[:count]
 
-    def has_constant_hessian(self, x: Array) -> bool:
+    def has_affine_gradient(self, x: Array) -> bool:
         if not self._compiles:
             return False
         with use_float64():
             constants, run = self._trace(None, (x,))
-            try:
-                closed = jax.make_jaxpr(partial(_multiply_forward, run, True))(constants, (x,), x[None])
-            except TypeError as error:
-                if "custom_vjp" not in str(error):
-                    raise
-                return False
-        uses = [False] * len(constants) + [True, False]
-        return not any(_find_dependent(closed.jaxpr, uses))
+            closed = jax.make_jaxpr(partial(_differentiate, run, True))(constants, (x,))
+        return _find_degrees(closed.jaxpr, [0] * len(constants) + [1])[-1] <= 1
 
     def _call(self, operation: Callable[..., Any], x: Array, columns: IntArray | None, *more: Array) -> Any:
         """Apply an operation to the function."""
@@ -169,6 +180,8 @@ def _check_value(value: Any) -> Any:
     array = jnp.asarray(value)
     if array.size != 1:
         raise ValueError(f"the function returned an array of shape {array.shape}; it must return one number, f(x)")
+    if jnp.iscomplexobj(array):
+        raise ValueError(f"the function returned {array.dtype}; f(x) must be real: return abs(…)**2 or the real part")
     if array.dtype != jnp.float64:
         raise ValueError(
             f"the function returned {array.dtype} for x of float64; compute in float64: "
@@ -203,21 +216,38 @@ def _multiply_backward(run: Callable[..., Any], is_traced: bool, constants: Any,
     return _map(lambda v: pull_back(v)[0], directions, is_traced)
 
 
-def _find_dependent(jaxpr: Any, inputs: list[bool]) -> list[bool]:
-    """Which outputs of a traced function depend on any of the inputs that are marked."""
-    marked = dict(zip(jaxpr.invars, inputs, strict=True))
+# --- what a traced function is ----------------------------------------------------------------------------------------
 
-    def is_marked(variable: Any) -> bool:
-        return not hasattr(variable, "val") and marked.get(variable, False)
+
+def _find_degrees(jaxpr: Any, inputs: list[int]) -> list[int]:
+    """How the outputs of a traced function depend on x, given how its inputs do: not (0), affinely (1), or else (2)."""
+    degrees = dict(zip(jaxpr.invars, inputs, strict=True))
+
+    def get(variable: Any) -> int:
+        return 0 if hasattr(variable, "val") else degrees.get(variable, 0)
 
     for equation in jaxpr.eqns:
-        arguments = [is_marked(variable) for variable in equation.invars]
-        outputs = [any(arguments)] * len(equation.outvars)
-        if any(arguments) and equation.primitive.name in CALLS:
+        arguments = [get(variable) for variable in equation.invars]
+        outputs = [_find_degree(equation, arguments)] * len(equation.outvars)
+        if max(arguments, default=0) and equation.primitive.name in CALLS:
             inner = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
-            outputs = _find_dependent(getattr(inner, "jaxpr", inner), arguments)
-        marked.update(zip(equation.outvars, outputs, strict=True))
-    return [is_marked(variable) for variable in jaxpr.outvars]
+            outputs = _find_degrees(getattr(inner, "jaxpr", inner), arguments)
+        degrees.update(zip(equation.outvars, outputs, strict=True))
+    return [get(variable) for variable in jaxpr.outvars]
+
+
+def _find_degree(equation: Any, arguments: list[int]) -> int:
+    """The same of one operation; 2 for those that are not known."""
+    name, highest = equation.primitive.name, max(arguments, default=0)
+    if highest != 1:
+        return highest
+    is_affine = (
+        name in LINEAR
+        or (name in BILINEAR and sum(arguments) == 1)
+        or (name in LINEAR_EXCEPT and not any(arguments[LINEAR_EXCEPT[name]]))
+        or (name == "convert_element_type" and equation.params["new_dtype"] == jnp.float64)
+    )
+    return 1 if is_affine else 2
 
 
 def _map(multiply: Callable[[Any], Any], directions: Any, is_traced: bool) -> Any:

@@ -56,8 +56,8 @@ class Derivatives(Protocol):
     def multiply_hessian(self, x: Array, columns: IntArray | None, directions: Array) -> Array:
         """The product of the Hessian with each row."""
 
-    def has_constant_hessian(self, x: Array) -> bool:
-        """Whether it is certain that the Hessian over all columns is the same everywhere; for any x."""
+    def has_affine_gradient(self, x: Array) -> bool:
+        """Whether it is certain that the function of all columns is quadratic; x is any flat vector."""
 
     def unflatten(self, x: Array) -> Any:
         """The user's parameters."""
@@ -145,7 +145,7 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
 
     def _simplify(self) -> Objective:
         """The same function as a quadratic, if it is known to be one; otherwise itself."""
-        rows = self._find_constant_hessian()
+        rows = self._find_rows()
         if rows is None:
             return self
         form = QuadraticForm(self, self._differentiate_whole, rows)
@@ -161,15 +161,15 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
         value, known = self._differentiate(x, self._whole)
         return value, known.gradient
 
-    def _find_constant_hessian(self) -> HessianRows | None:
+    def _find_rows(self) -> HessianRows | None:
         shared, is_large = self._shared, self.size > MAX_QUADRATIC_OF_COLUMNS
         if not shared.is_examined and not (self._takes_columns and is_large):
             shared.is_examined = True
             if self._takes_columns:  # first with a few columns, so that errors are those of most calls
                 self.evaluate(np.zeros(self.shape))
             with self._noting(self._whole, self._start):
-                is_constant = self._derivatives.has_constant_hessian(self._start)
-            shared.rows = HessianRows(self.size, self._compute_rows) if is_constant else None
+                is_quadratic = self._derivatives.has_affine_gradient(self._start)
+            shared.rows = HessianRows(self.size, self._compute_rows) if is_quadratic else None
         return shared.rows
 
     def _compute_rows(self, coordinates: IntArray) -> Array:

@@ -108,7 +108,7 @@ class TorchDerivatives:
             products = torch.stack([torch.autograd.grad(gradient, flat, row, **options)[0] for row in rows])
         return products.cpu().numpy()
 
-    def has_constant_hessian(self, x: Array) -> bool:
+    def has_affine_gradient(self, x: Array) -> bool:
         return False  # PyTorch records operations that have run, not how their results depend on x
 
     def _run(self, x: Array, columns: IntArray | None) -> tuple[Any, Any]:
@@ -133,6 +133,8 @@ def _check_value(value: Any) -> Any:
     if value.numel() != 1:
         shape = tuple(value.shape)
         raise ValueError(f"the function returned a tensor of shape {shape}; it must return one number, f(x)")
+    if value.is_complex():
+        raise ValueError(f"the function returned {value.dtype}; f(x) must be real: return abs(…)**2 or the real part")
     if value.dtype != torch.float64:
         raise ValueError(
             f"the function returned {value.dtype} for parameters of float64; compute in float64: "
