@@ -22,6 +22,7 @@ from . import (
     theory,
 )
 from ._lazy import import_when_used
+from .designs.blocked import open_blocks
 from .estimators import (
     SparseCoxRegression,
     SparseDiscriminantAnalysis,
@@ -148,6 +149,7 @@ __all__ = [
     "make_survival_target",
     "minimize",
     "objectives",
+    "open_blocks",
     "path",
     "plots",
     "precision_path",

@@ -2,6 +2,7 @@
 
 from .blocked_design import BlockedDesign
 from .dask_inputs import DaskCollection, collect_if_dask, find_column_names
+from .disk_inputs import open_blocks
 from .runner import Blocks, LocalRunner, Runner
 from .second_moments import SecondMoments
 
@@ -14,4 +15,5 @@ __all__ = [
     "SecondMoments",
     "collect_if_dask",
     "find_column_names",
+    "open_blocks",
 ]

@@ -116,7 +116,12 @@ class BlockedDesign(Design):
         Moments that are known, by the key of their weights.
     counters : Counters, optional
         Where work is counted.
+    most_gathered : float
+        Bytes that the columns of supports may take.
     """
+
+    #: The names of the columns, if they have any.
+    column_names: AnyArray | None = None
 
     is_local = False
 
@@ -128,12 +133,13 @@ class BlockedDesign(Design):
         shift: Array | None = None,
         moments: dict[Hashable, BlockMoments] | None = None,
         counters: Counters | None = None,
+        most_gathered: float = np.inf,
     ) -> None:
-        self.rows, self.shift, self._nbytes = rows, shift, nbytes
+        self.rows, self.shift, self._nbytes, self._most_gathered = rows, shift, nbytes, most_gathered
         self.shape = (rows.count, width)
         self.counters = Counters() if counters is None else counters
         self._moments: dict[Hashable, BlockMoments] = {} if moments is None else moments
-        self._gathered = GatheredColumns(rows.X, rows.count, nbytes, shift)
+        self._gathered = GatheredColumns(rows.X, rows.count, nbytes, shift, most_gathered)
         self._recorded: list[tuple[Hashable, SourceRows, Callable[[SlotNumbers], BlockRequest]]] | None = None
 
     @classmethod
@@ -196,6 +202,8 @@ class BlockedDesign(Design):
     # --- products ---------------------------------------------------------------------------------------------------
 
     def select(self, columns: IntArray) -> BlockedColumns:
+        if not self._gathered.has_room_for(columns):
+            return self._open(columns)
         parts, new = self._gathered.take(columns)
         self.counters.columns += new
         if new and not self.rows.in_memory:
@@ -215,10 +223,7 @@ class BlockedDesign(Design):
         if columns is None:
             columns = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
             w = w[columns]
-        block = self._open(columns)
-        if block.parts is None:
-            self.counters.passes += 1
-        return block.matvec(w)
+        return self._open(columns).matvec(w)
 
     def rmatvec(self, rows: BlockRows, columns: IntArray | None = None) -> Array:
         return self._open(columns).rmatvec(rows)
@@ -271,7 +276,8 @@ class BlockedDesign(Design):
     # --- the same data, otherwise -------------------------------------------------------------------------------------
 
     def _with(self, shift: Array | None) -> BlockedDesign:
-        return BlockedDesign(self.rows, self.shape[1], self._nbytes, shift, self._moments, self.counters)
+        known = self._moments, self.counters, self._most_gathered
+        return BlockedDesign(self.rows, self.shape[1], self._nbytes, shift, *known)
 
     def with_own_cache(self) -> BlockedDesign:
         return self._with(self.shift)
@@ -282,11 +288,12 @@ class BlockedDesign(Design):
     def select_rows(self, index: IntArray) -> BlockedDesign:
         rows = self.rows.select(np.asarray(index))
         nbytes = int(self._nbytes * (len(index) / max(self.shape[0], 1)))
-        return BlockedDesign(rows, self.shape[1], nbytes, self.shift, counters=self.counters)
+        limits = self.counters, self._most_gathered
+        return BlockedDesign(rows, self.shape[1], nbytes, self.shift, None, *limits)
 
     def scale_columns(self, factors: Array) -> BlockedDesign:
         rows = replace(self.rows, X=self.rows.X.apply(partial(scale_block, factors), keep=False))
-        return BlockedDesign(rows, self.shape[1], self._nbytes, counters=self.counters)
+        return BlockedDesign(rows, self.shape[1], self._nbytes, None, None, self.counters, self._most_gathered)
 
     # --- row vectors --------------------------------------------------------------------------------------------------
 
@@ -338,13 +345,21 @@ class BlockedColumns(ColumnBlock):
         function = kind(self.translate(slots), w)
         return Blocks(None, function, slots.blocks)
 
+    def count_pass(self) -> None:
+        """Count a product with all columns, or one that reads X from where it is stored."""
+        reads = self.parts is None and (self.columns is None or not self.design.rows.in_memory)
+        self.design.counters.passes += reads and self.design._recorded is None
+
     def matvec(self, w: Array) -> BlockRows:
         if self.columns is None:
             return self.design.matvec(None, w)
-        return StoredRows(self.apply(MultiplyBlock, w)) if self.parts is None else ProductRows(self.translate, w)
+        if self.parts is not None:
+            return ProductRows(self.translate, w)
+        self.count_pass()
+        return StoredRows(self.apply(MultiplyBlock, w))
 
     def rmatvec(self, rows: RowVector) -> Array:
-        self.design.counters.passes += self.columns is None and self.design._recorded is None
+        self.count_pass()
         key = ("rmatvec", self._number, rows.key)
         product: Array = self.design._ask(
             key,
@@ -356,6 +371,7 @@ class BlockedColumns(ColumnBlock):
 
     def gram(self, weights: RowVector) -> Array:
         self.design.counters.products += self.width**2 if self.design._recorded is None else 0
+        self.count_pass()
         key = ("gram", self._number, weights.key)
         gram: Array = self.design._ask(
             key,
@@ -369,7 +385,9 @@ class BlockedColumns(ColumnBlock):
         design = self.design
         design.counters.products += self.width * others.size
         # Columns that are read from disk are kept: trial supports are made of them.
-        block = design._open(others) if design.rows.in_memory else design.select(others)
+        fits = others.size + self.width <= design._gathered.room
+        block = design.select(others) if fits and not design.rows.in_memory else design._open(others)
+        block.count_pass()
         products: CrossProducts = design._run(
             [lambda slots: ColumnProducts(self.translate(slots), block.translate(slots), weights.translate(slots))]
         )[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from abc import ABC
 from typing import Any
@@ -15,6 +14,7 @@ from ..conversion import as_design
 from .block_requests import prepare_block
 from .blocked_design import BlockedDesign, RowLayout
 from .dask_runner import DaskRunner
+from .disk_inputs import find_machine_memory
 from .runner import Blocks
 
 __all__ = ["DaskCollection", "collect_if_dask", "find_column_names"]
@@ -41,7 +41,7 @@ def collect_if_dask(values: Any) -> Any:
 
 def find_column_names(X: Any) -> AnyArray | None:
     """The names of the columns of a data frame, if they are text."""
-    columns = getattr(X, "columns", None)
+    columns = getattr(X, "column_names", getattr(X, "columns", None))
     if columns is None:
         return None
     names = np.asarray(columns, dtype=object)
@@ -108,6 +108,6 @@ def find_memory() -> float:
 
         workers = get_client().scheduler_info(n_workers=-1)["workers"].values()
     except (ImportError, ValueError):
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        return find_machine_memory()
     limits = [worker["memory_limit"] for worker in workers]
     return float(sum(limits)) if all(limits) else float("inf")

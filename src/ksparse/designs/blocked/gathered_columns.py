@@ -46,13 +46,18 @@ class ColumnParts:
 class GatheredColumns:
     """Columns that one search has gathered from X.
 
-    As for data in memory, they take no more than a tenth of the memory of X or 16 MB, or twice what one support needs.
+    As for data in memory, they take no more than a tenth of the memory of X or 16 MB, or twice what one support needs;
+    and never more than `most_bytes`.
     """
 
-    def __init__(self, X: Blocks, n: int, nbytes: int, shift: Array | None) -> None:
-        self._X, self._shift = X, shift
-        self._most = int(max(CACHE_FRACTION * nbytes, CACHE_MIN_BYTES) / (8 * max(n, 1)))
+    def __init__(self, X: Blocks, n: int, nbytes: int, shift: Array | None, most_bytes: float = np.inf) -> None:
+        self._X, self._shift, self._column_bytes, self._most_bytes = X, shift, 8 * max(n, 1), most_bytes
+        self._most = int(min(max(CACHE_FRACTION * nbytes, CACHE_MIN_BYTES), most_bytes) / self._column_bytes)
         self._batches: list[ColumnBatch] = []
+
+    def has_room_for(self, columns: IntArray) -> bool:
+        """Whether these columns may be kept at all."""
+        return columns.size * self._column_bytes <= self._most_bytes
 
     def covers(self, columns: IntArray) -> bool:
         """Whether all of these columns are known."""
@@ -62,14 +67,22 @@ class GatheredColumns:
         """The columns, and how many of them have yet to be gathered."""
         new = self._find_new(columns)
         if new.size:
-            used = sum(batch.columns.size for batch in self._batches)
-            if used + new.size > max(self._most, 2 * columns.size):
+            most = max(self._most, min(2 * columns.size, self._most_bytes / self._column_bytes))
+            if self._count_columns() + new.size > most:
                 self._batches = [batch for batch in self._batches if np.isin(batch.columns, columns).any()]
-                if sum(batch.columns.size for batch in self._batches) + new.size > max(self._most, 2 * columns.size):
+                if self._count_columns() + new.size > most:
                     self._batches, new = [], columns
             shift = None if self._shift is None else self._shift[new]
             self._batches.append(ColumnBatch(new, self._X.apply(GatherColumns(new, shift))))
         return self._find_parts(columns), new.size
+
+    @property
+    def room(self) -> int:
+        """How many columns may be kept for use by later supports."""
+        return self._most
+
+    def _count_columns(self) -> int:
+        return sum(batch.columns.size for batch in self._batches)
 
     def _find_new(self, columns: IntArray) -> IntArray:
         for batch in self._batches:

@@ -1,0 +1,252 @@
+"""X on disk, read in blocks of rows within a limit of memory: `open_blocks`, and `as_design` of what others opened."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from glob import glob
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..._types import AnyArray
+from ...limits import describe_size, parse_size
+from ...validation import check_positive_number
+from ..conversion import as_design
+from .block_requests import prepare_block
+from .blocked_design import BlockedDesign, RowLayout
+from .runner import Blocks, LocalRunner
+
+__all__ = ["DiskArray", "choose_memory_limit", "find_machine_memory", "open_blocks"]
+
+#: A block takes no more than this fraction of the limit: one is computed with while the next is read, and both may be
+#: converted.
+BLOCK_FRACTION = 1 / 8
+#: Larger blocks save nothing: reading them takes longer than what is done once for each block.
+LARGEST_BLOCK = 2**26
+#: The columns of supports take no more than this fraction of the limit.
+GATHERED_FRACTION = 1 / 4
+#: Row vectors that a fit has at a time: y, weights, an offset, and what is made of them.
+ROW_VECTORS = 6
+
+
+class DiskArray(ABC):  # noqa: B024 - its hook says what belongs to it
+    """An array of Zarr or a data set of HDF5; known without importing either."""
+
+    @classmethod
+    def __subclasshook__(cls, kind: type) -> bool:
+        return any(base.__module__.partition(".")[0] in ("zarr", "h5py") for base in kind.__mro__)
+
+
+def open_blocks(source: Any, *, memory_limit: float | str | None = None, columns: Sequence[str] | None = None) -> Any:
+    """X on disk for any estimator of linear models or graphs, read in blocks of rows.
+
+    While a block is computed with, a thread reads the next one. The columns that supports use stay in memory, and so do
+    vectors with an entry for each row.
+
+    Parameters
+    ----------
+    source : ndarray, zarr.Array, h5py.Dataset, str, path or list of these
+        An array on disk of shape (n, p), such as ``numpy.load(file, mmap_mode="r")``; or Parquet files: a pattern such
+        as ``"data/*.parquet"``, or a list, in the order of their rows.
+    memory_limit : float or str, optional
+        Bytes that the fit may take, such as ``"2GB"``; by default half of the memory of the machine.
+    columns : sequence of str, optional
+        The columns of Parquet files to take; by default all.
+
+    Returns
+    -------
+    BlockedDesign
+        What estimators take as X. For Parquet files, its ``column_names`` are the names of the features.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from ksparse import SparseLinearRegression, open_blocks
+    >>> X = np.random.default_rng(0).standard_normal((1000, 5))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/X.npy", X)
+    ...     on_disk = np.load(f"{folder}/X.npy", mmap_mode="r")
+    ...     model = SparseLinearRegression(k=1).fit(open_blocks(on_disk, memory_limit="10MB"), X[:, 2])
+    >>> model.get_support(indices=True)
+    array([2])
+    """
+    limit = choose_memory_limit(memory_limit)
+    if isinstance(source, (str, os.PathLike)) or (
+        isinstance(source, (list, tuple)) and all(isinstance(part, (str, os.PathLike)) for part in source)
+    ):
+        return _open_parquet(_find_files(source), limit, columns)
+    if columns is not None:
+        raise ValueError("columns is for Parquet files, whose columns have names; leave it out for arrays")
+    shape, dtype = tuple(getattr(source, "shape", ())), np.dtype(getattr(source, "dtype", object))
+    if len(shape) != 2:
+        raise ValueError(f"X has shape {shape}; expected (n, p). One feature is an array of shape (n, 1)")
+    if dtype.kind not in "biuf":
+        raise ValueError(f"X has the type {dtype}; expected numbers")
+    row_bytes = shape[1] * max(dtype.itemsize, 4)
+    step = _choose_rows(row_bytes, _count_chunk_rows(source), limit)
+    edges = [*range(0, shape[0], step), shape[0]] if shape[0] else [0]
+    readers = [partial(_read_rows, source, start, stop) for start, stop in pairwise(edges)]
+    return _make_design(readers, np.diff(edges).tolist(), shape[1], row_bytes, limit)
+
+
+@as_design.register(DiskArray)
+def _(X: Any, name: str = "a design") -> BlockedDesign:  # noqa: ARG001 - one signature for all kinds
+    design: BlockedDesign = open_blocks(X)
+    return design
+
+
+def _read_rows(source: Any, start: int, stop: int) -> Any:
+    return prepare_block(np.asarray(source[start:stop]))
+
+
+def _count_chunk_rows(source: Any) -> int:
+    """Rows that are read together in any case."""
+    chunks = getattr(source, "chunks", None)
+    return int(chunks[0]) if isinstance(chunks, tuple) and chunks else 1
+
+
+def _choose_rows(row_bytes: int, together: int, limit: float) -> int:
+    """Rows of a block, a multiple of those that are stored together."""
+    most = int(min(BLOCK_FRACTION * limit, LARGEST_BLOCK) / max(row_bytes, 1))
+    if together * row_bytes > BLOCK_FRACTION * limit or most == 0:
+        raise ValueError(
+            f"X is stored in parts of {describe_size(max(together, 1) * row_bytes)}, and two of them are in memory at "
+            f"a time with what is made of them: the memory limit of {describe_size(int(limit))} is too small; raise it, "
+            "or store X in smaller parts"
+        )
+    return max(most // together, 1) * together
+
+
+def _make_design(
+    readers: Sequence[Callable[[], Any]], sizes: Sequence[int], width: int, row_bytes: int, limit: float
+) -> BlockedDesign:
+    if not sizes:
+        raise ValueError("X has no rows; pass at least one")
+    n = sum(sizes)
+    if 8 * ROW_VECTORS * n > limit / 2:
+        raise ValueError(
+            f"vectors with an entry for each of {n} rows take {describe_size(8 * ROW_VECTORS * n)}, but no more than "
+            f"half of the memory limit of {describe_size(int(limit))} is for them; raise it, or use a cluster of Dask"
+        )
+    rows = RowLayout.of_blocks(LocalRunner(), Blocks(list(readers)), sizes, in_memory=False)
+    return BlockedDesign(rows, width, n * row_bytes, most_gathered=GATHERED_FRACTION * limit)
+
+
+# --- Parquet ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """Row groups of one Parquet file, which are read together."""
+
+    path: str
+    groups: list[int]
+    columns: list[str]
+    dtype: Any
+
+    def __call__(self) -> AnyArray:
+        """The rows as one array."""
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(self.path) as file:
+            table = file.read_row_groups(self.groups, columns=self.columns, use_threads=False)
+        values = np.empty((table.num_rows, len(self.columns)), dtype=self.dtype, order="F")
+        for j, name in enumerate(self.columns):
+            values[:, j] = table.column(name).to_numpy()
+        return values
+
+
+@dataclass
+class ParquetRows:
+    """The rows of some Parquet files."""
+
+    columns: list[str]
+    dtype: Any
+    readers: list[RowGroups] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+
+    def add(self, path: str, row_bytes: int, limit: float) -> None:
+        """Add the row groups of a file in blocks."""
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(path) as file:
+            counts = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+        most = _choose_rows(row_bytes, max(counts, default=1), limit)
+        groups: list[int] = []
+        for i, count in enumerate(counts):
+            if groups and sum(counts[g] for g in groups) + count > most:
+                self._close(path, groups, counts)
+                groups = []
+            groups.append(i)
+        self._close(path, groups, counts)
+
+    def _close(self, path: str, groups: list[int], counts: list[int]) -> None:
+        if size := sum(counts[group] for group in groups):
+            self.readers.append(RowGroups(path, groups, self.columns, self.dtype))
+            self.sizes.append(size)
+
+
+def _find_files(source: Any) -> list[str]:
+    patterns = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    files: list[str] = []
+    for pattern in (os.fspath(part) for part in patterns):
+        found = sorted(glob(pattern)) or ([pattern] if os.path.exists(pattern) else [])
+        if not found:
+            raise FileNotFoundError(f"no file matches {pattern!r}")
+        files += found
+    return files
+
+
+def _open_parquet(paths: Sequence[str], limit: float, columns: Sequence[str] | None) -> BlockedDesign:
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError(
+            "Parquet files need pyarrow, which is not installed; install it with: pip install 'ksparse[parquet]'"
+        ) from error
+    schema = parquet.read_schema(paths[0])
+    names = list(schema.names) if columns is None else list(columns)
+    for path in paths:
+        _check_columns(path, parquet.read_schema(path), names)
+    single = all(str(schema.field(name).type) == "float" for name in names)
+    dtype = np.dtype(np.float32 if single else np.float64)
+    rows = ParquetRows(names, dtype)
+    for path in paths:
+        rows.add(path, len(names) * dtype.itemsize, limit)
+    design = _make_design(rows.readers, rows.sizes, len(names), len(names) * dtype.itemsize, limit)
+    design.column_names = np.array(names, dtype=object)
+    return design
+
+
+def _check_columns(path: str, schema: Any, names: Sequence[str]) -> None:
+    """Refuse a file that lacks a column, or has other values than numbers in it."""
+    from pyarrow import types
+
+    missing = [name for name in names if name not in schema.names]
+    if missing:
+        raise ValueError(f"{path!r} has no column {missing[0]!r}; all files must have the same columns")
+    kinds = (types.is_integer, types.is_floating, types.is_boolean)
+    bad = [name for name in names if not any(is_kind(schema.field(name).type) for is_kind in kinds)]
+    if bad:
+        raise ValueError(f"the columns {bad[:5]} of {path!r} are not numbers; encode them, or leave them out")
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+def choose_memory_limit(limit: float | str | None) -> float:
+    """A limit in bytes; half of the memory of the machine by default."""
+    if limit is None:
+        return find_machine_memory() / 2
+    return float(parse_size(limit)) if isinstance(limit, str) else check_positive_number(limit, "memory_limit")
+
+
+def find_machine_memory() -> float:
+    """Bytes of memory that this machine has."""
+    return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
