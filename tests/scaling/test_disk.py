@@ -35,8 +35,8 @@ def write_memmap(folder: Path, values: Array) -> Any:
 
 
 def write_zarr(folder: Path, values: Array) -> Any:
-    array = zarr.open(str(folder / "X.zarr"), mode="w", shape=values.shape, chunks=(7, P), dtype=values.dtype)
-    array[:] = values
+    array: Any = zarr.open(str(folder / "X.zarr"), mode="w", shape=values.shape, chunks=(7, P), dtype=values.dtype)
+    array[...] = values
     return array
 
 

@@ -21,6 +21,7 @@ from .predicting import predict_rows
 from .printing import print_model, show_progress
 from .reading import ReadingOptions
 from .settings import FILES, Settings
+from .stored_table import find_stored_table
 from .streams import complain, is_output_closed, require_output, write_output
 from .tables_out import write_features, write_predictions
 
@@ -29,7 +30,11 @@ def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:
     """Fit a model, print it, and write a report and the model if a folder is given; `hold` is for `replace_files`."""
     if settings.out is None:
         require_output("give --out DIR to write a report and the model")
-    else:
+    if (table := find_stored_table(settings)) is not None:
+        from .stored_fitting import run_stored_fit
+
+        return run_stored_fit(settings, table, hold)
+    if settings.out is not None:
         find_output_files(settings.out, FILES)  # before the work
     with show_progress(f"Reading {settings.data}"):
         data = load_data(settings)

@@ -257,6 +257,18 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     add("--seed", type=SEED, help=f"seed of the test split and the folds (default {Settings.seed})")
     add("--jobs", type=JOBS, metavar="N", help="number of folds to fit in parallel; -1 uses all cores")
     add("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
+    add(
+        "--out-of-core",
+        action="store_true",
+        help="read Parquet files in blocks of rows, within --max-memory (default: half of the memory). This is so in"
+        " any case for several files ('data/*.parquet') and for data that take more than half of the memory",
+    )
+    add(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="fit Parquet files on the cluster of this Dask scheduler, such as tcp://10.0.0.1:8786, whose workers read"
+        " them",
+    )
     add("--out", type=FOLDER, metavar="DIR", help=f"write {', '.join(FILES)} to this folder")
     add("--title", metavar="TEXT", help="title of the report (default: what is predicted, and with how many features)")
     add_reading_options(fit)

@@ -54,6 +54,8 @@ class Settings:
     out: Path | None = None
     title: str | None = None
     max_memory: int | None = None
+    out_of_core: bool = False
+    scheduler: str | None = None
     reading: ReadingOptions = field(default_factory=ReadingOptions)
 
 

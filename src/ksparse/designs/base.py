@@ -86,6 +86,8 @@ class Design(ABC):
     is_local: ClassVar[bool] = True
     #: (n, p).
     shape: tuple[int, int]
+    #: The names of the columns, if they have any.
+    column_names: AnyArray | None = None
     #: What is subtracted from each column without being stored: the means of a centred design.
     shift: Array | None = None
 

@@ -120,9 +120,6 @@ class BlockedDesign(Design):
         Bytes that the columns of supports may take.
     """
 
-    #: The names of the columns, if they have any.
-    column_names: AnyArray | None = None
-
     is_local = False
 
     def __init__(

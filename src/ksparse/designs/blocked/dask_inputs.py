@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from .runner import Blocks
 __all__ = ["DaskCollection", "collect_if_dask", "find_column_names"]
 
 #: X is kept in memory if it takes no more than this fraction of what the workers have.
-MEMORY_FRACTION = 0.5
+KEPT_FRACTION = 0.5
 
 
 class DaskCollection(ABC):  # noqa: B024 - its hook says what belongs to it
@@ -50,7 +52,9 @@ def find_column_names(X: Any) -> AnyArray | None:
 
 @as_design.register(DaskCollection)
 def _(X: Any, name: str = "a design") -> BlockedDesign:
-    array = _as_array(X, name)
+    if hasattr(X, "to_dask_array"):
+        return _open_frame(X, name)
+    array = X
     if array.ndim != 2:
         raise ValueError(f"X has shape {array.shape}; expected (n, p). One feature is X.reshape(-1, 1)")
     if array.dtype.kind not in "biuf":
@@ -65,26 +69,45 @@ def _(X: Any, name: str = "a design") -> BlockedDesign:
     if array.numblocks[1] > 1:
         array = _join_column_chunks(array)
     sizes = [int(size) for size in array.chunks[0]]
-    nbytes = int(n) * int(p) * max(array.dtype.itemsize, 4)
-    fits = nbytes <= MEMORY_FRACTION * find_memory()
-    source = Blocks(array.to_delayed().ravel().tolist()).apply(prepare_block, keep=fits)
-    counters = Counters()
+    return _make_design(array.to_delayed().ravel().tolist(), prepare_block, sizes, int(p), array.dtype, Counters())
+
+
+def _make_design(
+    parts: list[Any], prepare: Callable[[Any], Any], sizes: list[int], p: int, dtype: Any, counters: Counters
+) -> BlockedDesign:
+    nbytes = sum(sizes) * p * max(dtype.itemsize, 4)
+    fits = nbytes <= KEPT_FRACTION * find_memory()
+    source = Blocks(parts).apply(prepare, keep=fits)
     rows = RowLayout.of_blocks(DaskRunner(counters), source, sizes, in_memory=fits)
-    return BlockedDesign(rows, int(p), nbytes, counters=counters)
+    return BlockedDesign(rows, p, nbytes, counters=counters)
 
 
-def _as_array(X: Any, name: str) -> Any:
-    """A data frame as an array of floats, whose sizes are computed."""
-    if not hasattr(X, "to_dask_array"):
-        return X
+def _open_frame(X: Any, name: str) -> BlockedDesign:
+    """A data frame, which is read once for the sizes of its partitions."""
     if not hasattr(X, "dtypes") or not hasattr(X, "columns"):
         raise ValueError("X is a series of Dask; expected (n, p). One feature is X.to_frame()")
     bad = [column for column, dtype in X.dtypes.items() if not _is_number(dtype)]
     if bad:
         raise ValueError(f"the columns {bad[:5]} of X are not numbers; {name} needs numbers: encode or drop them")
-    if not all(dtype in (np.float64, np.float32) for dtype in X.dtypes):
-        X = X.astype(np.float64)
-    return X.to_dask_array(lengths=True)
+    dtype = np.dtype(np.float32 if all(dtype == np.float32 for dtype in X.dtypes) else np.float64)
+    counters, parts = Counters(), X.to_delayed()
+    sizes = DaskRunner(counters).reduce(_count_rows, [Blocks(parts)], _join_lists)
+    if sum(sizes) == 0:
+        raise ValueError("X has no rows; pass at least one")
+    return _make_design(parts, partial(_convert_frame, dtype), sizes, X.shape[1], dtype, counters)
+
+
+def _count_rows(frame: Any) -> list[int]:
+    return [len(frame)]
+
+
+def _join_lists(parts: Sequence[list[int]]) -> list[int]:
+    return [size for part in parts for size in part]
+
+
+def _convert_frame(dtype: Any, frame: Any) -> AnyArray:
+    values: AnyArray = frame.to_numpy(dtype=dtype)
+    return values
 
 
 def _is_number(dtype: Any) -> bool:

@@ -117,7 +117,7 @@ def _choose_rows(row_bytes: int, together: int, limit: float) -> int:
     if together * row_bytes > BLOCK_FRACTION * limit or most == 0:
         raise ValueError(
             f"X is stored in parts of {describe_size(max(together, 1) * row_bytes)}, and two of them are in memory at "
-            f"a time with what is made of them: the memory limit of {describe_size(int(limit))} is too small; raise it, "
+            f"a time with what is made of them: the memory limit of {describe_size(int(limit))} is too small; raise it "
             "or store X in smaller parts"
         )
     return max(most // together, 1) * together
