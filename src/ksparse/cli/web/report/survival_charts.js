@@ -7,6 +7,7 @@ function makeSurvivalCharts() {
   quality.survival = figure('Survival by predicted risk', caption, 'Step chart of the fraction of rows without an event over time, for each risk group', 380);
   quality.groups = make('table', { class: 'plain', id: 'risk-groups' });
   quality.riskLegend = make('p', { class: 'legend' });
+  quality.survival.element.className = 'full';
   quality.survival.plot.before(quality.riskLegend);
   target.append(make('div', { class: 'charts' }, quality.survival.element), make('div', { class: 'wide' }, quality.groups));
 }
