@@ -62,9 +62,11 @@ class Row:
 # --- in the measuring process -----------------------------------------------------------------------------------------
 
 
-def find_box(case: ExactCase, x: Any) -> float:
+def find_box(case: ExactCase, objective: Any) -> float:
     """The bound of the coefficients of a case."""
-    return BOX_FACTOR * float(np.abs(x).max()) if case.box < 0 else case.box
+    if case.box >= 0:
+        return case.box
+    return BOX_FACTOR * float(np.abs(ksparse.minimize(objective, case.k).x).max())
 
 
 def prove(case: ExactCase, limit: float) -> dict[str, Any]:
@@ -75,9 +77,9 @@ def prove(case: ExactCase, limit: float) -> dict[str, Any]:
         X, y = compiled.make()
         objective, sparsity = compiled.make_objective(X, y), Entries(compiled.k)
         if compiled.box:
-            box = find_box(compiled, ksparse.minimize(objective, compiled.k).x)
+            box = find_box(compiled, objective)
             sparsity = Entries(compiled.k, lower=-box, upper=box)
-            objective = compiled.make_objective(X, y)
+            objective = compiled.make_objective(X, y)  # without what the first call has cached
         began = time.process_time()
         proof = ksparse.solve_exact(objective, sparsity=sparsity, gap=compiled.gap, time_limit=limit)
         seconds = time.process_time() - began
@@ -92,7 +94,7 @@ def write_problem(case: ExactCase, path: Path) -> None:
     best = ksparse.minimize(objective, case.k, effort=2)
     more = max((best.value - values[j]) / (j - case.k) for j in values if j > case.k)
     less = min((values[j] - best.value) / (case.k - j) for j in values if j < case.k)
-    box = find_box(case, best.x) if case.box else np.inf
+    box = find_box(case, objective) if case.box else np.inf
     arrays = {"X": X, "y": objective.margin_form().target, "start": best.x, "loss": case.loss}
     np.savez(path, k=case.k, alpha=case.alpha, l0=0.5 * (more + less), box=box, **arrays)
 

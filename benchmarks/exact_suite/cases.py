@@ -12,6 +12,8 @@ from ksparse.objectives import LeastSquares, Logistic, Poisson
 
 __all__ = ["CASES", "ExactCase"]
 
+#: More numbers than this are drawn column by column.
+LARGE = 100_000_000
 OBJECTIVES: dict[str, Any] = {"squares": LeastSquares, "logistic": Logistic, "poisson": Poisson}
 
 
@@ -53,7 +55,10 @@ class ExactCase:
             X = (X - X.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)
             return X, y - y.mean() if self.loss == "squares" else y
         rng = np.random.default_rng(0)
-        X = rng.standard_normal((self.n, self.p))
+        if self.n * self.p > LARGE:  # by columns, which are then contiguous
+            X = rng.standard_normal((self.p, self.n)).T
+        else:
+            X = rng.standard_normal((self.n, self.p))
         for j in range(1, self.p):
             X[:, j] = self.rho * X[:, j - 1] + np.sqrt(1.0 - self.rho**2) * X[:, j]
         signal = X[:, np.linspace(0, self.p - 1, self.k).astype(int)].sum(axis=1)

@@ -128,21 +128,33 @@ def enumerate_supports(objective: LinearObjective, sparsity: Sparsity) -> tuple[
 
 
 def minimize_on(objective: LinearObjective, support: Mask, lower: Array | None, upper: Array | None) -> float:
-    """The minimum of f on a support within bounds, by L-BFGS-B."""
+    """The minimum of f on a support within bounds, by L-BFGS-B from where it ended until it goes no further."""
     if not support.any():
         return objective.evaluate(np.zeros(objective.shape)).value
+    sizes = np.ones(objective.shape)
+    form = objective.margin_form()
+    assert form is not None
+    columns = form.collect()
+    sizes[: columns.shape[1]] = np.sqrt((columns**2).mean(axis=0)).reshape(-1, *[1] * (sizes.ndim - 1)) + 1e-12
+    scale = sizes[support]
 
     def evaluate(values: Array) -> tuple[float, Array]:
         x = np.zeros(objective.shape)
-        x[support] = values
+        x[support] = values / scale
         point = objective.evaluate(x)
-        return point.value, point.gradient[support]
+        return point.value, point.gradient[support] / scale
 
-    bounds = None if lower is None or upper is None else np.column_stack([lower[support], upper[support]])
+    bounds = None
+    if lower is not None and upper is not None:
+        bounds = np.column_stack([lower[support] * scale, upper[support] * scale])
     options = {"maxiter": 5000, "maxfun": 50000, "ftol": 1e-16, "gtol": 1e-9}
-    return float(
-        minimize(evaluate, np.zeros(support.sum()), jac=True, bounds=bounds, method="L-BFGS-B", options=options).fun
-    )
+    start, lowest = np.zeros(support.sum()), np.inf
+    for _ in range(20):
+        found = minimize(evaluate, start, jac=True, bounds=bounds, method="L-BFGS-B", options=options)
+        if found.fun >= lowest - 1e-13 * abs(lowest):
+            break
+        start, lowest = found.x, float(found.fun)
+    return min(lowest, float(found.fun))
 
 
 def minimize_on_all(objective: Any, supports: Any) -> Array:

@@ -225,3 +225,14 @@ def test_an_interrupt_returns_what_is_proved(kind: str, monkeypatch: pytest.Monk
     assert seen[0].lower_bound <= proof.lower_bound < proof.value
     whole = ksparse.solve_exact(objective, 6, gap=1e-3)
     assert proof.lower_bound <= whole.value
+
+
+@pytest.mark.parametrize("has_box", [False, True])
+def test_too_many_features_for_a_gram_matrix(has_box: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    sparsity = Entries(4, lower=-3.0, upper=3.0) if has_box else Entries(4)
+    objective = LeastSquares(X, y, alpha=0.5)
+    plain = ksparse.solve_exact(objective, sparsity=sparsity, gap=1e-5)
+    monkeypatch.setattr("ksparse.certificates.bounding.MAX_GRAM_FEATURES", 10)
+    proof = ksparse.solve_exact(objective, sparsity=sparsity, gap=1e-5)
+    assert proof.status == plain.status == "optimal"
+    assert proof.value == pytest.approx(plain.value, rel=1e-9)

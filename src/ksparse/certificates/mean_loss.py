@@ -28,7 +28,7 @@ MAX_DESCENT_STEPS = 25
 #: With more entries of X than this the clock is looked at after each step.
 MAX_NUMBERS_AT_ONCE = 1_000_000
 #: Features of a working set at least, where X is not copied.
-LEAST_PART = 300
+LEAST_PART = 100
 #: Products with few columns gather them, if they are at most this fraction of many entries.
 MAX_FRACTION_GATHERED, LEAST_GATHERED = 0.05, 500_000
 #: Largest number of entries of X that are copied for compiled steps: 320 MB.

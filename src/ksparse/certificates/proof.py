@@ -133,14 +133,15 @@ def search(problem: BoundedProblem, incumbents: Incumbents, limits: SearchLimits
     """
     if incumbents.collects or not is_least_squares(problem):
         return branch_and_bound(problem, incumbents, limits)
-    if problem.form.shape[0] > problem.form.n_samples:
+    if not problem.uses_gram or problem.form.shape[0] > problem.form.n_samples:
         by_samples = problem.without_gram()
         start = incumbents.x.reshape(-1)[: problem.scale.size] * problem.scale
         steps = StepLimits(ROOT_STEPS, limits.deadline)
         lower, fixings, _, _ = tighten_and_screen(by_samples, start, incumbents.value, incumbents.upper, steps)
         left = problem.select(fixings)
         is_weak = incumbents.value - lower > WEAK_GAP * (incumbents.value - problem.least_value)
-        if left.form.shape[0] > left.form.n_samples and not (is_weak and left.uses_gram):
+        is_wide = left.form.shape[0] > left.form.n_samples
+        if not left.uses_gram or (is_wide and not is_weak):
             return branch_and_bound(by_samples, incumbents, limits)
         problem = left
     return search_gram(problem, incumbents, limits)
