@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -87,6 +88,31 @@ def test_chance_is_named_only_where_there_is_a_difference(tmp_path: Path) -> Non
     frame.to_csv(tmp_path / "a.csv", index=False)
     said = summary.describe_skill(fit(data=str(tmp_path / "a.csv"), target="y", k=0, alpha=1.0))
     assert said == "NO BETTER than always answering 'a': accuracy 0.750 against 0.750 on the test rows."
+
+
+def test_nested_folds_are_told_where_they_say_something_else(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal(100)
+    frame = pd.DataFrame({"x": x, "y": np.where(0.9 * x + rng.logistic(size=100) > 0, "b", "a")})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    fitted = fit(data=str(tmp_path / "a.csv"), target="y", k=1, alpha=0.1)
+    scores = fitted.scores
+    assert scores.nested is not None
+    assert scores.comparison is not None
+    row = scores.nested.table.loc["Accuracy"]
+    assert row["is_better"]
+    said = summary.describe_skill(fitted)
+    assert said.startswith("NO BETTER than always answering 'a'")
+    values = f"{row['score']:.3f} against {row['baseline']:.3f}"
+    assert said.endswith(f" In nested folds, with more rows to judge by, it is better: {values}.")
+
+    lucky = replace(scores.comparison, low=0.01)
+    assert lucky.is_better
+    agreeing = replace(fitted, scores=replace(scores, comparison=lucky))
+    assert "nested" not in summary.describe_skill(agreeing)
+    worse = replace(scores.nested, table=scores.nested.table.assign(is_better=False))
+    differing = replace(fitted, scores=replace(scores, comparison=lucky, nested=worse))
+    assert f"it is no better: {values}." in summary.describe_skill(differing)
 
 
 @pytest.mark.parametrize(("width", "parts"), [(80, 2), (100, 2), (120, 1)])

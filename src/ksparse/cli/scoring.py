@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -188,6 +188,21 @@ class Scores:
         if score.is_loss or score.is_fraction:  # the interval of a mean of few scores may go beyond what is possible
             low = max(low, 0.0)
         return sign * row["score"], low, high if score.is_loss else min(high, 1.0)
+
+    def compare_in_folds(self, name: str) -> NestedComparison | None:
+        """The nested score of a name beside that of a constant."""
+        if self.nested is None or name not in self.nested.table.index:
+            return None
+        row, sign = self.nested.table.loc[name], -1.0 if SHOWN_SCORES[name].is_loss else 1.0
+        return NestedComparison(sign * float(row["score"]), sign * float(row["baseline"]), bool(row["is_better"]))
+
+
+class NestedComparison(NamedTuple):
+    """A score by nested folds, that of a constant, and whether the model's is better beyond chance."""
+
+    score: float
+    baseline: float
+    is_better: bool
 
 
 @dataclass(frozen=True)

@@ -219,8 +219,12 @@ def describe_skill(fitted: FittedModel) -> str:
         return ""
     if fitted.task.is_survival:
         return _describe_order(found)
-    answer = quote(found.answer) if fitted.task.has_classes else _describe_constant(fitted, found.answer)
     name = next(name for name in fitted.task.scores if SHOWN_SCORES[name].metric == found.score.metric)
+    return _compare_on_test_rows(fitted, name, found) + _compare_in_folds(fitted, name, found.is_better)
+
+
+def _compare_on_test_rows(fitted: FittedModel, name: str, found: BaselineComparison) -> str:
+    answer = quote(found.answer) if fitted.task.has_classes else _describe_constant(fitted, found.answer)
     value, baseline = format_score(name, found.score.value), format_score(name, found.baseline)
     name = name.lower() if fitted.task.has_classes else name
     value = f"{name} {value}"
@@ -232,6 +236,16 @@ def describe_skill(fitted: FittedModel) -> str:
         return f"{said}. But it ranks rows better than chance: ROC AUC {area.value:.3f}."
     may_be_chance = found.difference > 0 and value != f"{name} {baseline}"
     return f"{said}, a difference that chance may explain." if may_be_chance else f"{said}."
+
+
+def _compare_in_folds(fitted: FittedModel, name: str, is_better: bool) -> str:
+    """What nested folds say, where the few test rows say something else; empty otherwise."""
+    nested = fitted.scores.compare_in_folds(name)
+    if nested is None or nested.is_better == is_better:
+        return ""
+    score, baseline = (format_score(name, value) for value in (nested.score, nested.baseline))
+    verdict = "no better" if is_better else "better"
+    return f" In nested folds, with more rows to judge by, it is {verdict}: {score} against {baseline}."
 
 
 def _describe_order(found: BaselineComparison) -> str:
