@@ -2,6 +2,7 @@
 
     pip install ".[bench,jax]" && python benchmarks/functions.py     # measures, and writes results/functions.csv
     python benchmarks/functions.py --report                          # prints the tables of docs/functions.md
+    python benchmarks/functions.py --costs                           # prints what columns save (needs PyTorch, too)
     python benchmarks/functions.py --problems Ising linear --seeds 0 # a part, which is only printed
 
 Both minimize the same function in JAX, and ksparse also the same one of columns and its own objective of the model.
@@ -108,7 +109,13 @@ def main() -> None:
     parser.add_argument("--problems", nargs="+", choices=list(MAKERS), default=list(MAKERS), metavar="PROBLEM")
     parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS))
     parser.add_argument("--report", action="store_true", help="only print the tables of the results")
+    parser.add_argument("--costs", action="store_true", help="only measure what functions of columns save")
     options = parser.parse_args()
+    if options.costs:
+        from function_suite.column_costs import measure_costs
+
+        print(measure_costs())
+        return
     if not options.report:
         rows: list[dict[str, Any]] = []
         with warnings.catch_warnings():

@@ -32,6 +32,7 @@ def test_ci_runs_the_command_of_the_readme() -> None:
         "SECURITY.md",
         "docs/command.md",
         "docs/comparison.md",
+        "docs/functions.md",
         "docs/gallery.md",
         "docs/guide.md",
         "docs/inference.md",

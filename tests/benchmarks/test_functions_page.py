@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from function_suite.problems_in_jax import MAKERS, JaxProblem
 from function_suite.solvers_in_jax import run_ksparse, run_own
-from functions import OWN_METHODS, render, summarize
+from functions import OWN_METHODS, RESULTS, render, summarize
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ksparse.objectives import from_jax
@@ -52,6 +53,13 @@ def test_all_forms_of_ksparse_find_the_best_support(name: str) -> None:
     for selected, *seconds in (run_ksparse(problem, False), run_ksparse(problem, True), run_own(problem)):
         assert_array_equal(selected, best)
         assert min(seconds) > 0
+
+
+def test_the_tables_are_rendered_from_the_results() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "functions.md").read_text()
+    tables = render(pd.read_csv(RESULTS)).split("\n\n")
+    assert len(tables) == 2
+    assert all(table in page for table in tables)
 
 
 def test_the_tables_have_medians_over_data_sets() -> None:

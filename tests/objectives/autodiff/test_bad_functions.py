@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import ksparse
+from ksparse.diagnostics import check_objective
 from ksparse.objectives import Function, from_jax, from_torch
 
 
@@ -77,6 +78,7 @@ RETURNS: dict[str, tuple[Any, Any, str]] = {
         lambda x: (x.float() ** 2).sum(),
         "float32 for .* of float64; compute in float64",
     ),
+    "a complex number": (lambda x: jnp.sum(x) + 0j, lambda x: x.sum() + 0j, r"complex128; f\(x\) must be real"),
     "an integer": (lambda x: jnp.sum(x > 0), lambda x: (x > 0).sum(), "returned .*int64 for .* of float64"),
 }
 
@@ -103,6 +105,39 @@ def test_one_number_may_be_in_an_array(package: str) -> None:
 def test_values_without_derivatives_are_refused(function: Any) -> None:
     with pytest.raises(ValueError, match=r"float32|without derivatives"):
         from_torch(function, 3).evaluate(np.zeros(3))
+
+
+def draw_batch(x: Any) -> Any:
+    return ((x - torch.rand((), dtype=torch.float64)) ** 2).sum()
+
+
+def drop_out(x: Any) -> Any:
+    return ((torch.nn.functional.dropout(x, 0.5) - 1) ** 2).sum()  # the same value at zero, with another gradient
+
+
+@pytest.mark.parametrize("function", [draw_batch, drop_out])
+def test_functions_that_draw_random_numbers_are_refused(function: Any) -> None:
+    torch.manual_seed(0)
+    with pytest.raises(ValueError, match=r"the same each time: switch off dropout with net.eval\(\)"):
+        ksparse.minimize(from_torch(function, 20), k=1)
+
+
+def test_functions_without_compilation_are_repeated_too() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match=r"returned \d.* and then \d.* at the same x"):
+        ksparse.minimize(from_jax(lambda x: jnp.sum((x - rng.random()) ** 2), 3, jit=False), k=1)
+
+
+def test_data_of_another_precision_are_pointed_at() -> None:
+    data = torch.ones(3)
+    with pytest.raises(RuntimeError, match="dtype") as caught:
+        ksparse.minimize(from_torch(lambda x: data @ x, 3), k=1)
+    assert any(".double()" in note for note in caught.value.__notes__)  # type: ignore[attr-defined]
+
+
+def test_what_is_detached_is_found_by_the_check_of_derivatives() -> None:
+    objective = from_torch(lambda x: ((x - 1) ** 2).sum() + (x.detach() ** 2).sum(), 3)
+    assert not check_objective(objective).ok
 
 
 NOT_FINITE: dict[str, tuple[Any, Any]] = {
@@ -149,6 +184,9 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "no function": (lambda: from_jax(3.0, 3), "fun must be callable"),  # type: ignore[arg-type]
     "class": (lambda: from_torch(OwnError, 3), "did you forget the parentheses"),
     "negative shape": (lambda: from_jax(jnp.sum, -1), "shape must be an integer at least 0"),
+    "text": (lambda: from_jax(jnp.sum, "30"), "shape must be an integer, a tuple of them, or arrays"),
+    "float": (lambda: from_torch(torch.sum, 3.0), "shape must be an integer, a tuple of them, or arrays"),
+    "tensor": (lambda: from_torch(torch.sum, torch.ones(3)), "a dict of tensors, or a module; got Tensor"),
     "sparse without names": (lambda: from_jax(jnp.sum, 3, sparse="w"), "x is one array: leave it out"),
     "columns is no flag": (lambda: from_jax(jnp.sum, 3, columns=[1]), "columns must be True or False"),  # type: ignore[arg-type]
     "integers": (lambda: from_jax(jnp.sum, {"w": np.arange(3)}), "'w' must be an array of floats, got int64"),

@@ -170,6 +170,21 @@ def test_input_features_of_a_module(columns: bool) -> None:
     assert loss(network.double()).item() == pytest.approx(result.value, rel=1e-5)
 
 
+def test_a_network_that_is_dead_without_inputs() -> None:
+    """Fitted without features, the penalty takes the second layer to zero, and no feature would have a slope."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 12))
+    y = X[:, 3] - 2.0 * X[:, 8] + 0.1 * rng.standard_normal(100)
+
+    def loss(q: Any) -> Any:
+        penalty = 1e-2 * sum(jnp.sum(array**2) for array in q.values())
+        return jnp.mean((jnp.tanh(X @ q["first"]) @ q["second"] - y) ** 2) + penalty
+
+    start = {"first": np.zeros((12, 2)), "second": np.array([0.5, -0.3])}
+    result = ksparse.minimize(from_jax(loss, start, sparse={"first": 0}), k=2)
+    assert_array_equal(result.selected, [3, 8])
+
+
 def test_the_same_network_in_jax() -> None:
     X, y = make_data(8)
     network = {name.replace(".", "_"): tensor.detach().numpy() for name, tensor in make_network(8).named_parameters()}

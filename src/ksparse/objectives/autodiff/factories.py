@@ -146,7 +146,10 @@ def from_torch(
 
     Notes
     -----
-    f must be the same each time it is evaluated: switch off dropout with ``net.eval()``, and do not draw batches.
+    f must be the same each time it is evaluated: switch off dropout with ``net.eval()``, and do not draw batches. A
+    search begins with two evaluations at the same x, and an error if they differ. What is detached from x is a
+    constant to PyTorch, and the gradient wrong: `ksparse.diagnostics.check_objective` shows it.
+
     An error of fun arrives as it is, with a note that says at which x.
 
     Examples
@@ -179,6 +182,8 @@ def from_torch(
 
 def _read_shape(shape: Any, sparse: Any) -> tuple[int, ...] | None:
     """The shape of x if it is an array; None if there are several arrays."""
+    if isinstance(shape, (str, float)):
+        raise TypeError(f"shape must be an integer, a tuple of them, or arrays of parameters; got {shape!r}")
     lengths = shape if isinstance(shape, tuple) else (shape,)
     if not all(isinstance(length, (int, np.integer)) for length in lengths):
         return None

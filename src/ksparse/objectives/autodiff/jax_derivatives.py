@@ -85,6 +85,7 @@ class JaxDerivatives:
     ) -> None:
         self._function, self._layout, self._structure = function, layout, structure
         self._takes_columns, self._compiles = takes_columns, compiles
+        self.is_traced = compiles
         self._traced: dict[int | None, tuple[list[Any], Callable[..., Any]]] = {}
         self._compiled: dict[tuple[Any, ...], Callable[..., Any]] = {}
         self.compile_seconds = 0.0

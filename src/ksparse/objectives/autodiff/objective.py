@@ -32,8 +32,12 @@ MAX_CURVATURES_BY_COLUMN = 20_000
 MAX_QUADRATIC_OF_COLUMNS = 2000
 #: How many columns are differentiated at once for their curvature: the cost is proportional to it.
 CURVATURE_COLUMNS = 16
-#: By how much f of some columns may differ from f of all, relative to f.
+#: By how much f of some columns may differ from f of all, or f from f the next time, relative to f.
 MAX_DIFFERENCE = 1e-6
+#: What to do about a function that differs from one time to the next.
+REPETITION_ADVICE = (
+    "it must be the same each time: switch off dropout with net.eval(), and draw batches and random numbers before"
+)
 
 
 class Derivatives(Protocol):
@@ -46,6 +50,8 @@ class Derivatives(Protocol):
     compile_seconds: float
     #: How many functions have been compiled.
     compilations: int
+    #: Whether the user's function is called once only, so that it is the same function each time.
+    is_traced: bool
 
     def round_up(self, count: int) -> int:
         """The next number of columns or directions for which few functions need to be compiled."""
@@ -78,6 +84,7 @@ class _Shared:
     #: The Hessian of a quadratic; None if f is not known to be a quadratic.
     rows: HessianRows | None = None
     is_examined = False
+    is_repeated = False
 
 
 class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGroups):
@@ -137,11 +144,27 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
         return self._derivatives.unflatten(self.check_point(x).ravel() + self._origin)
 
     def working_form(self) -> WorkingForm:
+        self._check_repetition()
         if not self._start.any():
             return WorkingForm(self._simplify())
         moved, origin = copy.copy(self), self._start.reshape(self.shape)
         moved._origin, moved._value_at_zero = self._start, None
         return WorkingForm(moved._simplify(), to_working=lambda x: x - origin, to_user=lambda x: x + origin)
+
+    def _check_repetition(self) -> None:
+        """A function that draws random numbers has no minimum that could be found."""
+        if self._derivatives.is_traced or self._shared.is_repeated:
+            return
+        (first, slopes), (second, others) = (self._differentiate_whole(self._start) for _ in range(2))
+        is_finite = math.isfinite(first) and math.isfinite(second)
+        if is_finite and abs(first - second) > MAX_DIFFERENCE * max(abs(first), abs(second)):
+            raise ValueError(
+                f"the function returned {first:.9g} and then {second:.9g} at the same x; {REPETITION_ADVICE}"
+            )
+        size, difference = np.abs(slopes).max(initial=0.0), np.abs(slopes - others).max(initial=0.0)
+        if np.isfinite(size) and difference > MAX_DIFFERENCE * size:
+            raise ValueError(f"the gradient of the function differs from one time to the next; {REPETITION_ADVICE}")
+        self._shared.is_repeated = True
 
     def _simplify(self) -> Objective:
         """The same function as a quadratic, if it is known to be one; otherwise itself."""

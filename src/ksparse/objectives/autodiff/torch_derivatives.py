@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from ..._types import Array, IntArray
+from ..user import add_note
 from .leaves import Layout
 
 __all__ = ["TorchDerivatives", "find_caller", "read_tensors"]
@@ -21,6 +22,9 @@ def read_tensors(parameters: Mapping[str, Any] | torch.nn.Module) -> tuple[dict[
     """The arrays of the parameters by name, and the device on which they are."""
     if isinstance(parameters, torch.nn.Module):
         tensors = {name: tensor for name, tensor in parameters.named_parameters() if tensor.requires_grad}
+    elif not isinstance(parameters, Mapping):
+        kind = type(parameters).__name__
+        raise TypeError(f"shape must be an integer, a tuple of them, a dict of tensors, or a module; got {kind}")
     else:
         tensors = {str(name): torch.as_tensor(tensor) for name, tensor in parameters.items()}
     devices = {tensor.device for tensor in tensors.values()}
@@ -78,6 +82,7 @@ class TorchDerivatives:
 
     compile_seconds = 0.0
     compilations = 0
+    is_traced = False
 
     def __init__(self, caller: Caller, layout: Layout, device: Any, takes_columns: bool, is_single: bool) -> None:
         self._caller, self._layout, self._device = caller, layout, device
@@ -116,11 +121,15 @@ class TorchDerivatives:
         layout = self._layout.with_columns(None if columns is None else columns.size)
         with torch.enable_grad():
             flat = torch.tensor(x, dtype=torch.float64, device=self._device, requires_grad=True)
-            tensors = self._split(flat, layout)
-            if not self._takes_columns:
-                return flat, _check_value(self._caller(tensors))
-            chosen = slice(None) if columns is None else torch.as_tensor(columns, device=self._device)
-            return flat, _check_value(self._caller(tensors, chosen))
+            arguments: list[Any] = [self._split(flat, layout)]
+            if self._takes_columns:
+                arguments.append(slice(None) if columns is None else torch.as_tensor(columns, device=self._device))
+            try:
+                return flat, _check_value(self._caller(*arguments))
+            except RuntimeError as error:
+                if "dtype" in str(error):
+                    add_note(error, "x is float64, and so must the data be: convert them with .double()")
+                raise
 
     def _split(self, flat: Any, layout: Layout) -> dict[str, Any]:
         return {leaf.name: array for leaf, array in zip(layout.leaves, layout.split(flat), strict=True)}

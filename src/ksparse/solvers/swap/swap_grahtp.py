@@ -137,7 +137,10 @@ class SwapGraHTP(Solver):
         start = Iterate(problem.objective.evaluate(x))
         chosen = units.find_units(x != 0) | units.always
         if np.isfinite(start.value) and (chosen.any() or not units.constrained.all()):
-            start = problem.refit(units.to_mask(chosen), x, self.tuning.loose_refit)
+            refitted = problem.refit(units.to_mask(chosen), x, self.tuning.loose_refit)
+            may_enter = units.k > 0 and not units.inactive and not chosen.any()
+            is_dead = may_enter and _is_dead_end(problem, refitted, start, self.tuning)
+            start = start if is_dead else refitted
         # Any unit may enter a start that has fewer than k: it is not a solution yet.
         return start if chosen.sum() == units.k else replace(start, support=None)
 
@@ -297,3 +300,15 @@ def check_no_effort(solver: object, effort: int) -> None:
             f"effort={effort!r} is for the default solver, but solver={solver!r} is given; leave one of them out, or "
             f"pass solver=ksparse.SwapGraHTP(effort=...) with your options"
         )
+
+
+def _is_dead_end(problem: Problem, refitted: Iterate, start: Iterate, tuning: SwapTuning) -> bool:
+    """Whether no unit may enter once the free coordinates are fitted without any, though some may at the start.
+
+    So it is with a network: without inputs, a penalty takes the weights of its later layers to zero.
+    """
+    if refitted.outcome not in (Outcome.SOLVED, Outcome.SINGULAR):
+        return False
+    least = tuning.dead_gain * abs(refitted.value)
+    gain = float(entering_gains(problem, refitted).max(initial=0.0))
+    return gain <= least < float(entering_gains(problem, start).max(initial=0.0))

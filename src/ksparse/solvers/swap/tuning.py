@@ -45,6 +45,12 @@ class SwapTuning:
     #: 2: +0.08 %, 4 / 3.
     swap_refit_steps: int = 6
 
+    # --- the start (`swap_grahtp`) ---
+
+    #: Free coordinates are not fitted first if then the gain of every unit is below this fraction of f. 1e-10, 1e-6:
+    #: nothing; it concerns functions such as networks.
+    dead_gain: float = 1e-8
+
     # --- PURSUE (`descent`) ---
 
     #: The first step tried, in units of the inverse curvature. It does not matter for the first support, since all
