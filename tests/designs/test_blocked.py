@@ -22,6 +22,7 @@ def in_blocks(X: Any, count: int = 3) -> BlockedDesign:
     return BlockedDesign.of_blocks(LocalRunner(), blocks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", EDGES)
 @pytest.mark.parametrize("case", CASES)
 def test_fits_are_those_of_the_dense_design(case: str, count: int) -> None:

@@ -73,6 +73,7 @@ def test_small_files_are_read_as_before(files: str, tmp_path: Path, capsys: Any)
     assert (code, "1 file is read in blocks" in out, "as you asked" in out) == (0, True, True)
 
 
+@pytest.mark.slow
 def test_a_scheduler(files: str, cluster: Any, capsys: Any) -> None:
     address = cluster.scheduler_address
     arguments = ["--target", "y", "--drop", "town,few", "--k", "3", "--alpha", "0.01", "--scheduler", address]

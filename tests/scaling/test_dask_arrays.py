@@ -63,13 +63,20 @@ def assert_same(here: Any, there: Any, tolerance: float = 1e-8) -> None:
     np.testing.assert_allclose(here.intercept_, there.intercept_, rtol=0, atol=tolerance * 10)
 
 
-@pytest.mark.parametrize("count", CHUNKS)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        *((name, 3) for name in MODELS),
+        *((name, count) for name in ("linear", "logistic", "poisson") for count in (1, 17)),
+    ],
+)
 def test_the_answers_are_those_in_memory(name: str, count: int) -> None:
     model, y = MODELS[name]
     assert_same(model.fit(in_chunks(X, count), y), type(model)(**model.get_params()).fit(X, y))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", CHUNKS)
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -85,6 +92,7 @@ def test_all_kinds_of_blocks(count: int, storage: str, dtype: Any) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["linear", "logistic", "poisson", "groups"])
 def test_two_worker_processes(client: Any, name: str) -> None:
     model, y = MODELS[name]
@@ -93,6 +101,7 @@ def test_two_worker_processes(client: Any, name: str) -> None:
     np.testing.assert_array_equal(here.predict(in_chunks(X)), here.predict(X))
 
 
+@pytest.mark.slow
 def test_sparse_single_precision_on_two_worker_processes(client: Any) -> None:
     values, y = make_sparse(X).astype(np.float32), MODELS["logistic"][1]
     blocks = in_chunks(values).map_blocks(sparse.csr_matrix)

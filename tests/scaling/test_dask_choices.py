@@ -112,6 +112,7 @@ def test_collinear_features_are_fitted_without_moments() -> None:
 # --- chosen k ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cv", [2, ShuffleSplit(2, test_size=0.3, random_state=0)])
 def test_k_and_ridges_are_chosen_as_in_memory(cv: Any) -> None:
     options: dict[str, Any] = {"ks": [1, 3], "cv": cv, "alphas": [0.01], "refit_alphas": [0.01, 0.1]}
@@ -148,6 +149,7 @@ def test_columns_of_data_frames_must_be_numbers() -> None:
 # --- many fits side by side -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_stability_selection_runs_on_the_workers(client: Any) -> None:
     selector = StabilitySelection(SparseLogisticRegression(k=3, alpha=1e-3), n_pairs=3, random_state=0)
     with joblib.parallel_config(backend="dask"):

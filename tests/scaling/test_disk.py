@@ -67,6 +67,7 @@ def small_row_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ksparse.designs.blocked.disk_inputs.GATHERED_FRACTION", 1000.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_answers_are_those_in_memory(tmp_path: Path, form: str, dtype: Any) -> None:

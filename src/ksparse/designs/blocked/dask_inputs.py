@@ -12,10 +12,11 @@ import numpy as np
 
 from ..._types import AnyArray
 from ...counters import Counters
+from ...limits import describe_size
 from ..conversion import as_design
 from .block_requests import prepare_block
 from .blocked_design import BlockedDesign, RowLayout
-from .dask_runner import DaskRunner
+from .dask_runner import DaskRunner, describe_limits
 from .disk_inputs import find_machine_memory
 from .runner import Blocks
 
@@ -23,6 +24,8 @@ __all__ = ["DaskCollection", "collect_if_dask", "find_column_names"]
 
 #: X is kept in memory if it takes no more than this fraction of what the workers have.
 KEPT_FRACTION = 0.5
+#: Larger blocks, as a fraction of the memory of a worker, end its process: it also holds what is made of them.
+LARGEST_BLOCK_FRACTION = 0.5
 
 
 class DaskCollection(ABC):  # noqa: B024 - its hook says what belongs to it
@@ -76,9 +79,13 @@ def _make_design(
     parts: list[Any], prepare: Callable[[Any], Any], sizes: list[int], p: int, dtype: Any, counters: Counters
 ) -> BlockedDesign:
     nbytes = sum(sizes) * p * max(dtype.itemsize, 4)
-    fits = nbytes <= KEPT_FRACTION * find_memory()
+    runner = DaskRunner(counters)
+    limits = runner.memory_limits
+    _check_block_size(nbytes * max(sizes) / sum(sizes), limits)
+    memory = sum(limits) if all(limits) else np.inf  # no limit is 0
+    fits = nbytes <= KEPT_FRACTION * (memory if limits else find_machine_memory())
     source = Blocks(parts).apply(prepare, keep=fits)
-    rows = RowLayout.of_blocks(DaskRunner(counters), source, sizes, in_memory=fits)
+    rows = RowLayout.of_blocks(runner, source, sizes, in_memory=fits)
     return BlockedDesign(rows, p, nbytes, counters=counters)
 
 
@@ -124,13 +131,10 @@ def _join_column_chunks(array: Any) -> Any:
     return array.rechunk({1: -1})
 
 
-def find_memory() -> float:
-    """Bytes of memory of all workers, or of this machine where Dask runs in this process."""
-    try:
-        from distributed import get_client
-
-        workers = get_client().scheduler_info(n_workers=-1)["workers"].values()
-    except (ImportError, ValueError):
-        return find_machine_memory()
-    limits = [worker["memory_limit"] for worker in workers]
-    return float(sum(limits)) if all(limits) else float("inf")
+def _check_block_size(nbytes: float, limits: Sequence[int]) -> None:
+    """Refuse blocks that no worker can hold, before they are read."""
+    if limits and 0 < LARGEST_BLOCK_FRACTION * min(limits) < nbytes:
+        raise ValueError(
+            f"a block of X takes {describe_size(int(nbytes))}, too much for workers with a memory limit of "
+            f"{describe_limits(limits)}; use smaller chunks, as X.rechunk({{0: 10_000}}) makes them, or larger workers"
+        )

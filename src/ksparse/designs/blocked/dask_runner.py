@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
 from ...counters import Counters
+from ...limits import describe_size
 from .runner import FAN_IN, Blocks, Combine, Runner, find_missing
 
-__all__ = ["DaskRunner"]
+__all__ = ["DaskRunner", "describe_limits", "find_client"]
 
 #: Larger functions are sent to a worker once, and fetched from it by the others; smaller ones go with each task.
 SENT_WITH_TASKS = 16_384
@@ -28,7 +30,9 @@ class DaskRunner(Runner):
     """
 
     def __init__(self, counters: Counters) -> None:
-        self.counters = counters
+        self.counters, client = counters, find_client()
+        #: Of the workers, in bytes: asked for once, since that is a round trip too.
+        self.memory_limits = [] if client is None else _find_memory_limits(client)
 
     def hold(self, parts: Sequence[Any]) -> Blocks:
         import dask
@@ -50,9 +54,10 @@ class DaskRunner(Runner):
         last = graph.combine(parts, combine)
         kept = [blocks for blocks in missing if blocks.keep]
         keys = [key for blocks in kept for key in graph.find_keys(blocks)]
-        nodes = dask.persist(*graph.make_nodes([*keys, *last]), optimize_graph=False)
-        stored = nodes[: len(keys)]
-        answers = _fetch(nodes[len(keys) :], stored)
+        with _explain_lost_work(self.memory_limits):
+            nodes = dask.persist(*graph.make_nodes([*keys, *last]), optimize_graph=False)
+            stored = nodes[: len(keys)]
+            answers = _fetch(nodes[len(keys) :], stored)
         self.counters.bytes_received += len(pickle.dumps(answers))
         for i, blocks in enumerate(kept):
             blocks.values = list(stored[i * len(parts) : (i + 1) * len(parts)])
@@ -120,6 +125,53 @@ class _TaskGraph:
         sent = cloudpickle.dumps(function)
         self._counters.bytes_sent += len(sent)
         return sent if len(sent) <= SENT_WITH_TASKS else self._add((bytes, sent))
+
+
+@contextmanager
+def _explain_lost_work(limits: Sequence[int]) -> Iterator[None]:
+    """Say what a user can do where workers died or the scheduler is gone."""
+    client = find_client()
+    if client is None:
+        yield
+        return
+    from distributed import KilledWorker
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise MemoryError(
+            "the workers that computed with a block of X died, again and again; most often, the block and what is made "
+            f"of it do not fit into the memory limit of a worker, {describe_limits(limits)}: use smaller chunks, as "
+            "X.rechunk({0: 10_000}) makes them, or larger workers; their logs say why they died"
+        ) from error
+    except Exception as error:
+        if client.status == "running":
+            raise
+        raise ConnectionError(
+            "the connection to the scheduler of Dask was lost, and with it what the workers held; start the scheduler "
+            "again, and repeat the fit"
+        ) from error
+
+
+def find_client() -> Any:
+    """The client of a cluster that Dask uses by default; None without one."""
+    try:
+        from distributed import default_client
+
+        return default_client()
+    except (ImportError, ValueError):
+        return None
+
+
+def _find_memory_limits(client: Any) -> list[int]:
+    """The memory limits of the workers of a cluster in bytes; 0 for none."""
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    return [int(worker["memory_limit"] or 0) for worker in workers]
+
+
+def describe_limits(limits: Sequence[int]) -> str:
+    """The smallest memory limit in words."""
+    return describe_size(min(limits)) if limits and min(limits) else "which is not set"
 
 
 def run_function(sent: bytes, *arguments: Any) -> Any:

@@ -1,0 +1,102 @@
+"""Workers that die, a scheduler that is gone, and Ctrl-C: the same answer, or an error that says what to do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ksparse import SparseLogisticRegression
+from ksparse._types import Array
+from ksparse.designs.blocked.dask_runner import DaskRunner
+from tests.scaling.test_dask_arrays import MODELS, X, assert_same, in_chunks
+
+pytestmark = pytest.mark.slow
+
+LABELS = MODELS["logistic"][1]
+
+
+def act_before(monkeypatch: pytest.MonkeyPatch, round_trip: int, act: Callable[[], Any]) -> None:
+    """Do something before one of the round trips of a fit."""
+    reduce, count = DaskRunner.reduce, [0]
+
+    def watched(self: DaskRunner, *arguments: Any) -> Any:
+        count[0] += 1
+        if count[0] == round_trip:
+            act()
+        return reduce(self, *arguments)
+
+    monkeypatch.setattr(DaskRunner, "reduce", watched)
+
+
+def fit() -> SparseLogisticRegression:
+    return SparseLogisticRegression(k=3, alpha=1e-3).fit(in_chunks(X), LABELS)
+
+
+def test_a_worker_is_killed_during_the_fit(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pids = list(client.run(os.getpid).values())
+    act_before(monkeypatch, 8, lambda: os.kill(pids[0], signal.SIGKILL))
+    assert_same(fit(), SparseLogisticRegression(k=3, alpha=1e-3).fit(X, LABELS))
+    client.wait_for_workers(2)
+    assert pids[0] not in client.run(os.getpid).values()
+
+
+def test_the_scheduler_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import Client, LocalCluster
+
+    options: dict[str, Any] = {"processes": False, "dashboard_address": ":0"}
+    with LocalCluster(n_workers=1, threads_per_worker=1, **options) as cluster, Client(cluster):
+        act_before(monkeypatch, 8, cluster.close)
+        with pytest.raises(ConnectionError, match="connection to the scheduler of Dask was lost"):
+            fit()
+
+
+def test_blocks_that_no_worker_can_hold_are_refused(client: Any) -> None:
+    import dask.array as da
+
+    large = da.zeros((50_000, 1000), chunks=(50_000, 1000))
+    with pytest.raises(ValueError, match="takes 381 MB, too much for workers with a memory limit of 572 MB"):
+        SparseLogisticRegression(k=3).fit(large, np.arange(50_000) % 2)
+
+
+class Dying:
+    """Ends the process of the worker that computes a block."""
+
+    def __call__(self, block: Array) -> Array:
+        os._exit(1)
+
+
+def test_workers_that_die_again_and_again(cluster: Any, client: Any) -> None:
+    cluster.scheduler.allowed_failures, usual = 0, cluster.scheduler.allowed_failures
+    try:
+        blocks = in_chunks(X, 1).map_blocks(Dying(), meta=np.empty((0, 0)))
+        with pytest.raises(MemoryError, match="memory limit of a worker, 572 MB: use smaller chunks"):
+            SparseLogisticRegression(k=3).fit(blocks, LABELS)
+    finally:
+        cluster.scheduler.allowed_failures = usual
+    client.wait_for_workers(2)
+
+
+class Sleeping:
+    """Waits before a block is there."""
+
+    def __call__(self, block: Array) -> Array:
+        threading.Event().wait(20)
+        return block
+
+
+def test_an_interrupt_leaves_nothing_behind(client: Any) -> None:
+    blocks = in_chunks(X).map_blocks(Sleeping(), meta=np.empty((0, 0)))
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            SparseLogisticRegression(k=3, alpha=1e-3).fit(blocks, LABELS)
+    finally:
+        timer.cancel()
+    client.restart()  # the sleeping tasks would hold up the tests that follow
