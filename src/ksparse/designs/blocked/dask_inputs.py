@@ -16,7 +16,7 @@ from ...limits import describe_size
 from ..conversion import as_design
 from .block_requests import prepare_block
 from .blocked_design import BlockedDesign, RowLayout
-from .dask_runner import DaskRunner, describe_limits
+from .dask_runner import DaskRunner, describe_smallest_limit
 from .disk_inputs import find_machine_memory
 from .runner import Blocks
 
@@ -136,5 +136,6 @@ def _check_block_size(nbytes: float, limits: Sequence[int]) -> None:
     if limits and 0 < LARGEST_BLOCK_FRACTION * min(limits) < nbytes:
         raise ValueError(
             f"a block of X takes {describe_size(int(nbytes))}, too much for workers with a memory limit of "
-            f"{describe_limits(limits)}; use smaller chunks, as X.rechunk({{0: 10_000}}) makes them, or larger workers"
+            f"{describe_smallest_limit(limits)}; use smaller chunks, as X.rechunk({{0: 10_000}}) makes them, or larger "
+            "workers"
         )

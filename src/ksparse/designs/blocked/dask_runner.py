@@ -12,7 +12,7 @@ from ...counters import Counters
 from ...limits import describe_size
 from .runner import FAN_IN, Blocks, Combine, Runner, find_missing
 
-__all__ = ["DaskRunner", "describe_limits", "find_client"]
+__all__ = ["DaskRunner", "describe_smallest_limit", "find_client"]
 
 #: Larger functions are sent to a worker once, and fetched from it by the others; smaller ones go with each task.
 SENT_WITH_TASKS = 16_384
@@ -140,9 +140,9 @@ def _explain_lost_work(limits: Sequence[int]) -> Iterator[None]:
         yield
     except KilledWorker as error:
         raise MemoryError(
-            "the workers that computed with a block of X died, again and again; most often, the block and what is made "
-            f"of it do not fit into the memory limit of a worker, {describe_limits(limits)}: use smaller chunks, as "
-            "X.rechunk({0: 10_000}) makes them, or larger workers; their logs say why they died"
+            "the workers that computed with a block of X died again and again; mostly, it and what is made of it do "
+            f"not fit into the memory limit of a worker, {describe_smallest_limit(limits)}: use smaller chunks, "
+            "as X.rechunk({0: 10_000}) makes them, or larger workers; their logs say why they died"
         ) from error
     except Exception as error:
         if client.status == "running":
@@ -169,7 +169,7 @@ def _find_memory_limits(client: Any) -> list[int]:
     return [int(worker["memory_limit"] or 0) for worker in workers]
 
 
-def describe_limits(limits: Sequence[int]) -> str:
+def describe_smallest_limit(limits: Sequence[int]) -> str:
     """The smallest memory limit in words."""
     return describe_size(min(limits)) if limits and min(limits) else "which is not set"
 
