@@ -3,7 +3,7 @@
     python benchmarks/exact_suite/setup.py FOLDER      # environments of the packages, once
     python benchmarks/exact.py --peers FOLDER          # all cases; results are kept row by row
     python benchmarks/exact.py --tables glm real --methods ksparse --again
-    python benchmarks/exact.py --report                # the tables, from existing results
+    python benchmarks/exact.py --report                # only the tables of the page, from existing results
 
 Each proof has a process of its own with one thread, after a small problem of the same kind, which loads and compiles
 the code. Seconds are CPU seconds, limits too, and they include everything: ksparse's first solution, Gram matrices,
@@ -34,12 +34,13 @@ use_one_thread()
 import numpy as np
 from exact_suite.cases import CASES, ExactCase
 from exact_suite.setup import find_python
-from exact_suite.tables import render_tables
+from exact_suite.tables import NAMES, insert_tables, read_rows
 
 import ksparse
 from ksparse.sparsity import Entries
 
 RESULTS = Path(__file__).parent / "results" / "exact.csv"
+PAGE = Path(__file__).parent.parent / "docs" / "certificates.md"
 #: The bound of coefficients, relative to the largest one of the best model.
 BOX_FACTOR = 1.5
 
@@ -126,37 +127,20 @@ def measure(case: ExactCase, method: str, limit: float, peers: Path | None) -> R
     return Row(case.table, case.name, method, found["seconds"], gap, value, found.get("nodes", -1), case.gap, limit)
 
 
-def read_rows() -> list[Row]:
+def find_rows() -> list[dict[str, Any]]:
     """The results so far."""
-    if not RESULTS.exists():
-        return []
-    with RESULTS.open(newline="") as file:
-        return [
-            Row(
-                table=row["table"],
-                case=row["case"],
-                method=row["method"],
-                seconds=float(row["seconds"]),
-                gap=float(row["gap"]),
-                value=float(row["value"]),
-                nodes=int(row["nodes"]),
-                wanted=float(row["wanted"]),
-                limit=float(row["limit"]),
-            )
-            for row in csv.DictReader(file)
-        ]
+    return read_rows(RESULTS) if RESULTS.exists() else []
 
 
-def write_rows(rows: list[Row]) -> None:
+def write_rows(rows: list[dict[str, Any]]) -> None:
     """Write all results, in the order of the cases."""
     order = {case.name: number for number, case in enumerate(CASES)}
-    methods = ["ksparse", "okridge", "l0bnb", "el0ps"]
-    rows = [row for row in rows if row.case in order]
-    rows.sort(key=lambda row: (order[row.case], methods.index(row.method)))
+    rows = [row for row in rows if row["case"] in order]
+    rows.sort(key=lambda row: (order[row["case"]], list(NAMES).index(row["method"])))
     with RESULTS.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(Row.__dataclass_fields__), lineterminator="\n")
         writer.writeheader()
-        writer.writerows({**asdict(row), "seconds": f"{row.seconds:.4g}", "gap": f"{row.gap:.3g}"} for row in rows)
+        writer.writerows({**row, "seconds": f"{row['seconds']:.4g}", "gap": f"{row['gap']:.3g}"} for row in rows)
 
 
 def main() -> None:
@@ -166,12 +150,12 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", help="only these methods")
     parser.add_argument("--limit", type=float, default=60.0, help="CPU seconds of a proof")
     parser.add_argument("--again", action="store_true", help="measure also what was measured before")
-    parser.add_argument("--report", action="store_true", help="print the tables of existing results")
+    parser.add_argument("--report", action="store_true", help="write the tables of existing results into the page")
     parser.add_argument("--case", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.report:
-        print(render_tables([asdict(row) for row in read_rows()]))
+        PAGE.write_text(insert_tables(PAGE.read_text(), RESULTS))
         return
     if arguments.write is not None:
         write_problem(CASES[arguments.case], arguments.write)
@@ -183,11 +167,12 @@ def main() -> None:
         if arguments.tables and case.table not in arguments.tables:
             continue
         for method in ("ksparse", *(case.peers if arguments.peers else ())):
-            is_known = any((row.case, row.method) == (case.name, method) for row in read_rows())
+            others = [row for row in find_rows() if (row["case"], row["method"]) != (case.name, method)]
+            is_known = len(others) < len(find_rows())
             if (arguments.methods and method not in arguments.methods) or (is_known and not arguments.again):
                 continue
             row = measure(case, method, arguments.limit, arguments.peers)
-            write_rows([old for old in read_rows() if (old.case, old.method) != (case.name, method)] + [row])
+            write_rows([*others, asdict(row)])
             print(f"{row.seconds:8.2f} s  gap {row.gap:8.1e}  {row.nodes:7d}  {method:8s} {case.name}", flush=True)
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import math
+from pathlib import Path
 from typing import Any
 
-__all__ = ["render_tables"]
+__all__ = ["NAMES", "insert_tables", "read_rows", "render_tables"]
+
+#: What the tables of a page are between.
+FIRST_LINE, LAST_LINE = "<!-- tables -->", "<!-- end of tables -->"
 
 TITLES = {
     "grid": "More samples than features, gap 1e-6 (OKRidge: its own 1e-4)",
@@ -17,6 +22,23 @@ TITLES = {
 NAMES = {"ksparse": "ksparse", "okridge": "OKRidge", "l0bnb": "l0bnb", "el0ps": "El0ps"}
 #: A value this much above the lowest one is another solution.
 SAME_VALUE = 1e-5
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The results in a file."""
+    with path.open(newline="") as file:
+        rows: list[dict[str, Any]] = list(csv.DictReader(file))
+    for row in rows:
+        row.update({name: float(row[name]) for name in ("seconds", "gap", "value", "wanted", "limit")})
+        row["nodes"] = int(row["nodes"])
+    return rows
+
+
+def insert_tables(page: str, results: Path) -> str:
+    """The page with the tables of some results."""
+    before, _, rest = page.partition(FIRST_LINE)
+    _, _, after = rest.partition(LAST_LINE)
+    return f"{before}{FIRST_LINE}\n\n{render_tables(read_rows(results))}\n\n{LAST_LINE}{after}"
 
 
 def render_tables(rows: list[dict[str, Any]]) -> str:

@@ -16,6 +16,8 @@ __all__ = ["Frame", "Pool", "explore", "make_pool"]
 
 #: Curvature is computed again where at most this fraction of the features is open that were when it last was.
 REABSORBED = 0.75
+#: That costs p³: where more features than this are open, a smaller fraction.
+MAX_REABSORBED, REABSORBED_OF_MANY = 500, 0.5
 #: Eigenvalues have a rounding error below this many ε times the size of a matrix and its trace (LAPACK Users' Guide).
 EIGENVALUE_ROUNDING = 64 * 2.3e-16
 #: Relative rounding of bounds that are added.
@@ -206,7 +208,8 @@ def bound_part(
         point = np.zeros(kept.size)
         if is_solved:
             constant = frame.constant - reduction
-            if kept.size and frame.fraction == 1.0 and kept.size <= min(REABSORBED * size, float(frame.rank)):
+            wanted = REABSORBED if kept.size <= MAX_REABSORBED else REABSORBED_OF_MANY
+            if kept.size and frame.fraction == 1.0 and kept.size <= min(wanted * size, float(frame.rank)):
                 eigenvalues = np.linalg.eigvalsh(matrix)
                 loss = frame.matrix_rounding + EIGENVALUE_ROUNDING * kept.size * frame.gram.shape[0]
                 least, largest, size = (

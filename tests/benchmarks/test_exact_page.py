@@ -1,0 +1,23 @@
+"""The tables of docs/certificates.md are those of the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from exact_suite.tables import describe, insert_tables
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_has_the_results() -> None:
+    page = (ROOT / "docs/certificates.md").read_text()
+    assert insert_tables(page, ROOT / "benchmarks/results/exact.csv") == page
+
+
+def test_cells() -> None:
+    row = {"seconds": 1.234, "gap": 1e-5, "value": 2.0, "wanted": 1e-4, "limit": 60.0}
+    assert describe(row, 2.0) == "1.2 s"
+    assert describe({**row, "seconds": 60.2, "gap": 0.123}, 2.0) == "gap 12 % at 60 s"
+    assert describe(row, 1.99) == "1.2 s, f 0.5 % higher"
+    assert describe({**row, "seconds": float("nan")}, 2.0) == "failed"
+    assert describe(None, 2.0) == ""
