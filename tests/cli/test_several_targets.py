@@ -96,7 +96,7 @@ def test_rows_that_lack_a_target_are_left_out(path: Path) -> None:
         ({}, ["--target", "fat,x1", "--task", "poisson"], "--task poisson predicts one target, but --target names 2"),
         ({}, ["--target", "fat,x1", "--positive", "1"], "--positive is for two classes"),
         ({"x1": "north"}, ["--target", "fat,x1"], "several targets must have numbers, but 'x1' has text"),
-        ({"x1": 2.0}, ["--target", "fat,x1"], "the target 'x1' is the same in all rows"),
+        ({"x1": 2.0}, ["--target", "fat,x1"], "the target 'x1' is 2 in all rows"),
         ({"x1": np.nan}, ["--target", "fat,x1"], "the targets 'fat', 'x1' are missing in all rows"),
         ({"x1": 1e300}, ["--target", "fat,x1"], "the target 'x1' is infinite or beyond"),
     ],
@@ -107,6 +107,18 @@ def test_targets_that_do_not_go_together(
     make_table().assign(**change).to_csv(path, index=False)
     assert message in refused(capsys, "fit", path, *options, "--out", path.parent / "out")
     assert not (path.parent / "out").exists()
+
+
+def test_a_time_and_an_event_are_told(path: Path) -> None:
+    rng = np.random.default_rng(0)
+    make_table().assign(days=rng.exponential(size=120), died=rng.integers(0, 2, 120)).to_csv(path, index=False)
+    fitted = fit(data=str(path), target=["fat", "died"], k=1, alpha=0.1, resamples=0)
+    assert not any("survival analysis" in note for note in fitted.notes if "'fat'" in note)
+    for targets in (["days", "died"], ["fat", "days"]):
+        fitted = fit(data=str(path), target=targets, k=1, alpha=0.1, resamples=0)
+        assert any(
+            "If 'days' is a time until an event and 'died' says whether it came" in note for note in fitted.notes
+        )
 
 
 def test_a_target_of_another_size_is_told(path: Path) -> None:

@@ -119,7 +119,9 @@ def test_rows_without_a_time_or_an_event_are_left_out(tmp_path: Path, capsys: py
 @pytest.mark.parametrize(
     ("columns", "more", "message"),
     [
-        ({"days": -FULL["time"]}, [], "times must be positive"),
+        ({"days": -FULL["time"]}, [], "'days' has times that are not positive and finite in 120 of 120 rows"),
+        ({"days": np.r_[FULL["time"][:5], 0.0, FULL["time"][6:]]}, [], "in 1 of 120 rows, first 0 in row 6;"),
+        ({"days": np.r_[np.inf, FULL["time"][1:]]}, [], "in 1 of 120 rows, first inf in row 1;"),
         ({"days": "soon"}, [], "--time names 'days', which has no numbers"),
         ({"died": 0}, [], "'died' has no event in 120 rows"),
         ({"died": np.arange(N) % 3}, [], "which has 0, 1, 2, and not only 0 and 1; say which value is the event"),

@@ -207,6 +207,9 @@ def test_targets_that_a_task_does_not_take(
     y[[3, 7]] = wrong
     message = refused(capsys, "fit", write(tmp_path / "a.csv", y), "--target", "y", "--task", task)
     assert f"--task {task} is {need}, but the target 'y' has {wrong:g}, and 2 of 80 rows have such values" in message
+    same = write(tmp_path / "c.csv", np.full(80, 3.0))
+    refusal = refused(capsys, "fit", same, "--target", "y", "--task", task)
+    assert "the target 'y' is 3 in all rows; choose another --target" in refusal
     text = write(tmp_path / "b.csv", ["low", "high"] * 40)
     assert f"--task {task} is for numbers, but the target 'y' has text" in refused(
         capsys, "fit", text, "--target", "y", "--task", task

@@ -194,7 +194,7 @@ def test_the_criterion_of_gamma_models_is_that_of_the_likelihood() -> None:
     [
         ("gamma", np.zeros(N), "needs y > 0"),
         ("tweedie", -np.ones(N), "needs y >= 0"),
-        ("negative binomial", -np.ones(N), "needs counts y >= 0"),
+        ("negative binomial", -np.ones(N), "NegativeBinomial needs counts y >= 0"),
         ("quantile", np.full(N, np.nan), "NaN"),
         ("hinge", np.zeros(N), "only one class"),
     ],

@@ -174,7 +174,7 @@ def test_labels_in_their_order() -> None:
     [
         (["a", "b", "c"], None, "text labels such as 'a', 'b', 'c', whose order is not known; pass categories"),
         ([1, 2, 3], [1, 3, 2], "categories is out of order: 3 comes before 2"),
-        (["a", "b", "c"], ["a", "b"], "y has the label 'c', which is not in categories"),
+        (["a", "b", "c"], ["a", "b"], "y has the label 'c', which is not in categories; those are 'a', 'b'"),
         (["a", "b", "c"], ["a", "b", "b", "c"], "categories has 'b' twice"),
         (pd.Series(pd.Categorical(list("abc"), list("cba"), ordered=True)), ["a", "b", "c"], "another order than"),
         ([2, 2, 2], None, "only the class"),

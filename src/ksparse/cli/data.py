@@ -148,7 +148,7 @@ def load_training_data(
     with tell_all_problems(frame.iloc[:, features], problems):
         if survival is None:
             found = Target.of_columns({table.names[place]: frame.iloc[:, place] for place in places})
-            advice = suggest_survival_analysis(found.name, table.names, table.source)
+            advice = suggest_survival_analysis(found, table.names, table.source)
         else:
             found = read_survival_target(survival, frame)
     rows = np.flatnonzero(found.known)

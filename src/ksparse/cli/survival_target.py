@@ -69,6 +69,7 @@ def read_survival_target(columns: SurvivalColumns, frame: pd.DataFrame) -> Targe
         notes.append(f"{missing} of {len(known)} rows lack a time, an event, an entry or a stratum and are left out")
     if not known.any():
         raise InputError(f"no row has both {quote(columns.time)} and {quote(event)}; choose other columns")
+    _check_times(time, columns.time)
     try:
         values = make_survival_target(
             time[known],
@@ -88,6 +89,17 @@ def _read_numbers(cells: pd.Series, name: str, option: str) -> Array:
     if kind.kind in (KindOfColumn.CATEGORY, KindOfColumn.DATE):
         raise InputError(f"{option} names {quote(name)}, which has no numbers; a time is a number, such as days")
     return read_values(cells, kind)
+
+
+def _check_times(time: Array, name: str) -> None:
+    """Raise if some times are no times until an event."""
+    wrong = (time <= 0) | np.isinf(time)
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise InputError(
+            f"{quote(name)} has times that are not positive and finite in {wrong.sum()} of {len(time)} rows, first"
+            f" {time[first]:g} in row {first + 1}; correct them, or leave out these rows"
+        )
 
 
 def _read_events(cells: pd.Series, name: str, value: str | None) -> Array:

@@ -107,8 +107,13 @@ def _read_cells(name: str, cells: pd.Series) -> tuple[AnyArray, list[str]]:
     return read_values(cells, kind), remarks
 
 
-def suggest_survival_analysis(target: str, names: Sequence[str], source: str) -> tuple[str, ...]:
+def suggest_survival_analysis(target: Target, names: Sequence[str], source: str) -> tuple[str, ...]:
     """A note for a target that is a time until an event, or that event, if the table has the other too."""
+    found = (_suggest_survival_analysis(name, names, source) for name in target.names or (target.name,))
+    return next((note for note in found if note), ())
+
+
+def _suggest_survival_analysis(target: str, names: Sequence[str], source: str) -> tuple[str, ...]:
     for ours, theirs in ((TIMES, EVENTS), (EVENTS, TIMES)):
         others = [name for name in names if name.lower() in theirs and name != target]
         if target.lower() in ours and others:
@@ -149,6 +154,7 @@ def choose_task(target: Target, option: str) -> tuple[Task, AnyArray, str, tuple
     if task.has_classes:
         return task, _make_labels(target, numbers), reason, advice
     _check_least(task, target, numbers)
+    _check_variation(target.name, numbers)
     return task, numbers, reason, advice
 
 
@@ -163,8 +169,7 @@ def _choose_for_several(target: Target, option: str) -> tuple[Task, AnyArray, st
     numbers = target.values.astype(np.float64)
     for name, column in zip(target.names, numbers.T, strict=True):
         _check_largest(name, column)
-        if np.ptp(column) == 0:
-            raise InputError(f"the target {quote(name)} is the same in all rows; leave it out of --target")
+        _check_variation(name, column)
     variances = numbers.var(axis=0)
     advice: tuple[str, ...] = ()
     if variances.max() > UNEQUAL * variances.min():
@@ -183,6 +188,12 @@ def _check_largest(name: str, numbers: Array) -> None:
             f"the target {quote(name)} is infinite or beyond {LARGEST:g} in {wrong.sum()} of {len(wrong)} rows; correct"
             " or rescale it"
         )
+
+
+def _check_variation(name: str, numbers: Array) -> None:
+    """Raise if there is nothing to predict."""
+    if np.ptp(numbers) == 0:
+        raise InputError(f"the target {quote(name)} is {numbers[0]:g} in all rows; choose another --target")
 
 
 def _check_least(task: Task, target: Target, numbers: Array) -> None:

@@ -225,7 +225,8 @@ class SparseNegativeBinomialRegression(LogLinkRegression):
         """The most likely dispersion, in turn with the coefficients: from those of Poisson regression on."""
         weights = np.ones(len(target)) if options["sample_weight"] is None else options["sample_weight"]
         options = {**options, "alpha": 0.0}
-        result, dispersion = fit_pilot(self, Poisson(X, target, **options), weights), 0.0
+        # Without a dispersion it is Poisson regression.
+        result, dispersion = fit_pilot(self, NegativeBinomial(X, target, dispersion=0.0, **options), weights), 0.0
         for number in range(DISPERSION_ROUNDS):
             coefficients, intercept = self.split_intercept(result)
             margins = add_offset(multiply_selected(X, coefficients) + intercept, options["offset"])

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import AnyArray, Array, Mask
 from ..validation import as_real_array
+from ..wording import quote, quote_list
 from .linear import LinearObjective
 
 __all__ = [
@@ -135,7 +136,8 @@ def _check_categories(categories: list[Any], labels: AnyArray) -> AnyArray:
         raise ValueError(f"categories has {double!r} twice; give each label once, from the lowest to the highest")
     there = labels.tolist()
     if unknown := [label for label in there if label not in categories]:
-        raise ValueError(f"y has the label {unknown[0]!r}, which is not in categories; those are {categories}")
+        listed = quote_list(categories)
+        raise ValueError(f"y has the label {quote(unknown[0])}, which is not in categories; those are {listed}")
     ordered = [label for label in categories if label in there]
     if labels.dtype.kind in "biuf" and ordered != there:
         first = next(place for place in range(1, len(ordered)) if ordered[place] < ordered[place - 1])
