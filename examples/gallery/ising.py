@@ -96,6 +96,14 @@ def compute(seed: int) -> tuple[pd.DataFrame, Found]:
     return pd.DataFrame(rows).T, Found(truth, couplings)
 
 
+def bend(xs: tuple[int, int], ys: tuple[int, int]) -> tuple[Any, Any]:
+    """An arc between two points: a straight line would hide behind the edges of the grid on its way."""
+    t = np.linspace(0.0, 1.0, 30)
+    bow = 0.8 * t * (1 - t)
+    across, up = xs[1] - xs[0], ys[1] - ys[0]
+    return xs[0] + across * t - up * bow, ys[0] + up * t + across * bow
+
+
 def draw_graph(ax: Axes, couplings: Any, truth: Any, title: str, colour: str) -> None:
     for (i, j), fit, true in zip(PAIRS, couplings, truth, strict=True):
         if fit == 0 and true == 0:
@@ -103,9 +111,10 @@ def draw_graph(ax: Axes, couplings: Any, truth: Any, title: str, colour: str) ->
         ends = [(i % SIDE, j % SIDE), (i // SIDE, j // SIDE)]
         if fit == 0:
             ax.plot(*ends, color=TRUTH, linewidth=1.2, linestyle=(0, (1, 2)), zorder=1)
+        elif true == 0:
+            ax.plot(*bend(*ends), color=USUAL, linewidth=6 * abs(fit) + 0.5, alpha=0.9, zorder=4)
         else:
-            right = true != 0
-            ax.plot(*ends, color=colour if right else USUAL, linewidth=6 * abs(fit) + 0.5, alpha=0.9, zorder=1 + right)
+            ax.plot(*ends, color=colour, linewidth=6 * abs(fit) + 0.5, alpha=0.9, zorder=2)
     ax.plot(np.arange(SPINS) % SIDE, np.arange(SPINS) // SIDE, "o", color="#3a4350", markersize=5, zorder=3)
     ax.set_title(title, loc="left", fontsize=10.5)
     ax.set_axis_off()

@@ -131,3 +131,28 @@ def test_what_does_not_hold_is_refused() -> None:
     with pytest.raises(ValueError, match="Proposition 3 needs bounds"):
         logdet_condition((0.0, 1.0))
     assert ConditionC.from_convexity(1e-20, 1.0).rho < 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("fraction", [0.2, 0.5, 0.95])
+def test_lemma_1_holds_for_random_points(seed: int, fraction: float) -> None:
+    """(b): a strongly convex and smooth f satisfies the definition if ζ < 2m/M²; (a): then its inequalities hold."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 6))
+    objective, s = Logistic(X, X[:, 0] + rng.standard_normal(30) > 0, alpha=0.5), 3
+    found = bracket_curvature(objective, s)
+    m, M = found.smallest.low, found.largest.high
+    condition = ConditionC.from_convexity(m, M, zeta=fraction * 2 * m / M**2)
+    assert condition.rho == pytest.approx(np.sqrt(1 - 2 * condition.zeta * m + condition.zeta**2 * M**2))
+    for _ in range(50):
+        F = rng.choice(6, s, replace=False)
+        x, y = np.zeros(6), np.zeros(6)
+        x[F], y[F] = 3 * rng.standard_normal(s), 3 * rng.standard_normal(s)
+        here, there = objective.evaluate(x), objective.evaluate(y)
+        distance = np.linalg.norm(x - y)
+        change = here.gradient[F] - there.gradient[F]
+        assert np.linalg.norm(x[F] - y[F] - condition.zeta * change) <= condition.rho * distance
+        assert (1 - condition.rho) / condition.zeta <= np.linalg.norm(change) / distance
+        assert np.linalg.norm(change) / distance <= (1 + condition.rho) / condition.zeta
+        above = there.gradient @ (x - y) + (1 + condition.rho) / (2 * condition.zeta) * distance**2
+        assert here.value <= there.value + above

@@ -321,6 +321,17 @@ def test_the_number_of_true_units() -> None:
         report(objective, 2, truth=coef[:3])
 
 
+def test_quadratics_in_jax_are_known_exactly() -> None:
+    own, coef = make_problem(0)
+    X, y, _ = make_linear(n=3000, p=10, k=K, noise=0.3, random_state=0)
+    found = report(from_jax(lambda w: 0.5 * jnp.mean((y - X @ w) ** 2), 10), K, truth=coef)
+    expected = report(own, K, truth=coef)
+    assert found.theorem_2a.applies == "yes"
+    assert found.curvature_s.is_exact
+    assert found.step == pytest.approx(expected.step, rel=1e-9)
+    assert found.bound_error("GraHTP", 5) == pytest.approx(expected.bound_error("GraHTP", 5), rel=1e-6)
+
+
 @pytest.mark.slow
 def test_functions_that_count_groups() -> None:
     """Rows of a layer: the report counts what `minimize` counts."""

@@ -9,10 +9,16 @@ from typing import Any
 import numpy as np
 
 from .._types import Array, Mask
-from ..objectives import LogDet, Objective, Quadratic
-from ..objectives.base import NotFiniteError, compute_hessian, describe_objective
+from ..objectives import LogDet, Objective
+from ..objectives.base import NotFiniteError, compute_hessian, describe_objective, is_quadratic
 from ..objectives.columns import LinearModel
-from ..objectives.protocols import HasLipschitzConstant, NoLipschitzConstantError, lipschitz_constant, working_form
+from ..objectives.protocols import (
+    HasLipschitzConstant,
+    NoLipschitzConstantError,
+    find_labels,
+    lipschitz_constant,
+    working_form,
+)
 from ..sparsity import Units
 from ..validation import check_number_of_units
 from .eigenvalues import Bracket, RestrictedEigenvalues, bracket_restricted_eigenvalues
@@ -130,10 +136,9 @@ def _bracket_by_form(objective: Objective, s: int, max_supports: int) -> Restric
     """What follows from the form of f; infinite where nothing does."""
     if isinstance(objective, LinearModel):
         return _bracket_linear_model(objective, s, max_supports)
-    if isinstance(objective, Quadratic) and objective.size <= MAX_COLUMNS:
-        return bracket_restricted_eigenvalues(
-            objective.hessian(objective.evaluate(objective.start)), s, max_supports=max_supports
-        )
+    if _is_quadratic_of_entries(objective) and objective.size <= MAX_COLUMNS:
+        hessian = compute_hessian(objective, objective.evaluate(objective.start))
+        return bracket_restricted_eigenvalues(hessian, s, max_supports=max_supports)
     if isinstance(objective, LogDet):
         return _bracket_log_det(objective, s)
     low, high = (
@@ -141,6 +146,12 @@ def _bracket_by_form(objective: Objective, s: int, max_supports: int) -> Restric
         Bracket(-np.inf, np.inf, NOTHING_KNOWN, NOTHING_KNOWN),
     )
     return RestrictedEigenvalues(s, low, _bound_by_lipschitz(objective, high))
+
+
+def _is_quadratic_of_entries(objective: Objective) -> bool:
+    """Whether f is a quadratic of a vector whose entries are the units."""
+    is_vector = len(objective.shape) == 1 and objective.free is None and find_labels(objective) is None
+    return is_quadratic(objective) and is_vector
 
 
 def _bound_by_lipschitz(objective: Objective, largest: Bracket) -> Bracket:

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ..._types import Array, IntArray, Mask
 from ..base import Objective, Outcome, Point, TwiceDifferentiable, inherit
+from ..protocols import HasGroups, find_labels
 
 __all__ = ["HessianRows", "QuadraticForm", "bound_curvature"]
 
@@ -59,7 +60,7 @@ class HessianRows:
         return self._rows[self._place[coordinates]]
 
 
-class QuadraticForm(TwiceDifferentiable):
+class QuadraticForm(TwiceDifferentiable, HasGroups):
     """c + bᵀx + ½xᵀHx, which is what a user's function is.
 
     Where the terms cancel, as those of the gradient at a minimum do, the function itself is evaluated: a sum of squared
@@ -97,6 +98,10 @@ class QuadraticForm(TwiceDifferentiable):
         restricted._support, restricted._slopes = self._support[kept], self._slopes[kept]
         restricted._block = self._get_hessian(kept)
         return restricted
+
+    @property
+    def labels(self) -> IntArray | None:
+        return find_labels(self._function)
 
     @property
     def is_finite(self) -> bool:
