@@ -101,6 +101,13 @@ def test_two_worker_processes(client: Any, name: str) -> None:
     np.testing.assert_array_equal(here.predict(in_chunks(X)), here.predict(X))
 
 
+def test_arrays_that_are_on_the_workers_already(client: Any) -> None:
+    y = SIGNAL + NOISE
+    there = SparseLinearRegression(k=3).fit(X, y)
+    assert_same(SparseLinearRegression(k=3).fit(in_chunks(X).persist(), in_chunks(y).persist()), there)
+    assert_same(SparseLinearRegression(k=3).fit(in_chunks(X).persist() + 0.0, y), there)
+
+
 @pytest.mark.slow
 def test_sparse_single_precision_on_two_worker_processes(client: Any) -> None:
     values, y = make_sparse(X).astype(np.float32), MODELS["logistic"][1]

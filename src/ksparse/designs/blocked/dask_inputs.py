@@ -16,7 +16,7 @@ from ...limits import describe_size
 from ..conversion import as_design
 from .block_requests import prepare_block
 from .blocked_design import BlockedDesign, RowLayout
-from .dask_runner import DaskRunner, describe_smallest_limit
+from .dask_runner import DaskRunner, describe_smallest_limit, find_futures
 from .disk_inputs import find_machine_memory
 from .runner import Blocks
 
@@ -72,7 +72,9 @@ def _(X: Any, name: str = "a design") -> BlockedDesign:
     if array.numblocks[1] > 1:
         array = _join_column_chunks(array)
     sizes = [int(size) for size in array.chunks[0]]
-    return _make_design(array.to_delayed().ravel().tolist(), prepare_block, sizes, int(p), array.dtype, Counters())
+    # What is on the workers already would be lost from a graph that is optimized.
+    parts = array.to_delayed(optimize_graph=not find_futures([array])).ravel().tolist()
+    return _make_design(parts, prepare_block, sizes, int(p), array.dtype, Counters())
 
 
 def _make_design(

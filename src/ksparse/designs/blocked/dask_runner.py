@@ -12,7 +12,7 @@ from ...counters import Counters
 from ...limits import describe_size
 from .runner import FAN_IN, Blocks, Combine, Runner, find_missing
 
-__all__ = ["DaskRunner", "describe_smallest_limit", "find_client"]
+__all__ = ["DaskRunner", "describe_smallest_limit", "find_client", "find_futures"]
 
 #: Larger functions are sent to a worker once, and fetched from it by the others; smaller ones go with each task.
 SENT_WITH_TASKS = 16_384
@@ -81,10 +81,16 @@ class _TaskGraph:
         """Take the values of blocks from where they are, or from what makes them."""
         if id(blocks) in self._keys:
             return
-        for node in blocks.values or []:
-            if node.key not in self._tasks:
-                self._tasks.update(node.__dask_graph__())
-        self._keys[id(blocks)] = [node.key for node in blocks.values or []]
+        self._keys[id(blocks)] = [self._find_reference(node) for node in blocks.values or []]
+
+    def _find_reference(self, node: Any) -> Any:
+        """What a task refers to the value of a node by: its future where there is one, or the key of what makes it."""
+        futures = find_futures([node])
+        if len(futures) == 1 and futures[0].key == node.key:
+            return futures[0]
+        if node.key not in self._tasks:
+            self._tasks.update(node.__dask_graph__())
+        return node.key
 
     def apply(
         self, function: Callable[..., Any], arguments: Sequence[Blocks], result: Blocks | None = None
@@ -183,17 +189,18 @@ def _fetch(nodes: Sequence[Any], stored: Sequence[Any]) -> list[Any]:
     """The values of some nodes; if that is interrupted, no work is left behind."""
     import dask
 
-    futures = _find_futures(nodes)
+    futures = find_futures(nodes)
     if not futures:
         return list(dask.compute(*nodes))
     try:
         return list(futures[0].client.gather(futures))
     except BaseException:
-        futures[0].client.cancel([*futures, *_find_futures(stored)])
+        futures[0].client.cancel([*futures, *find_futures(stored)])
         raise
 
 
-def _find_futures(nodes: Sequence[Any]) -> list[Any]:
+def find_futures(nodes: Sequence[Any]) -> list[Any]:
+    """The futures in some collections of Dask; none where Dask runs in this process."""
     try:
         from distributed import futures_of
     except ImportError:
