@@ -120,7 +120,7 @@ def test_many_coordinates_have_the_mean_curvature(columns: str, package: str, mo
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_hessian_is_computed_in_batches(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ksparse.objectives.autodiff.objective.MAX_DIRECTIONS", 2)
+    monkeypatch.setattr("ksparse.objectives.autodiff.objective.BATCHES", (2, 1))
     own, other = make_own("logistic"), make_autodiff("logistic", package)
     x = np.linspace(-1, 1, P)
     assert_allclose(other.hessian(other.evaluate(x)), compute_hessian(own, own.evaluate(x)), atol=1e-12)

@@ -136,6 +136,6 @@ def test_rows_of_the_hessian_are_computed_once(monkeypatch: pytest.MonkeyPatch) 
     assert_array_equal(rows.get(np.array([0, 1, 2])), matrix[:3])
     assert asked == [[2, 0], [1]]
     monkeypatch.setattr("ksparse.objectives.autodiff.quadratic_form.MAX_KEPT_NUMBERS", 15)
-    assert_array_equal(rows.get(np.array([3, 0])), matrix[[3, 0]])  # there is no room for another row
-    assert_array_equal(rows.get(np.array([1])), matrix[[1]])
-    assert asked == [[2, 0], [1], [3, 0]]
+    assert_array_equal(rows.get(np.array([3, 0])), matrix[[3, 0]])  # there is no room for a fourth row
+    assert_array_equal(rows.get(np.array([0, 1])), matrix[[0, 1]])
+    assert asked == [[2, 0], [1], [3, 0], [1]]

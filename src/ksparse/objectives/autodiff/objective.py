@@ -22,8 +22,8 @@ __all__ = ["AutodiffFunction", "Derivatives"]
 
 #: Most numbers in the directions that are multiplied by the Hessian at once.
 MAX_BATCH_SIZE = 2**21
-#: Most directions at once.
-MAX_DIRECTIONS = 64
+#: How many directions are multiplied at once: the first number that fits. JAX compiles a function for each.
+BATCHES = (64, 16, 1)
 #: Most coordinates whose curvature is computed at the start, if each takes a product with all of the data.
 MAX_CURVATURES = 1000
 #: The same if it takes a product with a few columns.
@@ -301,7 +301,7 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
 
     def _iterate_rows(self, window: Window, flat: Array, positions: IntArray) -> Iterator[tuple[IntArray, Array]]:
         """Rows of the Hessian of the function of a window, as many at once as fit into memory."""
-        batch = max(1, min(MAX_DIRECTIONS, MAX_BATCH_SIZE // max(flat.size, 1)))
+        batch = next(size for size in BATCHES if size * flat.size <= MAX_BATCH_SIZE or size == 1)
         for first in range(0, positions.size, batch):
             part = positions[first : first + batch]
             directions = np.zeros((part.size, flat.size))

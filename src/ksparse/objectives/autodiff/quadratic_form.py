@@ -21,7 +21,7 @@ LEAST_DIAGONAL = 1e-6
 LEAST_REMAINDER = 1e-6
 #: Most coordinates whose curvatures are the diagonal of the Hessian, which takes all of its rows.
 MAX_DIAGONAL_SIZE = 1000
-#: Rows of the Hessian are kept while they have no more numbers than this (128 MB).
+#: Rows of the Hessian are kept while they have no more numbers than this (128 MB); then they give way to newer ones.
 MAX_KEPT_NUMBERS = 2**24
 
 
@@ -51,10 +51,11 @@ class HessianRows:
     def get(self, coordinates: IntArray) -> Array:
         """The rows of some coordinates."""
         missing = coordinates[self._place[coordinates] < 0]
+        if (len(self._rows) + missing.size) * self.size > MAX_KEPT_NUMBERS:
+            self._rows, missing = np.empty((0, self.size)), coordinates  # make room: only the newest are kept
+            self._place[:] = -1
         if missing.size:
             kept = len(self._rows)
-            if (kept + missing.size) * self.size > MAX_KEPT_NUMBERS:
-                return self._compute(coordinates)
             self._rows = np.concatenate([self._rows, self._compute(missing)])
             self._place[missing] = np.arange(kept, len(self._rows))
         return self._rows[self._place[coordinates]]
