@@ -84,7 +84,13 @@ def prove(case: ExactCase, limit: float) -> dict[str, Any]:
         began = time.process_time()
         proof = ksparse.solve_exact(objective, sparsity=sparsity, gap=compiled.gap, time_limit=limit)
         seconds = time.process_time() - began
-    return {"value": proof.value, "lower_bound": proof.lower_bound, "nodes": proof.nodes, "seconds": seconds}
+    return {
+        "value": proof.value,
+        "lower_bound": proof.lower_bound,
+        "gap": proof.gap,
+        "nodes": proof.nodes,
+        "seconds": seconds,
+    }
 
 
 def write_problem(case: ExactCase, path: Path) -> None:
@@ -123,7 +129,7 @@ def measure(case: ExactCase, method: str, limit: float, peers: Path | None) -> R
         print(done.stderr[-600:])
         found = {"value": np.nan, "lower_bound": np.nan, "seconds": np.nan}
     value, lower = found["value"], found["lower_bound"]
-    gap = max((value - lower) / value, 0.0)
+    gap = found.get("gap", max((value - lower) / value, 0.0))
     return Row(case.table, case.name, method, found["seconds"], gap, value, found.get("nodes", -1), case.gap, limit)
 
 

@@ -236,3 +236,22 @@ def test_too_many_features_for_a_gram_matrix(has_box: bool, monkeypatch: pytest.
     proof = ksparse.solve_exact(objective, sparsity=sparsity, gap=1e-5)
     assert proof.status == plain.status == "optimal"
     assert proof.value == pytest.approx(plain.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("has_box", [False, True])
+def test_large_matrices_are_used_whole(has_box: bool) -> None:
+    """With more features than the least size of a large matrix; the truth is that of all pairs."""
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((700, 520)) + 1.5 * rng.standard_normal((700, 1))
+    y = 0.2 * X[:, 3] - 0.2 * X[:, 150] + 0.7 * rng.standard_normal(700)
+    sparsity = Entries(2, lower=-5.0, upper=5.0) if has_box else Entries(2)
+    proof = ksparse.solve_exact(LeastSquares(X, y, alpha=1e-4), sparsity=sparsity, gap=1e-6)
+    pairs = np.array([(i, j) for i in range(520) for j in range(i)])
+    gram, linear = X.T @ X / 700 + 1e-4 * np.eye(520), X.T @ y / 700
+    blocks = gram[pairs[:, :, None], pairs[:, None, :]]
+    w = np.linalg.solve(blocks, linear[pairs][..., None])[..., 0]
+    optimum = y @ y / 1400 - 0.5 * (w * linear[pairs]).sum(axis=1).max()
+    assert proof.status == "optimal"
+    assert proof.nodes > 1
+    assert proof.value == pytest.approx(optimum, rel=2e-6)
+    assert proof.lower_bound <= optimum * (1 + 1e-12)

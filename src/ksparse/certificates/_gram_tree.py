@@ -18,6 +18,8 @@ __all__ = ["Frame", "Pool", "explore", "make_pool"]
 REABSORBED = 0.75
 #: That costs p³: where more features than this are open, a smaller fraction.
 MAX_REABSORBED, REABSORBED_OF_MANY = 500, 0.5
+#: Matrices of more features than this are large; they are used whole where this fraction of them is open.
+LARGE_FRAME, WHOLE_FRACTION = 500, 0.5
 #: Eigenvalues have a rounding error below this many ε times the size of a matrix and its trace (LAPACK Users' Guide).
 EIGENVALUE_ROUNDING = 64 * 2.3e-16
 #: Relative rounding of bounds that are added.
@@ -46,6 +48,9 @@ class Frame(NamedTuple):
     k: int
     #: The fraction of the form that stays beside sparse curvature; 1 for spectral curvature.
     fraction: float
+    #: λ_min of the matrix, proved, and an upper bound of λ_max.
+    least: float
+    largest: float
     has_box: bool
     #: The relative gap that is enough.
     gap: float
@@ -199,17 +204,27 @@ def bound_part(
             pool.counters[NODES] += 1
         # Without curvature to move, eliminating the selected features changes nothing but the size of the system.
         stays = frame.has_box or (frame.fraction == 1.0 and least == 0.0 and opened.size > frame.rank)
-        kept = np.flatnonzero(status >= 0) if stays else opened
-        eliminated = inside[:0] if stays else inside
-        matrix, linear, reduction, response, minimizer, is_solved = eliminate(
-            frame.gram, frame.linear, frame.ridge, eliminated, kept
-        )
+        # Large matrices are used as they are where most features are open: to gather them would take longest.
+        count = frame.linear.size
+        is_whole = count > LARGE_FRAME and frame.fraction == 1.0 and opened.size > WHOLE_FRACTION * count
+        kept = np.arange(count) if is_whole else (np.flatnonzero(status >= 0) if stays else opened)
+        eliminated = inside[:0] if stays or is_whole else inside
+        if is_whole:
+            matrix, linear, reduction, is_solved = frame.gram, frame.linear, 0.0, True
+            response, minimizer = np.zeros((0, count)), np.zeros(0)
+        else:
+            matrix, linear, reduction, response, minimizer, is_solved = eliminate(
+                frame.gram, frame.linear, frame.ridge, eliminated, kept
+            )
         z = np.zeros(kept.size)
         point = np.zeros(kept.size)
         if is_solved:
             constant = frame.constant - reduction
+            moved, steepest = least, largest
             wanted = REABSORBED if kept.size <= MAX_REABSORBED else REABSORBED_OF_MANY
-            if kept.size and frame.fraction == 1.0 and kept.size <= min(wanted * size, float(frame.rank)):
+            if is_whole:
+                moved, steepest = frame.least, frame.largest
+            elif kept.size and frame.fraction == 1.0 and kept.size <= min(wanted * size, float(frame.rank)):
                 eigenvalues = np.linalg.eigvalsh(matrix)
                 loss = frame.matrix_rounding + EIGENVALUE_ROUNDING * kept.size * frame.gram.shape[0]
                 least, largest, size = (
@@ -217,7 +232,8 @@ def bound_part(
                     min(largest, eigenvalues[-1] + loss),
                     kept.size,
                 )
-            fraction, absorbed, ridge = 1.0, np.full(kept.size, least), frame.ridge[kept] + least
+                moved, steepest = least, largest
+            fraction, absorbed, ridge = 1.0, np.full(kept.size, moved), frame.ridge[kept] + moved
             if frame.fraction < 1.0 and kept.size:
                 curvature = find_node_curvature(matrix, budget + inside.size - eliminated.size) - frame.matrix_rounding
                 absorbed[:] = 0.0
@@ -227,10 +243,13 @@ def bound_part(
                     ridge = ridge + (1.0 - fraction) * curvature
             selected = status[kept] == 1
             lower, upper = frame.lower[kept], frame.upper[kept]
+            for a in range(kept.size):
+                if status[kept[a]] < 0:
+                    lower[a], upper[a] = 0.0, 0.0
             start = np.empty(kept.size)
             for a in range(kept.size):
-                start[a] = warm[kept[a]]
-            lipschitz = max(fraction * largest - absorbed.max() if kept.size else 1.0, 1e-9)
+                start[a] = warm[kept[a]] if status[kept[a]] >= 0 else 0.0
+            lipschitz = max(fraction * steepest - absorbed.max() if kept.size else 1.0, 1e-9)
             point, product, z, _, steps = relax_node(
                 matrix,
                 linear,

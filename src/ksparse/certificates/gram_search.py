@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import aslinearoperator
@@ -13,7 +14,7 @@ from ..objectives.protocols import largest_eigenvalue
 from ._gram_tree import NODES, OPEN, Frame, Pool, bound_part, explore, make_pool
 from .bounding import BoundedProblem
 from .branching import CALLBACK_SECONDS, Progress, SearchLimits, SearchOutcome
-from .certificate import tighten_and_screen
+from .certificate import ProofStage, tighten_and_screen
 from .gram_form import QuadraticDual
 from .incumbents import Incumbents
 from .linearization import EPS, StepLimits
@@ -26,6 +27,10 @@ __all__ = ["ROOT_STEPS", "compile_search", "is_least_squares", "search_gram"]
 POOL_BYTES = 200_000_000
 #: Seconds between two looks at the clock, about.
 CHUNK_SECONDS = 0.05
+#: λ_min of the features that screening leaves is computed again if they are at most this fraction.
+MOSTLY = 0.75
+#: Rounding of numbers that were multiplied by squares.
+KEPT_DIGITS = 1.0 - 1e-14
 #: Steps on the relaxation at the root.
 ROOT_STEPS = 300
 
@@ -40,7 +45,23 @@ def compile_search() -> None:
     """Compile the loop, or load what an earlier process has compiled, which should not count in a time limit."""
     one = np.ones(3)
     frame = Frame(
-        np.eye(3), one, 3.0, 0.1 * one, -np.inf * one, np.inf * one, one, 1.0, 1e-14, 1e-14, 3, 1, 1.0, False, 1e-4
+        np.eye(3),
+        one,
+        3.0,
+        0.1 * one,
+        -np.inf * one,
+        np.inf * one,
+        one,
+        1.0,
+        1e-14,
+        1e-14,
+        3,
+        1,
+        1.0,
+        1.0,
+        1.0,
+        False,
+        1e-4,
     )
     pool = make_pool(3, 16, np.inf)
     bound_part(frame, pool, np.zeros(3, dtype=np.int8), np.zeros(3, dtype=np.float32), -np.inf, 0.0, 1.0, 3)
@@ -63,7 +84,8 @@ def search_gram(problem: BoundedProblem, incumbents: Incumbents, limits: SearchL
     frame, features = _make_frame(problem, fixings, fraction, limits.gap)
     capacity = int(min(max(POOL_BYTES // (5 * features.size + 64), 2 * features.size + 16), 1_000_000))
     pool = make_pool(features.size, capacity, incumbents.upper)
-    least, largest = _find_curvature(frame, fixings, features)
+    known = _find_known_curvature(problem, stages[0]) if features.size > MOSTLY * fixings.inside.size else 0.0
+    frame, least, largest = _find_curvature(frame, fixings, features, known)
     status = fixings.inside[features].astype(np.int8)
     warm = start[features].astype(np.float32)
     bound_part(frame, pool, status, warm, lower, least, largest, int((status == 0).sum()))
@@ -94,25 +116,40 @@ def _make_frame(problem: BoundedProblem, fixings: Fixings, fraction: float, gap:
         form.n_samples - problem.form.fit_intercept,
         perspective.k,
         fraction,
+        0.0,
+        1.0,
         problem.has_box,
         gap,
     )
     return frame, features
 
 
-def _find_curvature(frame: Frame, fixings: Fixings, features: IntArray) -> tuple[float, float]:
-    """λ_min and an upper bound of λ_max of the form of the open features."""
+def _find_known_curvature(problem: BoundedProblem, stage: ProofStage) -> float:
+    """λ_min of the form of all features, if a stage of the certificate has it: it is at most that of some of them."""
+    dual: Any = stage.dual
+    if dual.fraction < 1.0 or dual.eliminated.any():
+        return 0.0
+    return KEPT_DIGITS * float((dual.curvature / np.square(problem.scale)).min(initial=np.inf))
+
+
+def _find_curvature(frame: Frame, fixings: Fixings, features: IntArray, known: float) -> tuple[Frame, float, float]:
+    """λ_min and an upper bound of λ_max of the whole form, in the frame, and of the form of the open features."""
     inside = fixings.inside[features]
-    matrix = frame.gram
-    least = find_least_eigenvalue(matrix, frame.matrix_rounding) if frame.fraction == 1.0 else 0.0
+    is_spectral = frame.fraction == 1.0
+    least = known
+    if is_spectral and known <= 0.0:
+        least = find_least_eigenvalue(frame.gram, frame.matrix_rounding)
+    largest = largest_eigenvalue(aslinearoperator(frame.gram)) if frame.gram.size else 1.0
+    frame = frame._replace(least=least, largest=largest)
     if not frame.has_box and inside.any() and not inside.all():
         inner = frame.gram[np.ix_(inside, inside)] + np.diag(frame.ridge[inside])
         cross = frame.gram[np.ix_(inside, ~inside)]
         matrix = frame.gram[np.ix_(~inside, ~inside)] - cross.T @ np.linalg.solve(inner, cross)
         matrix = 0.5 * (matrix + matrix.T)
-        if frame.fraction == 1.0:
+        largest = largest_eigenvalue(aslinearoperator(matrix))
+        if is_spectral:
             least = max(least, find_least_eigenvalue(matrix, frame.matrix_rounding))
-    return least, largest_eigenvalue(aslinearoperator(matrix)) if matrix.size else 1.0
+    return frame, least, largest
 
 
 def _run(frame: Frame, pool: Pool, incumbents: Incumbents, limits: SearchLimits) -> str | None:
