@@ -189,7 +189,7 @@ def test_without_the_package_the_error_says_what_to_install(
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, f"ksparse.objectives.autodiff.{package}_derivatives", raising=False)
     make: Any = {"jax": from_jax, "torch": from_torch}[package]
-    with pytest.raises(ImportError, match=rf'needs {name}; install it with: pip install "ksparse\[{package}\]"'):
+    with pytest.raises(ImportError, match=f"needs {name}; install it with: pip install {package}$"):
         make(value, 4)
 
 
