@@ -168,22 +168,36 @@ class QuadraticSwapModel(SwapModel):
 
         leaving = [self._coordinates(unit) for unit in self._leaving.tolist()]
         entering = [self._coordinates(unit) for unit in self._entering.tolist()]
-        terms = [self._compute_entering_terms(columns) for columns in entering]
-        changes = find_block_changes(self._table, *_join(leaving), *_join(entering), *_pad(terms))
+        steps, inverses, gains = self._compute_entering_terms(entering)
+        changes = find_block_changes(self._table, *_join(leaving), *_join(entering), steps, inverses, gains)
         for row, column in np.argwhere(np.isnan(changes)).tolist():
-            changes[row, column] = self._compute_change(leaving[row], entering[column], terms[column])
+            size = len(entering[column])
+            terms = Entering(steps[column, :size], inverses[column, :size, :size], gains[column])
+            changes[row, column] = self._compute_change(leaving[row], entering[column], terms)
         return changes
 
-    def _compute_entering_terms(self, columns: IntArray) -> Entering:
-        """The terms of the formula that depend on the entering unit alone."""
-        table = self._table
-        # Directions that the support explains are left out: a softmax, say, does not see a shift of all classes.
-        eigenvalues, vectors = np.linalg.eigh(table[np.ix_(columns, columns)])
-        kept = eigenvalues > self._least[columns].max()
-        inverse_schur = (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T
-        slope = table[columns, -1]
-        step = inverse_schur @ slope
-        return Entering(step, inverse_schur, 0.5 * (slope @ step) if kept.any() else np.float64(-np.inf))
+    def _compute_entering_terms(self, blocks: list[IntArray]) -> tuple[Array, Array, Array]:
+        """The terms of the formula that depend on the entering units alone; unused entries are zero."""
+        table, sizes = self._table, np.array([len(block) for block in blocks], dtype=np.intp)
+        width = int(sizes.max(initial=0))
+        steps, inverses, gains = (
+            np.zeros((sizes.size, width)),
+            np.zeros((sizes.size, width, width)),
+            np.empty(sizes.size),
+        )
+        for size in np.unique(sizes).tolist():
+            places = np.flatnonzero(sizes == size)
+            columns = np.array([blocks[place] for place in places.tolist()])
+            # Directions that the support explains are left out.
+            eigenvalues, vectors = np.linalg.eigh(table[columns[:, :, None], columns[:, None, :]])
+            kept = eigenvalues > self._least[columns].max(axis=1)[:, None]
+            scaled = vectors * np.divide(1.0, eigenvalues, out=np.zeros_like(eigenvalues), where=kept)[:, None, :]
+            inverse_schur = scaled @ vectors.transpose(0, 2, 1)
+            slopes = table[columns, -1]
+            step = np.einsum("aij,aj->ai", inverse_schur, slopes)
+            steps[places, :size], inverses[places, :size, :size] = step, inverse_schur
+            gains[places] = np.where(kept.any(axis=1), 0.5 * np.einsum("ai,ai->a", slopes, step), -np.inf)
+        return steps, inverses, gains
 
     def _compute_change(self, rows: IntArray, columns: IntArray, terms: Entering) -> float:
         """The formula for one pair."""
@@ -201,16 +215,6 @@ def _join(blocks: list[IntArray]) -> tuple[IntArray, IntArray]:
     """The coordinates of all blocks, one block after the other, and where each starts; the last entry is the end."""
     starts = np.cumsum([0, *map(len, blocks)])
     return np.concatenate([*blocks, np.zeros(0, dtype=np.intp)]), starts
-
-
-def _pad(terms: list[Entering]) -> tuple[Array, Array, Array]:
-    """The terms of all entering units in arrays; unused entries are zero."""
-    width = max((len(term.step) for term in terms), default=0)
-    steps, inverses = np.zeros((len(terms), width)), np.zeros((len(terms), width, width))
-    for place, (step, inverse_schur, _) in enumerate(terms):
-        steps[place, : len(step)] = step
-        inverses[place, : len(step), : len(step)] = inverse_schur
-    return steps, inverses, np.array([term.gain for term in terms], dtype=np.float64)
 
 
 def _find_coordinates(unit: IntArray) -> IntArray:
