@@ -29,7 +29,7 @@ from suite.runner import run_case
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-PEERS = ("skscope", "abess", "skglm", "gglasso", "fastsparsegams")
+PEERS = ("skscope", "abess", "skglm", "gglasso", "fastsparsegams", "sksurv")
 
 
 def print_row(row: Row) -> None:
@@ -48,11 +48,11 @@ def measure_cases(cases: list[Case], options: argparse.Namespace, output: Path) 
         append_row(output, row)
         print_row(row)
 
-    write_machine(output)
     for case in cases:
+        write_machine(output, case.name)
         start = time.perf_counter()
         print(case.title, flush=True)
-        run_case(case, options.seeds, options.threads, record)
+        run_case(case, options.seeds, [1] if case.one_thread else options.threads, record)
         print(f"  total {time.perf_counter() - start:.0f} s", flush=True)
 
 
@@ -102,10 +102,16 @@ def check_options(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         parser.error(f"--output {folder} is a file; expected a folder")
     if options.report and not any((folder / f"{case.name}.csv").exists() for case in CASES):
         parser.error(f"{folder} contains no results; run the suite first")
-    recorded = read_machine(folder)
-    is_other = bool(recorded) and get_hardware(recorded) != get_hardware(describe_machine())
-    if is_other and not (options.quick or options.report):
-        parser.error(f"{folder} contains results from another machine, which must not be mixed; use another --output")
+    if options.quick or options.report:
+        return
+    here = get_hardware(describe_machine())
+    for name in options.cases:
+        recorded = read_machine(folder, name)
+        if (folder / f"{name}.csv").exists() and recorded and get_hardware(recorded) != here:
+            parser.error(
+                f"{folder} contains results of {name} from another machine, which must not be mixed; use another"
+                " --output"
+            )
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ksparse.datasets.real import REAL_DATA
 
-from . import data
+from . import data, family_data
 from .tasks import Instance
 
 __all__ = ["CASES", "COMPILING", "Case", "Variant", "is_available", "make_quick"]
@@ -33,9 +33,29 @@ LINEAR = (
     "fastsparsegams L0, swaps",
 )
 LOGISTIC = (*ABESS, *L1, *FASTSPARSE)
+COXNET = ("Coxnet", "Coxnet, not refitted")
 GLASSO = tuple(
     f"graphical lasso ({package})" for package in ("scikit-learn", "scikit-learn, tuned", "skglm", "gglasso")
 )
+#: Survival and generalized linear models as tables call them.
+FAMILY_NAMES = {
+    "cox": "Cox",
+    "poisson": "Poisson",
+    "gamma": "gamma",
+    "multinomial": "multinomial, 3 classes",
+    "ordinal": "ordinal, 4 classes",
+}
+#: Survival tables, and the number of features of their models.
+SURVIVAL_SIZES = {
+    "veteran": 3,
+    "rossi": 3,
+    "pbc": 6,
+    "gbsg2": 4,
+    "whas500": 5,
+    "aids": 5,
+    "flchain": 6,
+    "breast_cancer": 5,
+}
 #: Methods of a quick run: one of each package.
 QUICK_METHODS = {
     "ksparse",
@@ -45,6 +65,7 @@ QUICK_METHODS = {
     "abess",
     "L1 (liblinear)",
     "L1 (LARS)",
+    "Coxnet",
     *GLASSO[:2],
 }
 
@@ -88,6 +109,8 @@ class Case:
         Seconds after which a fit is stopped.
     needs_real_data : bool
         Whether it needs the data folder given by KSPARSE_DATA.
+    one_thread : bool
+        Whether it is measured on one thread only.
     """
 
     name: str
@@ -96,6 +119,7 @@ class Case:
     variants: tuple[Variant, ...]
     time_limit: float = 60.0
     needs_real_data: bool = False
+    one_thread: bool = False
 
 
 def _make_paper_variant(n: int, p: int = 1000, k: int = 100) -> Variant:
@@ -121,6 +145,22 @@ def _make_wide_variant(n: int = 2000, p: int = 20000, k: int = 50) -> Variant:
 
 def _make_text_variant(name: str, k: int) -> Variant:
     return Variant(f"{name}, k = {k}", partial(data.split_texts, name, k), ("ksparse", *L1, "abess"), name)
+
+
+def _make_family_variant(kind: str, n: int, p: int, k: int, correlation: float) -> Variant:
+    name = f"{FAMILY_NAMES[kind]}, n = {n}, p = {p}, k = {k}, ρ = {correlation:g}"
+    make = partial(family_data.simulate_family, kind, n, p, k, correlation)
+    return Variant(name, make, ("ksparse", *ABESS, *(COXNET if kind == "cox" else ())))
+
+
+def _make_inverse_gamma_variant(n: int, p: int, k: int) -> Variant:
+    make = partial(family_data.simulate_inverse_gamma, n, p, k)
+    return Variant(f"gamma with abess's link, n = {n}, p = {p}, k = {k}", make, ("ksparse", *ABESS))
+
+
+def _make_survival_variant(name: str, k: int, products: bool = False) -> Variant:
+    make = partial(family_data.split_survival, name, k, products)
+    return Variant(f"{name}{', products' * products}, k = {k}", make, ("ksparse", *ABESS, *COXNET), name)
 
 
 def _make_graph_variant(n: int, p: int) -> Variant:
@@ -165,6 +205,44 @@ CASES: tuple[Case, ...] = (
         " paper's logistic simulation with p = 20000. skscope's Scope, which needs O(p²) memory, is omitted from the"
         " latter.",
         (_make_correlated_variant("logistic"), _make_correlated_variant("linear"), _make_wide_variant()),
+    ),
+    Case(
+        "families",
+        "Survival and generalized linear models",
+        "Features with correlations ρ^|i−j| and k coefficients of random place, size and sign; a third of the times of"
+        " Cox's model are censored. All models but Cox's have intercepts, and there is no ridge. The test error of"
+        " Poisson and gamma models is the fraction of the deviance that is not explained, that of Cox's model is"
+        " 1 − the concordance index. abess's gamma model has the link −1/μ and ksparse's the logarithm, by which the"
+        " evaluator refits the features of both: with a logarithmic link, abess fits another model than the true one."
+        " The last variant has data from abess's generator, where ksparse does.",
+        (
+            *(
+                _make_family_variant(kind, *size)
+                for kind in FAMILY_NAMES
+                for size in ((500, 1000, 10, 0.5), (1000, 2000, 20, 0.9), (2000, 5000, 20, 0.5))
+            ),
+            _make_inverse_gamma_variant(1000, 1000, 10),
+        ),
+        one_thread=True,
+    ),
+    Case(
+        "survival",
+        "Survival tables",
+        "Cox's model with Breslow's ties. 70 % of the rows for training, the others for testing; categories as columns"
+        " of zeros and ones, all features standardized. With *products*, the features are the columns, their squares"
+        " and the products of any two. The test error is 1 − the concordance index. veteran (137 rows), rossi (432),"
+        " pbc (418) and gbsg2 (686) are tables of the data folder; whas500 (500), aids (1,151), flchain (7,871; without"
+        " the cause of death) and breast_cancer (198 rows, 78 genes) come with scikit-survival.",
+        (
+            *(_make_survival_variant(name, k) for name, k in SURVIVAL_SIZES.items()),
+            *(
+                _make_survival_variant(name, k, products=True)
+                for name, k in SURVIVAL_SIZES.items()
+                if name not in ("veteran", "rossi")
+            ),
+        ),
+        needs_real_data=True,
+        one_thread=True,
     ),
     Case(
         "sparse_text",
@@ -215,6 +293,8 @@ def make_quick(case: Case) -> Case:
         "paper_logistic": (_make_paper_variant(200, 100, 10),),
         "glm_sizes": (_make_glm_variant("linear", 200, 300, 5), _make_glm_variant("logistic", 200, 300, 5)),
         "correlated": (_make_correlated_variant("logistic", 200, 200, 5),),
+        "families": tuple(_make_family_variant(kind, 200, 100, 5, 0.5) for kind in FAMILY_NAMES),
+        "survival": (_make_survival_variant("gbsg2", 3),),
         "sparse_text": (_make_text_variant("reuters", 20),),
         "precision": (_make_graph_variant(60, 30),),
         "weak_edges": (_make_weak_graph_variant(60, 30),),
@@ -233,7 +313,8 @@ def make_quick(case: Case) -> Case:
 
 def is_available(case: Case) -> bool:
     """Return whether the data of a case can be loaded."""
+    if not case.needs_real_data:
+        return True
     folder = os.environ.get("KSPARSE_DATA", "")
-    return not case.needs_real_data or (
-        bool(folder) and all(Path(folder, REAL_DATA[name]).exists() for name in ("rcv1", "reuters"))
-    )
+    files = ["tables"] if case.name == "survival" else [REAL_DATA[name] for name in ("rcv1", "reuters")]
+    return bool(folder) and all(Path(folder, file).exists() for file in files)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.linear_model import LogisticRegression, Ridge
 
+from .families import FAMILIES, Coefficients
 from .tasks import Instance
 
 __all__ = ["compute_graph_objective", "evaluate", "refit"]
@@ -19,6 +20,8 @@ MAX_SWEEPS, TOLERANCE = 1000, 1e-9
 
 def evaluate(instance: Instance, output: Any) -> dict[str, float]:
     """Compute the measures of a method's output: selected features, or the precision matrix of standardized variables.
+
+    If the output is `Coefficients`, these are evaluated instead of a refit.
 
     Returns
     -------
@@ -76,16 +79,23 @@ def compute_graph_objective(covariance: Any, support: Any) -> float:
 
 def _evaluate_features(instance: Instance, output: Any) -> dict[str, float]:
     task = instance.task
-    support = np.unique(np.asarray(output, dtype=np.intp))
+    given = output.values if isinstance(output, Coefficients) else None
+    support = np.unique(np.asarray(output, dtype=np.intp)) if given is None else np.flatnonzero(given)
     columns = task.X[:, support]
-    w = refit(task.kind, columns, task.y, task.alpha)
-    objective = float(np.mean(_compute_losses(task.kind, task.y, columns @ w)) + 0.5 * task.alpha * w @ w)
+    test_columns = None if instance.X_test is None else instance.X_test[:, support]
+    if task.kind in FAMILIES:
+        family = FAMILIES[task.kind]
+        w = family.refit(columns, task.y) if given is None else given[support]
+        objective = family.compute_loss(w, columns, task.y)
+    else:
+        w = refit(task.kind, columns, task.y, task.alpha)
+        objective = float(np.mean(_compute_losses(task.kind, task.y, columns @ w)) + 0.5 * task.alpha * w @ w)
     # A model with more than k features is not comparable.
     measures = {"features": float(support.size), "objective": objective if support.size <= task.k else np.nan}
     if instance.truth is not None:
         measures["recall"] = float(np.isin(instance.truth, support).mean())
-    if instance.X_test is not None:
-        measures["test_error"] = _compute_test_error(task.kind, instance.y_test, instance.X_test[:, support] @ w)
+    if test_columns is not None:
+        measures["test_error"] = _compute_test_error(task.kind, instance.y_test, test_columns, w)
     return measures
 
 
@@ -93,8 +103,11 @@ def _compute_losses(kind: str, y: Any, margins: Any) -> Any:
     return 0.5 * (y - margins) ** 2 if kind == "linear" else np.logaddexp(0.0, -y * margins)
 
 
-def _compute_test_error(kind: str, y: Any, margins: Any) -> float:
-    """Return the misclassification rate, or the fraction of unexplained variance."""
+def _compute_test_error(kind: str, y: Any, X: Any, w: Any) -> float:
+    """Return the misclassification rate, the fraction of unexplained variance, or the error of the family."""
+    if kind in FAMILIES:
+        return FAMILIES[kind].compute_test_error(w, X, y)
+    margins = X @ w
     if kind == "linear":
         return float(np.mean((y - margins) ** 2) / np.var(y))
     return float(np.mean(np.where(margins > 0, 1.0, -1.0) != y))

@@ -23,6 +23,7 @@ COLOURS = {
     "MCP": "#8d6e3f",
     "OMP": "#7a8ba3",
     "fastsparsegams": "#5661b3",
+    "Coxnet": "#8d6e3f",
     "graphical": "#3f5f8a",
 }
 MARKERS = "osDv^P<>hX8p"

@@ -15,6 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from .bisection import select_by_bisection, select_l1
+from .families import FAMILIES
+from .family_methods import make_family_estimator, prepare_coxnet, prepare_family_abess
 from .graph_methods import GRAPH_METHODS
 from .tasks import Task
 
@@ -27,6 +29,8 @@ OURS = "ksparse"
 STEP_SIZES = (4.0, 16.0, 64.0)
 #: Tolerance of skglm's estimators, relative to the largest penalty.
 SKGLM_TOLERANCE = 1e-4
+#: The smallest penalty of Coxnet as a fraction of the largest: with its default, paths end far beyond k.
+COXNET_RATIOS = (0.3, 0.1, 0.03)
 #: Ridges of fastsparsegams, which scales the features: with the ridge of f it selects far too few of them.
 RIDGES = (1e-3, 1e-5)
 
@@ -63,6 +67,8 @@ def _bind_task(select: Callable[[Task], Any], task: Task, threads: int, setting:
 
 
 def _make_estimator(task: Task) -> Any:
+    if task.kind in FAMILIES:
+        return make_family_estimator(task)
     import ksparse
 
     model = ksparse.SparseLinearRegression if task.kind == "linear" else ksparse.SparseLogisticRegression
@@ -145,6 +151,8 @@ def _list_skscope() -> dict[str, Method]:
 
 def _prepare_abess(search: int, task: Task, threads: int, setting: None) -> Run:
     """Prepare abess with the ridge of f, which abess adds to the sum of the losses of a logistic model."""
+    if task.kind in FAMILIES:
+        return prepare_family_abess(search, task, threads)
     import abess
 
     sizes = task.ks or task.k
@@ -260,5 +268,15 @@ METHODS: dict[str, Method] = {
     "fastsparsegams L0, swaps": Method(partial(_prepare_fastsparse, "CDPSI"), note=_SKIPS_K),
     "fastsparsegams": Method(partial(_prepare_fastsparse, "CD"), RIDGES, _RIDGES_NOTE),
     "fastsparsegams, swaps": Method(partial(_prepare_fastsparse, "CDPSI"), RIDGES, _RIDGES_NOTE),
+    "Coxnet": Method(
+        partial(prepare_coxnet, True),
+        COXNET_RATIOS,
+        "scikit-survival's path of the lasso with 100 penalties down to the best of"
+        f" {', '.join(f'{ratio:g}' for ratio in COXNET_RATIOS)} times the largest; the last model with at most k"
+        " features, which are refitted",
+    ),
+    "Coxnet, not refitted": Method(
+        partial(prepare_coxnet, False), COXNET_RATIOS, "the same with its own coefficients, which are shrunken"
+    ),
     **{name: Method(_skip_preparation(select), note=note) for name, (select, note) in GRAPH_METHODS.items()},
 }

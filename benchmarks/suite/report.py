@@ -10,7 +10,7 @@ import numpy as np
 from .cases import CASES, COMPILING, Case
 from .figures import draw
 from .methods import METHODS
-from .results import DONE, Row, format_machine, read_rows
+from .results import DONE, Row, find_machine_file, format_machine, read_rows
 from .summaries import Comparison, summarize
 from .targets import TARGETS, Target, Verdict
 from .worker import QUICK, REPEATS
@@ -30,7 +30,8 @@ evaluator that shares no code with any solver refits the features that a method 
 Other packages, the *peers*, run with their best settings, which are given below the tables.
 
 - **Objective**: after the evaluator's refit on the selected features.
-- **Test error**: the misclassification rate, or the fraction of unexplained variance for linear models.
+- **Test error**: the misclassification rate; for linear models the fraction of the variance that is not explained, for
+  Poisson and gamma models that of the deviance; for times until an event 1 − the concordance index.
 - **Seconds**: from the data in memory to the selected support; CPU time on one thread, wall-clock time on several. A
   fit that takes less than {QUICK:g} s is run {REPEATS} times, and the median counts.
 - **Time relative to ksparse**: seconds divided by those of ksparse on the same data, on one thread. Above 1, ksparse is
@@ -59,9 +60,9 @@ def write_report(folder: Path, docs: Path) -> str:
 def render(folder: Path) -> str:
     """Render the page from the results in a folder."""
     measured = {case.name: _compare(folder, case) for case in CASES}
-    rows = [row for case in CASES for row in read_rows(folder, case.name)]
+    rows = [row for case in CASES if not _has_own_machine(folder, case) for row in read_rows(folder, case.name)]
     parts = [INTRODUCTION, format_machine(folder), _warn_if_busy(rows), _render_summary(measured)]
-    parts.extend(_render_section(case, measured[case.name]) for case in CASES if measured[case.name])
+    parts.extend(_render_section(case, measured[case.name], folder) for case in CASES if measured[case.name])
     return "\n".join(part.strip() + "\n" for part in parts if part)
 
 
@@ -69,6 +70,11 @@ def _compare(folder: Path, case: Case) -> Comparisons:
     ours = {variant.name: variant.methods[0] for variant in case.variants}
     rows = [row for row in read_rows(folder, case.name) if row.variant in ours]
     return summarize(rows, lambda variant: ours[variant], case.time_limit)
+
+
+def _has_own_machine(folder: Path, case: Case) -> bool:
+    """Return whether a case was measured on another machine than most."""
+    return find_machine_file(folder, case.name) != find_machine_file(folder)
 
 
 def _warn_if_busy(rows: list[Row]) -> str:
@@ -99,6 +105,9 @@ def _render_summary(measured: dict[str, Comparisons]) -> str:
         for target in TARGETS[case.name]:
             cells = []
             for count in counts:
+                if case.one_thread and count > 1:
+                    cells.append("one thread only")
+                    continue
                 verdicts = _judge_variants(case, target, measured[case.name], count)
                 cells.append(_format_verdicts(verdicts))
                 marks[count].append(_mark_verdicts(verdicts))
@@ -176,9 +185,12 @@ EDGES = (
 )
 
 
-def _render_section(case: Case, comparisons: Comparisons) -> str:
+def _render_section(case: Case, comparisons: Comparisons, folder: Path) -> str:
     figure = f"![Time against quality: {case.title}](images/benchmark_{case.name}.png)"
     parts = [f"## {case.title}", case.text, figure]
+    if _has_own_machine(folder, case):
+        busy = _warn_if_busy(read_rows(folder, case.name))
+        parts.insert(2, f"*This section is from another machine.* {format_machine(folder, case.name)} {busy}".strip())
     for variant in case.variants:
         by_threads = {count: one for (name, count), one in comparisons.items() if name == variant.name}
         if by_threads:

@@ -21,6 +21,7 @@ __all__ = [
     "Row",
     "append_row",
     "describe_machine",
+    "find_machine_file",
     "format_machine",
     "get_hardware",
     "keep_best_settings",
@@ -33,6 +34,7 @@ __all__ = [
 DONE, TIMED_OUT, FAILED = "done", "out of time", "failed"
 PACKAGES = (
     "ksparse", "numpy", "scipy", "scikit-learn", "skscope", "jax", "abess", "skglm", "gglasso", "fastsparsegams",
+    "scikit-survival",
 )  # fmt: skip
 
 
@@ -158,21 +160,30 @@ def _get_version(name: str) -> str:
         return "not installed"
 
 
-def write_machine(folder: Path) -> None:
-    """Write the description of this machine next to the results."""
+def find_machine_file(folder: Path, case: str = "") -> Path:
+    """Where the machine of a case is described: a case of another machine than the others has a file of its own."""
+    own = folder / f"machine_{case}.json"
+    return own if case and own.exists() else folder / "machine.json"
+
+
+def write_machine(folder: Path, case: str = "") -> None:
+    """Write the description of this machine next to the results; of one case, if the others are of another machine."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "machine.json").write_text(json.dumps(describe_machine(), indent=2) + "\n")
+    path, here = find_machine_file(folder, case), describe_machine()
+    if case and path.exists() and get_hardware(json.loads(path.read_text())) != get_hardware(here):
+        path = folder / f"machine_{case}.json"
+    path.write_text(json.dumps(here, indent=2) + "\n")
 
 
-def read_machine(folder: Path) -> dict[str, Any]:
+def read_machine(folder: Path, case: str = "") -> dict[str, Any]:
     """Read the description that `write_machine` wrote; empty if there is none."""
-    path = folder / "machine.json"
+    path = find_machine_file(folder, case)
     return json.loads(path.read_text()) if path.exists() else {}
 
 
-def format_machine(folder: Path) -> str:
+def format_machine(folder: Path, case: str = "") -> str:
     """Return a sentence about the machine of the results in a folder; empty if it is unknown."""
-    description = read_machine(folder)
+    description = read_machine(folder, case)
     if not description:
         return ""
     packages = ", ".join(f"{name} {version}" for name, version in description["packages"].items())

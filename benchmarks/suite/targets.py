@@ -176,6 +176,20 @@ TARGETS: dict[str, tuple[Target, ...]] = {
             needs_all_peers=True,
         ),
     ),
+    "families": (
+        Target("objective no higher than any peer's on at least 4 of 5 seeds", _judge_wins, needs_all_peers=True),
+        Target("faster than abess", _require_speedup("abess", 1.0)),
+        Target("Cox: faster than Coxnet", _require_speedup("Coxnet", 1.0), prefix="Cox"),
+    ),
+    "survival": (
+        Target("objective no higher than any peer's on at least 4 of 5 seeds", _judge_wins, needs_all_peers=True),
+        Target(
+            "1 − concordance index of test rows no higher than any peer's",
+            _require_no_worse("test_error", "", digits=".3f"),
+        ),
+        Target("faster than abess", _require_speedup("abess", 1.0)),
+        Target("faster than Coxnet", _require_speedup("Coxnet", 1.0)),
+    ),
     "sparse_text": (
         Target("objective no higher than that of refitted L1", _require_no_worse("objective", "L1")),
         Target("test error no higher than that of refitted L1", _require_no_worse("test_error", "L1")),

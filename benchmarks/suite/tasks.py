@@ -18,16 +18,16 @@ class Task:
 
     Attributes
     ----------
-    kind : {"linear", "logistic", "graph"}
-        The loss: ½·(y − margin)², log(1 + exp(−y·margin)) with labels ±1, or −log det Ω + ⟨Σ, Ω⟩.
+    kind : {"linear", "logistic", "graph", "cox", "poisson", "gamma", "multinomial", "ordinal"}
+        The loss: ½·(y − margin)², log(1 + exp(−y·margin)) with labels ±1, −log det Ω + ⟨Σ, Ω⟩, or one of `FAMILIES`.
     X : ndarray or sparse array
         Features; for a graph, the correlation matrix of the variables.
     y : ndarray or None
-        Response or labels; None for a graph.
+        Response or labels; times and events in two columns; None for a graph.
     k : int
         Number of features or edges to select.
     alpha : float
-        Ridge: f is the mean loss + (alpha/2)·‖w‖², without intercept.
+        Ridge: f is the mean loss + (alpha/2)·‖w‖², without intercept; those of `FAMILIES` have one.
     ks : tuple of int
         Numbers of features on a path, the last of which is k; empty for a single model.
     penalty : float or None

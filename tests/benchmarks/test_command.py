@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import run
 from suite.cases import CASES, make_quick
-from suite.results import describe_machine, write_machine
+from suite.results import describe_machine, read_machine, write_machine
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,18 @@ def test_output_must_not_be_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_results_of_two_machines_are_not_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = describe_machine() | {"memory": "1 GB"}
     write_machine(tmp_path)
-    (tmp_path / "machine.json").write_text(json.dumps(describe_machine() | {"memory": "1 GB"}))
+    (tmp_path / "machine.json").write_text(json.dumps(other))
+    (tmp_path / "paths.csv").write_text("")
     with pytest.raises(SystemExit):
         run.main(["--output", str(tmp_path)])
-    assert "contains results from another machine" in capsys.readouterr().err
+    assert "contains results of paths from another machine" in capsys.readouterr().err
+    # A case that has none yet is described by a file of its own.
+    write_machine(tmp_path, "families")
+    assert json.loads((tmp_path / "machine.json").read_text()) == other
+    assert read_machine(tmp_path, "families") == describe_machine()
+    assert read_machine(tmp_path, "paths") == other
 
 
 @pytest.mark.slow

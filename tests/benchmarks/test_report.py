@@ -111,7 +111,7 @@ def test_a_target_that_is_not_measured_is_not_met(tmp_path: Path) -> None:
     append_row(tmp_path, make_row("abess", objective=1.1, seconds=2.0))
     text = render(tmp_path)  # one of three variants
     assert "| faster than abess | ? 2.0× · — · — |" in text
-    assert " 0 of 16 targets are met, " in text
+    assert " 0 of 23 targets are met, " in text
 
 
 def test_a_method_that_mostly_fails_has_no_median() -> None:

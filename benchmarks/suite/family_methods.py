@@ -1,0 +1,59 @@
+"""Methods for survival and generalized linear models: ksparse, abess and scikit-survival's Coxnet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .families import FAMILIES, Coefficients
+from .tasks import Task
+
+__all__ = ["make_family_estimator", "prepare_coxnet", "prepare_family_abess"]
+
+
+def make_family_estimator(task: Task) -> Any:
+    """The estimator of ksparse."""
+    import ksparse
+
+    family = FAMILIES[task.kind]
+    return getattr(ksparse, family.estimator)(task.k, alpha=task.alpha, **dict(family.options))
+
+
+def prepare_family_abess(search: int, task: Task, threads: int) -> Callable[[], Any]:
+    """abess's estimator with a single number of features."""
+    import abess
+
+    estimator = getattr(abess, FAMILIES[task.kind].peer)
+    y = task.y.astype(int) if task.kind in ("ordinal", "multinomial") else task.y
+
+    def run() -> Any:
+        model = estimator(support_size=task.k, thread=threads, important_search=search).fit(task.X, y)
+        coefficients = np.asarray(model.coef_)
+        if coefficients.ndim == 2 and coefficients.shape[0] != task.X.shape[1]:
+            coefficients = coefficients.T
+        return np.flatnonzero(coefficients.reshape(task.X.shape[1], -1).any(axis=1))
+
+    return run
+
+
+def _follow_coxnet(task: Task, ratio: float) -> Any:
+    """The coefficients of the largest model with at most k features, for penalties above a fraction of the largest."""
+    from sksurv.linear_model import CoxnetSurvivalAnalysis
+
+    y = np.array([(event > 0, time) for time, event in task.y], dtype=[("event", bool), ("time", float)])
+    path = CoxnetSurvivalAnalysis(l1_ratio=1.0, alpha_min_ratio=ratio).fit(task.X, y)
+    sizes = np.count_nonzero(path.coef_, axis=0)
+    # Of several such models the last one is shrunken the least.
+    return path.coef_[:, np.flatnonzero(sizes == sizes[sizes <= task.k].max())[-1]]
+
+
+def prepare_coxnet(refit: bool, task: Task, threads: int, ratio: float) -> Callable[[], Any]:
+    """Coxnet's features, or its own coefficients, which are shrunken."""
+
+    def run() -> Any:
+        coefficients = _follow_coxnet(task, ratio)
+        return np.flatnonzero(coefficients) if refit else Coefficients(coefficients)
+
+    return run
