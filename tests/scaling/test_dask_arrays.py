@@ -108,6 +108,13 @@ def test_arrays_that_are_on_the_workers_already(client: Any) -> None:
     assert_same(SparseLinearRegression(k=3).fit(in_chunks(X).persist() + 0.0, y), there)
 
 
+def test_labels_that_are_sent_cause_no_warning(client: Any) -> None:
+    import dask
+
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1B"}):
+        assert SparseLinearRegression(k=3).fit(in_chunks(X), SIGNAL + NOISE).support_.sum() == 3
+
+
 @pytest.mark.slow
 def test_sparse_single_precision_on_two_worker_processes(client: Any) -> None:
     values, y = make_sparse(X).astype(np.float32), MODELS["logistic"][1]

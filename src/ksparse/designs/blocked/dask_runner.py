@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -55,7 +56,10 @@ class DaskRunner(Runner):
         kept = [blocks for blocks in missing if blocks.keep]
         keys = [key for blocks in kept for key in graph.find_keys(blocks)]
         with _explain_lost_work(self.memory_limits):
-            nodes = dask.persist(*graph.make_nodes([*keys, *last]), optimize_graph=False)
+            with warnings.catch_warnings():
+                # y and weights from this process must be sent, once.
+                warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+                nodes = dask.persist(*graph.make_nodes([*keys, *last]), optimize_graph=False)
             stored = nodes[: len(keys)]
             answers = _fetch(nodes[len(keys) :], stored)
         self.counters.bytes_received += len(pickle.dumps(answers))
