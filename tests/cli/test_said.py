@@ -102,7 +102,7 @@ def test_nested_folds_are_told_where_they_say_something_else(tmp_path: Path) -> 
     row = scores.nested.table.loc["Accuracy"]
     assert row["is_better"]
     said = summary.describe_skill(fitted)
-    assert said.startswith("NO BETTER than always answering 'a'")
+    assert said.startswith("NOT CLEARLY BETTER than always answering 'a'")
     values = f"{row['score']:.3f} against {row['baseline']:.3f}"
     assert said.endswith(f" In nested folds, with more rows to judge by, it is better: {values}.")
 

@@ -15,6 +15,8 @@ WORDS = [f"patient {j}" for j in range(40)]
 UNUSED: dict[str, tuple[str, list[Any], str]] = {
     "numbers of rows": ("x", list(range(1, 41)), "numbers the rows from 1 to 40"),
     "numbers of rows from 0": ("x", list(range(40)), "numbers the rows from 0 to 39"),
+    "numbers of rows without some": ("x", [j for j in range(1, 41) if j % 9], "numbers the rows from 1 to 40, some"),
+    "numbers of rows with gaps": ("x", [None if j % 9 == 0 else j for j in range(1, 41)], "from 1 to 40, some"),
     "numbers of rows as text": ("case", [str(j) for j in range(1, 41)], "numbers the rows"),
     "few numbered rows": ("rownames", [1, 2, 3], "numbers the rows"),
     "named id": ("subject_id", [7, 3, 11, 5], "by its name"),

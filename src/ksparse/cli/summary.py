@@ -18,6 +18,8 @@ from .scoring import find_parameters
 from .settings import FOLDS, choose_resamples
 from .tasks import SCORES_OF_EACH, SHOWN_SCORES, Task
 
+#: What is said of a score that is above a constant's, but not beyond chance.
+UNCLEAR = "NOT CLEARLY BETTER"
 #: What is said of a rule after "cross-validation".
 RULE_NAMES = {
     "smooth": "",
@@ -218,7 +220,7 @@ def describe_skill(fitted: FittedModel) -> str:
     if found is None:
         return ""
     if fitted.task.is_survival:
-        return _describe_order(found)
+        return _describe_order(found) + _compare_in_folds(fitted, "C-index", found.is_better)
     name = next(name for name in fitted.task.scores if SHOWN_SCORES[name].metric == found.score.metric)
     return _compare_on_test_rows(fitted, name, found) + _compare_in_folds(fitted, name, found.is_better)
 
@@ -230,12 +232,17 @@ def _compare_on_test_rows(fitted: FittedModel, name: str, found: BaselineCompari
     value = f"{name} {value}"
     if found.is_better:
         return f"Better than always answering {answer}: {value} against {baseline} on the test rows."
-    said = f"NO BETTER than always answering {answer}: {value} against {baseline} on the test rows"
+    verdict = _judge(found.difference > 0 and value != f"{name} {baseline}")
+    said = f"{verdict} than always answering {answer}: {value} against {baseline} on the test rows"
     area = fitted.scores.test.get("ROC AUC")
     if area is not None and area.low > 0.5:
         return f"{said}. But it ranks rows better than chance: ROC AUC {area.value:.3f}."
-    may_be_chance = found.difference > 0 and value != f"{name} {baseline}"
-    return f"{said}, a difference that chance may explain." if may_be_chance else f"{said}."
+    return f"{said}, a difference that chance may explain." if verdict == UNCLEAR else f"{said}."
+
+
+def _judge(is_above: bool) -> str:
+    """What is said of a model whose score is not clearly above a constant's."""
+    return UNCLEAR if is_above else "NO BETTER"
 
 
 def _compare_in_folds(fitted: FittedModel, name: str, is_better: bool) -> str:
@@ -254,7 +261,7 @@ def _describe_order(found: BaselineComparison) -> str:
     if found.is_better:
         return f"Better than chance: C-index {value} against 0.5 on the test rows."
     chance = ", a difference that chance may explain" if found.difference > 0 else ""
-    return f"NO BETTER than chance: C-index {value} against 0.5 on the test rows{chance}."
+    return f"{_judge(found.difference > 0)} than chance: C-index {value} against 0.5 on the test rows{chance}."
 
 
 def _describe_constant(fitted: FittedModel, answer: Any) -> str:

@@ -30,6 +30,8 @@ NAME_OF_IDENTIFIER = re.compile(
 DISTINCT_FRACTION = 0.95
 #: and of columns with other names, in at least this many rows: of fewer, all may differ by chance.
 LEAST_ROWS = 20
+#: Row numbers of rows of which some have been left out go up to this multiple of the rows that remain.
+MOST_NUMBERS = 1.2
 EMPTY, CONSTANT = "it is empty", "it has the same value in all rows"
 
 
@@ -151,12 +153,17 @@ def _judge_numbers(names: Sequence[str], values: Array) -> dict[str, UnusedColum
 def _judge_whole_numbers(name: str, numbers: Array) -> str:
     """Why whole numbers are an identifier; empty if they need not be."""
     named = _is_named_identifier(name)
-    counted = numbers[0] in (0.0, 1.0) and bool((np.diff(numbers) == 1.0).all())
-    if counted and (named or len(numbers) >= LEAST_ROWS):
-        return f"it numbers the rows from {numbers[0]:g} to {numbers[-1]:g}"
+    known = numbers[~np.isnan(numbers)]
+    steps = np.diff(known)
+    if known[0] in (0.0, 1.0) and len(known) == len(numbers) and (steps == 1.0).all():
+        if named or len(numbers) >= LEAST_ROWS:
+            return f"it numbers the rows from {known[0]:g} to {known[-1]:g}"
+    elif (
+        len(known) >= LEAST_ROWS and known[0] >= 0.0 and (steps > 0.0).all() and known[-1] <= MOST_NUMBERS * len(known)
+    ):
+        return f"it numbers the rows from {known[0]:g} to {known[-1]:g}, some of which are not there"
     if not named:
         return ""
-    known = numbers[~np.isnan(numbers)]
     distinct = len(np.unique(known))
     if len(known) <= 2 or distinct < DISTINCT_FRACTION * len(known):
         return ""
