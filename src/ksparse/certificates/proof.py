@@ -26,7 +26,8 @@ __all__ = ["ExactResult", "NearSupport", "ProofStatus", "prove"]
 
 #: Smaller gaps are rounding.
 LEAST_GAP = 1e-9
-#: Beyond this gap at the root, the Gram matrix is worth its price also where there are more features than samples.
+#: Without bounds of the coefficients and beyond this gap at the root, the Gram matrix is worth its price also where
+#: there are more features than samples.
 WEAK_GAP = 0.1
 
 
@@ -139,7 +140,7 @@ def search(problem: BoundedProblem, incumbents: Incumbents, limits: SearchLimits
         steps = StepLimits(ROOT_STEPS, limits.deadline)
         lower, fixings, _, _ = tighten_and_screen(by_samples, start, incumbents.value, incumbents.upper, steps)
         left = problem.select(fixings)
-        is_weak = incumbents.value - lower > WEAK_GAP * (incumbents.value - problem.least_value)
+        is_weak = not problem.has_box and incumbents.value - lower > WEAK_GAP * (incumbents.value - problem.least_value)
         is_wide = left.form.shape[0] > left.form.n_samples
         if not left.uses_gram or (is_wide and not is_weak):
             return branch_and_bound(by_samples, incumbents, limits)
