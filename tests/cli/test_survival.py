@@ -119,14 +119,23 @@ def test_rows_without_a_time_or_an_event_are_left_out(tmp_path: Path, capsys: py
 @pytest.mark.parametrize(
     ("columns", "more", "message"),
     [
-        ({"days": -FULL["time"]}, [], "'days' has times that are not positive and finite in 120 of 120 rows"),
-        ({"days": np.r_[FULL["time"][:5], 0.0, FULL["time"][6:]]}, [], "in 1 of 120 rows, first 0 in row 6;"),
-        ({"days": np.r_[np.inf, FULL["time"][1:]]}, [], "in 1 of 120 rows, first inf in row 1;"),
+        (
+            {"days": -FULL["time"]},
+            [],
+            f"'days' is {-FULL['time'][0]:g} (line 2), and 119 more of 120 rows are negative",
+        ),
+        ({"days": np.r_[FULL["time"][:5], -2.0, FULL["time"][6:]]}, [], "'days' is -2 (line 7); correct these times"),
+        ({"days": np.r_[np.inf, FULL["time"][1:]]}, [], "'days' is inf (line 2); correct these times"),
+        ({"days": np.r_[4.0, 0.0, 0.0, np.arange(3.0, N)]}, [], "'days' is 0 (line 3), and 1 more of 120 rows is 0;"),
+        ({"days": np.r_[4.0, 0.0, np.arange(2.0, N)]}, [], "positive: use half of the shortest one (1), or leave"),
+        ({"days": np.r_[0.0, -1.0, np.arange(2.0, N)]}, [], "leave these rows out; also, 'days' is -1 (line 3)"),
+        ({"days": np.r_[0.0, np.arange(1.0, N)], "died": 0}, [], "; also, 'died' has no event in 120 rows"),
         ({"days": "soon"}, [], "--time names 'days', which has no numbers"),
         ({"died": 0}, [], "'died' has no event in 120 rows"),
         ({"died": np.arange(N) % 3}, [], "which has 0, 1, 2, and not only 0 and 1; say which value is the event"),
         ({"died": np.where(FULL["event"], "dead", "alive")}, [], "--event 'died=dead'"),
-        ({"joined": 1e9}, ["--entry", "joined"], "each sample must enter before it is last seen"),
+        ({"joined": 1e9}, ["--entry", "joined"], "'joined' is 1e+09 (line 2), and 119 more of 120 rows are not before"),
+        ({"joined": -1}, ["--entry", "joined"], "'joined' is -1 (line 2), and 119 more of 120 rows are negative"),
         ({}, ["--entry", "days"], "--time and --event and --entry must name different columns"),
         ({}, ["--drop", "died"], "'died' is both --event and --drop"),
         ({}, ["--task", "poisson"], "--time and --event are for Cox regression, not for --task poisson"),
@@ -139,6 +148,39 @@ def test_what_is_refused(
 ) -> None:
     path = write(tmp_path, **columns)
     assert message in refused(capsys, "fit", path, "--time", "days", "--event", "died", *more)
+
+
+def test_a_wrong_time_is_found_below_a_title(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, days=np.r_[FULL["time"][:5], -2.0, FULL["time"][6:]])
+    path.write_text("# a trial\n\n" + path.read_text())
+    assert "'days' is -2 (line 9);" in refused(capsys, "fit", path, "--time", "days", "--event", "died")
+
+
+def test_a_wrong_time_in_a_row_that_is_left_out_does_not_matter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, days=np.r_[0.0, FULL["time"][1:]], died=np.r_[np.nan, FULL["event"][1:]])
+    accepted(capsys, *options(path, "--k", "1", "--alpha", "0.01", "--resamples", "0"))
+
+
+def test_columns_that_are_swapped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for died in (FULL["event"].astype(int), np.where(FULL["event"], "dead", "alive")):
+        said = refused(capsys, "fit", write(tmp_path, died=died), "--time", "died", "--event", "days")
+        assert "'died', which has 2 distinct values, and --event names 'days', which has" in said
+        assert "are they swapped? Try --time 'days' --event 'died'" in said
+
+
+def test_values_that_count_as_censored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Events of another kind are censored; a line says how many."""
+    kinds = np.where(FULL["event"], 2, np.arange(N) % 2)
+    path, counts = write(tmp_path, died=kinds), [int((kinds == kind).sum()) for kind in (0, 1)]
+    said = f"Other values of 'died' count as censored: 0 ({counts[0]} rows), 1 ({counts[1]} rows)\n"
+    more = ["--drop", "joined,site", "--k", "1", "--alpha", "0.01", "--resamples", "0"]
+    assert said in accepted(capsys, "fit", path, "--time", "days", "--event", "died=2", *more)
+    many = write(tmp_path, died=np.arange(N) // 2)
+    text = accepted(capsys, "fit", many, "--time", "days", "--event", "died=0", *more, "--test", "0")
+    assert "… and 54 more values (108 rows)" in text
+    assert "censored:" not in accepted(capsys, *options(write(tmp_path), "--k", "1", "--alpha", "0.01"))
 
 
 def test_a_value_that_no_row_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,11 +75,21 @@ def test_entry_times_and_strata_of_a_frame() -> None:
         (TIME, r"y has shape \(80,\): times without events; pass ksparse.make_survival_target"),
         (np.column_stack([TIME] * 5), r"y has shape \(80, 5\); expected two columns, time and event"),
         (np.column_stack([TIME, 2.0 * EVENT]), "events must be 0 .censored. or 1, or booleans; event"),
-        (np.column_stack([-TIME, EVENT]), "times must be positive; time 0 of y is -.*, and so are 79 more"),
-        (np.column_stack([np.where(np.arange(N) == 5, 0, TIME), EVENT]), "times must be positive; time 5 of y is 0$"),
+        (np.column_stack([-TIME, EVENT]), "times must be positive; time 0 of y is -.*, and 79 more are not positive$"),
+        (
+            np.column_stack([np.where(np.arange(N) == 5, 0, TIME), EVENT]),
+            "times must be positive; time 5 of y is 0; use half of the shortest positive time, or leave",
+        ),
+        (
+            np.column_stack([np.r_[-2.0, 0.0, TIME[2:]], EVENT]),
+            "times must be positive; time 0 of y is -2, and 1 more is not positive$",
+        ),
         (np.column_stack([np.where(np.arange(N) == 5, np.nan, TIME), EVENT]), "time of y has 1 NaN or infinite values"),
         (np.column_stack([TIME, np.where(EVENT, np.nan, 0)]), "event of y has .* NaN or infinite values"),
-        (np.column_stack([TIME, EVENT, TIME]), "sample 0 enters at .* and is last seen at .*, and so are 79 more;"),
+        (
+            np.column_stack([TIME, EVENT, TIME]),
+            "sample 0 enters at .* and is last seen at .*, and 79 more are not last seen after entry; each",
+        ),
         (np.column_stack([TIME, EVENT, -TIME]), "entry times must be at least 0; entry 0 of y is -"),
         (np.column_stack([TIME, 0 * TIME]), "y has no event; Cox needs at least one sample with an event"),
         (pd.DataFrame({"a": TIME, "b": TIME}), "y has the columns 'a', 'b'; pass ksparse.make_survival_target"),
@@ -293,7 +303,7 @@ class Uncensored(SparseCoxRegression):
     """A model of numbers, as scikit-learn's checks pass them: increasing functions of them are times of events."""
 
     def check_data(self, X: Any, y: Any) -> Any:
-        X, y = ksparse.SparseLinearRegression.check_data(self, X, y)
+        X, y = super(SparseCoxRegression, self).check_data(X, y)  # a y of numbers
         times = np.exp(np.asarray(y, dtype=np.float64) / (1.0 + np.abs(np.asarray(y, dtype=np.float64)).max()))
         return super().check_data(X, make_survival_target(times, np.ones(len(times), bool)))
 

@@ -150,7 +150,8 @@ def load_training_data(
             found = Target.of_columns({table.names[place]: frame.iloc[:, place] for place in places})
             advice = suggest_survival_analysis(found, table.names, table.source)
         else:
-            found = read_survival_target(survival, frame)
+            # Where rows of the file were left out, they are not where the table says.
+            found = read_survival_target(survival, frame, None if problems else table.locate)
     rows = np.flatnonzero(found.known)
     identifiers = None if table.identifiers is None else table.identifiers.iloc[rows]
     return Data(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from .._types import AnyArray, Array
+from .._types import AnyArray, Array, Mask
 from ..objectives.survival import make_survival_target
 from ..tables import KindOfColumn
 from ..tables.kinds import infer_kind, read_categories, read_values
-from .errors import InputError, quote, quote_list
+from ..wording import cut_text
+from .errors import InputError, join_problems, quote, quote_list
 from .target import Target
 
 __all__ = ["SurvivalColumns", "read_survival_target"]
@@ -21,6 +23,10 @@ __all__ = ["SurvivalColumns", "read_survival_target"]
 TRUTH_WORDS = {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0}
 #: Usual values of events, for advice.
 EVENT_VALUES = frozenset(["dead", "died", "death", "deceased", "event", "relapse", "recurrence", "failed", "failure"])
+#: A column of times has more distinct values than this, as a rule, and one of events has not.
+FEW_VALUES = 5
+#: Says where in the file a row is, counted from 0.
+Locate = Callable[[int], str]
 
 
 @dataclass(frozen=True)
@@ -52,9 +58,21 @@ class SurvivalColumns:
         return {option: column for option, column in given.items() if column is not None}
 
 
-def read_survival_target(columns: SurvivalColumns, frame: pd.DataFrame) -> Target:
-    """The target of the rows of which time, event and the others are known."""
+def read_survival_target(columns: SurvivalColumns, frame: pd.DataFrame, locate: Locate | None = None) -> Target:
+    """The target of the rows of which time, event and the others are known.
+
+    Parameters
+    ----------
+    columns : SurvivalColumns
+        The columns.
+    frame : DataFrame
+        The table.
+    locate : callable, optional
+        Says where in the file a row is, counted from 0; without it, messages do not say.
+    """
     event, value = columns.split_event(frame.columns.tolist())
+    if value is None:
+        _check_order(frame, columns.time, event)
     time = _read_numbers(frame[columns.time], columns.time, "--time")
     happened = _read_events(frame[event], event, value)
     entry = None if columns.entry is None else _read_numbers(frame[columns.entry], columns.entry, "--entry")
@@ -69,7 +87,15 @@ def read_survival_target(columns: SurvivalColumns, frame: pd.DataFrame) -> Targe
         notes.append(f"{missing} of {len(known)} rows lack a time, an event, an entry or a stratum and are left out")
     if not known.any():
         raise InputError(f"no row has both {quote(columns.time)} and {quote(event)}; choose other columns")
-    _check_times(time, columns.time)
+    problems = _find_wrong_times(np.where(known, time, np.nan), columns.time, locate)
+    if entry is not None and columns.entry is not None and not problems:
+        problems = _find_wrong_entries(np.where(known, entry, np.nan), time, columns.entry, columns.time, locate)
+    if not happened[known].any():
+        problems.append(
+            f"{quote(columns.event)} has no event in {known.sum()} rows; name another column or value by --event"
+        )
+    if problems:
+        raise join_problems(problems)
     try:
         values = make_survival_target(
             time[known],
@@ -79,9 +105,71 @@ def read_survival_target(columns: SurvivalColumns, frame: pd.DataFrame) -> Targe
         )
     except ValueError as error:
         raise InputError(f"cannot use {quote(columns.time)} and {quote(event)}: {error}") from error
-    if not values["event"].any():
-        raise InputError(f"{quote(columns.event)} has no event in {len(values)} rows; name another column by --event")
+    if value is not None:
+        notes += _describe_censored(frame[event][known & (happened == 0)], event)
     return Target(columns.time, values, known, tuple(notes))
+
+
+def _check_order(frame: pd.DataFrame, time: str, event: str) -> None:
+    """Raise if the columns of times and events look as if each were the other."""
+    kind = infer_kind(frame[event])
+    if kind.kind in (KindOfColumn.CATEGORY, KindOfColumn.DATE):
+        return
+    times, events = (frame[name].nunique() for name in (time, event))
+    if times <= FEW_VALUES < events:
+        raise InputError(
+            f"--time names {quote(time)}, which has {times} distinct value{'s' * (times != 1)}, and --event names"
+            f" {quote(event)}, which has {events}; are they swapped? Try --time {quote(event)} --event {quote(time)}"
+        )
+
+
+def _find_wrong_times(time: Array, name: str, locate: Locate | None) -> list[str]:
+    """What is wrong with times until an event: those that are 0, and those that are none at all."""
+    problems = []
+    if (zero := time == 0).any():
+        positive = time[(time > 0) & np.isfinite(time)]
+        shortest = f" ({positive.min() / 2:g})" if positive.size else ""
+        advice = f"times must be positive: use half of the shortest one{shortest}, or leave these rows out"
+        problems.append(f"{_name_first(time, zero, name, locate, '0')}; {advice}")
+    if (wrong := (time < 0) | np.isinf(time)).any():
+        expected = "negative or infinite"
+        problems.append(
+            f"{_name_first(time, wrong, name, locate, expected)}; correct these times, or leave these rows out"
+        )
+    return problems
+
+
+def _find_wrong_entries(entry: Array, time: Array, name: str, end: str, locate: Locate | None) -> list[str]:
+    """What is wrong with entry times."""
+    if (wrong := (entry < 0) | np.isinf(entry)).any():
+        said = _name_first(entry, wrong, name, locate, "negative or infinite")
+        return [f"{said}; entry times must be at least 0: correct them, or leave these rows out"]
+    if (wrong := entry >= time).any():
+        said = _name_first(entry, wrong, name, locate, f"not before {quote(end)}")
+        return [f"{said}; each row must enter before its {quote(end)}, which is {time[np.argmax(wrong)]:g} there"]
+    return []
+
+
+def _name_first(values: Array, wrong: Mask, name: str, locate: Locate | None, fault: str) -> str:
+    """The first wrong value of a column with its place in the file, and how many others are wrong."""
+    first, others = int(np.argmax(wrong)), int(wrong.sum()) - 1
+    place = f" ({locate(first)})" if locate else ""
+    said = f"{quote(name)} is {values[first]:g}{place}"
+    return (
+        f"{said}, and {others} more of {len(values)} rows {'is' if others == 1 else 'are'} {fault}" if others else said
+    )
+
+
+def _describe_censored(cells: pd.Series, name: str) -> list[str]:
+    """Which values count as censored beside the one that is the event, which may be events of another kind."""
+    counts = pd.Series(read_categories(cells)).value_counts().sort_index()
+    if counts.empty:
+        return []
+    shown = [f"{cut_text(text)} ({count} row{'s' * (count != 1)})" for text, count in counts[:FEW_VALUES].items()]
+    more = counts[FEW_VALUES:]
+    if len(more):
+        shown.append(f"… and {len(more)} more values ({more.sum()} rows)")
+    return [f"Other values of {quote(name)} count as censored: {', '.join(shown)}"]
 
 
 def _read_numbers(cells: pd.Series, name: str, option: str) -> Array:
@@ -89,17 +177,6 @@ def _read_numbers(cells: pd.Series, name: str, option: str) -> Array:
     if kind.kind in (KindOfColumn.CATEGORY, KindOfColumn.DATE):
         raise InputError(f"{option} names {quote(name)}, which has no numbers; a time is a number, such as days")
     return read_values(cells, kind)
-
-
-def _check_times(time: Array, name: str) -> None:
-    """Raise if some times are no times until an event."""
-    wrong = (time <= 0) | np.isinf(time)
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        raise InputError(
-            f"{quote(name)} has times that are not positive and finite in {wrong.sum()} of {len(time)} rows, first"
-            f" {time[first]:g} in row {first + 1}; correct them, or leave out these rows"
-        )
 
 
 def _read_events(cells: pd.Series, name: str, value: str | None) -> Array:

@@ -137,21 +137,22 @@ def _name_columns(names: Sequence[Any], read: Any) -> dict[str, Any]:
 
 def _encode_columns(columns: dict[str, Any], strata: AnyArray | None) -> Array:
     time = _check_column(columns["time"], "time")
-    _require(time, time > 0, "times must be positive", "time")
+    advice = "" if (time < 0).any() else "; use half of the shortest positive time, or leave these samples out"
+    _require(time, time > 0, "times must be positive", "time", "positive", advice)
     n = len(time)
     encoded = np.zeros((n, len(NAMES)))
     encoded[:, TIME] = time
     event = _check_column(columns["event"], "event", n)
-    _require(event, np.isin(event, (0.0, 1.0)), "events must be 0 (censored) or 1, or booleans", "event")
+    _require(event, np.isin(event, (0.0, 1.0)), "events must be 0 (censored) or 1, or booleans", "event", "0 or 1")
     encoded[:, EVENT] = event
     if "entry" in columns:
         entry = _check_column(columns["entry"], "entry", n)
-        _require(entry, entry >= 0, "entry times must be at least 0", "entry")
+        _require(entry, entry >= 0, "entry times must be at least 0", "entry", "at least 0")
         late = np.flatnonzero(entry >= time)
         if late.size:
             raise ValueError(
-                f"sample {late[0]} enters at {entry[late[0]]:g} and is last seen at {time[late[0]]:g}{_count(late)};"
-                " each sample must enter before it is last seen"
+                f"sample {late[0]} enters at {entry[late[0]]:g} and is last seen at {time[late[0]]:g}"
+                f"{_count(late, 'last seen after entry')}; each sample must enter before it is last seen"
             )
         encoded[:, ENTRY] = entry
     if "stratum" in columns:
@@ -189,12 +190,13 @@ def _check_labels(values: Any, n: int) -> AnyArray:
     return labels
 
 
-def _require(values: Array, are_right: AnyArray, need: str, name: str) -> None:
+def _require(values: Array, are_right: AnyArray, need: str, name: str, expected: str, advice: str = "") -> None:
     wrong = np.flatnonzero(~are_right)
     if wrong.size:
-        raise ValueError(f"{need}; {name} {wrong[0]} of y is {values[wrong[0]]:g}{_count(wrong)}")
+        raise ValueError(f"{need}; {name} {wrong[0]} of y is {values[wrong[0]]:g}{_count(wrong, expected)}{advice}")
 
 
-def _count(wrong: AnyArray) -> str:
+def _count(wrong: AnyArray, expected: str) -> str:
+    """How many samples are wrong besides the first."""
     others = len(wrong) - 1
-    return "" if not others else f", and so {'is one more' if others == 1 else f'are {others} more'}"
+    return f", and {others} more {'is' if others == 1 else 'are'} not {expected}" if others else ""
