@@ -117,7 +117,9 @@ def test_parquet_reads_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "the target is true or false" in accepted(capsys, "fit", tmp_path / "b.parquet", *options)
     text = arrow.array(np.where(X[:, 1] > 0, "up", "down")).dictionary_encode()
     parquet.write_table(arrow.table(columns | {"outcome": text}), tmp_path / "c.parquet")
-    assert "log-odds of 'up' versus 'down'" in accepted(capsys, "fit", tmp_path / "c.parquet", *options)
+    assert "log-odds of 'up' versus 'down'; --positive 'down' turns this round." in accepted(
+        capsys, "fit", tmp_path / "c.parquet", *options
+    )
 
 
 @pytest.mark.slow

@@ -99,7 +99,8 @@ def describe_coefficients(fitted: FittedModel) -> str:
     what = "log-odds" if fitted.task.ratio else "margin"
     if len(classes) == 2:
         others, described = classes if fitted.sign > 0 else reversed(classes)
-        return f"Coefficients are for the {what} of {quote(described)} versus {quote(others)}."
+        turn = f"; --positive {quote(others)} turns this round" if fitted.settings.positive is None else ""
+        return f"Coefficients are for the {what} of {quote(described)} versus {quote(others)}{turn}."
     return "A larger coefficient makes its class more likely as the feature grows."
 
 
