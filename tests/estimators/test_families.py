@@ -17,6 +17,7 @@ from sklearn.svm import LinearSVC
 import ksparse
 from ksparse import SparseNegativeBinomialRegression, SparseQuantileRegression, SparseTweedieRegression
 from ksparse._types import Array
+from ksparse.inference import score_interval
 from ksparse.objectives.losses import NegativeBinomialLoss, TweedieLoss, estimate_dispersion
 from tests.estimators.models import MODELS, N, P, X, fitted, response
 
@@ -33,6 +34,8 @@ FAMILIES: dict[str, Any] = {
     "tweedie": sm.families.Tweedie(LOG, var_power=1.5),
     "negative binomial": sm.families.NegativeBinomial(LOG, alpha=0.7),
 }
+#: The names of their scores.
+METRICS = {name: f"d2_{name.replace(' ', '_')}" for name in FAMILIES}
 #: Parameters with which a model is that of its family.
 FAMILY_PARAMETERS: dict[str, dict[str, float]] = {"negative binomial": {"dispersion": 0.7}}
 
@@ -144,6 +147,38 @@ def test_all_features_are_a_linear_support_vector_machine() -> None:
         margins = peer.decision_function(X)
         np.testing.assert_allclose(here.decision_function(X), margins, atol=2e-3)
         np.testing.assert_array_equal(here.predict(X), peer.predict(X))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_scores_of_a_constant_response(name: str) -> None:
+    """1 if it is predicted, otherwise 0: what scikit-learn's scores give where there is nothing to explain."""
+    for constant in (2.0, 0.1, 1 / 3):
+        model = MODELS[name][0](k=2, **FAMILY_PARAMETERS.get(name, {})).fit(X, np.full(N, constant))
+        assert model.score(X, np.full(N, constant)) == 1.0
+        assert model.score(X, np.full(N, 2.0 * constant)) == 0.0
+        # Samples of weight 0 are no samples.
+        y = np.append(np.full(N - 1, constant), 5.0)
+        assert model.score(X, y, sample_weight=y == constant) == 1.0
+        assert model.score(X, y) < 0.1
+        assert np.isnan(score_interval(METRICS[name], np.full(N, constant), np.full(N, 1.0)).value)
+
+
+def test_scores_where_predictions_vanish_or_overflow() -> None:
+    """A prediction below all floats is as good as 0 for a response of 0, and far off for others."""
+    y = np.append(np.zeros(N - 1), 3.0)
+    model = SparseTweedieRegression(k=1).fit(X, response("tweedie"))
+    model.coef_, model.intercept_ = np.zeros(P), -1e6
+    offset = np.append(np.zeros(N - 1), 1e6 + np.log(3.0))
+    assert model.score(X, y, offset=offset) == pytest.approx(1.0)
+    assert model.score(X, y) < -100
+    model.intercept_ = 1e6
+    assert model.score(X, y) < -1e100
+
+
+@pytest.mark.parametrize(("name", "bad", "need"), [("gamma", 0.0, "y > 0"), ("poisson", -1.0, "y >= 0")])
+def test_scores_of_responses_that_the_family_does_not_have(name: str, bad: float, need: str) -> None:
+    with pytest.raises(ValueError, match=rf"needs responses {need}; y\[0\] is {bad:g}"):
+        fitted(name, k=2).score(X, np.append(bad, np.ones(N - 1)))
 
 
 def half_deviance(name: str, model: Any, data: Array, y: Array, weights: Array) -> float:

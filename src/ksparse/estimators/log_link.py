@@ -9,12 +9,13 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import digamma, gammaln
 from sklearn.base import RegressorMixin
-from sklearn.metrics import d2_tweedie_score
 
 from .._types import Array, Matrix
+from ..inference.number_scores import explain_deviance
 from ..objectives import Gamma, LinearObjective, NegativeBinomial, Objective, Poisson, Tweedie
 from ..objectives.columns import LinearModel
-from ..objectives.losses import NegativeBinomialLoss, estimate_dispersion
+from ..objectives.losses import NegativeBinomialLoss, TweedieLoss, estimate_dispersion
+from ..objectives.losses.log_link_loss import LogLinkLoss
 from ..solvers import FixedSupport, Result
 from ..validation import check_nonnegative_number
 from ._docs import document
@@ -52,9 +53,15 @@ class LogLinkRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc
             return np.exp(self.linear_predictor(X, offset))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
-        """D², the fraction of the deviance explained, at most 1; R² is the same for least squares."""
-        prediction = self.predict(X, offset)
-        return float(d2_tweedie_score(y, prediction, sample_weight=sample_weight, power=self.get_variance_power()))
+        """D², the fraction of the deviance explained, at most 1; R² is the same for least squares.
+
+        Where y is constant, it is 1 if y is predicted, otherwise 0.
+        """
+        return explain_deviance(self.get_deviance_loss(), y, self.predict(X, offset), sample_weight)
+
+    def get_deviance_loss(self) -> LogLinkLoss:
+        """The loss that is half the deviance, up to terms of y."""
+        return TweedieLoss(self.get_variance_power())
 
     def get_variance_power(self) -> float:
         """The power of the mean to which the variance is proportional."""
@@ -242,13 +249,5 @@ class SparseNegativeBinomialRegression(LogLinkRegression):
     def fix_estimates(self) -> None:
         self.dispersion = self.dispersion_
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
-        """D², the fraction of the negative binomial deviance explained, at most 1."""
-        y, prediction = np.asarray(y, dtype=np.float64), self.predict(X, offset)
-        loss, mean = NegativeBinomialLoss(self.dispersion_), np.average(y, weights=sample_weight)
-        if not mean > 0:
-            return 0.0  # without counts there is no deviance to explain
-        with np.errstate(divide="ignore"):
-            losses = [loss.value(np.log(means), y) for means in (prediction, np.full(len(y), mean))]
-        left, total = (np.average(each - loss.find_lowest(y), weights=sample_weight) for each in losses)
-        return float(1.0 - left / total) if total > 0 else float(left == 0)
+    def get_deviance_loss(self) -> LogLinkLoss:
+        return NegativeBinomialLoss(self.dispersion_)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import stats
+from sklearn.utils import column_or_1d
 
 from .._types import Array
+from ..objectives.linear import normalize_weights
 from ..objectives.losses import NegativeBinomialLoss, PoissonLoss, TweedieLoss
 from ..objectives.losses.log_link_loss import LogLinkLoss
+from ..objectives.targets import check_responses, require_responses
 from .predictions import LEAST_PROBABILITY, Predictions, Scored
 
-__all__ = ["DEVIANCES", "NUMBER_SCORES", "compute_check_losses", "compute_deviances"]
+__all__ = ["DEVIANCES", "NUMBER_SCORES", "compute_check_losses", "compute_deviances", "explain_deviance"]
+
+#: A constant response is predicted perfectly within this relative error: predictions are exponentials of sums.
+PERFECT_RTOL = 1e-8
 
 
 def _score_r2(data: Predictions) -> Scored:
@@ -38,8 +45,41 @@ DEVIANCES: dict[str, Callable[[Predictions], LogLinkLoss]] = {
 
 
 def compute_deviances(loss: LogLinkLoss, y: Array, prediction: Array) -> Array:
-    """Half the deviance of each row; a prediction of 0, which is that of a tiny number, is far off unless y is 0."""
-    return loss.value(np.log(np.maximum(prediction, np.finfo(np.float64).tiny)), y) - loss.find_lowest(y)
+    """Half the deviance of each row; a prediction of 0, which is that of a tiny number, is far off unless y is 0.
+
+    An infinite prediction counts as the largest float.
+    """
+    floats = np.finfo(np.float64)
+    return loss.value(np.log(np.clip(prediction, floats.tiny, floats.max)), y) - loss.find_lowest(y)
+
+
+def explain_deviance(loss: LogLinkLoss, y: Any, prediction: Array, sample_weight: Any = None) -> float:
+    """D², the fraction of the deviance from the mean response that a prediction explains, at most 1.
+
+    Where y is constant there is nothing to explain: D² is 1 if y is predicted, otherwise 0, as in scikit-learn's
+    `r2_score`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.inference.number_scores import explain_deviance
+    >>> from ksparse.objectives.losses import PoissonLoss
+    >>> round(explain_deviance(PoissonLoss(), [1.0, 3.0], np.array([1.5, 2.5])), 3)
+    0.73
+    >>> [explain_deviance(PoissonLoss(), [2.0, 2.0], np.full(2, mean)) for mean in (2.0, 3.0)]
+    [1.0, 0.0]
+    """
+    y, zeros = check_responses(column_or_1d(y), len(prediction)), loss.accepts_zeros()
+    require_responses(y, y >= 0 if zeros else y > 0, f"this score needs responses y {'>=' if zeros else '>'} 0")
+    _, weights = normalize_weights(sample_weight, len(y))
+    counted = weights > 0
+    y, prediction, weights = y[counted], prediction[counted], weights[counted]
+    mean = np.full(len(y), weights @ y)
+    with np.errstate(over="ignore"):
+        left, total = (weights @ compute_deviances(loss, y, each) for each in (prediction, mean))
+    if np.ptp(y) == 0 or total <= 0:
+        return float(np.allclose(prediction, y, rtol=PERFECT_RTOL, atol=0.0))
+    return float(1.0 - left / total)
 
 
 def _score_deviance(metric: str) -> Callable[[Predictions], Scored]:
@@ -51,6 +91,8 @@ def _score_deviance(metric: str) -> Callable[[Predictions], Scored]:
             raise ValueError(f"{metric} is for amounts and counts: y and prediction must not be negative")
         if not (loss.accepts_zeros() or y.all()):
             raise ValueError(f"{metric} is for positive amounts: y must not be 0")
+        if np.ptp(y) == 0:  # the deviance of the mean would be rounding error
+            return np.nan, np.nan, np.nan, "constant y"
         rows = np.column_stack([compute_deviances(loss, y, prediction), loss.find_lowest(y), y])
 
         def find_total(means: Array) -> Array:
