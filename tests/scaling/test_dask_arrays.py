@@ -11,8 +11,11 @@ from scipy import sparse
 
 from ksparse import (
     SparseCoxRegression,
+    SparseHuberRegression,
     SparseLinearRegression,
+    SparseLinearSVC,
     SparseLogisticRegression,
+    SparseNegativeBinomialRegression,
     SparsePoissonRegression,
 )
 from ksparse._types import Array
@@ -43,6 +46,12 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "groups": (
         SparseLogisticRegression(k=2, alpha=1e-3, feature_groups=np.arange(P) // 2),
         np.where(SIGNAL + NOISE > 0, 1, 0),
+    ),
+    "huber": (SparseHuberRegression(k=3, alpha=1e-3), SIGNAL + NOISE),
+    "squared hinge": (SparseLinearSVC(k=3, alpha=1e-3), SIGNAL + NOISE > 0),
+    "negative binomial": (
+        SparseNegativeBinomialRegression(k=3, alpha=1e-3),
+        rng.poisson(np.exp(0.3 * SIGNAL) * rng.gamma(2.0, 0.5, N)),
     ),
     "poisson": (SparsePoissonRegression(k=3, alpha=1e-3), rng.poisson(np.exp(0.3 * SIGNAL))),
 }
