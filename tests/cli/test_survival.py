@@ -81,12 +81,45 @@ def test_entry_times_and_strata(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_predictions_of_new_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = write(tmp_path), tmp_path / "o"
     accepted(capsys, *options(path, "--k", "2", "--alpha", "0.01", "--out", str(out)))
-    heads, *rows = csv.reader(accepted(capsys, "predict", out, path).splitlines())
-    times = [float(head.removeprefix("survival_at_")) for head in heads[1:]]
-    model = load(out)
-    expected = model[-1].predict_survival_function(model[:-1].transform(pd.read_csv(path)), times)
-    np.testing.assert_allclose(np.array(rows, dtype=float)[:, 1:], expected, atol=1e-6)
-    assert len(times) == 3
+    model, new = load(out), pd.read_csv(path)
+    features = model[:-1].transform(new)
+    quartiles = np.quantile(model[-1].event_times_, [0.25, 0.5, 0.75], method="inverted_cdf")
+    for more, expected_times in ([], quartiles), (["--times", "0.5,0.25,0.5"], [0.5, 0.25]):
+        heads, *rows = csv.reader(accepted(capsys, "predict", out, path, *more).splitlines())
+        found = np.array(rows, dtype=float)
+        times = [float(head.removeprefix("survival_at_")) for head in heads[1:]]
+        np.testing.assert_allclose(times, expected_times)
+        expected = model[-1].predict_survival_function(features, expected_times)
+        np.testing.assert_allclose(found[:, 1:], expected, atol=1e-6)
+    # The prediction is relative to a row whose features are all 0.
+    np.testing.assert_allclose(found[:, 0], features.to_numpy() @ model[-1].coef_, rtol=1e-8)
+    assert accepted(capsys, "predict", out, path, "--times", "0.3").startswith("prediction,survival_at_0.3\n")
+
+
+def test_times_after_the_last_event(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = write(tmp_path), tmp_path / "o"
+    accepted(capsys, *options(path, "--k", "1", "--alpha", "0.01", "--resamples", "0", "--out", str(out)))
+    last = float(load(out)[-1].event_times_.max())
+    assert main(["predict", str(out), str(path), "--times", f"{last!r},1e6,2e6"]) == 0
+    captured = capsys.readouterr()
+    rows = list(csv.reader(captured.out.splitlines()))
+    assert all(row[1] == row[2] == row[3] for row in rows[1:])
+    assert f"the last event of the fit is at {last:.10g}: survival at 1000000, 2000000 is that" in captured.err
+
+
+def test_times_are_refused_where_they_say_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = write(tmp_path), tmp_path / "o"
+    plain = ["--k", "1", "--alpha", "0.01", "--resamples", "0", "--out", str(out)]
+    accepted(capsys, "fit", path, "--target", "age", "--task", "regression", "--drop", "days,died,joined,site", *plain)
+    said = refused(capsys, "predict", out, path, "--times", "1")
+    assert "--times is for models of times until an event" in said
+    assert "has a SparseLinearRegression" in said
+    accepted(capsys, "fit", path, "--time", "days", "--event", "died", "--strata", "site", *plain)
+    assert "has strata, each with a baseline hazard of its own" in refused(capsys, "predict", out, path, "--times", "1")
+    for wrong in ("0", "-1", "soon", "inf", "1,,2"):
+        with pytest.raises(SystemExit):
+            main(["predict", str(out), str(path), f"--times={wrong}"])
+        assert "expected positive numbers with commas between them" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,7 @@ def run_predict(
     max_memory: int | None = None,
     reading: ReadingOptions | None = None,
     hold: Hold = nullcontext,
+    times: Sequence[float] | None = None,
 ) -> None:
     """Predict the rows of a file, as CSV: for a classifier with a column of probabilities for each class."""
     file = None if out is None else _find_output(out, model, data)
@@ -94,7 +95,9 @@ def run_predict(
         require_output("give --out FILE")
     with show_progress(f"Predicting {data}"):
         terminal = sys.stdout.isatty() if file is None else Path(file).is_char_device()
-        found = predict_rows(model, data, keep=keep, terminal=terminal, max_memory=max_memory, reading=reading)
+        found = predict_rows(
+            model, data, keep=keep, terminal=terminal, max_memory=max_memory, reading=reading, times=times
+        )
         text = found.table.to_csv(index=False, lineterminator="\n")
     if file is None:
         write_output(text)

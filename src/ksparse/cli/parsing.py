@@ -83,6 +83,13 @@ def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
         action="append",
         help="columns of DATA to put before the predictions (default: identifiers, if the model knows of some)",
     )
+    predict.add_argument(
+        "--times",
+        type=SURVIVAL_TIMES,
+        metavar="T,T",
+        help="for Cox regression: times at which the probability of survival is predicted, such as 365,1826 (default:"
+        " quartiles of the times with events)",
+    )
     predict.add_argument("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
     add_reading_options(predict, labels=False)
     graph = add_graph(commands)
@@ -295,4 +302,9 @@ KS = make_type(
     lambda text: [int(part) for part in text.split(",")],
     lambda ks: min(ks) >= 0,
     "numbers of features (integers ≥ 0) with commas between them, such as 1,2,5,10",
+)
+SURVIVAL_TIMES = make_type(
+    lambda text: [float(part) for part in text.split(",")],
+    lambda times: all(0 < time < float("inf") for time in times),
+    "positive numbers with commas between them, such as 365,1826",
 )

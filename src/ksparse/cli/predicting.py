@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,12 +31,10 @@ from .errors import InputError, check_memory, choose_limit, explain_read_errors,
 from .files.base import distinguish_names
 from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix
 from .streams import complain
+from .survival_times import choose_times, describe_late_times, name_survival, predict_survival
 
 #: Digits of predictions, and decimals of probabilities.
 PREDICTION_DIGITS, PROBABILITY_DIGITS = 10, 6
-
-#: Quantiles of the times with events at which the probability of survival is predicted.
-SURVIVAL_QUANTILES = (0.25, 0.5, 0.75)
 
 #: What a spreadsheet takes for a formula, but not the numbers that begin in the same way, and not a sign alone.
 FORMULA = re.compile(r"'*(?![+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z)[=+\-@\t\r\n].", flags=re.A | re.S)
@@ -67,6 +66,7 @@ def predict_rows(
     terminal: bool = False,
     max_memory: int | None = None,
     reading: ReadingOptions | None = None,
+    times: Sequence[float] | None = None,
 ) -> PredictedRows:
     """PredictedRows for the rows of a file, for a classifier with the probability of each class.
 
@@ -82,23 +82,27 @@ def predict_rows(
         Whether the table is for people: labels are cut, and control characters escaped.
     max_memory : int, optional
         Memory in bytes that each file may take; see `ksparse.limits` for the default.
+    reading : ReadingOptions, optional
+        What the user says about the file of the rows.
+    times : sequence of float, optional
+        Times at which a survival model predicts the probability of survival; by default quartiles of those with events.
     """
     model, first_index = _load_model(path, max_memory)
+    with _explain_damage(path):
+        chosen = choose_times(model, times, path)
+        late = describe_late_times(model, chosen)
     rows = _load_rows(path, model, source, keep, first_index, max_memory, reading)
     limit = choose_limit(Path(source), max_memory)
-    check_memory(_estimate_memory(model, len(rows.usable)), limit, f"the predictions of {quote_path(path)}")
-    try:
-        # What is not finite is counted, and unknown categories were told.
-        with warnings.catch_warnings(), ignore_unknown(), np.errstate(all="ignore"):
-            warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were checked above
-            parts = _predict(model, rows.X) if rows.usable.any() else _predict_nothing(model)
-    except (InputError, MemoryError):
-        raise
-    except Exception as error:  # attributes that do not fit together raise many kinds
-        raise _damaged(path, error) from error
+    check_memory(
+        _estimate_memory(model, len(rows.usable), len(chosen)), limit, f"the predictions of {quote_path(path)}"
+    )
+    # What is not finite is counted, and unknown categories were told.
+    with _explain_damage(path), warnings.catch_warnings(), ignore_unknown(), np.errstate(all="ignore"):
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were checked above
+        parts = _predict(model, rows.X, chosen) if rows.usable.any() else _predict_nothing(model, chosen)
     wrong = [~np.isfinite(values) for values in parts.values() if values.dtype.kind == "f"]
     unlimited = int(np.any(wrong, axis=0).sum()) if wrong else 0
-    notes = list(rows.reasons)
+    notes = [*rows.reasons, *late]
     if unlimited:
         notes.append(
             f"{unlimited} of {len(rows.usable)} rows have predictions that are not finite: they are too large for a"
@@ -131,11 +135,9 @@ def _load_rows(
     table, frame = load_rows(source, wanted, model.n_features_in_, max_memory, reading)
     kept = _select_kept(table, frame, keep, [] if encoder is None else encoder.unused_)
     if encoder is not None:
-        try:
+        with _explain_damage(path):
             unreadable, misread = encoder.find_unreadable(frame), encoder.count_misread(frame)
             unknown = encoder.find_unknown(frame)
-        except Exception as error:  # attributes that do not fit together raise many kinds
-            raise _damaged(path, error) from error
         usable = ~np.any(list(unreadable.values()), axis=0) if unreadable else np.ones(len(frame), dtype=bool)
         other = {name: int((rows & usable).sum()) for name, rows in unknown.items()}
         reasons = (
@@ -183,9 +185,18 @@ def _find_gaps(X: Array, model: Any) -> list[tuple[int, Mask]]:
     return [(column, wrong[:, column]) for column in np.flatnonzero(wrong.any(axis=0)).tolist()]
 
 
-def _damaged(path: Path, error: Exception) -> InputError:
-    said = escape_control(str(error)[:LONGEST_CELL]) or type(error).__name__
-    return InputError(f"cannot predict with the model in {quote_path(path)}: {said}; fit and save it again")
+@contextmanager
+def _explain_damage(path: Path) -> Iterator[None]:
+    """Turn the many kinds of errors of a model whose attributes do not fit together into an `InputError`."""
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        said = escape_control(str(error)[:LONGEST_CELL]) or type(error).__name__
+        raise InputError(
+            f"cannot predict with the model in {quote_path(path)}: {said}; fit and save it again"
+        ) from error
 
 
 def _describe_misread(counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -303,34 +314,28 @@ def _find_needed(model: Any) -> Sequence[int]:
     return range(model.n_features_in_)
 
 
-def _estimate_memory(model: Any, rows: int) -> int:
+def _estimate_memory(model: Any, rows: int, times: int) -> int:
     """Memory of the predictions of some rows, with their text."""
     outputs = np.shape(getattr(model, "coef_", 0))[0] if np.ndim(getattr(model, "coef_", 0)) == 2 else 1
     classes: AnyArray = getattr(model, "classes_", np.zeros(0))
     longest = max((len(str(label)) for label in classes.tolist()), default=0)
-    return rows * (PREDICTION_COST * (max(outputs, len(classes)) + 1) + classes.dtype.itemsize + 8 * longest)
+    return rows * (PREDICTION_COST * (max(outputs, len(classes), times) + 1) + classes.dtype.itemsize + 8 * longest)
 
 
-def _predict(model: Any, X: Any) -> dict[str, AnyArray]:
-    """PredictedRows and, for a classifier, the probability of each class, by their names."""
-    prediction = np.asarray(model.predict(X))
-    parts = name_predictions(model, prediction)
-    if (times := _choose_times(model)) is not None:
-        features = model[:-1].transform(X) if isinstance(model, Pipeline) else X
-        last = model[-1] if isinstance(model, Pipeline) else model
-        survival = last.predict_survival_function(features, times).round(PROBABILITY_DIGITS)
-        parts |= {f"survival_at_{time:g}": column for time, column in zip(times.tolist(), survival.T, strict=True)}
+def _predict(model: Any, X: Any, times: Array) -> dict[str, AnyArray]:
+    """Predictions by their names, with probabilities of survival at some times, or of each class if there are some."""
+    parts = name_predictions(model, np.asarray(model.predict(X)))
+    survival = predict_survival(model, X, times)
+    parts |= {name: column.round(PROBABILITY_DIGITS) for name, column in survival.items()}
     if hasattr(model, "predict_proba"):
         probabilities = np.asarray(model.predict_proba(X)).round(PROBABILITY_DIGITS)
         parts |= dict(zip(_name_probabilities(model), probabilities.T, strict=True))
     return parts
 
 
-def _predict_nothing(model: Any) -> dict[str, AnyArray]:
+def _predict_nothing(model: Any, times: Array) -> dict[str, AnyArray]:
     """The names of what is predicted, without a row."""
-    heads = _name_probabilities(model) if hasattr(model, "predict_proba") else []
-    if (times := _choose_times(model)) is not None:
-        heads += [f"survival_at_{time:g}" for time in times.tolist()]
+    heads = name_survival(times) + (_name_probabilities(model) if hasattr(model, "predict_proba") else [])
     last = model[-1] if isinstance(model, Pipeline) else model
     several = hasattr(last, "response_names_") and np.ndim(last.coef_) == 2
     nothing = np.empty((0, len(last.coef_)) if several else 0)
@@ -345,14 +350,6 @@ def name_predictions(model: Any, prediction: AnyArray) -> dict[str, AnyArray]:
     names = getattr(last, "response_names_", None)
     heads = range(1, prediction.shape[1] + 1) if names is None else distinguish_names(names.tolist())
     return {f"prediction_{head}": column for head, column in zip(heads, prediction.T, strict=True)}
-
-
-def _choose_times(model: Any) -> Array | None:
-    """Quartiles of the times with events of a survival model; None for others, and where strata would be needed."""
-    last = model[-1] if isinstance(model, Pipeline) else model
-    if not hasattr(last, "predict_survival_function") or last.strata_ is not None:
-        return None
-    return np.unique(np.quantile(last.event_times_, SURVIVAL_QUANTILES, method="inverted_cdf"))
 
 
 def _name_probabilities(model: Any) -> list[str]:
