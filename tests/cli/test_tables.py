@@ -109,6 +109,10 @@ def test_identifiers_that_are_asked_for_are_used(patients: Path, capsys: pytest.
     assert re.search(r"^row +-?\d", out, flags=re.M)
     line = refused(capsys, "fit", patients, "--target", "outcome", "--always", "row")
     assert "--always names 'row', which is not a feature" in line
+    assert "it is left out (it numbers the rows from 1 to 240); --include uses such a column" in line
+    line = refused(capsys, "fit", patients, "--target", "outcome", "--always", "agee")
+    assert line.rstrip().endswith("did you mean 'age'?")
+    assert "did you mean 'age'?" in refused(capsys, "fit", patients, "--target", "outcome", "--always", "AGE")
 
 
 def test_tables_without_a_column_to_use_say_how_to_use_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,7 +133,10 @@ def test_features_of_the_same_name_are_told_apart(tmp_path: Path, capsys: pytest
     out = fit(capsys, tmp_path / "a.csv", "cost", "--k", "2", "--out", tmp_path / "m")
     assert re.search(r"^  age is missing \(2\) +\d", out, flags=re.M)
     assert re.search(r"^age is missing +5\.0", out, flags=re.M)
-    predicted = read(accepted(capsys, "predict", tmp_path / "m", tmp_path / "a.csv", "--keep", "cost"))
+    assert main(["predict", str(tmp_path / "m"), str(tmp_path / "a.csv"), "--keep", "cost"]) == 0
+    out, said = capsys.readouterr()
+    assert said == f"ksparse: 'age': the median stands for missing values in {np.isnan(age).sum()} rows\n"
+    predicted = read(out)
     assert r2_score(predicted["cost"], predicted["prediction"]) > 0.99
 
 
@@ -374,6 +381,9 @@ def test_predictions_need_few_columns_and_begin_with_identifiers(
     assert "no column 'sites'" in refused(capsys, "predict", saved, patients, "--keep", "sites")
     few[["age"]].to_csv(tmp_path / "few.csv", index=False)
     assert "lacks the column 'smoker'" in refused(capsys, "predict", saved, tmp_path / "few.csv")
+    table[["smoker", "age"]].rename(columns={"smoker": "Smoker"}).to_csv(tmp_path / "few.csv", index=False)
+    line = refused(capsys, "predict", saved, tmp_path / "few.csv")
+    assert line.rstrip().endswith("it has 'Smoker', and upper and lower case count: rename 'Smoker' to 'smoker'")
 
 
 def test_rows_with_values_that_the_model_has_not_seen_have_no_prediction(
@@ -430,12 +440,29 @@ def test_gaps_that_the_model_knows_are_filled(tmp_path: Path, capsys: pytest.Cap
     table.to_csv(tmp_path / "a.csv", index=False)
     fit(capsys, tmp_path / "a.csv", "cost", "--k", "1", "--alpha", "0", "--out", tmp_path / "o")
     (tmp_path / "new.csv").write_text("pressure\n120\nNA\n")
-    found = read(accepted(capsys, "predict", tmp_path / "o", tmp_path / "new.csv"))["prediction"]
+    assert main(["predict", str(tmp_path / "o"), str(tmp_path / "new.csv")]) == 0
+    out, said = capsys.readouterr()
+    assert said == "ksparse: 'pressure': the median stands for missing values in 1 row\n"
+    found = read(out)["prediction"]
     missing = table["pressure"].isna()
     features = np.column_stack([table["pressure"].fillna(table["pressure"].median()), missing])
     direct = LinearRegression().fit(features, table["cost"])
     np.testing.assert_allclose(found, direct.predict([[120, 0], [table["pressure"].median(), 1]]), rtol=1e-6)
     assert r2_score(table["cost"], direct.predict(features)) > 0.999
+
+
+def test_text_in_place_of_all_numbers_has_no_prediction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = make_patients()[["pressure", "cost"]].assign(cost=lambda frame: frame["pressure"].fillna(200) * 2 + 1)
+    table.to_csv(tmp_path / "a.csv", index=False)
+    fit(capsys, tmp_path / "a.csv", "cost", "--k", "1", "--alpha", "0", "--out", tmp_path / "o")
+    (tmp_path / "new.csv").write_text("pressure\nhigh\nNA\nlow\n")
+    assert main(["predict", str(tmp_path / "o"), str(tmp_path / "new.csv")]) == 0
+    out, said = capsys.readouterr()
+    assert read(out)["prediction"].notna().tolist() == [False, True, False]
+    median, empty, reason = said.splitlines()
+    assert median == "ksparse: 'pressure': the median stands for missing values in 1 row"
+    assert "2 of 3 rows have no prediction (first row 1)" in empty
+    assert reason.endswith("'pressure': no row has a value that can be read; text such as 'high' is not a number")
 
 
 def test_columns_that_are_called_as_those_of_predictions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

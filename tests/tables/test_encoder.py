@@ -18,7 +18,13 @@ from sklearn.pipeline import make_pipeline
 import ksparse
 from ksparse import SparseLinearRegression, SparseLinearRegressionCV, SparseLogisticRegression, TableEncoder
 from ksparse.persistence import dumps, loads
-from ksparse.tables import UnknownCategoryWarning, find_columns_of, find_encoding
+from ksparse.tables import (
+    UnknownCategoryWarning,
+    describe_filled,
+    describe_misread,
+    find_columns_of,
+    find_encoding,
+)
 
 
 def make_table(rows: int = 60, seed: int = 0) -> pd.DataFrame:
@@ -381,5 +387,46 @@ def test_text_in_columns_of_numbers_is_counted() -> None:
     new.loc[[0, 3], "gaps"] = ["abc", "1,5 m"]
     new.loc[1, "plain"] = "abc"
     encoder = TableEncoder().fit(table)
-    assert encoder.count_misread(new) == {"gaps": 2}
+    new.loc[[1, 2, 4], "gaps"] = ["unknown", None, "n/a"]  # words for missing values are gaps
+    text = "text that is not a number in 2 rows, such as 'abc'"
+    assert describe_filled(encoder, new) == [f"'gaps': the median stands for missing values in 11 rows and for {text}"]
     assert {name: rows.sum() for name, rows in encoder.find_unreadable(new).items()} == {"plain": 1}
+    assert describe_misread(encoder, new) == []
+
+
+def test_a_column_of_text_alone_is_no_column_of_gaps() -> None:
+    encoder = TableEncoder().fit(make_table())
+    new = make_table().astype(object)
+    new["gaps"] = "abc"
+    new.loc[1, "gaps"] = None
+    unreadable = encoder.find_unreadable(new)["gaps"]
+    assert np.flatnonzero(~unreadable).tolist() == [1]
+    assert describe_misread(encoder, new) == [
+        "'gaps': no row has a value that can be read; text such as 'abc' is not a number"
+    ]
+    new["gaps"] = None
+    assert "gaps" not in encoder.find_unreadable(new)
+    assert describe_misread(encoder, new) == []
+
+
+def test_lines_about_filled_cells_are_few() -> None:
+    table = pd.DataFrame(np.arange(60.0).reshape(5, 12) ** 2, columns=[f"x{j}" for j in range(12)])
+    table.iloc[2] = np.nan
+    lines = describe_filled(TableEncoder().fit(table), table)
+    assert lines[0] == "'x0': the median stands for missing values in 1 row"
+    assert lines[8:] == ["the medians stand for cells in 4 more columns"]
+
+
+@pytest.mark.parametrize("has_gaps", [False, True])
+def test_dates_of_another_format_are_told_the_fitted_one(has_gaps: bool) -> None:
+    dates = ["12/31/2023", "01/15/2024", "02/20/2024", None if has_gaps else "03/25/2024"]
+    encoder = TableEncoder().fit(pd.DataFrame({"born": dates}))
+    new = pd.DataFrame({"born": ["05/13/2024", "\x1b2024-03-05"]})
+    fitted = "(month/day/year, such as 12/31/2024)"
+    if has_gaps:
+        said = f"text that is not a date like the fitted ones {fitted} in 1 row, such as '\\x1b2024-03-05'"
+        assert describe_filled(encoder, new) == [f"'born': the median stands for {said}"]
+        assert describe_misread(encoder, new) == []
+    else:
+        said = f"text such as '\\x1b2024-03-05' is not a date like the fitted ones {fitted}"
+        assert describe_misread(encoder, new) == [f"'born': {said}"]

@@ -16,6 +16,7 @@ import pandas as pd
 from .._types import IntArray, Matrix
 from ..limits import FEATURE_COST, ROW_COST
 from ..tables import NoColumnError, TableEncoder
+from ..wording import MOST_NAMES
 from .errors import InputError, check_memory, choose_limit, join_problems, quote, quote_list, quote_path
 from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix, open_table
 from .settings import Settings
@@ -231,7 +232,7 @@ def load_rows(
     if missing := [column for column in names if column not in there]:
         raise InputError(
             f"{quote_path(name)} lacks {'columns' if len(missing) > 1 else 'the column'} {quote_list(missing)}, which"
-            f" the model needs; it has {quote_list(table.names)}"
+            f" the model needs; it has {_suggest_cases(missing, table.names) or quote_list(table.names)}"
         )
     return table, table.read()
 
@@ -284,10 +285,33 @@ def _find_column(table: Table, column: str, option: str) -> int:
 def _check_column(column: str, names: Sequence[str], option: str, source: str, hint: str = "") -> None:
     if column in names:
         return
-    close = difflib.get_close_matches(column, list(names), n=1)
-    advice = f"did you mean {quote(close[0])}?" if close else f"there are {quote_list(names)}"
-    advice = f"{advice}; {hint}" if hint else advice
+    advice = f"{suggest_name(column, names)}; {hint}" if hint else suggest_name(column, names)
     raise InputError(f"{quote_path(source)} has no column {quote(column)}, which {option} names; {advice}")
+
+
+def suggest_name(name: str, names: Sequence[str]) -> str:
+    """Advice for a name that is not among some names: the nearest one, or which there are.
+
+    Examples
+    --------
+    >>> from ksparse.cli.data import suggest_name
+    >>> suggest_name("sexx", ["age", "sex"]), suggest_name("SEX", ["age", "sex"])
+    ("did you mean 'sex'?", "did you mean 'sex'?")
+    """
+    alike = [other for other in names if other.casefold() == name.casefold()]
+    close = alike or difflib.get_close_matches(name, list(names), n=1)
+    return f"did you mean {quote(close[0])}?" if close else f"there are {quote_list(names)}"
+
+
+def _suggest_cases(missing: Sequence[str], names: Sequence[str]) -> str:
+    """What to do if names differ from those that are needed in upper and lower case only; empty if they do not."""
+    folded = {name.casefold(): name for name in names}
+    pairs = {name: folded[name.casefold()] for name in missing if name.casefold() in folded}
+    if not pairs:
+        return ""
+    rename = ", ".join(f"{quote(other)} to {quote(name)}" for name, other in list(pairs.items())[:MOST_NAMES])
+    more = f", … and {len(pairs) - MOST_NAMES} more" if len(pairs) > MOST_NAMES else ""
+    return f"{quote_list(list(pairs.values()))}, and upper and lower case count: rename {rename}{more}"
 
 
 def _load_svmlight_data(

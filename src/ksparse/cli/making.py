@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from .._types import AnyArray
-from .data import Data, split_names
+from ..tables import TableEncoder
+from ..wording import cut_text
+from .data import Data, split_names, suggest_name
 from .errors import InputError, quote, quote_path
 from .settings import FOLDS, Settings
 from .splitting import find_rarest
@@ -47,10 +50,20 @@ def _find_selectable(data: Data, encoder: Any, settings: Settings) -> dict[str, 
     names = data.names if encoder is None else encoder.columns_.tolist()
     always = set(split_names(settings.always, names))
     if unknown := [name for name in always if name not in names]:
-        raise InputError(f"--always names {quote(min(unknown))}, which is not a feature of {quote_path(data.source)}")
+        said = f"--always names {quote(min(unknown))}, which is not a feature of {quote_path(data.source)}"
+        raise InputError(f"{said}; {_suggest_feature(min(unknown), names, data, encoder)}")
     if encoder is not None and encoder.features_:
         return {"always_select": sorted(always) or None, "feature_groups": "columns"}
     return {"always_select": sorted(names.index(name) for name in always) or None, "feature_groups": None}
+
+
+def _suggest_feature(name: str, names: Sequence[str], data: Data, encoder: TableEncoder | None) -> str:
+    """What could be meant by a name that no feature has."""
+    if data.first_index is not None:
+        return f"they are {names[0]} to {names[-1]}"
+    unused = [] if encoder is None else encoder.unused_
+    reason = next((cut_text(column.reason) for column in unused if column.name == name), "")
+    return f"it is left out ({reason}); --include uses such a column" if reason else suggest_name(name, names)
 
 
 def _list_ks(settings: Settings, n_always: int) -> Any:

@@ -21,7 +21,7 @@ from sklearn.utils import get_tags
 from .._types import AnyArray, Array, Mask, Matrix
 from ..limits import LARGEST, PREDICTION_COST
 from ..persistence import MODEL_FILE, load_with_notes
-from ..tables import TableEncoder, UnusedColumn
+from ..tables import TableEncoder, UnusedColumn, describe_filled, describe_misread
 from ..tables.features import OTHER
 from ..tables.kinds import read_number_columns
 from ..tables.unknown import ignore_unknown
@@ -136,22 +136,29 @@ def _load_rows(
     kept = _select_kept(table, frame, keep, [] if encoder is None else encoder.unused_)
     if encoder is not None:
         with _explain_damage(path):
-            unreadable, misread = encoder.find_unreadable(frame), encoder.count_misread(frame)
-            unknown = encoder.find_unknown(frame)
-        usable = ~np.any(list(unreadable.values()), axis=0) if unreadable else np.ones(len(frame), dtype=bool)
+            unreadable, unknown = encoder.find_unreadable(frame), encoder.find_unknown(frame)
+            usable = _find_usable(unreadable, len(frame))
+            filled = describe_filled(encoder, frame[usable]) if usable.any() else []
+            misread = describe_misread(encoder, frame)
         other = {name: int((rows & usable).sum()) for name, rows in unknown.items()}
         reasons = (
             *table.notes,
-            *_describe_misread(misread),
+            *filled,
             *_describe_unknown(other),
             *_describe_unreadable(unreadable, usable),
+            *misread,
         )
         return NewRows(frame[usable], usable, reasons, kept)
     X = read_number_columns(frame.iloc[:, list(needed)] if wanted is None else frame[wanted])
     unreadable = {str(frame.columns[j] if wanted is None else wanted[j]): gaps for j, gaps in _find_gaps(X, model)}
-    usable = ~np.any(list(unreadable.values()), axis=0) if unreadable else np.ones(len(frame), dtype=bool)
+    usable = _find_usable(unreadable, len(frame))
     X = _widen(X[usable], needed, model.n_features_in_)
     return NewRows(X, usable, (*table.notes, *_describe_unreadable(unreadable, usable)), kept)
+
+
+def _find_usable(unreadable: Mapping[str, Mask], count: int) -> Mask:
+    """The rows that can be predicted."""
+    return np.asarray(~np.any(list(unreadable.values()), axis=0)) if unreadable else np.ones(count, dtype=bool)
 
 
 def _load_numbered_rows(
@@ -197,14 +204,6 @@ def _explain_damage(path: Path) -> Iterator[None]:
         raise InputError(
             f"cannot predict with the model in {quote_path(path)}: {said}; fit and save it again"
         ) from error
-
-
-def _describe_misread(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """Cells with text that is no number, in columns whose gaps the model fills."""
-    if not counts:
-        return ()
-    cells = [f"{quote(name)} ({count})" for name, count in list(counts.items())[:MOST_NAMES]]
-    return (f"cells that are not numbers were taken for missing ones in {', '.join(cells)}",)
 
 
 def _describe_unknown(counts: Mapping[str, int]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .encoder import TableEncoder
     from .encoding import EncodedColumns, Encoding, find_columns_of, find_encoding
     from .features import ColumnFeatures
+    from .filled import describe_filled, describe_misread
     from .giveaways import Giveaway, find_giveaways
     from .kinds import ColumnKind, KindOfColumn
     from .unknown import UnknownCategoryWarning
@@ -27,6 +28,8 @@ __all__ = [
     "UnknownCategoryWarning",
     "UnusedColumn",
     "describe_encoding",
+    "describe_filled",
+    "describe_misread",
     "find_columns_of",
     "find_encoding",
     "find_giveaways",
@@ -47,6 +50,8 @@ __getattr__ = import_when_used(
         "UnknownCategoryWarning": ".unknown",
         "UnusedColumn": ".unused",
         "describe_encoding": ".describing",
+        "describe_filled": ".filled",
+        "describe_misread": ".filled",
         "find_columns_of": ".encoding",
         "find_encoding": ".encoding",
         "find_giveaways": ".giveaways",

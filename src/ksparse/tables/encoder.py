@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,7 +27,7 @@ from .features import (
     keep_a_feature,
 )
 from .input_tables import NUMBERS, as_table, check_limit, find_complete_numbers, infer_kinds
-from .kinds import ColumnKind, KindOfColumn, clean_text, read_number_columns
+from .kinds import ColumnKind, KindOfColumn, read_number_columns
 from .unknown import warn_of_unknown
 from .unused import NoColumnError, UnusedColumn, find_unused
 
@@ -264,6 +263,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def find_unreadable(self, X: Any) -> dict[str, AnyArray]:
         """Rows without a usable value, for each needed column: missing or unreadable, and never so in the fitted rows.
 
+        Where fitted rows lacked a number or a date, rows with text that is none are such too if no row has one.
+
         Returns
         -------
         dict of str to ndarray of bool
@@ -271,7 +272,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = self._check_table(X, reset=False)
-        masks = {name: self._get_features(name).find_unreadable(table[name]) for name in self.needed_columns_}
+        masks = {name: self.get_features(name).find_unreadable(table[name]) for name in self.needed_columns_}
         return {name: mask for name, mask in masks.items() if mask.any()}
 
     def find_unknown(self, X: Any) -> dict[str, AnyArray]:
@@ -294,7 +295,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = self._check_table(X, reset=False)
-        masks = {name: self._get_features(name).find_unknown(table[name]) for name in self.needed_columns_}
+        masks = {name: self.get_features(name).find_unknown(table[name]) for name in self.needed_columns_}
         return {name: mask for name, mask in masks.items() if mask.any()}
 
     @property
@@ -302,21 +303,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Number of features that the columns become."""
         return len(self.feature_columns_)
 
-    def _get_features(self, name: str) -> ColumnFeatures:
+    def get_features(self, name: str) -> ColumnFeatures:
+        """How a column is encoded; complete numbers are as they are."""
         return self.features_.get(name) or ColumnFeatures(name, NUMBERS, medians=(0.0,))
-
-    def count_misread(self, X: Any) -> dict[str, int]:
-        """Numbers of cells with text where needed columns with gaps have numbers or dates; they count as gaps too."""
-        check_is_fitted(self)
-        table = self._check_table(X, reset=False)
-        counts = {}
-        for name in self.needed_columns_:
-            features = self._get_features(name)
-            takes_gaps = features.kind.kind is not KindOfColumn.CATEGORY and features.has_missing
-            if takes_gaps and not is_numeric_dtype(table[name]):
-                given = np.array([text is not None for text in clean_text(table[name])], dtype=bool)
-                counts[name] = int((given & features.find_missing(table[name])).sum())
-        return {name: count for name, count in counts.items() if count}
 
     def require(self, columns: Sequence[str]) -> None:
         """Say which columns a model needs; in tables to `transform`, the others may be absent."""

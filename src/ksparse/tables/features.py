@@ -9,11 +9,12 @@ from itertools import count
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 from sklearn.feature_selection import f_classif, f_regression
 from sklearn.preprocessing import OneHotEncoder
 
 from .._types import AnyArray, Array, Mask
-from .kinds import ColumnKind, KindOfColumn, read_categories, read_dates, read_values
+from .kinds import MISSING_WORDS, ColumnKind, KindOfColumn, clean_text, read_categories, read_dates, read_values
 from .unused import CONSTANT, UnusedColumn
 
 __all__ = [
@@ -125,14 +126,27 @@ class ColumnFeatures:
         return np.isnan(read_values(cells, self.kind))
 
     def find_unreadable(self, cells: pd.Series) -> Mask:
-        """Rows whose cell is missing or cannot be read, if there were none such in the fitted rows."""
+        """Rows whose cell is missing or cannot be read, if there were none such in the fitted rows.
+
+        If there were, text that cannot be read counts all the same where no cell of numbers or dates can be.
+        """
         missing = self.find_missing(cells)
         if self.kind.kind is not KindOfColumn.CATEGORY:
-            return missing if not self.has_missing else np.zeros_like(missing)
+            if not self.has_missing:
+                return missing
+            return self.find_misread(cells) if missing.all() else np.zeros_like(missing)
         refused: AnyArray = missing & np.bool_(not self.has_missing) | self.find_unknown(cells) & np.bool_(
             not self.has_other
         )
         return refused
+
+    def find_misread(self, cells: pd.Series) -> Mask:
+        """Rows with text where numbers or dates are expected; words for missing values are no such text."""
+        if self.kind.kind is KindOfColumn.CATEGORY or is_numeric_dtype(cells):
+            return np.zeros(len(cells), dtype=bool)
+        texts = clean_text(cells)
+        given = np.array([text is not None and text.lower() not in MISSING_WORDS for text in texts], dtype=bool)
+        return given & self.find_missing(cells)
 
     def find_unknown(self, cells: pd.Series) -> Mask:
         """Rows whose category no fitted row had, as far as rare ones are remembered."""

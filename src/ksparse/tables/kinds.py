@@ -19,6 +19,7 @@ __all__ = [
     "ColumnKind",
     "KindOfColumn",
     "clean_text",
+    "describe_date_format",
     "infer_kind",
     "read_categories",
     "read_dates",
@@ -60,6 +61,21 @@ SEVERAL_POINTS = re.compile(r"^[+-]?[1-9]\d{0,2}(?:\.\d{3}){2,}$")
 DECIMAL_POINT = re.compile(r"^[^.]*\.(?:\d{1,2}|\d{4,})(?:[eE][+-]?\d+)?$|[,'\u00a0\u202f ][^.]*\.\d+$")
 #: Dates that have points between their numbers have the day first.
 DATE_WITH_POINTS = re.compile(r"^\d{1,2}\.\d{1,2}\.\d{4}$")
+#: What the parts of a format of dates are called.
+DATE_WORDS = {
+    "%d": "day",
+    "%m": "month",
+    "%b": "month",
+    "%B": "month",
+    "%Y": "year",
+    "%y": "year",
+    "%H": "hour",
+    "%I": "hour",
+    "%M": "minute",
+    "%S": "second",
+}
+#: Day, month and year differ in a date that shows a format.
+EXAMPLE_DATE = pd.Timestamp("2024-12-31")
 #: Whole numbers are not dates, even if they could be years.
 WHOLE_NUMBER = re.compile(r"^[+-]?\d+(?:\.\d*)?$")
 #: Up to this, each integer is a float.
@@ -246,6 +262,19 @@ def _find_date_format(text: pd.Series) -> str:
             guess = reader.format_ or ""
     known = pd.to_datetime(text, format=guess, errors="coerce").notna() if guess else pd.Series([False])
     return guess if known.mean() >= ENOUGH_CELLS else ""
+
+
+def describe_date_format(date_format: str) -> str:
+    """A format of dates for people, with an example.
+
+    Examples
+    --------
+    >>> from ksparse.tables.kinds import describe_date_format
+    >>> describe_date_format("%d/%m/%Y")
+    'day/month/year, such as 31/12/2024'
+    """
+    words = re.sub("%[a-zA-Z]", lambda code: DATE_WORDS.get(code[0], code[0]), date_format)
+    return f"{words}, such as {EXAMPLE_DATE.strftime(date_format)}"
 
 
 def read_values(cells: pd.Series, kind: ColumnKind) -> Array:
