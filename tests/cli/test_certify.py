@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ksparse.certificates import ExactResult, Progress, ProofStatus
@@ -25,9 +26,7 @@ def test_words_of_proofs() -> None:
     models = "model with 5 columns"
     took = r"\(1,200 parts of the search, 12\.50 s\)\.$"
     best = describe_proof(make_proof("optimal", 1.99995), 2.0, models, 60.0)
-    assert re.match(
-        r"Proved to be the best model with 5 columns, up to rounding: none .* more than 0\.01 % lower", best
-    )
+    assert re.match(r"Proved to be the best model with 5 columns: none .* more than 0\.01 % lower", best)
     assert re.search(took, best)
     open_ = describe_proof(make_proof("time_limit", 1.976), 2.0, models, 60.0)
     assert open_.startswith(
@@ -63,13 +62,29 @@ def test_the_proof_is_printed_and_in_the_report(
     assert "none was asked for" in Path("out/report.html").read_text()
 
 
+def test_what_is_compared_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Columns that are always selected, and the ridge, if that of the coefficients is another one."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4))
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=X[:, 1] + 0.1 * rng.standard_normal(60))
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    options = ("fit", tmp_path / "a.csv", "--target", "y", "--k", "1", "--certify")
+    out = accepted(capsys, *options, "--always", "d", "--alpha", "0.1")
+    assert "Proved to be the best model with 1 feature that has 'd': none has" in out
+    assert "Losses are compared" not in out
+    out = accepted(capsys, *options)
+    selecting = re.search(r"ridge penalty (\S+) while selecting", out)
+    assert ("Losses are compared with the ridge penalty while selecting" in out) == (selecting is not None)
+    assert selecting is None or f"while selecting, {selecting[1]}." in out
+
+
 def test_models_without_proofs_say_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 3))
     rows = [f"{a:.3f},{b:.3f},{c:.3f},{np.exp(a):.3f},{int(b > 0)}" for a, b, c in X]
     (tmp_path / "a.csv").write_text("\n".join(["a,b,c,days,died", *rows]))
     out = accepted(capsys, "fit", tmp_path / "a.csv", "--time", "days", "--event", "died", "--k", "1", "--certify", "1")
-    assert "Nothing is proved: no proofs are known for Cox" in out
+    assert "Nothing is proved: there are no proofs for the loss of Cox" in out
 
 
 def test_seconds_are_checked(capsys: pytest.CaptureFixture[str]) -> None:

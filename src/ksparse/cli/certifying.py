@@ -11,7 +11,10 @@ from typing import Any
 
 from ..certificates import ExactResult, NoCertificateError, ProofStatus, prove
 from ..certificates import Progress as ProofProgress
+from .data import split_names
+from .errors import quote_list
 from .fitted_model import FittedModel
+from .summary import find_ridges
 
 __all__ = ["describe_progress", "describe_proof", "prove_model"]
 
@@ -49,8 +52,8 @@ def prove_model(fitted: FittedModel, seconds: float) -> str:
                 callback=show,
             )
     except NoCertificateError:
-        return f"Nothing is proved: no proofs are known for {fitted.task.model}, whose loss is not a sum over rows."
-    return describe_proof(proof, solved.value, _count_units(fitted), seconds)
+        return f"Nothing is proved: there are no proofs for the loss of {fitted.task.model}."
+    return describe_proof(proof, solved.value, _name_models(fitted), seconds) + _name_ridge(fitted)
 
 
 def describe_progress(progress: ProofProgress) -> str:
@@ -64,7 +67,7 @@ def describe_proof(proof: ExactResult, value: float, models: str, seconds: float
     took = f"{proof.nodes:,} part{'s' * (proof.nodes != 1)} of the search, {proof.seconds:.2f} s"
     if proof.status is ProofStatus.OPTIMAL:
         text = (
-            f"Proved to be the best {models}, up to rounding: none has a loss more than"
+            f"Proved to be the best {models}: none has a loss more than"
             f" {_percent(max(proof.gap, ENOUGH_GAP))} lower ({took})."
         )
     elif proof.gap > USELESS_GAP:
@@ -90,9 +93,18 @@ def _percent(fraction: float) -> str:
     return f"{100 * fraction:.2g} %" if fraction < 0.995 else "100 %"
 
 
-def _count_units(fitted: FittedModel) -> str:
+def _name_models(fitted: FittedModel) -> str:
+    """The models that are compared: with as many columns, and those of ``--always`` among them."""
     unit = fitted.unit if fitted.k != 1 else fitted.unit[:-1]
-    return f"model with {fitted.k} {unit}"
+    always = split_names(fitted.settings.always, fitted.data.names)
+    among = f" that has {quote_list(always)}" if always else ""
+    return f"model with {fitted.k} {unit}{among}"
+
+
+def _name_ridge(fitted: FittedModel) -> str:
+    """With which ridge the losses are compared, where the coefficients have another one."""
+    alpha, refit_alpha = find_ridges(fitted.model)
+    return "" if refit_alpha == alpha else f" Losses are compared with the ridge penalty while selecting, {alpha:.3g}."
 
 
 @contextmanager

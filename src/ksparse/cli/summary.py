@@ -75,10 +75,15 @@ def describe_model(fitted: FittedModel) -> str:
     return f"{title} (k = {fitted.k}{chosen}; {describe_ridges(fitted.model)})"
 
 
+def find_ridges(model: Any) -> tuple[float, float]:
+    """The ridge while selecting, and that of the coefficients."""
+    alpha, refit_alpha = (getattr(model, f"{name}_", getattr(model, name)) for name in ("alpha", "refit_alpha"))
+    return alpha, alpha if refit_alpha is None else refit_alpha
+
+
 def describe_ridges(model: Any) -> str:
     """The ridge, or both ridges where they differ."""
-    alpha, refit_alpha = (getattr(model, f"{name}_", getattr(model, name)) for name in ("alpha", "refit_alpha"))
-    refit_alpha = alpha if refit_alpha is None else refit_alpha
+    alpha, refit_alpha = find_ridges(model)
     if refit_alpha == alpha:
         return f"ridge penalty alpha = {alpha:g}"
     return f"ridge penalty {alpha:.3g} while selecting, {refit_alpha:.3g} for the coefficients"

@@ -30,8 +30,8 @@ NAME_OF_IDENTIFIER = re.compile(
 DISTINCT_FRACTION = 0.95
 #: and of columns with other names, in at least this many rows: of fewer, all may differ by chance.
 LEAST_ROWS = 20
-#: Row numbers of rows of which some have been left out go up to this multiple of the rows that remain.
-MOST_NUMBERS = 1.2
+#: Numbers of rows of which some have been left out go up to this multiple of the rows that remain.
+LARGEST_PER_ROW = 1.2
 EMPTY, CONSTANT = "it is empty", "it has the same value in all rows"
 
 
@@ -159,7 +159,10 @@ def _judge_whole_numbers(name: str, numbers: Array) -> str:
         if named or len(numbers) >= LEAST_ROWS:
             return f"it numbers the rows from {known[0]:g} to {known[-1]:g}"
     elif (
-        len(known) >= LEAST_ROWS and known[0] >= 0.0 and (steps > 0.0).all() and known[-1] <= MOST_NUMBERS * len(known)
+        len(known) >= LEAST_ROWS
+        and known[0] >= 0.0
+        and (steps > 0.0).all()
+        and known[-1] <= LARGEST_PER_ROW * len(known)
     ):
         return f"it numbers the rows from {known[0]:g} to {known[-1]:g}, some of which are not there"
     if not named:
