@@ -154,17 +154,12 @@ def _judge_whole_numbers(name: str, numbers: Array) -> str:
     """Why whole numbers are an identifier; empty if they need not be."""
     named = _is_named_identifier(name)
     known = numbers[~np.isnan(numbers)]
-    steps = np.diff(known)
-    if known[0] in (0.0, 1.0) and len(known) == len(numbers) and (steps == 1.0).all():
-        if named or len(numbers) >= LEAST_ROWS:
-            return f"it numbers the rows from {known[0]:g} to {known[-1]:g}"
-    elif (
-        len(known) >= LEAST_ROWS
-        and known[0] >= 0.0
-        and (steps > 0.0).all()
-        and known[-1] <= LARGEST_PER_ROW * len(known)
-    ):
-        return f"it numbers the rows from {known[0]:g} to {known[-1]:g}, some of which are not there"
+    steps, numbering = np.diff(known), f"it numbers the rows from {known[0]:g} to {known[-1]:g}"
+    complete = known[0] in (0.0, 1.0) and len(known) == len(numbers) and (steps == 1.0).all()
+    if complete and (named or len(numbers) >= LEAST_ROWS):
+        return numbering
+    if len(known) >= LEAST_ROWS and known[0] >= 0 and (steps > 0).all() and known[-1] <= LARGEST_PER_ROW * len(known):
+        return f"{numbering}, some of which are not there"
     if not named:
         return ""
     distinct = len(np.unique(known))
