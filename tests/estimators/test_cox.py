@@ -317,3 +317,16 @@ class Uncensored(SparseCoxRegression):
 @parametrize_with_checks([Uncensored(k=2, alpha=0.1, ties="breslow")])  # type: ignore[untyped-decorator]
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.parametrize("scale", [1e-50, 1.0, 1e50])
+@pytest.mark.parametrize(("k", "p"), [(2, 12), (1, 1)])
+@pytest.mark.parametrize("ties", ["efron", "breslow"])
+def test_events_that_are_all_tied_have_their_minimum_at_zero(ties: str, k: int, p: int, scale: float) -> None:
+    """f is log of the mean of exp(m) − the mean of m, at least 0 (Jensen), and 0 where all m are equal."""
+    data = scale * np.random.default_rng(2).standard_normal((40, p))
+    y = make_survival_target(np.ones(40), np.ones(40, dtype=bool))
+    model = SparseCoxRegression(k=k, ties=ties).fit(data, y)
+    assert model.result_.status == "converged"
+    assert model.result_.value == pytest.approx(0.0, abs=1e-15)
+    np.testing.assert_allclose(scale * model.coef_, 0.0, atol=1e-12)

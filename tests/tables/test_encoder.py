@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import ksparse
 from ksparse import SparseLinearRegression, SparseLinearRegressionCV, SparseLogisticRegression, TableEncoder
@@ -359,6 +360,15 @@ def test_groups_by_column_need_an_encoded_frame() -> None:
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)), columns=list("abc"))
     with pytest.raises(ValueError, match=r'feature_groups="columns" needs the data frame that a TableEncoder returns'):
         SparseLinearRegression(k=1, feature_groups="columns").fit(X, X["a"])
+    scaled = make_pipeline(
+        TableEncoder(),
+        StandardScaler().set_output(transform="pandas"),
+        SparseLinearRegression(feature_groups="columns"),
+    )
+    with pytest.raises(ValueError, match=r"A step between them loses the columns .* use standardize=True"):
+        scaled.fit(X, X["a"])
+    scaled = make_pipeline(TableEncoder(), SparseLinearRegression(k=1, feature_groups="columns", standardize=True))
+    assert scaled.fit(X, X["a"])[-1].get_support(indices=True).tolist() == [0]
 
 
 @pytest.mark.parametrize("column", ["sex", "born"])

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from .._types import Array, Mask
 from ..objectives.base import (
+    VALUE_ROUNDING,
     Objective,
     Point,
     TwiceDifferentiable,
@@ -183,8 +184,10 @@ class Directions:
 
 
 def _measure_f(objective: Objective, start: Point, decrement: float) -> float:
-    """The size of what f loses: its values at the start and at zero, and what the first step is expected to gain."""
-    sizes = (abs(start.value), abs(value_at_zero(objective)), abs(decrement))
+    """The size of what f loses: its values, its terms that cancel, and what the first step is expected to gain."""
+    at_zero = value_at_zero(objective)
+    terms = objective.value_rounding(start.value, at_zero) / VALUE_ROUNDING
+    sizes = (abs(start.value), abs(at_zero), terms, abs(decrement))
     return max(size for size in sizes if np.isfinite(size))
 
 

@@ -124,8 +124,9 @@ def require_columns(columns: AnyArray | None) -> AnyArray:
     """The columns of a table that features come from; raises where they are not known."""
     if columns is None:
         raise ValueError(
-            'feature_groups="columns" needs the data frame that a TableEncoder returns; put one before the estimator, '
-            "as in make_pipeline(TableEncoder(), estimator), or give each feature a label"
+            'feature_groups="columns" needs the data frame that a TableEncoder returns; put one directly before the '
+            "estimator, as in make_pipeline(TableEncoder(), estimator), or give each feature a label. A step between "
+            "them loses the columns of the table: instead of a scaler, use standardize=True of the estimator"
         )
     return columns
 

@@ -42,10 +42,19 @@ class CoxLoss(SortedLoss):
         return ()
 
     def separates(self, margins: Array, y: Array) -> bool:
-        """Whether each event comes to the largest margin at risk: the loss of far larger margins vanishes then."""
+        """Whether each event comes to the largest margin at risk: the loss of far larger margins vanishes then.
+
+        A loss that vanishes without any margins has its minimum there: all events are tied, or alone at risk.
+        """
         largest = float(np.abs(margins).max(initial=0.0))
         far = margins * (FAR_MARGIN / largest) if largest > 0 else margins
-        return self.total(far, y, np.full(len(y), 1.0 / max(len(y), 1))) <= NEGLIGIBLE_LOSS
+        weights = np.full(len(y), 1.0 / max(len(y), 1))
+        at_zero, at_far = (self.total(each, y, weights) for each in (np.zeros_like(margins), far))
+        return at_far <= NEGLIGIBLE_LOSS < at_zero
+
+    def find_cancelling_size(self, value: float, at_start: float, mean: Any) -> float:
+        """An event adds logarithms of the size 1 or more, which cancel in all where all events are tied."""
+        return max(abs(at_start), float(mean[EVENT]))
 
     def bind(self, y: Array, weights: Array) -> BoundLoss:
         return BoundCoxLoss(self, y, weights)
