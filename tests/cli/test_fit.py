@@ -34,6 +34,7 @@ from .helpers import NAMES, accepted, class_table, good_table, numbers, refused,
 def coefficients(out: str) -> dict[str, list[float]]:
     """Names and first numbers of the rows of the table of features: the coefficient, and per standard deviation."""
     table = re.findall(r"^Feature .*\n─+\n((?:.+\n)+)", out, flags=re.M)[0]
+    table = re.sub(r"\S+ to \S+", "", table)  # intervals
     number = r"-?[\d.]\S*(?!\S| %)"
     rows = re.findall(rf"^ *(\S+(?: \S+)*) {{2,}}({number}(?: {{2,}}{number})*)", table, flags=re.M)
     return {name: [float(number) for number in values.split()] for name, values in rows}

@@ -6,7 +6,7 @@ import copy
 import io
 import pickle
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
@@ -291,6 +291,36 @@ def test_ratios_are_of_one_against_zero_or_of_a_standard_deviation() -> None:
     assert any(note.startswith("rate ratio (SD or 0/1): ") for note in summary.notes)
     without = pickle.loads(pickle.dumps(model)).summary().tabulate()  # it is not known what f0 is
     assert float(without.loc["f1", "rate ratio"]) == pytest.approx(np.exp(model.coef_[1]), rel=1e-3)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_intervals_of_ratios_follow_the_ratios(grouped: bool) -> None:
+    flags = FRAME.assign(f0=(X[:, 0] > 0).astype(float))
+    groups = [0, 0, *range(1, flags.shape[1] - 1)] if grouped else None
+    model = SparsePoissonRegression(k=1 if grouped else 2, feature_groups=groups)
+    model.set_params(always_select=[0] if grouped else ["f0", "f1"]).fit(flags, response("poisson"))
+    summary = model.summary(resamples=20)
+    shown = summary.tabulate()
+    assert shown.columns[:5].tolist() == [
+        *("coefficient", "95 % interval", "per std. dev."),
+        *("rate ratio (SD or 0/1)", "95 % interval of the ratio"),
+    ]
+    for name, unit in {"f0": 1.0, "f1": X[:, 1].std()}.items():
+        row = shown.loc[f"  {name}" if grouped else name]
+        ends = summary.features.loc[name, ["low", "high"]].to_numpy(dtype=float)
+        for heading, expected in (("95 % interval", ends), ("95 % interval of the ratio", np.exp(unit * ends))):
+            np.testing.assert_allclose([float(end) for end in row[heading].split(" to ")], expected, rtol=1e-3)
+    assert shown.loc["(intercept)"].tolist()[1:5] == [""] * 4
+    assert any(
+        note.endswith("its interval is that of the coefficient, transformed in the same way") for note in summary.notes
+    )
+
+
+def test_a_replacement_that_lowers_the_loss_is_no_worse() -> None:
+    summary = SparseLinearRegression(k=2).fit(X, response("linear")).summary(intervals=None)
+    units = summary.units.assign(replacement_fraction=[-0.05, 1e-9], replacement=[7, 8], fraction=[0.5, 0.5])
+    shown = replace(summary, units=units).tabulate()["closest replacement"].tolist()
+    assert shown[:2] == ["7 (no worse)", "8 (+1e-07 %)"]
 
 
 def test_replacements_are_named_only_where_they_come_near() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .._types import AnyArray, Array, IntArray
-from .summaries import RATIO_UNITS, Summary
+from .summaries import NO_WORSE, RATIO_UNITS, Summary
 from .uncertainty import Request, Uncertainty
 from .units import ModelUnits
 from .valuing import UnitValues
@@ -183,12 +183,14 @@ def _write_notes(
         if any(values.replacements.values()):
             notes.append(
                 f"closest replacement: the {unit} outside the model that does best in place of this one, and how much "
-                f"the loss rises with it, as the same fraction; none if that is more than half of loss without"
+                f"the loss rises with it, as the same fraction; {NO_WORSE} if it does not rise; none if that is more "
+                "than half of loss without"
             )
     if (ratio := _name_ratio(model)) and units.selected.any():
         notes.append(
             f"{ratio.replace('_', ' ')} {RATIO_UNITS}: exp(coefficient), of 1 versus 0, for features that are only 0 "
             "and 1; exp(per std. dev.), of one standard deviation more, for the others"
+            + ("" if uncertainty is None else "; its interval is that of the coefficient, transformed in the same way")
         )
     notes += () if uncertainty is None else uncertainty.notes
     if units.outputs:
@@ -212,7 +214,7 @@ def _find_doubts(model: Any, units: ModelUnits, values: UnitValues) -> list[str]
     lower = [found for each in values.replacements.values() for found in each if found.increase < 0]
     if values.is_bounded and lower and min(found.increase for found in lower) < -SMALL_DECREASE * values.explained:
         doubts.append(
-            "some replacements lower the loss: they have a sign −. "
+            f"some replacements lower the loss: they are called {NO_WORSE}. "
             + (
                 f"The {units.kind} were selected with another ridge than that of the coefficients, which is used here"
                 if values.selects_with_other_ridge

@@ -29,6 +29,8 @@ LONGEST_NAME = 32
 CLOSE = 0.5
 #: What follows the name of a ratio in a heading, if it is of 1 versus 0 or of one standard deviation more.
 RATIO_UNITS = "(SD or 0/1)"
+#: What is said of a replacement with which the loss does not rise.
+NO_WORSE = "no worse"
 #: Headings of the columns for people; intervals and replacements have columns of their own.
 HEADINGS = {
     "coefficient": "coefficient",
@@ -172,16 +174,20 @@ class Summary:
     def tabulate(self, longest: int = LONGEST_NAME) -> pd.DataFrame:
         """The table for people: formatted cells, with names on one line and cut to some letters."""
         frame, rows = self.frame, self._list_rows()
+        has_intervals = not self.outputs and "low" in frame  # each follows its number
         cells: dict[str, list[str]] = {}
         for head in frame.columns:
             name, output = head if self.outputs else (head, "")
             if name == "replacement":
                 cells["closest replacement"] = self._describe_replacements(rows, longest)
-            elif name == "low" and not self.outputs:
+            elif name == "coefficient" and has_intervals:
+                cells[name] = [format_number(value) for value in frame[head]]
                 ends = zip(frame["low"], frame["high"], strict=True)
                 cells[f"{100 * self.level:g} % interval"] = [_format_interval(low, high) for low, high in ends]
             elif name.endswith("_ratio") and self.binary:
                 cells[f"{name.replace('_', ' ')} {RATIO_UNITS}"] = self._describe_ratios(name, rows)
+                if has_intervals:
+                    cells[f"{100 * self.level:g} % interval of the ratio"] = self._describe_ratio_intervals(rows)
             elif heading := self._find_heading(name):
                 heading += f" {cut_text(output, longest)}" if output != "" else ""
                 cells[heading] = [FORMATS.get(name, format_number)(value) for value in frame[head]]
@@ -212,6 +218,13 @@ class Summary:
             described.append("" if row.feature is None else format_number(self.features[column].iloc[row.feature]))
         return described
 
+    def _describe_ratio_intervals(self, rows: list[TableRow]) -> list[str]:
+        """The intervals of these ratios: exponentials of the ends of those of the coefficients, in the same units."""
+        units = np.where(self.binary, 1.0, self.features["deviation"])
+        with np.errstate(over="ignore"):
+            ends = np.exp(self.features[["low", "high"]].to_numpy() * units[:, None])
+        return ["" if row.feature is None else _format_interval(*ends[row.feature].tolist()) for row in rows]
+
     def _describe_replacements(self, rows: list[TableRow], longest: int) -> list[str]:
         found, described, close = self.units, [], self.find_close()
         for row in rows:
@@ -223,7 +236,7 @@ class Summary:
                 described.append("none")
                 continue
             name = cut_text(found["replacement"].iloc[row.unit], longest)
-            described.append(f"{name} ({format_percent(fraction, '+')})")
+            described.append(f"{name} ({format_percent(fraction, '+') if fraction > 0 else NO_WORSE})")
         return described
 
     def _add_constants(self, table: pd.DataFrame) -> pd.DataFrame:
