@@ -100,6 +100,23 @@ def test_what_was_done_to_each_column_is_said(patients: Path, capsys: pytest.Cap
     assert re.search(r"^smoker +.*\n  smoker=(daily|former) ", out, flags=re.M)
 
 
+def test_the_order_of_dates_is_told_and_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    days = [(1 + j % 12, 1 + j // 12 % 12) for j in range(ROWS)]
+    table = pd.DataFrame({"seen": [f"{day:02}/{month:02}/2024" for day, month in days], "x": np.arange(ROWS) ** 2 % 7})
+    table["cost"] = [float(month) for _, month in days]
+    table.to_csv(tmp_path / "a.csv", index=False)
+    options = ["--drop", "x", "--k", "1", "--alpha", "0"]
+    out = fit(capsys, tmp_path / "a.csv", "cost", *options)
+    assert "Dates: 'seen' is read as month/day/year (no cell decides the order; --dates dmy for day first)" in out
+    out = fit(capsys, tmp_path / "a.csv", "cost", *options, "--dates", "dmy", "--out", tmp_path / "m")
+    assert "no cell decides" not in out
+    (tmp_path / "new.csv").write_text("seen\n01/07/2024\n2024-07-01\n")
+    assert main(["predict", str(tmp_path / "m"), str(tmp_path / "new.csv")]) == 0
+    predictions, said = capsys.readouterr()
+    assert float(read(predictions)["prediction"][0]) == pytest.approx(7.0)
+    assert "'2024-07-01' is not a date like the fitted ones (day/month/year, such as 31/12/2024)" in said
+
+
 def test_identifiers_that_are_asked_for_are_used(patients: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = fit_ill(capsys, patients, "--include", "row")
     assert "with 2 of 4 columns" in out

@@ -59,6 +59,23 @@ def test_lines_say_what_was_done() -> None:
     ]
 
 
+def test_dates_whose_order_is_not_decided_are_told() -> None:
+    days = [f"{1 + j % 12:02}/{1 + j // 12:02}/2024" for j in range(40)]
+    table = pd.DataFrame({"seen": days, "left": days[::-1], "born": [f"{1 + j % 31}/05/1960" for j in range(40)]})
+    undecided = (
+        "Dates: 'seen', 'left' are read as month/day/year (no cell decides the order; dates=\"dmy\" for day first)"
+    )
+    lines = describe_encoding(TableEncoder().fit(table), table)
+    assert lines[1:] == [undecided]
+    encoder = TableEncoder(dates="dmy").fit(table)
+    assert len(describe_encoding(encoder, table)) == 1
+    encoded = encoder.transform(table)
+    assert encoded["seen (day)"].tolist() == [1 + j % 12 for j in range(40)]
+    assert encoded["seen (month)"].tolist() == [1 + j // 12 for j in range(40)]
+    with pytest.raises(ValueError, match="dates must be one of 'auto', 'dmy', 'mdy', 'ymd', got 'day'"):
+        TableEncoder(dates="day").fit(table)
+
+
 def test_numbers_of_values_are_said_in_plain_words() -> None:
     table = pd.DataFrame(
         {

@@ -8,7 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ksparse.tables.kinds import ColumnKind, KindOfColumn, infer_kind, read_categories, read_dates, read_values
+from ksparse.tables.kinds import (
+    UNDECIDED,
+    ColumnKind,
+    KindOfColumn,
+    infer_kind,
+    read_categories,
+    read_dates,
+    read_values,
+)
 
 NUMBERS: dict[str, tuple[list[Any], list[float]]] = {
     "plain": (["1", " 2.5", "-3e2"], [1, 2.5, -300]),
@@ -109,6 +117,30 @@ def test_dates_in_text(cells: list[str], second: str) -> None:
     dates = read_dates(column, kind)
     assert dates.iloc[1] == pd.Timestamp(second)
     assert dates.isna().tolist() == [False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("cells", "order", "date_format", "undecided"),
+    [
+        (["03/04/2024", "05/06/2024"], "auto", "%m/%d/%Y", True),
+        (["03/04/2024", "05/06/2024"], "dmy", "%d/%m/%Y", False),
+        (["03/04/2024", "05/06/2024"], "mdy", "%m/%d/%Y", False),
+        (["03/04/2024", "05/06/2024"], "ymd", "%m/%d/%Y", True),  # which no cell fits
+        (["03/04/2024", "05/13/2024"], "auto", "%m/%d/%Y", False),
+        (["03/04/2024", "13/05/2024"], "auto", "%d/%m/%Y", False),
+        (["03/04/2024", "13/05/2024"], "mdy", "%d/%m/%Y", False),
+        (["03/03/2024", "05/05/2024"], "auto", "%m/%d/%Y", False),  # the same in both orders
+        (["03-04-2024 10:30", "05-06-2024 11:00"], "auto", "%m-%d-%Y %H:%M", True),
+        (["03-04-2024 10:30", "05-06-2024 11:00"], "dmy", "%d-%m-%Y %H:%M", False),
+        (["2024-03-04", "2024-05-06"], "dmy", "%Y-%m-%d", False),
+        (["03.04.2024", "05.06.2024"], "auto", "%d.%m.%Y", False),
+        (["03.04.2024", "05.06.2024"], "mdy", "%m.%d.%Y", False),
+        (["3 Apr 2024", "5 Jun 2024"], "mdy", "%d %b %Y", False),
+    ],
+)
+def test_the_order_of_dates(cells: list[str], order: str, date_format: str, undecided: bool) -> None:
+    kind = infer_kind(pd.Series(cells, dtype=object), order)
+    assert kind == ColumnKind(KindOfColumn.DATE, date_format=date_format, remarks=(UNDECIDED,) * undecided)
 
 
 @pytest.mark.parametrize("cells", [["2007", "2008"], ["May", "June"], ["1st", "2nd"], ["N1A1", "N2A2"]])

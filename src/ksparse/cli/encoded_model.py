@@ -118,7 +118,7 @@ def encode_training(
         return None, []
     included = find_names(settings.include, data.names, "--include", data.source)
     try:
-        encoder = TableEncoder(keep=included).fit(data.X, y)
+        encoder = TableEncoder(keep=included, dates=settings.dates).fit(data.X, y)
     except NoColumnError as error:
         raise InputError(
             f"no column of the table can be used: {error.reasons}; name those to use all the same with --include"
@@ -135,7 +135,7 @@ def encode_training(
         encoder = encoder.set_params(drop=copies).fit(data.X, y)
         reason = "the target in other words; --include keeps it"
         encoder.unused_ = [replace(each, reason=reason) if each.name in copies else each for each in encoder.unused_]
-    notes = describe_encoding(encoder, data.X)
+    notes = describe_encoding(encoder, data.X, day_first="--dates dmy")
     measure = "accuracy" if task.has_classes else "R²"
     what = "one of the targets" if task.has_several else "the target"
     notes += [

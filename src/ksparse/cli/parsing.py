@@ -15,6 +15,7 @@ from .._api import __version__
 from ..selection.criteria import CRITERIA
 from ..selection.rules import RULES
 from ..solvers import MAX_EFFORT
+from ..tables.kinds import DATE_ORDERS
 from .argument_types import EFFORT, FOLDER, JOBS, MAX_MEMORY, MEMORY, SEED, make_type
 from .graph_parsing import add_graph, find_graph_command
 from .reading_options import add_reading_options, take_reading_options
@@ -213,6 +214,12 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     add("--always", **columns, help="features to select in any case; they count towards k")
     add("--drop", **columns, help="columns to leave out")
     add("--include", **columns, help="columns to use although they look like identifiers or copies of the target")
+    add(
+        "--dates",
+        choices=["auto", *DATE_ORDERS],
+        help="order of day, month and year in dates such as 03/04/2024 (default auto: what the cells show; if they do"
+        " not, the month is first, and a line says so)",
+    )
     add("--positive", metavar="LABEL", help="of two classes, the one whose odds the coefficients describe")
     add(
         "--class-weight",

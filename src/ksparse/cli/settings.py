@@ -38,6 +38,7 @@ class Settings:
     always: Sequence[str] = ()
     drop: Sequence[str] = ()
     include: Sequence[str] = ()
+    dates: str = "auto"
     positive: str | None = None
     class_weight: str | None = None
     categories: Sequence[str] = ()

@@ -35,6 +35,7 @@ MEMORY_ONLY = (
     "categories",
     "certify",
     "criterion",
+    "dates",
     "include",
     "nested",
     "positive",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ..wording import cut_text
+from ..wording import cut_text, quote_list
 from .encoder import TableEncoder
 from .features import OTHER
-from .kinds import KindOfColumn
+from .kinds import UNDECIDED, KindOfColumn, name_date_format
 
 __all__ = ["describe_encoding"]
 
@@ -15,7 +15,7 @@ __all__ = ["describe_encoding"]
 MOST_DESCRIBED = 12
 
 
-def describe_encoding(encoder: TableEncoder, table: pd.DataFrame) -> list[str]:
+def describe_encoding(encoder: TableEncoder, table: pd.DataFrame, *, day_first: str = 'dates="dmy"') -> list[str]:
     """A line for each thing that was done to columns.
 
     Parameters
@@ -24,6 +24,8 @@ def describe_encoding(encoder: TableEncoder, table: pd.DataFrame) -> list[str]:
         A fitted encoder.
     table : DataFrame
         The rows that it was fitted to.
+    day_first : str
+        How the user says that the day is first in dates.
 
     Returns
     -------
@@ -55,16 +57,30 @@ def describe_encoding(encoder: TableEncoder, table: pd.DataFrame) -> list[str]:
             continue
         if kind.kind is KindOfColumn.DATE:
             dates.append((name, ", ".join(features.parts)))
-        if kind.remarks:
+        elif kind.remarks:
             text.append((name, "; ".join(kind.remarks)))
         if gaps:
             (indicators if features.indicator else medians).append((name, rows))
     lines += _group("Text as categories", categories)
     lines += _group("Text as numbers", text)
     lines += _group("Dates in parts", dates)
+    lines += _describe_orders(encoder, day_first)
     lines += _group("Missing numbers replaced by the median", medians)
     lines += _group("Missing numbers replaced by the median, with an indicator that they were missing", indicators)
     return lines
+
+
+def _describe_orders(encoder: TableEncoder, day_first: str) -> list[str]:
+    """A line for each format of dates that are read with the month first, although they may have the day first."""
+    columns: dict[str, list[str]] = {}
+    for name, features in encoder.features_.items():
+        if UNDECIDED in features.kind.remarks:
+            columns.setdefault(name_date_format(features.kind.date_format), []).append(name)
+    return [
+        f"Dates: {quote_list(names)} {'is' if len(names) == 1 else 'are'} read as {read} ({UNDECIDED};"
+        f" {day_first} for day first)"
+        for read, names in columns.items()
+    ]
 
 
 def _group(title: str, columns: list[tuple[str, str]]) -> list[str]:

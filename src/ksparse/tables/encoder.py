@@ -27,7 +27,7 @@ from .features import (
     keep_a_feature,
 )
 from .input_tables import NUMBERS, as_table, check_limit, find_complete_numbers, infer_kinds
-from .kinds import ColumnKind, KindOfColumn, read_number_columns
+from .kinds import DATE_ORDERS, ColumnKind, KindOfColumn, read_number_columns
 from .unknown import warn_of_unknown
 from .unused import NoColumnError, UnusedColumn, find_unused
 
@@ -69,6 +69,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Whether there are indicators of missing numbers. With "auto", those that are associated with y in the fitted
         rows, by an F-test at the level 0.05: of their correlation with y, or, if y is text, true and false, or whole
         numbers with at most 10 distinct values, one test over all its classes.
+
+    dates : {"auto", "dmy", "mdy", "ymd"}, default="auto"
+        The order of day, month and year in dates of text that are numbers, such as 03/04/2024. With "auto", or where
+        fewer than 95 % of the cells fit this order, the cells decide; if they do not, the month is first.
 
     Attributes
     ----------
@@ -117,6 +121,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     max_categories: int = 30
     min_frequency: int = 5
     indicators: str | bool = "auto"
+    dates: str = "auto"
 
     def fit(self: E, X: Any, y: Any = None) -> E:
         """Find how each column is encoded.
@@ -135,7 +140,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         table = self._check_table(X, reset=True)
         self._check_parameters(table)
-        kinds = infer_kinds(table)
+        kinds = infer_kinds(table, self.dates)
         self.unused_ = self._find_unused(table, kinds)
         unused = {column.name for column in self.unused_}
         used = [name for name in table.columns if name not in unused]
@@ -346,6 +351,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{parameter} must be an integer of at least {least}, got {number!r}")
         if not (self.indicators == "auto" or isinstance(self.indicators, bool)):
             raise ValueError(f'indicators must be "auto", True or False, got {self.indicators!r}')
+        if self.dates not in ("auto", *DATE_ORDERS):
+            raise ValueError(f"dates must be one of {quote_list(['auto', *DATE_ORDERS])}, got {self.dates!r}")
 
     def _check_table(self, X: Any, *, reset: bool) -> pd.DataFrame:
         table, named = as_table(X)

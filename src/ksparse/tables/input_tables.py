@@ -40,10 +40,10 @@ def as_table(X: Any) -> tuple[pd.DataFrame, bool]:
     return table, named
 
 
-def infer_kinds(table: pd.DataFrame) -> dict[str, ColumnKind]:
+def infer_kinds(table: pd.DataFrame, date_order: str = "auto") -> dict[str, ColumnKind]:
     """What each column holds; fast for many columns of numbers."""
     return {
-        name: NUMBERS if isinstance(dtype, np.dtype) and dtype.kind in "iuf" else infer_kind(table[name])
+        name: NUMBERS if isinstance(dtype, np.dtype) and dtype.kind in "iuf" else infer_kind(table[name], date_order)
         for name, dtype in table.dtypes.items()
     }
 

@@ -15,12 +15,14 @@ import pandas as pd
 from .._types import AnyArray, Array
 
 __all__ = [
+    "DATE_ORDERS",
     "MISSING_MARKS",
     "ColumnKind",
     "KindOfColumn",
     "clean_text",
     "describe_date_format",
     "infer_kind",
+    "name_date_format",
     "read_categories",
     "read_dates",
     "read_number_columns",
@@ -74,6 +76,10 @@ DATE_WORDS = {
     "%M": "minute",
     "%S": "second",
 }
+#: Orders of day, month and year that a user can say.
+DATE_ORDERS = ("dmy", "mdy", "ymd")
+#: What is remarked of dates that are dates in two orders.
+UNDECIDED = "no cell decides the order"
 #: Day, month and year differ in a date that shows a format.
 EXAMPLE_DATE = pd.Timestamp("2024-12-31")
 #: Whole numbers are not dates, even if they could be years.
@@ -123,8 +129,8 @@ class ColumnKind:
     remarks: tuple[str, ...] = ()
 
 
-def infer_kind(cells: pd.Series) -> ColumnKind:
-    """What a column holds, from its type, or for text from its cells."""
+def infer_kind(cells: pd.Series, date_order: str = "auto") -> ColumnKind:
+    """What a column holds, from its type, or for text from its cells; the order is that of dates where it fits."""
     if pd.api.types.is_bool_dtype(cells):
         return ColumnKind(KindOfColumn.TRUTH)
     if isinstance(cells.dtype, pd.CategoricalDtype):
@@ -133,10 +139,10 @@ def infer_kind(cells: pd.Series) -> ColumnKind:
         return ColumnKind(KindOfColumn.NUMBER)
     if pd.api.types.is_datetime64_any_dtype(cells):
         return ColumnKind(KindOfColumn.DATE)
-    return _infer_kind_of_text(clean_text(cells).dropna())
+    return _infer_kind_of_text(clean_text(cells).dropna(), date_order)
 
 
-def _infer_kind_of_text(text: pd.Series) -> ColumnKind:
+def _infer_kind_of_text(text: pd.Series, date_order: str) -> ColumnKind:
     is_word = text.str.lower().isin(MISSING_WORDS)
     words, text = text[is_word], text[~is_word]
     distinct = text.drop_duplicates()
@@ -150,8 +156,12 @@ def _infer_kind_of_text(text: pd.Series) -> ColumnKind:
     if others <= (1.0 - ENOUGH_CELLS) * len(text) and others < len(text):
         other = pd.concat([text[np.isnan(numbers)], words])
         return ColumnKind(KindOfColumn.NUMBER, decimal=decimal, remarks=_describe_numbers(text, other, decimal))
-    date_format = _find_date_format(text)
-    return ColumnKind(KindOfColumn.DATE, date_format=date_format) if date_format else ColumnKind(KindOfColumn.CATEGORY)
+    guess = _guess_date_format(text)
+    date_format, remarks = _order_date_format(text, guess, date_order) if guess else ("", ())
+    known = _parse_dates(text, date_format).notna() if date_format else pd.Series([False])
+    if known.mean() < ENOUGH_CELLS:
+        return ColumnKind(KindOfColumn.CATEGORY)
+    return ColumnKind(KindOfColumn.DATE, date_format=date_format, remarks=remarks)
 
 
 def clean_text(cells: pd.Series) -> pd.Series:
@@ -242,26 +252,49 @@ def _describe_numbers(text: pd.Series, other: pd.Series, decimal: str) -> tuple[
     return tuple(remarks)
 
 
-def _find_date_format(text: pd.Series) -> str:
-    """The format of dates, or empty text if they are none; skrub guesses it."""
+def _guess_date_format(text: pd.Series) -> str:
+    """The format of dates, or empty text if they are none; skrub guesses it, the month first where both can be."""
     few = text.iloc[:FEW_CELLS]
     if few.map(lambda cell: bool(WHOLE_NUMBER.match(cell)) or not any(map(str.isdigit, cell))).any():
         return ""
     if few.map(lambda cell: bool(DATE_WITH_POINTS.match(cell))).all():
-        guess = "%d.%m.%Y"
-    else:
-        from skrub import ToDatetime  # it takes more than a second to import, and few tables need it
+        return "%d.%m.%Y"
+    from skrub import ToDatetime  # it takes more than a second to import, and few tables need it
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a format that pandas cannot guess
-            reader = ToDatetime()
-            try:
-                reader.fit_transform(pd.Series(text.to_numpy(), name="text", dtype=object))
-            except ValueError:  # what skrub raises for a column that has no dates
-                return ""
-            guess = reader.format_ or ""
-    known = pd.to_datetime(text, format=guess, errors="coerce").notna() if guess else pd.Series([False])
-    return guess if known.mean() >= ENOUGH_CELLS else ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a format that pandas cannot guess
+        reader = ToDatetime()
+        try:
+            reader.fit_transform(pd.Series(text.to_numpy(), name="text", dtype=object))
+        except ValueError:  # what skrub raises for a column that has no dates
+            return ""
+    return reader.format_ or ""
+
+
+def _order_date_format(text: pd.Series, guess: str, order: str) -> tuple[str, tuple[str, ...]]:
+    """The format with day, month and year in the order that is asked for, if it fits, and a remark."""
+    asked = _reorder_date(guess, order) if order != "auto" else ""
+    if asked and _parse_dates(text, asked).notna().mean() >= ENOUGH_CELLS:
+        return asked, ()
+    other = _reorder_date(guess, "dmy") if guess.startswith("%m") else ""
+    if not other:
+        return guess, ()
+    by_month, by_day = _parse_dates(text, guess), _parse_dates(text, other)
+    is_undecided = by_day.notna().equals(by_month.notna()) and not by_day.equals(by_month)
+    return guess, (UNDECIDED,) if is_undecided else ()
+
+
+def _parse_dates(text: pd.Series, date_format: str) -> pd.Series:
+    return pd.to_datetime(text, format=date_format, errors="coerce")
+
+
+def _reorder_date(date_format: str, order: str) -> str:
+    """The format with day, month and year in another order; empty if one of them is no number."""
+    codes = {code[1].lower(): code for code in re.findall("%[dmYy]", date_format)}
+    if set(codes) != set("dmy"):
+        return ""
+    ordered = iter([codes[letter] for letter in order])
+    return re.sub("%[dmYy]", lambda _: next(ordered), date_format)
 
 
 def describe_date_format(date_format: str) -> str:
@@ -273,8 +306,12 @@ def describe_date_format(date_format: str) -> str:
     >>> describe_date_format("%d/%m/%Y")
     'day/month/year, such as 31/12/2024'
     """
-    words = re.sub("%[a-zA-Z]", lambda code: DATE_WORDS.get(code[0], code[0]), date_format)
-    return f"{words}, such as {EXAMPLE_DATE.strftime(date_format)}"
+    return f"{name_date_format(date_format)}, such as {EXAMPLE_DATE.strftime(date_format)}"
+
+
+def name_date_format(date_format: str) -> str:
+    """A format of dates in words, as month/day/year."""
+    return re.sub("%[a-zA-Z]", lambda code: DATE_WORDS.get(code[0], code[0]), date_format)
 
 
 def read_values(cells: pd.Series, kind: ColumnKind) -> Array:
