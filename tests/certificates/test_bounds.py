@@ -29,7 +29,7 @@ def check_certificate(case: Case) -> None:
     assert not (selected & cannot).any()
     if certificate.optimal:
         assert result.value <= case.optimum + 2e-6 * size
-    assert verify(certificate, case.objective, case.sparsity) >= certificate.lower_bound - 1e-8 * size
+    assert verify(certificate, case.objective, case.sparsity, result.x) >= certificate.lower_bound - 1e-8 * size
 
 
 @pytest.mark.parametrize("kind", KINDS)

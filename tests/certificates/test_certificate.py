@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 import ksparse
-from ksparse.certificates import InvalidCertificateError, NoCertificateError, verify
-from ksparse.objectives import Cox, Huber, LeastSquares, Logistic, Quadratic
+from ksparse.certificates import InvalidCertificateError, NoCertificateError, ProofStage, QuadraticDual, verify
+from ksparse.objectives import Cox, Huber, LeastSquares, Logistic, Multinomial, Quadratic
 from ksparse.sparsity import Entries
 
 RNG = np.random.default_rng(0)
@@ -149,3 +149,118 @@ def test_false_certificates_are_found_out(kind: Any) -> None:
     else:
         with pytest.raises(InvalidCertificateError, match="do not sum to zero"):
             verify(replace(certificate, stages=(replace(stage, dual=stage.dual - 0.01),)), objective)
+
+
+def forge(certificate: Any, curvature: float, scale: float) -> Any:
+    """A certificate that f is nowhere lower, by a dual point at 0 with more curvature than there is."""
+    count = len(certificate.stages[0].dual.curvature)
+    no_unit = np.zeros(count, dtype=bool)
+    dual = QuadraticDual(np.zeros((count, 1)), np.full(count, curvature), 1.0, no_unit, np.full(count, scale))
+    none = certificate.stages[0].before
+    stage = ProofStage(dual, none, none, certificate.value)
+    nothing = certificate.must_contain[:0]
+    return replace(
+        certificate, lower_bound=certificate.value, stages=(stage,), must_contain=nothing, cannot_contain=nothing
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("fraction", [0.0, 0.5, 1.0])
+def test_more_curvature_than_there_is_is_found_out_whatever_the_scale(scale: float, fraction: float) -> None:
+    """With more features than samples there is no curvature at all in some directions."""
+    rng = np.random.default_rng(0)
+    wide = rng.standard_normal((15, 20))
+    objective = LeastSquares(wide, wide[:, 0] + 3 * rng.standard_normal(15), alpha=1e-4)
+    forged = forge(certify(objective), 1e6, scale)
+    stage = forged.stages[0]
+    dual = replace(stage.dual, fraction=fraction, scale=scale * np.where(np.arange(20) < 3, 1e12, 1.0))
+    with pytest.raises(InvalidCertificateError, match=r"less (sparse )?curvature"):
+        verify(replace(forged, stages=(replace(stage, dual=dual),)), objective)
+
+
+def test_what_the_verdict_is_computed_from_is_checked() -> None:
+    objective = LeastSquares(X, y, alpha=1e-3)
+    result = ksparse.minimize(objective, 2)
+    certificate = result.certificate()
+    stage, text = certificate.stages[0], cast(Any, "1")
+    dual = cast(QuadraticDual, stage.dual)
+    assert verify(certificate, objective, x=result.x) == verify(certificate, objective)
+    other = replace(certificate, value=2.0 * certificate.value)
+    assert verify(other, objective) > 0
+    wrong: list[tuple[Any, str]] = [
+        (replace(certificate, least=-1e9), "the least loss of these data is 0"),
+        (replace(certificate, has_bounds=True), "for coefficients with bounds, and the sparsity set is without"),
+        (replace(certificate, lower_bound=np.nan), "lower_bound is not a finite number"),
+        (replace(certificate, value=text), "value is not a finite number"),
+        (replace(certificate, value=0.5 * certificate.lower_bound), "is proved as a lower bound"),
+        (replace(certificate, value=-1.0), "no f is below 0"),
+        (replace(certificate, stages=(replace(stage, dual=replace(dual, fraction=2.0)),)), "not between 0 and 1"),
+        (replace(certificate, stages=(replace(stage, dual=replace(dual, fraction=np.nan)),)), "between 0 and 1"),
+    ]
+    for name, value, problem in (
+        ("curvature", np.full(20, np.nan), "the curvature of stage 0 must be finite numbers"),
+        ("curvature", np.full(20, -1.0), "has an entry below 0"),
+        ("scale", np.zeros(20), "has an entry that is not above 0"),
+        ("coefficients", np.zeros((19, 1)), "other data"),
+    ):
+        changed: Any = {name: value}
+        wrong.append((replace(certificate, stages=(replace(stage, dual=replace(dual, **changed)),)), problem))
+    for claim, problem in wrong:
+        with pytest.raises(InvalidCertificateError, match=problem):
+            verify(claim, objective)
+    for point, problem in (
+        (np.zeros(20), "and the certificate says"),
+        (np.ones(20), "x has 20 units, and k is 2"),
+        (np.full(20, np.nan), "not a finite number"),
+        (np.zeros(3), "x has the shape"),
+    ):
+        with pytest.raises(InvalidCertificateError, match=problem):
+            verify(certificate, objective, x=point)
+    with pytest.raises(InvalidCertificateError, match="and the certificate says"):
+        verify(other, objective, x=result.x)
+
+
+def test_certificates_are_for_one_sparsity_set() -> None:
+    objective, box = LeastSquares(X, y, alpha=1e-3), Entries(2, lower=-0.5, upper=0.5)
+    result = ksparse.minimize(objective, sparsity=box)
+    certificate = result.certificate()
+    verify(certificate, objective, box, result.x)
+    with pytest.raises(InvalidCertificateError, match="with bounds, and the sparsity set is without them; give the"):
+        verify(certificate, objective)
+    with pytest.raises(InvalidCertificateError, match="without bounds, and the sparsity set is with"):
+        verify(replace(certificate, has_bounds=False), objective, box)
+    with pytest.raises(InvalidCertificateError, match="k = 2, and the sparsity set has k = 3"):
+        verify(certificate, objective, Entries(3, lower=-0.5, upper=0.5))
+    free = ksparse.minimize(objective, 2)
+    with pytest.raises(InvalidCertificateError, match="x is not within the bounds"):
+        verify(certificate, objective, box, free.x)
+
+
+@pytest.mark.parametrize("kind", [LeastSquares, Logistic])
+def test_other_data_and_other_types_are_refused_in_words(kind: Any) -> None:
+    def make(rows: int, columns: int) -> Any:
+        target = y[:rows] if kind is LeastSquares else y[:rows] > 0
+        return kind(X[:rows, :columns], target, alpha=0.1)
+
+    certificate = certify(make(120, 20))
+    for other in (make(120, 10), make(60, 20)):
+        with pytest.raises(InvalidCertificateError):
+            verify(certificate, other)
+    wrong: Any = "a certificate"
+    with pytest.raises(TypeError, match="certificate must be a Certificate"):
+        verify(wrong, make(120, 20))
+    for objective in (Quadratic(np.eye(20), np.ones(20)), "f"):
+        unsuited: Any = objective
+        with pytest.raises(TypeError, match="objective must be a linear model bound to its data"):
+            verify(certificate, unsuited)
+    with pytest.raises(InvalidCertificateError, match=r"for least squares, and this|is too high"):
+        verify(certificate, Logistic(X, y > 0) if kind is LeastSquares else LeastSquares(X, y))
+
+
+def test_slopes_of_a_softmax_are_differences_of_probabilities() -> None:
+    objective = Multinomial(X, np.digitize(y, [-1.0, 0.0, 1.0]), alpha=0.1)
+    certificate = certify(objective)
+    stage = certificate.stages[0]
+    verify(certificate, objective)
+    with pytest.raises(InvalidCertificateError, match="not differences of probabilities"):
+        verify(replace(certificate, stages=(replace(stage, dual=stage.dual + 0.1),)), objective)

@@ -7,9 +7,11 @@ eigenvalues.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._types import Array, IntArray, Mask
 from ..objectives import LinearObjective, Loss
@@ -22,6 +24,8 @@ __all__ = ["InvalidCertificateError", "verify"]
 
 #: Two computations of a bound may differ by this fraction of the numbers in it.
 TOLERANCE = 1e-9
+#: Features whose root mean square is below this fraction of the largest are taken to be of that size.
+LEAST_SIZE = 1e-8
 #: Doublings and halvings when a margin is looked for.
 BISECTIONS = 200
 #: The largest margin that is tried; the loss of larger ones may overflow.
@@ -32,10 +36,14 @@ class InvalidCertificateError(ValueError):
     """A certificate does not prove what it says."""
 
 
-def verify(certificate: Certificate, objective: LinearObjective, sparsity: Sparsity | None = None) -> float:
+def verify(
+    certificate: Certificate, objective: LinearObjective, sparsity: Sparsity | None = None, x: ArrayLike | None = None
+) -> float:
     """Check a certificate of a linear model by other code than that which made it.
 
-    The lower bound of each stage is computed again from its dual point, and so is what it proves about the units.
+    The lower bound of each stage is computed again from its dual point, and so is what it proves about the units. All
+    that the gap is computed from is compared with the data, but for `value`: that a solution has this f can only be
+    checked where the solution is given as `x`. Numbers may differ by 1e-9 of those that they are computed from.
 
     Parameters
     ----------
@@ -45,6 +53,9 @@ def verify(certificate: Certificate, objective: LinearObjective, sparsity: Spars
         f, bound to its data.
     sparsity : Sparsity, optional
         The sparsity set, if it was not an integer k.
+    x : array-like, optional
+        The solution, as `Result.x`: it must have at most k units, lie within the bounds, and f(x) must be `value`.
+        Without it, `value` is taken as the certificate has it.
 
     Returns
     -------
@@ -55,25 +66,43 @@ def verify(certificate: Certificate, objective: LinearObjective, sparsity: Spars
     ------
     InvalidCertificateError
         If the certificate does not prove what it says; the message tells what is wrong.
+    TypeError
+        If the first argument is no certificate, or the second no linear model.
 
     Examples
     --------
     >>> import numpy as np, ksparse
     >>> X = np.random.default_rng(0).standard_normal((100, 20))
     >>> f = ksparse.objectives.Logistic(X, X[:, 5] > X[:, 2], alpha=0.1)
-    >>> certificate = ksparse.minimize(f, k=2).certificate()
-    >>> bool(abs(ksparse.certificates.verify(certificate, f) / certificate.lower_bound - 1) < 1e-9)
+    >>> result = ksparse.minimize(f, k=2)
+    >>> certificate = result.certificate()
+    >>> lower_bound = ksparse.certificates.verify(certificate, f, x=result.x)
+    >>> bool(abs(lower_bound / certificate.lower_bound - 1) < 1e-9)
     True
     """
+    if not isinstance(certificate, Certificate):
+        raise TypeError(
+            f"certificate must be a Certificate, such as `result.certificate()`; got {type(certificate).__name__}"
+        )
+    if not isinstance(objective, LinearObjective):
+        raise TypeError(
+            "objective must be a linear model bound to its data, such as LeastSquares(X, y); got "
+            f"{type(objective).__name__}"
+        )
+    _check_numbers(certificate)
     chosen = make_set(objective.unit_kind, certificate.k) if sparsity is None else sparsity
     units = chosen.bind(objective.shape, objective.free)
     form = objective.margin_form()
     if form is None:
         raise InvalidCertificateError(f"{objective!r} is not a linear model whose loss is a sum over samples")
     checker = _Checker(form, units)
+    checker.check_claims(certificate)
+    if x is not None:
+        _check_solution(x, certificate.value, objective, units, TOLERANCE * checker.size)
     inside, outside = units.always.copy(), np.zeros(units.count, dtype=bool)
     lower = checker.least
     for number, stage in enumerate(certificate.stages):
+        checker.check_shapes(stage, number)
         _require(
             (stage.before.inside <= inside).all() and (stage.before.outside <= outside).all(),
             f"stage {number} supposes more about the units than was proved",
@@ -94,6 +123,28 @@ def _require(condition: Any, problem: str) -> None:
         raise InvalidCertificateError(problem)
 
 
+def _check_numbers(certificate: Certificate) -> None:
+    """All that is printed must be a number."""
+    for name in ("value", "lower_bound", "least"):
+        number = getattr(certificate, name)
+        is_number = isinstance(number, Real) and not isinstance(number, (bool, np.bool_))
+        _require(is_number and np.isfinite(number), f"{name} is not a finite number but {number!r}")
+
+
+def _check_solution(x: ArrayLike, value: float, objective: LinearObjective, units: Units, slack: float) -> None:
+    """x is in the set, and f(x) is what the certificate says."""
+    point = np.asarray(x, dtype=np.float64)
+    shape = objective.shape
+    _require(point.shape == shape, f"x has the shape {point.shape}, and the coefficients of this model have {shape}")
+    _require(np.isfinite(point).all(), "x has an entry that is not a finite number")
+    selected = units.find_units((point != 0) & units.constrained) | units.always
+    _require(selected.sum() <= units.k, f"x has {selected.sum()} units, and k is {units.k}")
+    if units.lower is not None and units.upper is not None:
+        _require(((units.lower <= point) & (point <= units.upper)).all(), "x is not within the bounds")
+    found = objective.evaluate(point).value
+    _require(abs(found - value) <= slack, f"f(x) is {found:.12g}, and the certificate says {value:.12g}")
+
+
 class _Checker:
     """The data of a problem, in long doubles."""
 
@@ -106,6 +157,9 @@ class _Checker:
         self.offset = np.zeros(self.target.shape) if form.offset is None else form.offset[counted]
         if form.fit_intercept:
             self.X = self.X - self.weights @ self.X / self.weights.sum()
+        sizes = np.sqrt(np.asarray(self.weights @ np.square(self.X), dtype=np.float64))
+        #: The root mean square of each feature.
+        self.sizes = np.maximum(sizes, LEAST_SIZE * sizes.max(initial=0.0) or 1.0)
         self.p, self.outputs = self.X.shape[1], int(np.prod(form.shape[1:], dtype=int))
         self.number = units.number.reshape(-1, self.outputs)[: self.p].ravel()
         unlimited = np.full(units.number.shape, np.inf)
@@ -115,6 +169,50 @@ class _Checker:
         self.least = float(self.weights @ lowest)
         start = form.loss.value(np.zeros(self.target.shape) + self.offset, self.target)
         self.size = float(self.weights @ np.abs(start)) + abs(self.least)
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether some coefficients have bounds."""
+        return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+
+    def check_claims(self, certificate: Certificate) -> None:
+        """What the certificate says besides its bound."""
+        _require(
+            abs(certificate.least - self.least) <= TOLERANCE * self.size,
+            f"the least loss of these data is {self.least:.12g}, and the certificate says {certificate.least:.12g}",
+        )
+        _require(
+            certificate.value >= self.least - TOLERANCE * self.size,
+            f"no f is below {self.least:.12g}, and the certificate says {certificate.value:.12g}",
+        )
+        _require(
+            certificate.k == self.units.k,
+            f"the certificate is for k = {certificate.k}, and the sparsity set has k = {self.units.k}",
+        )
+        claimed, given = ("with" if known else "without" for known in (certificate.has_bounds, self.has_bounds))
+        _require(
+            claimed == given,
+            f"the certificate is for coefficients {claimed} bounds, and the sparsity set is {given} them; give the set "
+            "that the problem was solved with",
+        )
+
+    def check_shapes(self, stage: ProofStage, number: int) -> None:
+        """The arrays of a stage are of these data, and have numbers."""
+        for fixings in (stage.before, stage.after):
+            for mask in (fixings.inside, fixings.outside):
+                _check_array(mask, (self.units.count,), f"units of stage {number}", bool)
+        dual = stage.dual
+        if not isinstance(dual, QuadraticDual):
+            _check_array(dual, self.form.target.shape, f"slopes of stage {number}", float)
+            return
+        _require(self.form.loss.is_quadratic, f"stage {number} is for least squares, and this is another loss")
+        _check_array(dual.coefficients, (self.p, self.outputs), f"coefficients of stage {number}", float)
+        for name in ("curvature", "scale"):
+            _check_array(getattr(dual, name), (self.p,), f"{name} of stage {number}", float)
+        _check_array(dual.eliminated, (self.p,), f"eliminated features of stage {number}", bool)
+        _require(0.0 <= dual.fraction <= 1.0, f"the fraction of stage {number} is not between 0 and 1")
+        _require((dual.curvature >= 0).all(), f"the curvature of stage {number} has an entry below 0")
+        _require((dual.scale > 0).all(), f"the scale of stage {number} has an entry that is not above 0")
 
     def check_stage(self, stage: ProofStage, value: float, number: int) -> float:
         """The lower bound of a stage; an error if it does not prove what the stage says."""
@@ -174,6 +272,9 @@ class _Checker:
         kept = ~dual.eliminated & ~is_out
         selected = stage.before.inside[self.number].reshape(self.p, -1).all(axis=1)
         _require(bool((dual.eliminated <= selected).all()), "a feature is eliminated that is not selected")
+        units = _units_of(self.number, np.repeat(dual.eliminated, self.outputs), self.units.count)
+        whole = (units[self.number] == np.repeat(dual.eliminated, self.outputs)).all()
+        _require(whole, "a unit is eliminated in part")
         padded = np.vstack([root * self.X, ridge_rows])
         right = np.vstack([root * target.reshape(len(target), -1), np.zeros((self.p, self.outputs))])
         left = np.vstack([root * self.X[:, kept], np.zeros((self.p, int(kept.sum())), dtype=np.longdouble)])
@@ -190,31 +291,38 @@ class _Checker:
         ridge = np.repeat(self.form.alpha + dual.curvature, self.outputs)
         base = 0.5 * float((right * right).sum() - (point * product).sum())
         scores = self._score(full.ravel(), ridge)
-        scores[_units_of(self.number, np.repeat(dual.eliminated, self.outputs), self.units.count)] = 0.0
+        scores[units] = 0.0
         return base, scores
 
     def _check_curvature(self, matrix: Array, dual: QuadraticDual, kept: Mask) -> None:
         matrix, curvature = np.asarray(matrix, dtype=np.float64), dual.curvature[kept]
         if not curvature.size:
             return
-        scale = dual.scale[kept]  # the proof holds for any; tolerances are relative to it
-        scaled = matrix / np.multiply.outer(scale, scale)
+        size = self.sizes[kept]  # tolerances are relative to the data, and not to what a certificate has
         if dual.fraction == 1.0:
-            least = np.linalg.eigvalsh(scaled - np.diag(curvature / scale**2))[0]
+            scaled = (matrix - np.diag(curvature)) / np.multiply.outer(size, size)
+            least = np.linalg.eigvalsh(scaled)[0]
             _require(bool(least >= -TOLERANCE), "there is less curvature than the certificate moves")
             return
+        scale = dual.scale[kept]  # sparse curvature may be that of any scaling
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            scaled = np.abs(matrix) * (scale[:, None] / scale)
+        np.fill_diagonal(scaled, 0.0)
         widest = max(int(np.bincount(column).max()) for column in self.number.reshape(self.p, -1)[kept].T)
         eliminated = _units_of(self.number, np.repeat(dual.eliminated, self.outputs), self.units.count)
         nonzero = widest * max(self.units.k - int(eliminated.sum()), 1)
-        others = np.sort(np.abs(scaled - np.diag(scaled.diagonal())), axis=1)[:, ::-1][:, : max(nonzero - 1, 0)]
-        limit = (1.0 - dual.fraction) * (scaled.diagonal() - others.sum(axis=1))
-        _require(bool((curvature / scale**2 <= limit + TOLERANCE).all()), "there is less sparse curvature than moved")
+        others = np.sort(scaled, axis=1)[:, ::-1][:, : max(nonzero - 1, 0)]
+        limit = (1.0 - dual.fraction) * (matrix.diagonal() - others.sum(axis=1))
+        is_less = curvature <= limit + TOLERANCE * np.square(size)
+        _require(bool(is_less.all()), "there is less sparse curvature than moved")
 
 
 def find_conjugates(loss: Loss, slopes: Array, target: Array) -> Array:
     """ℓ*(a) = am − ℓ(m) at the margin m where ℓ has the slope a, or in the limit: by bisection."""
     if loss.couples_outputs:
         probabilities = slopes + target
+        is_proper = (probabilities >= -TOLERANCE).all() and (np.abs(probabilities.sum(axis=1) - 1) <= TOLERANCE).all()
+        _require(is_proper, "the slopes of a sample are not differences of probabilities")
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(probabilities > 0, probabilities * np.log(probabilities), 0.0).sum(axis=1)
     low, high = np.full(slopes.shape, -LARGEST_MARGIN), np.full(slopes.shape, LARGEST_MARGIN)
@@ -227,6 +335,13 @@ def find_conjugates(loss: Loss, slopes: Array, target: Array) -> Array:
     margins = 0.5 * (low + high)
     products = slopes * margins
     return (products if products.ndim == 1 else products.sum(axis=1)) - loss.value(margins, target)
+
+
+def _check_array(array: Any, shape: tuple[int, ...], name: str, kind: type) -> None:
+    found = np.asarray(array)
+    _require(found.shape == shape, f"the {name} have the shape {found.shape}, and these data need {shape}: other data?")
+    is_kind = found.dtype == bool if kind is bool else found.dtype.kind in "fiu" and np.isfinite(found).all()
+    _require(is_kind, f"the {name} must be {'True or False' if kind is bool else 'finite numbers'}")
 
 
 def _unit(index: Any, count: int) -> Mask:
