@@ -172,5 +172,5 @@ def test_bad_labels_are_named() -> None:
         SparseDiscriminantAnalysis().fit(X[:3], [0, 1, 2])
     rare = np.where(np.arange(len(y)) == 0, 7, y % 2)
     splits = [(np.arange(1, 120), np.arange(1))]
-    with pytest.raises(ValueError, match="class 7, which does not occur in the training data; use fewer folds"):
+    with pytest.raises(ValueError, match=r"class 7 of y has 1 row, .*; merge the class with another"):
         SparseDiscriminantAnalysisCV(cv=splits).fit(X, rare)

@@ -124,6 +124,15 @@ def test_counts() -> None:
         fitted("poisson", y=np.zeros(N))
 
 
+def test_numbers_instead_of_labels() -> None:
+    """Many classes that are numbers are fitted with a warning; names are not numbers, and few classes are usual."""
+    rows, numbers = np.tile(X, (2, 1))[:66, :2], np.arange(66) % 23
+    with pytest.warns(UserWarning, match=r"y has 23 classes for 66 samples; for numbers .* SparseLinearRegression"):
+        ksparse.SparseLogisticRegression(k=1).fit(rows, numbers)
+    ksparse.SparseLogisticRegression(k=1).fit(rows, [f"name {number}" for number in numbers])
+    ksparse.SparseLogisticRegression(k=1).fit(rows, numbers // 2)
+
+
 def test_labels() -> None:
     y = response("logistic").astype(object)
     with pytest.raises(ValueError, match="y has only one class: 'yes'; a classifier needs"):

@@ -120,7 +120,7 @@ def test_text_in_an_order_of_its_own_is_saved(tmp_path: Path) -> None:
 def test_a_fold_without_a_class_is_an_error() -> None:
     y = Y.copy()
     y[7] = 3
-    with pytest.raises(ValueError, match="does not occur in the training data"):
+    with pytest.raises(ValueError, match="the class 3 of y has 1 row, and no training data"):
         SparseOrdinalRegressionCV(ks=[1], cv=[(np.delete(np.arange(N), 7), np.array([7, 8]))]).fit(X, y)
 
 

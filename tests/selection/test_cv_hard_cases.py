@@ -10,11 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from ksparse import (
+    SparseCoxRegressionCV,
     SparseLinearRegression,
     SparseLinearRegressionCV,
     SparseLogisticRegression,
     SparseLogisticRegressionCV,
+    SparseOrdinalRegressionCV,
     SparsePoissonRegressionCV,
+    make_survival_target,
 )
 
 rng = np.random.default_rng(0)
@@ -87,11 +90,30 @@ def test_the_chosen_model_is_no_worse_than_that_of_the_plain_estimator(seed: int
     assert model.result_.value <= plain.result_.value * (1 + 1e-9)
 
 
+def test_a_class_of_one_row_and_a_single_event() -> None:
+    grades = np.arange(60) % 3
+    grades[grades == 2] = 1
+    grades[7] = 2
+    with (
+        pytest.warns(UserWarning, match="least populated class"),
+        pytest.raises(ValueError, match="class 2 of y has 1"),
+    ):
+        SparseOrdinalRegressionCV(cv=2).fit(X, grades)
+    kept = [(np.arange(40), np.arange(40, 60))]  # the row is never held out
+    assert SparseOrdinalRegressionCV(ks=[1], cv=kept).fit(X, grades).classes_.tolist() == [0, 1, 2]
+    survival = make_survival_target(np.arange(1.0, 61.0), np.arange(60) == 30)
+    with (
+        pytest.warns(UserWarning, match="least populated class"),
+        pytest.raises(ValueError, match="y has 1 event, and"),
+    ):
+        SparseCoxRegressionCV(cv=3).fit(X, survival)
+
+
 @pytest.mark.slow
 def test_a_class_that_the_training_samples_of_a_fold_lack() -> None:
     classes = np.where(y > 0, "a", "b")
     classes[0] = "c"
-    with pytest.raises(ValueError, match=r"'c'\)?, which does not occur in the training data; use fewer folds"):
+    with pytest.raises(ValueError, match=r"'c' of y has 1 row, .*; merge the class with another, or remove it"):
         SparseLogisticRegressionCV(cv=KFold(3)).fit(X, classes)
     model = SparseLogisticRegressionCV(ks=[1, 2], cv=KFold(3), scoring="accuracy").fit(X, classes)
     assert model.classes_.tolist() == ["a", "b", "c"]

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import _safe_indexing
 
-from .._types import AnyArray, Array, Mask, Matrix
+from .._types import AnyArray, Array, IntArray, Mask, Matrix
 from ..designs import Design
 from ..objectives import Objective
 from ..objectives.protocols import WorkingForm
@@ -150,6 +150,9 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def stratify(self, y: AnyArray) -> AnyArray | None:
         """Labels of which folds and resamples have the same fractions as y: the classes; None where there are none."""
         return y if is_classifier(self) else None
+
+    def check_splits(self, y: AnyArray, splits: Sequence[tuple[IntArray, IntArray]], by_loss: bool) -> None:
+        """Refuse training and held-out rows on which the model cannot be fitted, or scored `by_loss`."""
 
     def find_solver(self) -> Solver:
         """The solver that the parameters `solver` and `effort` describe."""

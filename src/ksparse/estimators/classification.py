@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +21,8 @@ from .linear_model import SparseLinearModel
 __all__ = ["LabelEncoder", "LinearClassifier", "MarginClassifier", "ProbabilityClassifier", "WeightedClassifier"]
 
 M = TypeVar("M", bound="WeightedClassifier")
+#: Labels that are numbers, more than these and more than this fraction of the samples, are hardly classes.
+MANY_CLASSES, MANY_CLASSES_FRACTION = 20, 1 / 3
 
 
 class LabelEncoder(ClassifierMixin):  # type: ignore[misc]
@@ -40,7 +43,30 @@ class LabelEncoder(ClassifierMixin):  # type: ignore[misc]
             raise ValueError(
                 f"y has only one class: {self.classes_.tolist()[0]!r}; a classifier needs samples of at least 2 classes"
             )
+        self._warn_of_numbers(len(y))
         return codes
+
+    def _warn_of_numbers(self, n_samples: int) -> None:
+        """Say that labels look like measured numbers: each class has coefficients, which takes long."""
+        count = len(self.classes_)
+        if count > max(MANY_CLASSES, MANY_CLASSES_FRACTION * n_samples) and self.classes_.dtype.kind in "iuf":
+            warnings.warn(
+                f"y has {count} classes for {n_samples} samples; for numbers use a regression, such as "
+                "SparseLinearRegression",
+                UserWarning,
+                stacklevel=6,
+            )
+
+    def check_splits(self, y: AnyArray, splits: Sequence[tuple[IntArray, IntArray]], by_loss: bool) -> None:
+        """A class of one row has no training sample where it is held out."""
+        labels, first, counts = np.unique(y, return_index=True, return_counts=True)
+        held_out = np.unique(np.concatenate([np.setdiff1d(test, train) for train, test in splits]))
+        alone = labels[(counts == 1) & np.isin(first, held_out)]
+        if by_loss and alone.size:
+            raise ValueError(
+                f"the class {alone.tolist()[0]!r} of y has 1 row, and no training data where that row is held out; "
+                "merge the class with another, or remove it"
+            )
 
     def encode_labels(self, y: AnyArray) -> IntArray:
         """The position of each label of other samples in `classes_`."""

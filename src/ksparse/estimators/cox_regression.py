@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._types import AnyArray, Array, Matrix
+from .._types import AnyArray, Array, IntArray, Matrix
 from ..inference import concordance_index
 from ..objectives import Cox, LinearObjective, Objective
 from ..objectives.columns import LinearModel
@@ -113,6 +113,15 @@ class SparseCoxRegression(SparseLinearModel):
     def stratify(self, y: AnyArray) -> AnyArray | None:
         """The events: each fold gets some of them."""
         return y["event"].astype(np.intp)
+
+    def check_splits(self, y: AnyArray, splits: Sequence[tuple[IntArray, IntArray]], by_loss: bool) -> None:
+        """The training part of each fold needs an event."""
+        count = int(y["event"].sum())
+        if count and not all(y["event"][train].any() for train, _ in splits):
+            raise ValueError(
+                f"y has {count} event{'s' if count > 1 else ''}, and the training part of a fold has none; "
+                "cross-validation needs more events: at least two, in different folds"
+            )
 
     def encode_target(self, y: AnyArray) -> Array:
         return encode_survival(y, strata=self.strata_)

@@ -100,6 +100,7 @@ class CrossValidated(ChosenK):
         scorer = None if self.scoring is None else get_scorer(self.scoring)
         parts = split_samples(self, samples, splits, scores_moments=scorer is None)
         objective = self.prepare(parts.whole)
+        self.check_splits(samples.y, splits, by_loss=scorer is None)
         folds = [Fold(self, training, held_out, scorer) for training, held_out in parts.folds]
         grid = self.build_grid(objective, [fold.objective for fold in folds])
         whole = PenaltyPaths(self, objective, grid)
