@@ -43,7 +43,7 @@ def test_lines_say_what_was_done() -> None:
         {
             "id": range(rows),
             "price": [f"${j},000" for j in range(1, rows + 1)],
-            "gaps": [None, *range(1, rows)],
+            "gaps": [None, *(j * j for j in range(1, rows))],
             "town": ["a", "b", None, "c"] * (rows // 4),
             "\x1b[31mred": ["u", "v"] * (rows // 2),
             "when": pd.date_range("2020-01-30", periods=rows).astype(str),
@@ -74,6 +74,34 @@ def test_dates_whose_order_is_not_decided_are_told() -> None:
     assert encoded["seen (month)"].tolist() == [1 + j // 12 for j in range(40)]
     with pytest.raises(ValueError, match="dates must be one of 'auto', 'dmy', 'mdy', 'ymd', got 'day'"):
         TableEncoder(dates="day").fit(table)
+
+
+def test_numbers_with_a_unit_are_told() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "BMI": [f"{number:.1f} kg/m2" for number in rng.uniform(18, 40, 60)],  # as many values as rows: left out
+            "dose": [f"{number}mg" for number in rng.integers(1, 4, 60)],
+            "weekly": [f"{number} mg" for number in rng.integers(1, 4, 60)],
+            "noise": ["?", "unknown", "none", *(f"-{number},5 mg" for number in rng.integers(1, 4, 57))],
+            "twice": [f"{number} kg/m2" for number in rng.integers(1, 4, 60)],
+            "mixed": [f"{number} {'mg' if number > 1 else 'g'}" for number in rng.integers(1, 4, 60)],
+            "plain": rng.normal(size=60),
+            "code": [f"A{number}" for number in rng.integers(1, 4, 60)],
+            "hour": [f"{number}:00 h" for number in rng.integers(1, 4, 60)],
+            "same": "5 kg",
+            "skip": [f"{number} cm" for number in rng.integers(1, 4, 60)],
+        }
+    )
+    lines = describe_encoding(TableEncoder(drop=["skip"]).fit(table), table)
+    assert [line for line in lines if "unit" in line] == [
+        "'dose', 'weekly', 'noise' look like numbers with the unit 'mg': remove it to use them as numbers",
+        "'twice', 'BMI' look like numbers with the unit 'kg/m2': remove it to use them as numbers",
+    ]
+    table = table[["BMI"]].assign(BMI=[*table["BMI"][:-4], *["high"] * 4], dose=table["dose"])
+    lines = describe_encoding(TableEncoder(keep=["BMI"]).fit(table), table)
+    assert "'dose' looks like numbers with the unit 'mg': remove it to use them as numbers" in lines
+    assert not any("kg/m2" in line for line in lines)
 
 
 def test_numbers_of_values_are_said_in_plain_words() -> None:

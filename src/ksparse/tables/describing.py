@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
-from ..wording import cut_text, quote_list
+from ..wording import cut_text, quote, quote_list
 from .encoder import TableEncoder
 from .features import OTHER
 from .kinds import UNDECIDED, KindOfColumn, name_date_format
+from .unit_text import find_text_unit
 
 __all__ = ["describe_encoding"]
 
@@ -65,6 +67,7 @@ def describe_encoding(encoder: TableEncoder, table: pd.DataFrame, *, day_first: 
     lines += _group("Text as numbers", text)
     lines += _group("Dates in parts", dates)
     lines += _describe_orders(encoder, day_first)
+    lines += _describe_units(encoder, table)
     lines += _group("Missing numbers replaced by the median", medians)
     lines += _group("Missing numbers replaced by the median, with an indicator that they were missing", indicators)
     return lines
@@ -80,6 +83,23 @@ def _describe_orders(encoder: TableEncoder, day_first: str) -> list[str]:
         f"Dates: {quote_list(names)} {'is' if len(names) == 1 else 'are'} read as {read} ({UNDECIDED};"
         f" {day_first} for day first)"
         for read, names in columns.items()
+    ]
+
+
+def _describe_units(encoder: TableEncoder, table: pd.DataFrame) -> list[str]:
+    """A line for each unit of columns of text that would be numbers without it, used or left out."""
+    kinds = {name: features.kind.kind for name, features in encoder.features_.items()}
+    names = [name for name, kind in kinds.items() if kind is KindOfColumn.CATEGORY]
+    names += [column.name for column in encoder.unused_ if column.name not in encoder.drop]
+    columns: dict[str, list[str]] = {}
+    for name in names:
+        unit = "" if is_numeric_dtype(table[name]) else find_text_unit(table[name])
+        if unit:
+            columns.setdefault(unit, []).append(name)
+    return [
+        f"{quote_list(names)} {'looks' if len(names) == 1 else 'look'} like numbers with the unit {quote(unit)}:"
+        f" remove it to use them as numbers"
+        for unit, names in columns.items()
     ]
 
 
