@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.special import gammaln, huber
 from scipy.stats import norm, poisson
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
 
@@ -22,6 +23,7 @@ from ksparse import (
     SparseLinearRegressionIC,
     SparseLogisticRegressionIC,
     SparsePoissonRegressionIC,
+    SparseTweedieRegressionIC,
 )
 from ksparse._types import Array
 from ksparse.selection import information_criterion
@@ -234,3 +236,19 @@ def test_logging_says_which_k_has_which_value(caplog: pytest.LogCaptureFixture) 
         model = SparseLinearRegressionIC(ks=[1, 3], criterion="bic").fit(X, y)
     expected = [f"k = {k}: bic {value:.6g}" for k, value in zip([1, 3], model.criterion_, strict=True)]
     assert [record.getMessage() for record in caplog.records] == expected
+
+
+def test_a_criterion_chooses_no_k_without_a_minimum() -> None:
+    """Three positive responses of 60 are fitted exactly by a few features, whose coefficients grow without end."""
+    rng = np.random.default_rng(2)
+    data, amounts = rng.standard_normal((60, 12)), np.zeros(60)
+    amounts[[3, 7, 9]] = [1.0, 2.0, 3.0]
+    model = SparseTweedieRegressionIC().fit(data, amounts)
+    assert model.result_.status == "converged"
+    assert model.k_ == 5
+    exact = [model.at(k).result_.status != "converged" for k in model.ks_]
+    assert any(exact)
+    assert np.isfinite(model.criterion_).all()
+    assert 0.0 < model.score(data, amounts) < 1.0
+    with pytest.warns(ConvergenceWarning, match="for the chosen k = 7: "):
+        SparseTweedieRegressionIC(ks=[7]).fit(data, amounts)

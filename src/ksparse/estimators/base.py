@@ -151,6 +151,10 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Labels of which folds and resamples have the same fractions as y: the classes; None where there are none."""
         return y if is_classifier(self) else None
 
+    def has_minimum(self, objective: Objective, result: Result) -> bool:
+        """Whether a criterion may choose a solution: not where the deviance falls without end as coefficients grow."""
+        return True
+
     def check_splits(self, y: AnyArray, splits: Sequence[tuple[IntArray, IntArray]], by_loss: bool) -> None:
         """Refuse training and held-out rows on which the model cannot be fitted, or scored `by_loss`."""
 

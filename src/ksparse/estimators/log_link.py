@@ -13,10 +13,11 @@ from sklearn.base import RegressorMixin
 from .._types import Array, Matrix
 from ..inference.number_scores import explain_deviance
 from ..objectives import Gamma, LinearObjective, NegativeBinomial, Objective, Poisson, Tweedie
+from ..objectives.base import VALUE_ROUNDING
 from ..objectives.columns import LinearModel
 from ..objectives.losses import NegativeBinomialLoss, TweedieLoss, estimate_dispersion
 from ..objectives.losses.log_link_loss import LogLinkLoss
-from ..solvers import FixedSupport, Result
+from ..solvers import FixedSupport, Result, Status
 from ..validation import check_nonnegative_number
 from ._docs import document
 from .linear_model import SparseLinearModel
@@ -33,6 +34,8 @@ __all__ = [
 
 #: A smaller mean deviance is the rounding error of an exact fit.
 EXACT_DEVIANCE = 1e-10
+#: A search for a minimum at infinity stops at about this mean deviance, relative to the terms of the loss, or below.
+SEPARATED_DEVIANCE = 1e-6
 #: Rounds in which coefficients and dispersion are fitted in turn; in the first ones features are selected again.
 DISPERSION_ROUNDS, SELECTING_ROUNDS = 50, 2
 #: Relative change of the dispersion in the last round.
@@ -71,6 +74,13 @@ class LogLinkRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc
         """Half the mean deviance of the training samples."""
         assert isinstance(objective, LinearModel)
         return max(self.mean_loss(objective, result) - objective.mean_lowest, EXACT_DEVIANCE)
+
+    def has_minimum(self, objective: Objective, result: Result) -> bool:
+        """Where each response is fitted exactly, and not by a unique minimizer, means of zeros fall without end."""
+        assert isinstance(objective, LinearModel)
+        size = objective.value_rounding(0.0, 0.0) / VALUE_ROUNDING  # of the terms of the loss, in the units of y
+        is_exact = self._half_deviance(objective, result) <= SEPARATED_DEVIANCE * size
+        return result.status is not Status.NO_MINIMUM and not (is_exact and result.status is Status.SINGULAR)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

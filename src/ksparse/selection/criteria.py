@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 import numpy as np
 from scipy.special import gammaln
+from sklearn.exceptions import ConvergenceWarning
 
 from ..estimators import Samples
 from ..objectives import Objective
@@ -157,25 +159,39 @@ class InformationCriterion(ChosenK):
         def refit(k: int) -> Result:
             return paths.refit(0, k, paths.grid.refit)[0]
 
+        def compute(k: int) -> float:
+            return self.compute_criterion(objective, refit(k), n_samples, solver)
+
         def score(k: int) -> float:
-            return -self.compute_criterion(objective, refit(k), n_samples, solver)
+            return -compute(k) if self.has_minimum(objective, refit(k)) else -np.inf
 
         def evaluate(further: list[int]) -> dict[int, float]:
             solver.solve(further)
             for k in further:
-                log.info("k = %d: %s %.6g", k, self.criterion, -score(k))
+                log.info("k = %d: %s %.6g", k, self.criterion, compute(k))
             return {k: score(k) for k in solver.results}
 
         self.evaluate_ks(solver, self.count_reliable_samples(n_samples, solver.most), evaluate)
         tried, refined = sorted(solver.results), set[int]()
         while True:
             # A refined solution may make another k the best one.
-            scores = np.array([score(k) for k in tried])
-            self.criterion_, chosen = -scores, tried[find_first_best(scores)]
+            self.criterion_ = np.array([compute(k) for k in tried])
+            chosen = tried[find_first_best([score(k) for k in tried])]
             if chosen in refined:
+                self._warn_without_minimum(chosen, objective, refit(chosen))
                 return self.store_choice({k: refit(k) for k in tried}, solver.passes, chosen)
             solver.refine(chosen)
             refined.add(chosen)
+
+    def _warn_without_minimum(self, k: int, objective: Objective, result: Result) -> None:
+        """Say that no k has a minimum; the message of a solution without success says it itself."""
+        if result.success and not self.has_minimum(objective, result):
+            warnings.warn(
+                f"for the chosen k = {k}: all responses are fitted exactly, and coefficients grow without end; "
+                "set alpha > 0, or try smaller ks",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def compute_criterion(self, objective: Objective, result: Result, n_samples: float, solver: PathSolver) -> float:
         """The criterion of a solution; always-selected features are not counted as choices."""
