@@ -23,6 +23,8 @@ __all__ = ["StoredTable", "describe_reading", "find_stored_table", "open_feature
 
 #: Larger data are read in blocks without being asked to: this fraction of the memory of the machine.
 MEMORY_FRACTION = 0.5
+#: Parquet is rarely smaller than this fraction of the numbers in it; smaller files need not be opened to know.
+LEAST_SIZE = 0.02
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,11 @@ def find_stored_table(settings: Settings) -> StoredTable | None:
     paths = sorted(glob.glob(settings.data)) if pattern else [settings.data]
     if not paths:
         raise InputError(f"no file matches {quote_path(settings.data)}; check the pattern")
+    memory = find_machine_memory()
+    if not (asked or pattern) and _find_size(settings.data) < LEAST_SIZE * MEMORY_FRACTION * memory:
+        return None
     names, rows = _read_footers(paths)
     table = StoredTable(settings.data, tuple(paths), names, rows, "")
-    memory = find_machine_memory()
     if asked:
         return StoredTable(settings.data, tuple(paths), names, rows, "as you asked")
     if table.nbytes > MEMORY_FRACTION * memory:
@@ -75,6 +79,11 @@ def find_stored_table(settings: Settings) -> StoredTable | None:
         reason = f"since they take {sizes}"
         return StoredTable(settings.data, tuple(paths), names, rows, reason)
     return StoredTable(settings.data, tuple(paths), names, rows, "since they are several files") if pattern else None
+
+
+def _find_size(path: str) -> int:
+    """Bytes of a file; 0 if there is none."""
+    return os.path.getsize(path) if os.path.isfile(path) else 0
 
 
 def _read_footers(paths: Sequence[str]) -> tuple[tuple[str, ...], int]:
@@ -90,7 +99,7 @@ def _read_footers(paths: Sequence[str]) -> tuple[tuple[str, ...], int]:
                 metadata = parquet.read_metadata(path)
                 names = names or tuple(parquet.read_schema(path).names)
             except ArrowInvalid as error:
-                raise InputError(f"{quote_path(path)} is not a Parquet file; check the path") from error
+                raise InputError(f"{quote_path(path)} is not a Parquet file or is damaged; check the path") from error
         rows += metadata.num_rows
     return names, rows
 

@@ -75,7 +75,8 @@ class Target:
     @classmethod
     def _of_rows(cls, name: str, values: AnyArray, remarks: list[str], names: tuple[str, ...] = ()) -> Target:
         """The rows whose values are known."""
-        known = ~pd.isna(values).reshape(len(values), -1).any(axis=1)
+        missing_cells = pd.isna(values)
+        known = ~(missing_cells.any(axis=1) if names else missing_cells)
         what = f"the targets {quote_list(names)}" if names else f"the target {quote(name)}"
         if not known.any():
             raise InputError(f"{what} {'are' if names else 'is'} missing in all rows; choose another --target")
