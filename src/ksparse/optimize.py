@@ -130,7 +130,8 @@ def solve_exact(
     solver : Solver, optional
         What finds the first solution; see `minimize`.
     callback : callable, optional
-        Called about twice a second with a `ksparse.certificates.Progress`; returning True ends the search.
+        Called with a `ksparse.certificates.Progress` before the first division, then about twice a second, and at the
+        end; returning True ends the search. What it raises is not caught.
 
     Returns
     -------

@@ -118,6 +118,28 @@ def test_models_have_a_certificate_of_their_selection() -> None:
     assert not hasattr(ksparse.SparseLogisticRegression(k=2), "certificate_")
 
 
+def test_models_without_a_certificate_say_why_by_their_own_name() -> None:
+    ordinal = ksparse.SparseOrdinalRegression(k=2).fit(X, np.digitize(y, [-1.0, 1.0]))
+    with pytest.raises(AttributeError, match="for SparseOrdinalRegression: its thresholds are parameters that"):
+        _ = cast(Any, ordinal).certificate_
+    cox = ksparse.SparseCoxRegression(k=2).fit(X, np.column_stack([np.exp(y), np.ones(120)]))
+    with pytest.raises(AttributeError, match="for SparseCoxRegression: lower bounds are known for linear models"):
+        _ = cast(Any, cox).certificate_
+
+
+def test_a_vacuous_bound_at_a_limit_names_the_limit() -> None:
+    rng = np.random.default_rng(0)
+    result = ksparse.minimize(LeastSquares(rng.standard_normal((30, 40)), rng.standard_normal(30), alpha=1e-4), 3)
+    for options, name in (({"steps": 1}, "steps"), ({"time_limit": 0.0}, "time")):
+        limits: Any = options
+        certificate = result.certificate(**limits)
+        assert certificate.ended_by == name
+        assert "(gap 100 %)\n" in str(certificate)
+        assert str(certificate).endswith(f"it ended at the limit of {name}; a higher limit may give a better bound")
+    assert "the bound grows with alpha" in str(result.certificate())
+    assert certify(Logistic(X, y > 0, alpha=0.1)).ended_by == ""
+
+
 def test_limits_of_steps_and_time_are_kept() -> None:
     result = ksparse.minimize(Logistic(X, y > 0, alpha=1e-3), 2)
     assert result.certificate(steps=3).steps == 3

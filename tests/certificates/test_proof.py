@@ -122,6 +122,44 @@ def test_the_callback_sees_bounds_that_grow_and_ends_the_search() -> None:
     assert all(0 <= progress.gap <= 1 and progress.value == seen[0].value for progress in seen)
 
 
+@pytest.mark.parametrize("kind", ["squares", "logistic"])
+def test_a_callback_is_called_however_short_the_search_is(kind: str) -> None:
+    objective: Any = LeastSquares(X, y, alpha=0.01) if kind == "squares" else Logistic(X, y > 0, alpha=0.01)
+    seen: list[Progress] = []
+    whole = ksparse.solve_exact(objective, 4, callback=seen.append)
+    assert whole.status == "optimal"
+    assert seen[0].nodes == 1 < whole.nodes == seen[-1].nodes
+    assert (seen[-1].open_nodes, seen[-1].gap) == (0, whole.gap)
+    stopped = ksparse.solve_exact(objective, 4, callback=lambda progress: True)
+    assert (stopped.status, stopped.nodes) == ("stopped", 1)
+
+    def fail(progress: Progress) -> None:
+        raise RuntimeError("what a callback raises")
+
+    with pytest.raises(RuntimeError, match="what a callback raises"):
+        ksparse.solve_exact(objective, 4, callback=fail)
+
+
+@pytest.mark.parametrize("limit", [{"time_limit": 0.0}, {"max_nodes": 1}, {}])
+@pytest.mark.parametrize("kind", ["squares", "logistic"])
+def test_the_best_known_support_is_listed_also_at_a_limit(kind: str, limit: dict[str, Any]) -> None:
+    objective: Any = LeastSquares(X, y, alpha=0.01) if kind == "squares" else Logistic(X, y > 0, alpha=0.01)
+    proof = ksparse.solve_exact(objective, 4, within=0.01, **limit)
+    assert proof.supports[0].selected.tolist() == proof.selected.tolist()
+    assert proof.supports[0].value == pytest.approx(proof.value, rel=1e-12)
+
+
+def test_no_support_beyond_the_fraction_is_listed() -> None:
+    """f of the best is far below the rounding of f at the start."""
+    noise = 1e-8 * RNG.standard_normal(60)
+    objective = LeastSquares(X, X[:, 0] + noise)
+    proof = ksparse.solve_exact(objective, 2, within=0.01)
+    pairs = [np.linalg.lstsq(X[:, [0, j]], X[:, 0] + noise)[1].item() / 120 for j in range(1, 30)]
+    assert proof.value == pytest.approx(min(pairs), rel=1e-6)
+    assert all(near.value <= 1.01 * proof.value * (1 + 1e-11) for near in proof.supports)
+    assert 0 < len(proof.supports) == sum(value <= 1.01 * min(pairs) for value in pairs) < 29
+
+
 def test_without_a_ridge_there_is_no_bound() -> None:
     proof = ksparse.solve_exact(Logistic(X, y > 0), 2)
     assert proof.status == "no_bound"

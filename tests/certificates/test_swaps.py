@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import ksparse
 from ksparse._types import Array
-from ksparse.objectives import Function, Logistic
+from ksparse.objectives import Function, LeastSquares, Logistic, Poisson
 
 from .enumeration import draw_case
 
@@ -54,6 +55,22 @@ def test_without_a_ridge_all_swaps_are_tried() -> None:
     f = Logistic(X, X[:, 3] + X[:, 8] + rng.standard_normal(80) > 0)
     assert ksparse.minimize(f, 2).is_swap_optimal(2)
     assert not ksparse.minimize(f, 2, solver=ksparse.FixedSupport(), x0=np.eye(12)[0] + np.eye(12)[3]).is_swap_optimal()
+
+
+@pytest.mark.parametrize("k", [2, 8])
+def test_values_below_the_rounding_of_f_are_the_same(k: int) -> None:
+    """With all counts 0, the intercept goes down and f falls to 0 without end on every support."""
+    X = np.random.default_rng(0).standard_normal((60, 8))
+    with pytest.warns(ConvergenceWarning, match="No ridge bounds the intercept"):
+        result = ksparse.minimize(Poisson(X, np.zeros(60), alpha=0.1, fit_intercept=True), k)
+    assert 0 < result.value < 1e-20
+    assert result.is_swap_optimal(2)
+
+
+def test_small_values_of_squares_are_exact() -> None:
+    X = np.random.default_rng(0).standard_normal((60, 8))
+    f = LeastSquares(X, X[:, 3] + 1e-9 * X[:, 5])
+    assert not ksparse.minimize(f, 2, solver=ksparse.FixedSupport(), x0=np.eye(8)[3] + np.eye(8)[0]).is_swap_optimal()
 
 
 @pytest.mark.parametrize("pairs", [0, 3, True, "1"])

@@ -19,7 +19,7 @@ from .helpers import accepted, good_table
 
 def make_proof(status: str, lower: float, value: float = 2.0) -> ExactResult:
     none: Any = np.array([])
-    return ExactResult(none, none, value, lower, 0.0, ProofStatus(status), 1200, (), False, 12.5)
+    return ExactResult(none, none, value, lower, 0.0, ProofStatus(status), 1200, 5, (), False, 12.5)
 
 
 def test_words_of_proofs() -> None:

@@ -13,6 +13,7 @@ from .._types import Array, IntArray
 from ..objectives import Objective
 from ..objectives.base import describe_objective
 from ..objectives.columns import LinearModel
+from ..objectives.losses.ordinal import OrdinalLoss
 from ..objectives.margin_form import MarginForm
 from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
@@ -23,7 +24,7 @@ from .moved_curvature import list_curvatures
 from .relaxation import Fixings, Perspective
 from .tightening import Tightened, tighten
 
-__all__ = ["BoundedProblem", "NoCertificateError", "Relaxed"]
+__all__ = ["BoundedProblem", "NoCertificateError", "Relaxed", "explain_missing"]
 
 #: Least squares with more features than this are not bounded by their Gram matrix, which would take half a gigabyte;
 #: nor with more than so many for each sample, where a product with X costs less and there is hardly any curvature.
@@ -193,22 +194,31 @@ def suits_gram(form: MarginForm) -> bool:
 
 def find_margin_form(objective: Objective) -> MarginForm:
     """The data of a linear model whose loss has a known conjugate; otherwise an error that says what is missing."""
-    name = describe_objective(objective)
-    form: Any = objective.margin_form() if isinstance(objective, LinearModel) else None
+    reason = explain_missing(objective)
+    if reason:
+        raise NoCertificateError(f"there is no certificate for {describe_objective(objective)}: {reason}")
+    form: Any = objective
+    found: MarginForm = form.margin_form()
+    return found
+
+
+def explain_missing(objective: Objective) -> str:
+    """Why there is no certificate for an objective; "" if there is one."""
+    if isinstance(objective, LinearModel) and isinstance(objective.loss, OrdinalLoss):
+        return "its thresholds are parameters that the lower bounds do not cover"
+    form = objective.margin_form() if isinstance(objective, LinearModel) else None
     if form is None:
-        raise NoCertificateError(
-            f"there is no certificate for {name}: lower bounds are known for linear models whose loss is a sum over "
-            "samples, such as least squares, logistic or Poisson regression"
+        return (
+            "lower bounds are known for linear models whose loss is a sum over samples in memory, such as least "
+            "squares, logistic or Poisson regression"
         )
     rows = form.weights > 0
     slopes = form.loss.slope(np.zeros((1, *form.shape[1:])), form.target[rows][:1])
     if form.loss.conjugate(slopes, form.target[rows][:1]) is None:
-        raise NoCertificateError(
-            f"there is no certificate for {name}: the conjugate of {form.loss} is not known; "
-            "a loss of your own gets certificates by its method `conjugate`"
+        return (
+            f"the conjugate of {form.loss} is not known; a loss of your own gets certificates by its method `conjugate`"
         )
-    found: MarginForm = form
-    return found
+    return ""
 
 
 def find_scale(form: MarginForm, number: IntArray, count: int) -> Array:

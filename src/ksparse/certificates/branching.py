@@ -56,7 +56,7 @@ class SearchLimits:
     deadline: float
     #: Limit of the nodes.
     max_nodes: int
-    #: Called with a `Progress` from time to time; returning True ends the search.
+    #: Called with a `Progress` before the first division and from time to time; returning True ends the search.
     callback: Callable[[Progress], Any] | None = None
 
 
@@ -107,7 +107,7 @@ class _BranchAndBound:
         self.nodes = 0
         #: The lowest bound of the parts that are closed.
         self.closed = np.inf
-        self.began = self.called = time.perf_counter()
+        self.began, self.called = time.perf_counter(), -np.inf
         self.least = self.proved = problem.least_value
 
     def run(self) -> SearchOutcome:
@@ -235,7 +235,7 @@ class _BranchAndBound:
         chosen = fixings.inside | fixings.open if budget else fixings.inside
         value, x = self.incumbents.minimize_on(chosen)
         start = x.reshape(-1)[: self.problem.scale.size] * self.problem.scale
-        steps = StepLimits(LEAF_STEPS)
+        steps = StepLimits(LEAF_STEPS, self.limits.deadline)
         relaxed = self.problem.relax(Fixings(chosen, ~chosen), start, value * (1.0 - LEAF_ACCURACY), steps)
         if relaxed is not None:
             bound = max(bound, relaxed.tightened.bound)

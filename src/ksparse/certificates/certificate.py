@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from .linearization import StepLimits
 from .relaxation import Fixings
 from .screening import screen
 
-__all__ = ["Certificate", "ProofStage", "certify", "tighten_and_screen"]
+__all__ = ["Certificate", "ProofStage", "certify", "format_gap", "tighten_and_screen"]
 
 #: A gap below this is rounding: the solution is a best one.
 OPTIMAL_GAP = 1e-6
@@ -27,6 +27,8 @@ OPTIMAL_GAP = 1e-6
 VACUOUS_GAP = 0.9
 #: Rounding of f, as a fraction of the numbers that it is computed from.
 UPPER_ROUNDING = 4e-15
+#: The default limit of steps: more of them rarely help.
+USUAL_STEPS = 100
 #: Names of units that are shown.
 SHOWN = 12
 
@@ -80,6 +82,8 @@ class Certificate:
         Time that it took.
     stages : tuple of ProofStage
         What the proof consists of.
+    ended_by : {"", "time", "steps"}
+        The limit at which the work on the bound ended, if there was one.
 
     References
     ----------
@@ -109,6 +113,7 @@ class Certificate:
     steps: int
     seconds: float
     stages: tuple[ProofStage, ...] = field(repr=False)
+    ended_by: Literal["", "time", "steps"] = ""
 
     @property
     def gap(self) -> float:
@@ -130,7 +135,7 @@ class Certificate:
         among = " within the bounds" if self.has_bounds else ""
         lines = [
             f"{self._describe_verdict()}: f = {self.value:.8g}, and no x{among} with at most k = {self.k} units has "
-            f"less than {self.lower_bound:.8g} (gap {100 * self.gap:.2g} %)"
+            f"less than {self.lower_bound:.8g} (gap {format_gap(self.gap)})"
         ]
         if len(self.must_contain) and not self.optimal:
             lines.append(f"each solution that is as good or better has {_list_names(self.must_contain)}")
@@ -140,7 +145,9 @@ class Certificate:
                 f"{count} unit{'s' * (count != 1)} can be left out of the search: no solution that is as good or better"
                 f" has {'any of them' if count != 1 else 'it'}"
             )
-        if self.vacuous:
+        if self.vacuous and self.ended_by:
+            lines.append(f"it ended at the limit of {self.ended_by}; a higher limit may give a better bound")
+        if self.vacuous and (not self.ended_by or (self.ended_by == "steps" and self.steps >= USUAL_STEPS)):
             lines.append(
                 "the bound grows with alpha, with fewer correlated features, and with more samples; bounds of "
                 "the coefficients give one too, for models within them"
@@ -154,7 +161,7 @@ class Certificate:
 
 
 def certify(
-    form: WorkingForm, units: Units, x: Array, value: float, steps: int = 100, time_limit: float | None = None
+    form: WorkingForm, units: Units, x: Array, value: float, steps: int = USUAL_STEPS, time_limit: float | None = None
 ) -> Certificate:
     """The certificate of a solution.
 
@@ -187,6 +194,8 @@ def certify(
         upper = value + UPPER_ROUNDING * (abs(value) + abs(form.value_at_start))
         start = x.reshape(-1)[: problem.scale.size] * problem.scale
         lower, fixings, stages, taken = tighten_and_screen(problem, start, value, upper, limits)
+    is_late = bool(stages) and time.perf_counter() > limits.deadline
+    is_cut = bool(stages) and taken >= limits.steps
     return Certificate(
         value=value,
         lower_bound=min(max(lower, problem.least_value), value),
@@ -198,6 +207,7 @@ def certify(
         steps=taken,
         seconds=time.perf_counter() - began,
         stages=tuple(_convert_to_user(stage, form.unit) for stage in stages),
+        ended_by="time" if is_late else ("steps" if is_cut else ""),
     )
 
 
@@ -232,6 +242,12 @@ def _convert_to_user(stage: ProofStage, unit: float) -> ProofStage:
     if isinstance(dual, QuadraticDual):
         dual = replace(dual, coefficients=dual.coefficients * unit, curvature=dual.curvature / unit / unit)
     return ProofStage(dual, stage.before, stage.after, stage.bound)
+
+
+def format_gap(gap: float) -> str:
+    """A gap in percent, with two digits."""
+    percent = 100 * gap
+    return f"{percent:.2g} %" if percent < 99.5 else f"{percent:.3g} %"
 
 
 def _list_names(names: AnyArray) -> str:

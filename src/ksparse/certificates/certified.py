@@ -27,14 +27,17 @@ class Certified:
     @property
     def certificate_(self) -> Certificate:
         """How far the selection is from the best one, made when it is first asked for."""
-        from .bounding import NoCertificateError
+        from .bounding import NoCertificateError, explain_missing
 
         check_is_fitted(self)
         known = self._certificate
         if known is None or known[0] is not self.result_:
             try:
                 known = self._certificate = (self.result_, self.result_.certificate())
-            except (NoCertificateError, ValueError) as error:
+            except NoCertificateError as error:
+                reason = explain_missing(self.result_.solved.form.objective)
+                raise AttributeError(f"there is no certificate for {type(self).__name__}: {reason}") from error
+            except ValueError as error:
                 raise AttributeError(str(error)) from error
         found: Certificate = known[1]
         return found

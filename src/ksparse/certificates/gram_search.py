@@ -154,7 +154,7 @@ def _find_curvature(frame: Frame, fixings: Fixings, features: IntArray, known: f
 
 def _run(frame: Frame, pool: Pool, incumbents: Incumbents, limits: SearchLimits) -> str | None:
     """Explore until the proof is complete or a limit is reached."""
-    began = called = time.perf_counter()
+    began, called = time.perf_counter(), -np.inf
     quota = 1
     while pool.counters[OPEN]:
         before = time.perf_counter()

@@ -13,6 +13,8 @@ __all__ = ["Incumbents"]
 
 #: Rounding of f, as a fraction of the numbers that it is computed from.
 VALUE_ROUNDING_UNITS = 4e-15
+#: Values of f above the least one that differ by this fraction are the same.
+TIE = 1e-12
 
 
 class Incumbents:
@@ -80,17 +82,25 @@ class Incumbents:
         return value, x
 
     @property
+    def threshold(self) -> float:
+        """What f of solutions that are looked for does not exceed."""
+        return self._least + (1.0 + (self._within or 0.0)) * (self.value - self._least)
+
+    @property
     def upper(self) -> float:
-        """What f of solutions that are looked for does not exceed, rounded up."""
-        value = self.value
-        if self._within is not None:
-            value = self._least + (1.0 + self._within) * (value - self._least)
+        """The same rounded up, so that no rounding of f or of bounds leaves one out."""
+        value = self.value if self._within is None else self.threshold
         return value + VALUE_ROUNDING_UNITS * (abs(value) + abs(self._form.value_at_start))
 
     def list_near(self) -> list[tuple[float, Mask]]:
-        """The supports that are near to the best, by f."""
-        near = sorted((value, key) for key, value in self._values.items() if value <= self.upper)
-        return [(value, self._unpack(key)) for value, key in near]
+        """The supports that are near to the best, by f; the best one that is known comes first, also at a limit."""
+        limit = self.threshold + TIE * (self.value - self._least)
+        near = [(value, self._unpack(key)) for value, key in sorted((v, key) for key, v in self._values.items())]
+        near = [(value, mask) for value, mask in near if value <= limit]
+        best = self._units.find_units((self.x != 0) & self._units.constrained) | self._units.always
+        if not any((best <= mask).all() for _, mask in near):
+            near.insert(0, (self.value, best))
+        return near
 
     def _unpack(self, key: bytes) -> Mask:
         return np.unpackbits(np.frombuffer(key, np.uint8), count=self._units.count).astype(bool)

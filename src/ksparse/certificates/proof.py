@@ -16,7 +16,7 @@ from ..sparsity import Units
 from ..threads import one_thread
 from .bounding import BoundedProblem
 from .branching import Progress, SearchLimits, SearchOutcome, branch_and_bound
-from .certificate import tighten_and_screen
+from .certificate import format_gap, tighten_and_screen
 from .gram_search import ROOT_STEPS, compile_search, is_least_squares, search_gram
 from .incumbents import Incumbents
 from .linearization import StepLimits
@@ -85,8 +85,11 @@ class ExactResult:
         Why the search ended; "optimal" if the gap is as small as was asked for.
     nodes : int
         Number of parts of the set of supports that were bounded.
+    k : int
+        Number of units.
     supports : tuple of NearSupport
-        With `within`: all supports of k units that are so near to the best, the best first, if the status is "optimal".
+        With `within`: all supports of k units that are so near to the best, the best first, if the status is "optimal";
+        otherwise those that were found, the best known among them.
     has_bounds : bool
         Whether the proof is for coefficients within the bounds of the sparsity set.
     seconds : float
@@ -108,6 +111,7 @@ class ExactResult:
     least: float = field(repr=False)
     status: ProofStatus
     nodes: int
+    k: int
     supports: tuple[NearSupport, ...]
     has_bounds: bool
     seconds: float
@@ -122,8 +126,8 @@ class ExactResult:
         among = " within the bounds" if self.has_bounds else ""
         verdict = "Proved" if self.status is ProofStatus.OPTIMAL else f"Not proved ({self.status})"
         return (
-            f"{verdict}: f = {self.value:.8g}, and no x{among} has less than {self.lower_bound:.8g} (gap "
-            f"{100 * self.gap:.2g} %, {self.nodes} nodes, {self.seconds:.3g} s)"
+            f"{verdict}: f = {self.value:.8g}, and no x{among} with at most k = {self.k} units has less "
+            f"than {self.lower_bound:.8g} (gap {format_gap(self.gap)}, {self.nodes} nodes, {self.seconds:.3g} s)"
         )
 
 
@@ -146,6 +150,17 @@ def search(problem: BoundedProblem, incumbents: Incumbents, limits: SearchLimits
             return branch_and_bound(by_samples, incumbents, limits)
         problem = left
     return search_gram(problem, incumbents, limits)
+
+
+def _report_end(
+    outcome: SearchOutcome, incumbents: Incumbents, least: float, limits: SearchLimits, began: float
+) -> None:
+    """Call the callback once more, so that it is called however short a search is."""
+    if limits.callback is None or outcome.reason == "stopped":
+        return
+    size, lower = incumbents.value - least, outcome.lower_bound
+    gap = min((incumbents.value - lower) / size, 1.0) if size > 0 else 0.0
+    limits.callback(Progress(time.perf_counter() - began, outcome.nodes, 0, incumbents.value, lower, gap))
 
 
 def prove(
@@ -182,14 +197,16 @@ def prove(
         incumbents = Incumbents(form, units, problem.least_value, within)
         incumbents.offer(x, value)
         limits = SearchLimits(max(gap, LEAST_GAP), began + time_limit, max_nodes, callback)
+        outcome = None
         try:
             outcome = search(problem, incumbents, limits)
-        except KeyboardInterrupt:  # before the first part was bounded
-            outcome = SearchOutcome(problem.least_value, 0, "stopped")
+            _report_end(outcome, incumbents, problem.least_value, limits, began)
+        except KeyboardInterrupt:  # before the first part was bounded, or after the last one
+            outcome = outcome or SearchOutcome(problem.least_value, 0, "stopped")
         best = np.array(form.to_user(incumbents.x))
     size, reason = incumbents.value - problem.least_value, outcome.reason
     if reason is None and incumbents.value - outcome.lower_bound > limits.gap * size:
-        reason = "no_bound"
+        reason = "time_limit" if time.perf_counter() >= limits.deadline else "no_bound"
     support = (best != 0) & units.constrained
     near = incumbents.list_near() if within is not None else []
     return ExactResult(
@@ -200,6 +217,7 @@ def prove(
         least=problem.least_value,
         status=ProofStatus.OPTIMAL if reason is None else ProofStatus(reason),
         nodes=outcome.nodes,
+        k=units.k,
         supports=tuple(NearSupport(units.names[chosen], lowest) for lowest, chosen in near),
         has_bounds=problem.has_box,
         seconds=time.perf_counter() - began,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Array, IntArray, Mask
+from ..objectives.base import VALUE_ROUNDING, value_at_zero
 from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
 from ..threads import one_thread
@@ -36,6 +37,11 @@ def has_better_swap(form: WorkingForm, units: Units, x: Array, value: float, pai
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         problem = _bound(form, units)
         least = 0.0 if problem is None else problem.least_value
+        # Where a loss falls to its least value without end, as if all counts are 0, f ends anywhere below its rounding.
+        # Small losses of residuals are as exact as the residuals.
+        is_endless = problem is not None and not problem.form.loss.of_residuals
+        if is_endless and value - least <= VALUE_ROUNDING * abs(value_at_zero(form.objective)):
+            return False
         limit = value - LEAST_DECREASE * abs(value - least) - form.objective.value_rounding(value, form.value_at_start)
         for count in range(1, int(pairs) + 1):
             for leaving in combinations(np.flatnonzero(chosen & ~units.always), count):
