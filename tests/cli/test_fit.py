@@ -242,7 +242,10 @@ def test_three_classes_have_a_column_each(tmp_path: Path, capsys: pytest.Capture
     heads = [f"coefficient {name}" for name in ("setosa", "versicolor", "virginica")]
     assert re.search(rf"^Feature +{' +'.join(heads)} +selected +loss without$", out, flags=re.M)
     assert all(len(row) == 3 for row in coefficients(out).values())
-    assert "selected: in how many of 2 resamples of the rows" in out
+    heads = [rf"per std\. dev\. {name} +95 % interval {name}" for name in ("setosa", "versicolor", "virginica")]
+    assert re.search(rf"^Feature +{' +'.join(heads)}$", out, flags=re.M)
+    assert "2 bootstrap resamples, each with the whole selection repeated" in out
+    assert "- intervals of each class or response are per standard deviation, too" in out
     assert ".frame" not in out  # words for Python
     page = (tmp_path / "results" / "report.html").read_text()
     assert "<script>alert" not in page

@@ -149,7 +149,7 @@ def test_outputs_have_columns_of_their_own() -> None:
     assert frame["low"].shape == (3, 3)
     text = str(summary)
     assert all(f"coefficient {label}" in text for label in classes)
-    assert ".frame" in text
+    assert "per standard deviation, too" in text
 
 
 def test_groups_have_a_row_and_their_features() -> None:
@@ -340,3 +340,27 @@ def test_names_are_cut_to_a_length() -> None:
     summary = model.summary(intervals=None)
     assert not set(summary.tabulate().index) & set(names)
     assert set(summary.tabulate(100).index[:2]) < set(names)
+
+
+def test_each_class_has_standardized_coefficients_with_intervals_in_a_second_table() -> None:
+    X = np.random.default_rng(0).standard_normal((150, 4)) * np.array([1.0, 10.0, 0.1, 3.0])
+    y = np.array(["low", "middle", "high"])[np.digitize(X[:, 1] / 10 + X[:, 2] * 5, [-0.5, 0.5])]
+    model = ksparse.SparseLogisticRegression(k=2, alpha=0.01).fit(X, y)
+    summary = model.summary(resamples=8)
+    shown = summary.tabulate_outputs()
+    for place, name in enumerate(model.classes_):
+        order = [int(feature[1:]) for feature in shown.index]
+        expected = [model.coef_[place, j] * X[:, j].std() for j in order]
+        np.testing.assert_allclose(shown[f"per std. dev. {name}"].astype(float), expected, rtol=1e-3)
+        for cell, j in zip(shown[f"95 % interval {name}"], order, strict=True):
+            low, high = map(float, cell.split(" to "))
+            row = summary.features.loc[f"x{j}"]
+            np.testing.assert_allclose(
+                [low, high], [row["low", name] * X[:, j].std(), row["high", name] * X[:, j].std()], rtol=1e-3
+            )
+    assert len(shown) == 2
+    assert "per std. dev. middle" in str(summary)
+    assert (
+        len(ksparse.SparseLogisticRegression(k=2).fit(X, y == "low").summary(resamples=2).tabulate_outputs().columns)
+        == 0
+    )

@@ -29,8 +29,6 @@ RULE_NAMES = {
 }
 #: How the notes of a summary begin that `describe_coefficients` says too.
 MEANINGS_OF_COEFFICIENTS = ("coefficients are", "a larger coefficient")
-#: How those begin that are about intervals, which a table of several classes does not have.
-MEANINGS_OF_INTERVALS = ("standardized coefficients and intervals of each class", "95 % interval")
 #: Numbers from this on are written without decimals, and those from the next on with an exponent.
 WHOLE, VERY_LARGE = 1e4, 1e9
 #: Decimals of a number with a standard error.
@@ -279,12 +277,7 @@ def _describe_constant(fitted: FittedModel, answer: Any) -> str:
 
 def list_meanings(fitted: FittedModel) -> list[str]:
     """What the columns of the table of features mean."""
-    left_out: tuple[str, ...] = MEANINGS_OF_COEFFICIENTS
-    if fitted.summary.outputs:  # their table has no room for intervals
-        left_out += MEANINGS_OF_INTERVALS
-    notes = [f"- {note}" for note in fitted.summary.notes if not note.startswith(left_out)]
-    if fitted.summary.outputs and "frequency" in fitted.summary.units:
-        notes.append(f"- selected: in how many of {fitted.resamples} resamples of the rows")
+    notes = [f"- {note}" for note in fitted.summary.notes if not note.startswith(MEANINGS_OF_COEFFICIENTS)]
     usual = choose_resamples(rows=1, features=1)
     if fitted.settings.resamples is None and fitted.resamples < usual and "frequency" in fitted.summary.units:
         notes.append(f"- {fitted.resamples} resamples, since the data are large: --resamples {usual} takes more time")

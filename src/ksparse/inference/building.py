@@ -193,8 +193,8 @@ def _write_notes(
             + ("" if uncertainty is None else "; its interval is that of the coefficient, transformed in the same way")
         )
     notes += () if uncertainty is None else uncertainty.notes
-    if units.outputs:
-        notes.append("standardized coefficients and intervals of each class or response are in .frame")
+    if units.outputs and uncertainty is not None:
+        notes.append("intervals of each class or response are per standard deviation, too")
     return [*notes, *_find_doubts(model, units, values)]
 
 

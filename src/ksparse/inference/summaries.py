@@ -196,6 +196,23 @@ class Summary:
         table = pd.DataFrame(cells, index=pd.Index(labels, name=title))
         return self._add_constants(table)
 
+    def tabulate_outputs(self, longest: int = LONGEST_NAME) -> pd.DataFrame:
+        """For several classes or responses: each one's coefficients per standard deviation, with their intervals.
+
+        Empty if there is one output only, or if no standard deviations are known.
+        """
+        names, cells = [cut_text(feature, longest) for feature in self.features.index], dict[str, list[str]]()
+        for output in self.outputs:
+            if ("standardized", output) not in self.features:
+                break
+            name, numbers = cut_text(output, longest), self.features["standardized", output]
+            cells[f"{HEADINGS['standardized']} {name}"] = [format_number(value) for value in numbers]
+            if ("low", output) in self.features:
+                units = self.features["deviation", ""].to_numpy()
+                ends = zip(*(self.features[end, output] * units for end in ("low", "high")), strict=True)
+                cells[f"{100 * self.level:g} % interval {name}"] = [_format_interval(low, high) for low, high in ends]
+        return pd.DataFrame(cells, index=pd.Index(names, name="feature"))
+
     def _find_heading(self, name: str) -> str:
         """The heading of a column that people see; empty where they see none: ratios are shown in one unit only."""
         if name.endswith("_ratio_standardized") or (self.outputs and name in ("standardized", "p_value")):
@@ -248,18 +265,9 @@ class Summary:
         return pd.concat([table, last]) if self.constants else table
 
     def __str__(self) -> str:
-        table = self.tabulate()
-        shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-        shown.add_column(Text(str(table.index.name)), justify="left", no_wrap=True)
-        for heading in table.columns:
-            shown.add_column(Text(str(heading)), justify="right", no_wrap=True)
-        for label, *cells in table.itertuples(name=None):
-            shown.add_row(Text(label), *map(Text, cells))
-        console = Console(file=StringIO(), width=WIDTH, color_system=None, highlight=False)
-        with console.capture() as captured:
-            console.print(shown)
-        lines = [line.rstrip() for line in captured.get().splitlines()]
-        return "\n".join([self.title, "", *lines, "", *(f"- {note}" for note in self.notes)])
+        second = self.tabulate_outputs()
+        tables = [_write_table(self.tabulate()), *([_write_table(second)] if len(second.columns) else [])]
+        return "\n".join([self.title, "", "\n\n".join(tables), "", *(f"- {note}" for note in self.notes)])
 
     def __repr__(self) -> str:
         return str(self)
@@ -268,6 +276,20 @@ class Summary:
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         table = self.tabulate().rename_axis(index=None)
         return f"<p>{escape(self.title)}</p>{table.to_html(escape=True, border=0)}<ul>{notes}</ul>"
+
+
+def _write_table(table: pd.DataFrame) -> str:
+    """A table as lines of text."""
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    shown.add_column(Text(str(table.index.name)), justify="left", no_wrap=True)
+    for heading in table.columns:
+        shown.add_column(Text(str(heading)), justify="right", no_wrap=True)
+    for label, *cells in table.itertuples(name=None):
+        shown.add_row(Text(label), *map(Text, cells))
+    console = Console(file=StringIO(), width=WIDTH, color_system=None, highlight=False)
+    with console.capture() as captured:
+        console.print(shown)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
 def rename_features(found: Summary, names: Sequence[Any]) -> Summary:
