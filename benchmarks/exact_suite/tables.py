@@ -51,8 +51,8 @@ def render_tables(rows: list[dict[str, Any]]) -> str:
 
 
 def render_table(rows: list[dict[str, Any]]) -> str:
-    """A line for each case, a column for each method."""
-    methods = [method for method in NAMES if any(row["method"] == method for row in rows)]
+    """A line for each case, a column for ksparse and for each other method that was measured."""
+    methods = [method for method in NAMES if method == "ksparse" or any(row["method"] == method for row in rows)]
     lines = ["| problem | " + " | ".join(NAMES[method] for method in methods) + " | nodes |"]
     lines.append("|---" * (len(methods) + 2) + "|")
     for case in dict.fromkeys(row["case"] for row in rows):

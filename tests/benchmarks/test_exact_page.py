@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from exact_suite.tables import describe, insert_tables
+from exact_suite.tables import describe, insert_tables, render_table
 
 ROOT = Path(__file__).parents[2]
 
@@ -12,6 +12,11 @@ ROOT = Path(__file__).parents[2]
 def test_the_page_has_the_results() -> None:
     page = (ROOT / "docs/certificates.md").read_text()
     assert insert_tables(page, ROOT / "benchmarks/results/exact.csv") == page
+
+
+def test_ksparse_has_a_column_also_before_it_is_measured() -> None:
+    row = {"method": "el0ps", "case": "a", "seconds": 1.0, "gap": 0.0, "value": 2.0, "wanted": 1e-4, "limit": 60.0}
+    assert render_table([row]).splitlines()[::2] == ["| problem | ksparse | El0ps | nodes |", "| a |  | 1 s |  |"]
 
 
 def test_cells() -> None:

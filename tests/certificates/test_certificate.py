@@ -286,3 +286,12 @@ def test_slopes_of_a_softmax_are_differences_of_probabilities() -> None:
     verify(certificate, objective)
     with pytest.raises(InvalidCertificateError, match="not differences of probabilities"):
         verify(replace(certificate, stages=(replace(stage, dual=stage.dual + 0.1),)), objective)
+
+
+def test_slopes_that_a_loss_has_nowhere_are_found_out() -> None:
+    """The conjugate is infinite there, whatever bisection ends at."""
+    objective = Logistic(X, y > 0, alpha=0.1)
+    certificate = certify(objective)
+    stage = certificate.stages[0]
+    with pytest.raises(InvalidCertificateError, match="the bound of stage 0 is too high by inf"):
+        verify(replace(certificate, stages=(replace(stage, dual=stage.dual + 1.01),)), objective)

@@ -9,7 +9,10 @@ import pytest
 
 import ksparse
 from ksparse.certificates import NoCertificateError, Progress, verify
+from ksparse.certificates.bounding import BoundedProblem
+from ksparse.certificates.branching import LEAF_STEPS
 from ksparse.certificates.gram_search import POOL_BYTES
+from ksparse.certificates.linearization import StepLimits
 from ksparse.objectives import LeastSquares, Logistic, Quadratic
 from ksparse.sparsity import Entries
 from tests.subsets import lowest, small_data
@@ -138,6 +141,20 @@ def test_a_callback_is_called_however_short_the_search_is(kind: str) -> None:
 
     with pytest.raises(RuntimeError, match="what a callback raises"):
         ksparse.solve_exact(objective, 4, callback=fail)
+
+
+def test_parts_with_one_support_keep_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[StepLimits] = []
+    relax = BoundedProblem.relax
+
+    def note(problem: Any, fixings: Any, x: Any, target: float, limits: StepLimits) -> Any:
+        seen.append(limits)
+        return relax(problem, fixings, x, target, limits)
+
+    monkeypatch.setattr(BoundedProblem, "relax", note)
+    assert ksparse.solve_exact(Logistic(X, y > 0, alpha=0.01), 4).status == "optimal"
+    assert LEAF_STEPS in {limits.steps for limits in seen}
+    assert all(np.isfinite(limits.deadline) for limits in seen)
 
 
 @pytest.mark.parametrize("limit", [{"time_limit": 0.0}, {"max_nodes": 1}, {}])

@@ -219,8 +219,8 @@ class _Checker:
         quadratic = isinstance(stage.dual, QuadraticDual)
         base, scores = (self._check_quadratic if quadratic else self._check_slopes)(stage)
         bound = self._add(base, scores, stage.before.inside, stage.before.outside)
-        short = stage.bound - bound
-        _require(short <= TOLERANCE * self.size, f"the bound of stage {number} is too high by {short:.3g}")
+        is_proved = stage.bound <= bound + TOLERANCE * self.size
+        _require(is_proved, f"the bound of stage {number} is too high by {stage.bound - bound:.3g}")
         inside, outside = stage.before.inside, stage.before.outside
         for j in np.flatnonzero(stage.after.inside & ~inside):
             without = self._add(base, scores, inside, outside | _unit(j, inside.size))
@@ -318,7 +318,10 @@ class _Checker:
 
 
 def find_conjugates(loss: Loss, slopes: Array, target: Array) -> Array:
-    """ℓ*(a) = am − ℓ(m) at the margin m where ℓ has the slope a, or in the limit: by bisection."""
+    """ℓ*(a) = am − ℓ(m) at the margin m where ℓ has the slope a, or in the limit: by bisection.
+
+    It is infinite where ℓ has nowhere such a slope.
+    """
     if loss.couples_outputs:
         probabilities = slopes + target
         is_proper = (probabilities >= -TOLERANCE).all() and (np.abs(probabilities.sum(axis=1) - 1) <= TOLERANCE).all()
@@ -326,15 +329,21 @@ def find_conjugates(loss: Loss, slopes: Array, target: Array) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(probabilities > 0, probabilities * np.log(probabilities), 0.0).sum(axis=1)
     low, high = np.full(slopes.shape, -LARGEST_MARGIN), np.full(slopes.shape, LARGEST_MARGIN)
+    unit = 1.0
     if loss.of_residuals:
-        low, high = target + 1e3 * low * (1 + np.abs(slopes)), target + 1e3 * high * (1 + np.abs(slopes))
+        unit = float(max(np.abs(slopes).max(initial=0.0), np.abs(target).max(initial=0.0))) or 1.0
+        low, high = target + 1e3 * unit * low, target + 1e3 * unit * high
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         is_low = loss.slope(middle, target) < slopes
         low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
     margins = 0.5 * (low + high)
+    with np.errstate(over="ignore", invalid="ignore"):
+        missed = np.abs(loss.slope(margins, target) - slopes)
+    is_reached = missed <= TOLERANCE * (unit + np.abs(slopes).max(initial=0.0))
     products = slopes * margins
-    return (products if products.ndim == 1 else products.sum(axis=1)) - loss.value(margins, target)
+    found = (products if products.ndim == 1 else products.sum(axis=1)) - loss.value(margins, target)
+    return np.where(is_reached if is_reached.ndim == 1 else is_reached.all(axis=1), found, np.inf)
 
 
 def _check_array(array: Any, shape: tuple[int, ...], name: str, kind: type) -> None:
