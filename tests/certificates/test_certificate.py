@@ -78,6 +78,17 @@ def test_units_do_not_matter() -> None:
     np.testing.assert_allclose(huge.lower_bound, plain.lower_bound, rtol=1e-9)
 
 
+@pytest.mark.parametrize("unit", [1e-20, 1e20])
+def test_the_unit_of_y_does_not_matter(unit: float) -> None:
+    noisy = X[:, 0] - X[:, 1] + RNG.standard_normal(120)
+    plain = certify(Huber(X, noisy, alpha=1e-4, fit_intercept=True, delta=1.0))
+    objective = Huber(X, unit * noisy, alpha=1e-4, fit_intercept=True, delta=unit)
+    scaled = certify(objective)
+    np.testing.assert_allclose(scaled.lower_bound, unit * unit * plain.lower_bound, rtol=1e-3)
+    assert scaled.lower_bound > 0
+    verify(scaled, objective)
+
+
 def test_sparse_and_single_precision_data_give_the_same_bound() -> None:
     from scipy import sparse
 

@@ -25,6 +25,9 @@ def _search_each(loss: Loss, margins: Array, target: Array, weights: Array, star
     b = np.array(start, dtype=np.float64)
     low, high = np.full(b.shape, -np.inf), np.full(b.shape, np.inf)
     reach = np.ones(b.shape)
+    if loss.of_residuals:  # whose intercept has the unit of y
+        largest = np.abs(target - margins).max(axis=0, initial=0.0)
+        reach = np.where(largest > 0, largest, reach)
     for _ in range(MAX_STEPS):
         moved = margins + b
         slopes = loss.slope(moved, target)

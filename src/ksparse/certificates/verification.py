@@ -25,7 +25,7 @@ __all__ = ["InvalidCertificateError", "verify"]
 #: Two computations of a bound may differ by this fraction of the numbers in it.
 TOLERANCE = 1e-9
 #: Features whose root mean square is below this fraction of the largest are taken to be of that size.
-LEAST_SIZE = 1e-8
+LEAST_FEATURE_SIZE = 1e-8
 #: Doublings and halvings when a margin is looked for.
 BISECTIONS = 200
 #: The largest margin that is tried; the loss of larger ones may overflow.
@@ -159,7 +159,7 @@ class _Checker:
             self.X = self.X - self.weights @ self.X / self.weights.sum()
         sizes = np.sqrt(np.asarray(self.weights @ np.square(self.X), dtype=np.float64))
         #: The root mean square of each feature.
-        self.sizes = np.maximum(sizes, LEAST_SIZE * sizes.max(initial=0.0) or 1.0)
+        self.sizes = np.maximum(sizes, LEAST_FEATURE_SIZE * sizes.max(initial=0.0) or 1.0)
         self.p, self.outputs = self.X.shape[1], int(np.prod(form.shape[1:], dtype=int))
         self.number = units.number.reshape(-1, self.outputs)[: self.p].ravel()
         unlimited = np.full(units.number.shape, np.inf)
