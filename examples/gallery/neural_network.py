@@ -1,6 +1,6 @@
 """A neural network that looks at four of twenty features: a sparse first layer, by automatic differentiation in JAX.
 
-    pip install "ksparse[jax]"
+    pip install jax
     python examples/gallery/neural_network.py [--data-sets 2] [--figure FILE]
 
 The responses depend on four features through a sine and a product, which a linear model cannot see: the product of

@@ -23,7 +23,7 @@ from .outputs import find_output_files
 from .printing import describe_search, print_parts, print_table, say, show_progress
 from .settings import FOLDS, Settings
 from .splitting import hold_out_rows
-from .stored_table import StoredTable, describe_reading, open_features
+from .stored_table import NEEDS_DASK, StoredTable, describe_reading, open_features
 from .target import choose_task
 from .tasks import Task
 
@@ -156,7 +156,7 @@ def _connect(address: str | None) -> Iterator[None]:
     try:
         from distributed import Client
     except ImportError as error:
-        raise InputError('--scheduler needs Dask; install it with: pip install "ksparse[dask]"') from error
+        raise InputError(NEEDS_DASK) from error
     try:
         client = Client(address, timeout=CONNECTION_SECONDS)
     except (OSError, ValueError) as error:

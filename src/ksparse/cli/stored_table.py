@@ -21,6 +21,7 @@ from .target import Target
 
 __all__ = ["StoredTable", "describe_reading", "find_stored_table", "open_features"]
 
+NEEDS_DASK = '--scheduler needs Dask; install it with: pip install "dask[array,dataframe]" distributed'
 #: Larger data are read in blocks without being asked to: this fraction of the memory of the machine.
 MEMORY_FRACTION = 0.5
 #: Parquet is rarely smaller than this fraction of the numbers in it; smaller files need not be opened to know.
@@ -117,7 +118,7 @@ def open_features(table: StoredTable, settings: Settings, target: str) -> Any:
     try:
         import dask.dataframe as dd
     except ImportError as error:
-        raise InputError('--scheduler needs Dask; install it with: pip install "ksparse[dask]"') from error
+        raise InputError(NEEDS_DASK) from error
     with _explain(table):
         return dd.read_parquet(list(table.paths), columns=features)
 

@@ -208,7 +208,7 @@ def _open_parquet(paths: Sequence[str], limit: float, columns: Sequence[str] | N
         from pyarrow import parquet
     except ImportError as error:
         raise ImportError(
-            "Parquet files need pyarrow, which is not installed; install it with: pip install 'ksparse[parquet]'"
+            "Parquet files need pyarrow, which is not installed; install it with: pip install pyarrow"
         ) from error
     schema = parquet.read_schema(paths[0])
     names = list(schema.names) if columns is None else list(columns)
