@@ -226,7 +226,7 @@ def test_data_take_no_more_than_the_limit(name: str, fitted: dict[str, tuple[int
     assert code == expected, err
     assert words in (err if code else out)
     assert err.count("\n") == bool(code)
-    assert len(out) < 5000
+    assert len(out) < 8000  # two tables have the labels of classes, cut to 200 letters, in their heads
     assert len(err) < 1000
     assert memory < 400 * MEGABYTE
     assert seconds < 30

@@ -164,7 +164,9 @@ def test_many_columns_are_not_all_listed(tmp_path: Path, capsys: pytest.CaptureF
         assert "more" in line
     line = refused(capsys, "fit", tmp_path / "a.csv", "--target", "nothing like it")
     assert "… and 2,993 more" in line
-    (tmp_path / "b.csv").write_text("a" + "," * 3000 + "y\n" + "".join(f"{i * i}{',' * 3000}2.5\n" for i in range(15)))
+    (tmp_path / "b.csv").write_text(
+        "a" + "," * 3000 + "y\n" + "".join(f"{i * i}{',' * 3000}{i % 2}.5\n" for i in range(15))
+    )
     out = accepted(capsys, "fit", tmp_path / "b.csv", "--target", "y", "--k", "1", "--task", "regression")
     assert "Columns 2, 3, 4, 5, 6, 7, 8, 9, … and 2,991 more have no name" in out
     assert quote_list("abc", 2) == "'a', 'b', … and 1 more"

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..inference import BaselineComparison, ScoreInterval
 from ..selection import compute_standard_errors
-from ..wording import cut_text, escape_control, quote, quote_list
+from ..wording import LONGEST, cut_text, escape_control, quote, quote_list
 from .fitted_model import FittedModel
 from .scoring import find_parameters
 from .settings import FOLDS, choose_resamples
@@ -102,7 +102,8 @@ def describe_coefficients(fitted: FittedModel) -> str:
     what = "log-odds" if fitted.task.ratio else "margin"
     if len(classes) == 2:
         others, described = classes if fitted.sign > 0 else reversed(classes)
-        turn = f"; --positive {quote(others)} turns this round" if fitted.settings.positive is None else ""
+        can_turn = fitted.settings.positive is None and len(str(others)) <= LONGEST
+        turn = f"; --positive {quote(others)} turns this round" if can_turn else ""
         return f"Coefficients are for the {what} of {quote(described)} versus {quote(others)}{turn}."
     return "A larger coefficient makes its class more likely as the feature grows."
 
