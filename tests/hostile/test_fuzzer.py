@@ -25,6 +25,9 @@ from fuzz.kills import Kill
 from fuzz.outcomes import Failed, Missed, Refused, demand, refuse_clearly
 from fuzz.running import Runner, draw_case
 
+# The worker is forked, so that it sees the checks of a test. It never calls JAX, which other tests may have imported.
+pytestmark = pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
+
 CLASSES = (Changed, File, Graph, Halved, Kill, Multiple, Recipe, Rescaled, Scales)
 
 
