@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from .._lazy import import_when_used
 
 if TYPE_CHECKING:
+    from .by_columns import fit_by_columns, refit_by_columns
     from .checking import require_selected_columns
     from .describing import describe_encoding
     from .encoder import TableEncoder
@@ -33,6 +34,8 @@ __all__ = [
     "find_columns_of",
     "find_encoding",
     "find_giveaways",
+    "fit_by_columns",
+    "refit_by_columns",
     "require_selected_columns",
 ]
 
@@ -55,6 +58,8 @@ __getattr__ = import_when_used(
         "find_columns_of": ".encoding",
         "find_encoding": ".encoding",
         "find_giveaways": ".giveaways",
+        "fit_by_columns": ".by_columns",
+        "refit_by_columns": ".by_columns",
         "require_selected_columns": ".checking",
     },
 )

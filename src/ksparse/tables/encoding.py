@@ -145,7 +145,9 @@ def find_encoding(X: Any) -> Encoding | None:
 
 
 def find_columns_of(X: Any) -> AnyArray | None:
-    """The column of the table for each feature of an encoded frame; None for all other data."""
+    """The column of the table for each feature of an encoded frame, or of a design made of such; else None."""
+    if (known := getattr(X, "table_columns", None)) is not None:
+        return np.asarray(known, dtype=object)
     columns = _find_attribute(X)
     if not isinstance(columns, dict) or not all(name in columns for name in X.columns):
         return None

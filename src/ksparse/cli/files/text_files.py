@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
 from typing import Any, TextIO
@@ -97,21 +98,73 @@ class TextFile(Table):
         width = len(self._dialect.columns)
         with explain_read_errors(self._source.name):
             self._check_size(width)
-            try:
+            with self._explain_parsing():
                 frame = self._parse()
-            except pd.errors.EmptyDataError as error:
-                raise InputError(f"{quote_path(self.source)} has a header but no rows; add rows of data") from error
-            except pd.errors.ParserError as error:
-                self._check_rows()
-                raise csv.Error(str(error).strip()) from error
-            # pandas fills rows that are too short.
-            if frame.shape[1] != width or (self._may_be_short(frame) and frame.iloc[:, -1].isna().any()):
-                self._check_rows()
-            if frame.shape[1] != width:
-                raise InputError(
-                    f"{quote_path(self.source)} has rows that do not end; check that all quotes are closed"
-                )
+            self._check_widths(len(frame), frame.shape[1], has_gaps=bool(frame.iloc[:, -1].isna().any()))
             return self._convert(frame)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns; empty for one without a name."""
+        return self._dialect.columns
+
+    def estimate_cells(self) -> int:
+        """How many cells the file has at most, by its separators and lines."""
+        survey = self._survey
+        return survey.lines + survey.marks.get(self._dialect.separator, survey.size)
+
+    def read_pieces(
+        self, rows: int, text: Collection[int] = (), columns: list[int] | None = None
+    ) -> Iterator[pd.DataFrame]:
+        """The columns in pieces of so many rows, as pandas reads each; for files that are larger than memory.
+
+        Parameters
+        ----------
+        rows : int
+            Rows of a piece.
+        text : collection of int
+            The columns, by number, that are read as text; a minus is a cell of them, not a gap.
+        columns : list of int, optional
+            The columns to read; all by default.
+        """
+        width, count, has_gaps = len(self._dialect.columns), 0, False
+        with explain_read_errors(self._source.name), self._explain_parsing():
+            with self._open() as file, self._start_parser(file, text, columns, chunksize=rows) as pieces:
+                for piece in pieces:
+                    found = piece.shape[1] if columns is None else width
+                    if found != width:
+                        self._check_widths(count, found, has_gaps=False)
+                    count, has_gaps = count + len(piece), has_gaps or bool(piece.iloc[:, -1].isna().any())
+                    yield piece
+            if columns is None:
+                self._check_widths(count, width, has_gaps=has_gaps)
+
+    def convert_column(self, text: pd.Series, name: str) -> pd.Series:
+        """All cells of a column that was read as text, as `read` gives them."""
+        if (text == PLUS).any():  # beside a plus, a minus is a value
+            return text
+        found = convert_text(text.mask(text == MINUS), self.decimal)
+        if self.decimal == "," and pd.api.types.is_float_dtype(found):
+            self._note_points(name, text)
+        return found
+
+    @contextmanager
+    def _explain_parsing(self) -> Iterator[None]:
+        try:
+            yield
+        except pd.errors.EmptyDataError as error:
+            raise InputError(f"{quote_path(self.source)} has a header but no rows; add rows of data") from error
+        except pd.errors.ParserError as error:
+            self._check_rows()
+            raise csv.Error(str(error).strip()) from error
+
+    def _check_widths(self, rows: int, width: int, *, has_gaps: bool) -> None:
+        """Raise if rows have another number of cells than the header; pandas fills those that are too short."""
+        expected = len(self._dialect.columns)
+        if width != expected or (self._may_be_short(rows, width) and has_gaps):
+            self._check_rows()
+        if width != expected:
+            raise InputError(f"{quote_path(self.source)} has rows that do not end; check that all quotes are closed")
 
     def _check_size(self, width: int) -> None:
         """Raise if the table would take too much memory, before it takes any."""
@@ -124,32 +177,48 @@ class TextFile(Table):
         if survey.lines * width > 2 * (marks + survey.lines):
             self._check_rows()  # pandas would fill rows that are too short
 
-    def _may_be_short(self, frame: pd.DataFrame) -> bool:
+    def _may_be_short(self, rows: int, width: int) -> bool:
         """Whether rows may have fewer cells than the header: without quotes, separators tell."""
         survey, separator = self._survey, self._dialect.separator
         if survey.quotes or self._dialect.before or separator not in survey.marks or separator == SPACES:
             return True
-        return survey.marks[separator] != (len(frame) + 1) * (frame.shape[1] - 1)
+        return survey.marks[separator] != (rows + 1) * (width - 1)
 
     def _parse(self, columns: list[int] | None = None, missing: tuple[str, ...] = MISSING) -> pd.DataFrame:
         """Some columns or all, as pandas reads them; those that are chosen as text."""
         with self._open() as file:
-            for _ in range(self._dialect.before):
-                file.readline()
-            return pd.read_csv(
-                file,
-                sep=r"\s+" if self._dialect.separator == SPACES else self._dialect.separator,
-                decimal=self._dialect.decimal,
-                header=None,
-                skiprows=1,
-                usecols=columns,
-                dtype=str if columns else None,
-                na_values=[*missing, *self._options.na],
-                keep_default_na=False,
-                skipinitialspace=True,
-                low_memory=False,
-                **EXACT_NUMBERS,
-            )
+            return self._start_parser(file, columns or (), columns, missing)
+
+    def _start_parser(
+        self,
+        file: TextIO,
+        text: Collection[int],
+        columns: list[int] | None,
+        missing: tuple[str, ...] = MISSING,
+        chunksize: int | None = None,
+    ) -> Any:
+        """What pandas reads; with `chunksize`, an iterator in which only numbers have a minus for a gap."""
+        for _ in range(self._dialect.before):
+            file.readline()
+        marks: Any = [*missing, *self._options.na]
+        if chunksize is not None and text:
+            numbers = [place for place in range(len(self._dialect.columns)) if place not in set(text)]
+            marks = dict.fromkeys(numbers, marks) | dict.fromkeys(text, [mark for mark in marks if mark != MINUS])
+        return pd.read_csv(
+            file,
+            sep=r"\s+" if self._dialect.separator == SPACES else self._dialect.separator,
+            decimal=self._dialect.decimal,
+            header=None,
+            skiprows=1,
+            usecols=columns,
+            dtype=dict.fromkeys(text, str) if text else None,
+            na_values=marks,
+            keep_default_na=False,
+            skipinitialspace=True,
+            low_memory=False,
+            chunksize=chunksize,
+            **EXACT_NUMBERS,
+        )
 
     def _convert(self, frame: pd.DataFrame) -> pd.DataFrame:
         """What pandas could not read as numbers, as numbers with commas, truth values or text."""

@@ -1,0 +1,78 @@
+"""Parquet files that are read where they are, but for columns that are no plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..errors import InputError, explain_read_errors, quote_path
+from ..files.base import describe_header
+from ..files.cells import convert_values, hide_missing
+from ..files.options import ReadingOptions
+from ..files.parquet import INDEX_NAME
+from .table import StoredTable
+from .text_pieces import check_columns
+
+__all__ = ["open_parquet_table", "read_footer"]
+
+
+def read_footer(path: str) -> tuple[Any, int]:
+    """The schema of a Parquet file, and its rows."""
+    try:
+        from pyarrow import ArrowInvalid, parquet
+    except ImportError as error:
+        raise InputError("Parquet files need pyarrow; install it with: pip install pyarrow") from error
+    with explain_read_errors(path):
+        try:
+            with parquet.ParquetFile(path) as file:
+                return file.schema_arrow, int(file.metadata.num_rows)
+        except (ArrowInvalid, OSError) as error:
+            if isinstance(error, OSError) and error.errno:
+                raise
+            raise InputError(f"{quote_path(path)} is not a Parquet file or is damaged; check the path") from error
+
+
+def open_parquet_table(
+    source: str, paths: Sequence[str], options: ReadingOptions, folder: Path, limit: float, dropped: Sequence[str] = ()
+) -> StoredTable:
+    """The rows of Parquet files with the same columns."""
+    schemas, sizes = [], []
+    for path in paths:
+        schema, rows = read_footer(path)
+        schemas.append(schema)
+        sizes.append(rows)
+        check_columns(path, schema.names, paths[0], schemas[0].names)
+    if not sum(sizes):
+        raise InputError(f"{quote_path(source)} has columns but no rows; add rows of data")
+    index = _find_index(schemas[0])
+    names = [name for name in schemas[0].names if name not in index]
+    if problems := describe_header(source, names):
+        raise InputError(problems[0])
+    hidden = {("index" if INDEX_NAME.fullmatch(name) else name): name for name in index}
+    notes = () if not index else (f"The index of the data frame ({', '.join(map(repr, hidden))}) was left out",)
+    keys = {name: name for name in names}
+    table = StoredTable(source, keys, list(paths), sizes, folder, limit, hidden, options.na, notes)
+    for name in [name for name in names if name not in dropped]:
+        if not all(_is_plain(schema.field(name).type) for schema in schemas):
+            table.convert(name, paths, partial(_convert, na=options.na))
+    return table
+
+
+def _convert(cells: pd.Series, na: tuple[str, ...]) -> pd.Series:
+    return hide_missing(convert_values(cells), na)
+
+
+def _find_index(schema: Any) -> list[str]:
+    """The columns that are an index of pandas."""
+    said = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [name for name in schema.names if name in said or INDEX_NAME.fullmatch(name)]
+
+
+def _is_plain(kind: Any) -> bool:
+    from pyarrow import types
+
+    return any(check(kind) for check in (types.is_integer, types.is_floating, types.is_boolean))

@@ -1,0 +1,139 @@
+"""Text files as Parquet files of a temporary folder, piece by piece within a limit of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from ...limits import BYTE_COST, MAX_BYTES, SIZE_FACTOR
+from ..errors import InputError, join_problems, quote_list, quote_path
+from ..files.options import ReadingOptions
+from ..files.sources import FileSource
+from ..files.text_files import TextFile
+from .table import StoredTable
+
+__all__ = ["open_large_text", "store_text"]
+
+#: Memory that pandas takes for each cell of a piece: measured on numbers; pieces take no more than a part of the limit.
+PIECE_COST, PIECE_FRACTION = 60, 1 / 6
+#: Cells of a piece at most: larger ones save nothing.
+MOST_CELLS = 2_000_000
+
+
+def open_large_text(path: str, options: ReadingOptions) -> TextFile:
+    """A text file that need not fit into memory; compressed ones may not grow more than those that are read whole."""
+    found = Path(path)
+    limit = max(MAX_BYTES, SIZE_FACTOR * found.stat().st_size)
+    file = TextFile(FileSource(path, found), options, max(limit, BYTE_COST))
+    if file.problems:
+        raise join_problems(file.problems)
+    return file
+
+
+def store_text(
+    source: str, files: Sequence[TextFile], options: ReadingOptions, folder: Path, limit: float
+) -> StoredTable:
+    """The rows of text files with the same columns, as Parquet files in a folder.
+
+    A column is numbers if it is so in all pieces; other columns are read as text, and converted as a whole.
+    """
+    first = files[0]
+    for file in files[1:]:
+        check_columns(file.source, file.names, first.source, first.names)
+    writer = _PieceWriter(folder, limit)
+    for file in files:
+        writer.add(file)
+    named = [place for place, name in enumerate(first.columns) if name]
+    keys = {name: str(place) for name, place in zip(first.names, named, strict=True)}
+    unnamed = [place for place, name in enumerate(first.columns) if not name and place not in writer.empty]
+    index = {"index" if not i else f"index {i}": str(place) for i, place in enumerate(unnamed)}
+    notes = tuple(dict.fromkeys(note for file in files for note in file.notes))
+    table = StoredTable(source, keys, writer.paths, writer.sizes, folder, limit, index, (), notes)
+    paths = writer.store_late()
+    for name in [name for name, key in {**keys, **index}.items() if int(key) in writer.text]:
+        place = int({**keys, **index}[name])
+        table.convert(name, paths if place in writer.late else writer.paths, partial(first.convert_column, name=name))
+    table.notes = tuple(dict.fromkeys((*notes, *first.notes)))
+    return table
+
+
+def check_columns(path: str, names: Sequence[str], first: str, expected: Sequence[str]) -> None:
+    """Raise if a file has other columns than the first, or the same in another order."""
+    if list(names) == list(expected):
+        return
+    there, wanted = set(names), set(expected)
+    lacking, more = [n for n in expected if n not in there], [n for n in names if n not in wanted]
+    said = f"lacks {quote_list(lacking)}" if lacking else f"has {quote_list(more)} besides"
+    if not lacking and not more:
+        said = "has them in another order"
+    raise InputError(
+        f"{quote_path(path)} has not the same columns as {quote_path(first)}: it {said}; files of one table must have"
+        " the same columns"
+    )
+
+
+class _PieceWriter:
+    """Writes pieces, and knows which columns are text."""
+
+    def __init__(self, folder: Path, limit: float) -> None:
+        self.folder, self.limit = folder, limit
+        self.paths: list[str] = []
+        self.sizes: list[int] = []
+        #: Columns with cells that are no numbers; those that were taken for numbers first; those without cells so far.
+        self.text: set[int] = set()
+        self.late: set[int] = set()
+        self.empty: set[int] = set()
+        self._truth: dict[int, bool] = {}
+        self._files: list[tuple[TextFile, int]] = []
+
+    def add(self, file: TextFile) -> None:
+        """The rows of one file."""
+        width = len(file.columns)
+        most = min(PIECE_FRACTION * self.limit / PIECE_COST, MOST_CELLS)
+        rows = max(int(most / width), 1)
+        self._files.append((file, rows))
+        if not self.paths:
+            piece = next(file.read_pieces(min(rows, 1000)))
+            self.text |= {place for place in range(width) if not is_numeric_dtype(piece[place])}
+            self.empty = set(range(width))
+        for piece in file.read_pieces(rows, self.text - self.late):
+            self.empty -= {place for place in self.empty if piece[place].notna().any()}
+            found = self._find_text(piece)
+            self.late |= found - self.text
+            self.text |= found
+            self._write(piece)
+
+    def _find_text(self, piece: pd.DataFrame) -> set[int]:
+        """Columns that are no numbers in this piece, or that are true and false in one and numbers in another."""
+        found = set()
+        for place in piece.columns:
+            cells = piece[place]
+            if not is_numeric_dtype(cells):
+                found.add(place)
+            elif cells.notna().any() and self._truth.setdefault(place, is_bool_dtype(cells)) != is_bool_dtype(cells):
+                found.add(place)
+        return found
+
+    def _write(self, piece: pd.DataFrame) -> None:
+        path = str(self.folder / f"piece-{len(self.paths):06d}.parquet")
+        kept = piece.drop(columns=[place for place in piece.columns if place in self.late])
+        if kept.shape[1]:
+            kept.rename(columns=str).to_parquet(path, index=False, compression="lz4")
+        self.paths.append(path)
+        self.sizes.append(len(piece))
+
+    def store_late(self) -> list[str]:
+        """Read the columns as text that were taken for numbers first; the files with them."""
+        if not self.late:
+            return []
+        paths, columns = [], sorted(self.late)
+        for file, rows in self._files:
+            for piece in file.read_pieces(rows, columns, columns):
+                path = str(self.folder / f"late-{len(paths):06d}.parquet")
+                piece.rename(columns=str).to_parquet(path, index=False, compression="lz4")
+                paths.append(path)
+        return paths
