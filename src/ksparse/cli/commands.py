@@ -21,7 +21,7 @@ from .predicting import predict_rows
 from .printing import print_model, show_progress
 from .reading import ReadingOptions
 from .settings import FILES, Settings
-from .stored_table import find_stored_table
+from .stored.choosing import find_stored_files
 from .streams import complain, is_output_closed, require_output, write_output
 from .tables_out import write_features, write_predictions
 
@@ -30,16 +30,19 @@ def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:
     """Fit a model, print it, and write a report and the model if a folder is given; `hold` is for `replace_files`."""
     if settings.out is None:
         require_output("give --out DIR to write a report and the model")
-    if (table := find_stored_table(settings)) is not None:
-        from .stored_fitting import run_stored_fit
-
-        return run_stored_fit(settings, table, hold)
     if settings.out is not None:
         find_output_files(settings.out, FILES)  # before the work
-    with show_progress(f"Reading {settings.data}"):
-        data = load_data(settings)
-    with show_progress("Fitting"):
-        fitted = fit_model(data, settings)
+    asked = settings.out_of_core or settings.scheduler is not None
+    files = find_stored_files(settings.data, settings.reading, settings.max_memory, asked=asked)
+    if files is not None:
+        from .stored.fitting import fit_in_blocks
+
+        fitted: FittedModel = fit_in_blocks(settings, files, hold)
+    else:
+        with show_progress(f"Reading {settings.data}"):
+            data = load_data(settings)
+        with show_progress("Fitting"):
+            fitted = fit_model(data, settings)
     if settings.certify is not None:
         from .certifying import prove_model
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -116,26 +116,59 @@ def encode_training(
     """The encoder of a table, fitted to all rows for its columns and kinds; and what it does, in lines."""
     if not isinstance(data.X, pd.DataFrame):
         return None, []
-    included = find_names(settings.include, data.names, "--include", data.source)
+    table = data.X
+    judged = table.iloc[train], y[train]
+    return choose_encoder(lambda encoder: encoder.fit(table, y), table, data.names, y, judged, task, settings)
+
+
+def choose_encoder(
+    fit: Callable[[TableEncoder], TableEncoder],
+    table: Any,
+    names: Sequence[str],
+    y: AnyArray,
+    judged: tuple[pd.DataFrame, AnyArray],
+    task: Task,
+    settings: Settings,
+) -> tuple[TableEncoder, list[str]]:
+    """The encoder of a table, which leaves out copies of the target; and what it does, in lines.
+
+    Parameters
+    ----------
+    fit : callable
+        Fits an encoder to the table.
+    table : DataFrame or mapping
+        Its columns by name, with the rows that have a target.
+    names : sequence of str
+        The names of its columns.
+    y : ndarray
+        The target of the rows.
+    judged : tuple of DataFrame and ndarray
+        Rows for training and their target, in which columns are looked for that give the target away.
+    task : Task
+        The kind of model.
+    settings : Settings
+        The options.
+    """
+    included = find_names(settings.include, names, "--include", settings.data)
     try:
-        encoder = TableEncoder(keep=included, dates=settings.dates).fit(data.X, y)
+        encoder = fit(TableEncoder(keep=included, dates=settings.dates))
     except NoColumnError as error:
         raise InputError(
             f"no column of the table can be used: {error.reasons}; name those to use all the same with --include"
         ) from error
     columns = y.T if task.has_several else [y]
-    giveaways = [] if task.is_survival else _find_giveaways(encoder, data.X.iloc[train], y[train], task)
-    names = [found.column for found in giveaways if found.column not in included]
-    copies = [name for name in names if any(_is_copy(data.X[name], column, task) for column in columns)]
+    giveaways = [] if task.is_survival else _find_giveaways(encoder, *judged, task)
+    found_names = [found.column for found in giveaways if found.column not in included]
+    copies = [name for name in found_names if any(_is_copy(table[name], column, task) for column in columns)]
     if len(copies) == len(encoder.columns_):
         raise InputError(
             f"the only column besides the target, {cut_text(copies[0])}, has the same values; add features"
         )
     if copies:
-        encoder = encoder.set_params(drop=copies).fit(data.X, y)
+        encoder = fit(TableEncoder(keep=included, dates=settings.dates, drop=copies))
         reason = "the target in other words; --include keeps it"
         encoder.unused_ = [replace(each, reason=reason) if each.name in copies else each for each in encoder.unused_]
-    notes = describe_encoding(encoder, data.X, day_first="--dates dmy")
+    notes = describe_encoding(encoder, table, day_first="--dates dmy")
     measure = "accuracy" if task.has_classes else "R²"
     what = "one of the targets" if task.has_several else "the target"
     notes += [

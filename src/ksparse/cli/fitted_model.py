@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -111,6 +111,32 @@ class FittedModel:
     def scaler(self) -> StandardScaler:
         """Means and standard deviations of these features."""
         return StandardScaler(with_mean=False).fit(getattr(self.features, "to_numpy", lambda: self.features)())
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows with a target."""
+        return len(self.y)
+
+    @property
+    def training_count(self) -> int:
+        """Number of rows that k was chosen on."""
+        return len(self.train)
+
+    @property
+    def class_counts(self) -> Mapping[Any, int]:
+        """Rows of each class."""
+        classes, counts = np.unique(self.y, return_counts=True)
+        return dict(zip(classes.tolist(), counts.tolist(), strict=True))
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the data here are some of the rows only."""
+        return False
+
+    @property
+    def shown_ks(self) -> list[int]:
+        """The k whose models can be shown."""
+        return list(self.chosen.ks_.tolist()) if self.chose_k else [self.k]
 
     @property
     def resamples(self) -> int:

@@ -31,7 +31,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
         task, y, reason, advice = choose_task(data.target, settings.task)
     data.check_problems()
     data.check_memory(outputs=_count_outputs(y, task))
-    _check_positive(settings, task, y)
+    check_positive(settings, task, y)
     classes = order_classes(data.target, task, y, settings.categories)
     train, test = hold_out_rows(y, task, settings)
     began = time.perf_counter()
@@ -60,7 +60,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
         on_test,
         seconds,
         (*data.notes, *advice, *notes),
-        tuple(_describe_choice(training, settings)),
+        tuple(describe_choice(training, settings)),
     )
 
 
@@ -87,7 +87,8 @@ def _score(
     )
 
 
-def _check_positive(settings: Settings, task: Task, y: AnyArray) -> None:
+def check_positive(settings: Settings, task: Task, y: AnyArray) -> None:
+    """Raise if --positive names no class of two."""
     if settings.positive is None:
         return
     if task.has_order:
@@ -109,7 +110,7 @@ def _count_outputs(y: AnyArray, task: Task) -> int:
     return classes if classes > 2 else 1
 
 
-def _describe_choice(training: EncodedModel, settings: Settings) -> list[str]:
+def describe_choice(training: EncodedModel, settings: Settings) -> list[str]:
     """What a user should know of k: of the one that was asked for, and of the choice."""
     units, findings = len(dict.fromkeys(training.columns)), []
     if settings.k is not None and settings.k > units:

@@ -56,6 +56,7 @@ class Settings:
     title: str | None = None
     max_memory: int | None = None
     out_of_core: bool = False
+    workers: int | None = None
     scheduler: str | None = None
     reading: ReadingOptions = field(default_factory=ReadingOptions)
 

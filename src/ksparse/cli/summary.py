@@ -40,7 +40,8 @@ MAX_LISTED_CLASSES = 10
 def describe_data(fitted: FittedModel) -> list[str]:
     """What was read, in lines."""
     data, settings = fitted.data, fitted.settings
-    (rows, count), unit = data.X.shape, fitted.column_name if data.X.shape[1] != 1 else fitted.column_name[:-1]
+    rows, count = fitted.row_count, data.X.shape[1]
+    unit = fitted.column_name if count != 1 else fitted.column_name[:-1]
     target = f"target {quote(data.target.name)}" if data.first_index is None else "target: the label of each line"
     if data.target.names:
         target = f"targets {quote_list(data.target.names)}"
@@ -52,14 +53,14 @@ def describe_data(fitted: FittedModel) -> list[str]:
         events = int(fitted.y["event"].sum())
         lines.append(f"Events: {events} of {rows} rows, {quote(settings.event)}")
     if fitted.task.has_classes:
-        counts = pd.Series(fitted.y).value_counts().reindex(fitted.model.classes_, fill_value=0)
-        more = f" and {len(counts) - MAX_LISTED_CLASSES} more" if len(counts) > MAX_LISTED_CLASSES else ""
-        shown = ", ".join(f"{cut_text(name)} ({count} rows)" for name, count in counts[:MAX_LISTED_CLASSES].items())
+        classes, known = fitted.model.classes_.tolist(), fitted.class_counts
+        more = f" and {len(classes) - MAX_LISTED_CLASSES} more" if len(classes) > MAX_LISTED_CLASSES else ""
+        shown = ", ".join(f"{cut_text(name)} ({known.get(name, 0)} rows)" for name in classes[:MAX_LISTED_CLASSES])
         lines.append(f"Classes: {shown}{more}")
     split = "all rows for training, none for testing (--test 0)"
     if len(fitted.test):
         options = f"--test {settings.test:g} --seed {settings.seed}"
-        split = f"{len(fitted.train)} rows for training, {len(fitted.test)} for testing ({options})"
+        split = f"{fitted.training_count} rows for training, {len(fitted.test)} for testing ({options})"
     return [*lines, f"Split: {split}"]
 
 
@@ -174,9 +175,10 @@ def _format_with_error(value: float, error: float) -> str:
 
 def describe_fitted_rows(fitted: FittedModel) -> str:
     """Which rows the model, and which the scores are of."""
-    rows, training, test = len(fitted.y), len(fitted.train), len(fitted.test)
+    rows, training, test = fitted.row_count, fitted.training_count, len(fitted.test)
     if not test:
-        return "Scores are those of the rows that the model was fitted to; on new rows they are lower."
+        which = "some of the rows" if fitted.is_sampled else "the rows"
+        return f"Scores are those of {which} that the model was fitted to; on new rows they are lower."
     if fitted.final is fitted.training:
         return f"The model is fitted to {training} rows; test scores are those of the other {test}."
     chosen = f", with what was chosen on {training} of them" if hasattr(fitted.chosen, "ks_") else ""

@@ -92,6 +92,10 @@ class FileSource:
         with self.open() as file:
             return io.BytesIO(read_limited(file, limit, self.name))
 
+    def get_unpacked_size(self) -> int:
+        """How many bytes a zip archive says that its file has."""
+        return self._member.file_size
+
     def _find_packed(self) -> Any:
         """The bytes as they are: a path, which whoever opens it also closes, or a file in memory."""
         return self.path if self.content is None else io.BytesIO(self.content)

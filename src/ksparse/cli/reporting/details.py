@@ -33,7 +33,7 @@ def list_details(source: Source) -> list[Detail]:
     result, settings = model.result_, fit.settings
     versions = {name: version(name) for name in PACKAGES} | {"Python": platform.python_version()}
     facts = {
-        "Data": f"{escape_control(source.data)}: {len(source.y):,} rows, {fit.data.X.shape[1]:,} {source.column_name}",
+        "Data": f"{escape_control(source.data)}: {fit.row_count:,} rows, {fit.data.X.shape[1]:,} {source.column_name}",
         "Target": source.target,
         "Model": f"{source.task.model} with at most k = {source.k} {source.unit_name}",
         "Rows": describe_split(source),
@@ -44,6 +44,7 @@ def list_details(source: Source) -> list[Detail]:
         f" {fit.seconds:.2f} s, effort {settings.effort})",
         "Proof": ADVICE_ON_OPTIONS.sub("", fit.proof) or "none was asked for",
         "Value of the objective": write_number(float(result.value), 6),
+        "Charts": describe_charts(source),
         "Seed": str(settings.seed),
         "Versions": ", ".join(f"{name} {number}" for name, number in versions.items()),
     }
@@ -52,13 +53,21 @@ def list_details(source: Source) -> list[Detail]:
 
 def describe_split(source: Source) -> str:
     """Which rows were used for what."""
-    training, held_out = len(source.train), len(source.held_out)
+    training, held_out = source.fit.training_count, len(source.held_out)
     if not held_out:
         return f"all {training:,} for fitting, none held out"
     said = f"{training:,} for fitting, {held_out:,} held out at random for the scores of this page"
     if source.refitted:
         return f"{said}; then the model was fitted again to all {training + held_out:,} rows"
     return f"{said}; the model has not seen those"
+
+
+def describe_charts(source: Source) -> str:
+    """Which rows charts of values are of."""
+    if not source.fit.is_sampled:
+        return "of all rows"
+    training, held_out = len(source.train), len(source.held_out)
+    return f"of a sample of {training + held_out:,} rows: {training:,} that were fitted to, and {held_out:,} held out"
 
 
 def describe_selection(source: Source) -> str:

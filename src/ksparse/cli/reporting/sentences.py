@@ -92,10 +92,8 @@ def name_features(source: Source, k: int) -> str:
 
 def describe_rows(source: Source) -> str:
     """The rows that scores are about."""
-    rows = len(source.rows)
-    return (
-        f"{rows:,} rows that the model has not seen" if len(source.held_out) else f"the {rows:,} rows it was fitted to"
-    )
+    held_out = len(source.held_out)
+    return f"{held_out:,} rows that the model has not seen" if held_out else source.fitted_rows
 
 
 def find_smaller(source: Source) -> int | None:

@@ -59,6 +59,12 @@ class Source:
         return self.held_out if len(self.held_out) else self.train
 
     @property
+    def fitted_rows(self) -> str:
+        """The training rows that are here, in words."""
+        rows = f"{len(self.train):,}"
+        return f"{rows} of the rows it was fitted to" if self.fit.is_sampled else f"the {rows} rows it was fitted to"
+
+    @property
     def classes(self) -> list[Any]:
         """The classes, or an empty list."""
         return self.models[self.k].classes_.tolist() if self.task.has_classes else []
@@ -202,9 +208,7 @@ def take_source(fitted: FittedModel) -> Source:
 
 def _choose_shown(fitted: FittedModel) -> list[int]:
     """The k whose models are shown, among them the chosen one."""
-    if not fitted.chose_k:
-        return [fitted.k]
-    tried = fitted.chosen.ks_.tolist()
+    tried = fitted.shown_ks
     room = MOST_FITTED_NUMBERS // max(len(fitted.y) * fitted.model.n_features_in_, 1)
     most = min(MOST_MODELS, max(LEAST_MODELS, room))
     if len(tried) <= most:

@@ -132,7 +132,7 @@ def trace_all_curves(classes: AnyArray, y: AnyArray, probabilities: Array) -> li
 def make_cards(source: Source, k: int, scores: dict[str, float]) -> list[Card]:
     """The numbers that stand out."""
     rows, count = len(source.rows), len(source.rank_units(k))
-    where = f"{rows:,} held-out rows" if len(source.held_out) else f"the {rows:,} rows it was fitted to"
+    where = f"{rows:,} held-out rows" if len(source.held_out) else source.fitted_rows
     chosen = "the chosen model" if k == source.k else "not the chosen model"
     chosen = chosen if source.chose_k else "as asked for"
     cards = [Card(str(count), f"of {source.unit_count:,} {source.unit_name}", chosen)]

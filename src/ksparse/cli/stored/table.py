@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..._types import AnyArray
+from ..._types import AnyArray, Mask
 from ...limits import describe_size
 from ..errors import InputError, quote, quote_path
 from ..files.cells import hide_missing
+
+log = logging.getLogger(__name__)
 
 __all__ = ["TEXT_FRACTION", "StoredTable"]
 
@@ -62,6 +65,8 @@ class StoredTable:
     index: dict[str, str] = field(default_factory=dict)
     na: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    #: The rows to use; all without it.
+    kept: Mask | None = None
     #: Columns that are files of their own, by name: those that were not numbers in the others.
     _converted: dict[str, Path] = field(default_factory=dict)
 
@@ -72,8 +77,8 @@ class StoredTable:
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
-        return sum(self.sizes)
+        """Number of rows that are used."""
+        return sum(self.sizes) if self.kept is None else int(self.kept.sum())
 
     def choose_step(self, width: int) -> int:
         """Rows of a block with so many columns."""
@@ -102,8 +107,10 @@ class StoredTable:
     def __getitem__(self, name: str) -> pd.Series:
         """All cells of a column."""
         if name in self._converted:
-            return pd.read_parquet(self._converted[name])["cells"].rename(name)
-        return hide_missing(_read_cells(self.paths, self._find_key(name)).rename(name), self.na)
+            cells = pd.read_parquet(self._converted[name])["cells"].rename(name)
+        else:
+            cells = hide_missing(_read_cells(self.paths, self._find_key(name)).rename(name), self.na)
+        return cells if self.kept is None else cells[self.kept].reset_index(drop=True)
 
     def read(self, names: Sequence[str]) -> pd.DataFrame:
         """All cells of some columns."""
@@ -117,6 +124,16 @@ class StoredTable:
 
     def iterate(self, names: Sequence[str], step: int) -> Iterator[pd.DataFrame]:
         """Blocks of rows with some columns, one after the other."""
+        start = 0
+        for frame in self._iterate_all(names, step):
+            stop = start + len(frame)
+            part = frame if self.kept is None else frame[self.kept[start:stop]]
+            start = stop
+            log.info("%d of %d rows", stop, sum(self.sizes))
+            if len(part):
+                yield part
+
+    def _iterate_all(self, names: Sequence[str], step: int) -> Iterator[pd.DataFrame]:
         from pyarrow import parquet
 
         plain = {self.keys[name]: name for name in names if name not in self._converted}
@@ -142,6 +159,11 @@ class StoredTable:
             parts.append(frame.iloc[rows[first:last] - start])
             start += len(frame)
         return pd.concat(parts, ignore_index=True)
+
+    @property
+    def converted(self) -> list[str]:
+        """The columns that were no plain numbers."""
+        return list(self._converted)
 
     def _find_key(self, name: str) -> str:
         return self.keys[name] if name in self.keys else self.index[name]

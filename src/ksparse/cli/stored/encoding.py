@@ -1,0 +1,102 @@
+"""Features of a table in blocks: its encoder, and designs of encoded rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..._types import AnyArray, Array, IntArray
+from ...tables import TableEncoder, refit_by_columns
+from ...tables.unknown import ignore_unknown
+from .engines import EncodeFrame, Engine
+from .feature_file import DTYPE, FeatureFile
+from .table import StoredTable
+from .work_folder import check_room
+
+__all__ = ["EncodedRows", "read_by_columns", "refit_to_rows"]
+
+
+def read_by_columns(
+    table: StoredTable, names: Sequence[str], rows: IntArray | None = None
+) -> Iterator[pd.DataFrame]:
+    """All cells of some columns at a time, of all rows or of some."""
+    for group in table.group(names):
+        part = table.read(group)
+        yield part if rows is None else part.iloc[rows]
+
+
+def refit_to_rows(encoder: TableEncoder, table: StoredTable, y: AnyArray, rows: IntArray) -> TableEncoder:
+    """The encoder with the medians and categories of some rows."""
+    return refit_by_columns(encoder, read_by_columns(table, encoder.columns_.tolist(), rows), y[rows])
+
+
+@dataclass
+class EncodedRows:
+    """Opens designs of the encoded rows of a table.
+
+    Numbers of Parquet files are read from these in each pass. Other features are made once, and written to a file of a
+    temporary folder, or are made by the workers of a cluster that have no such folder.
+
+    Parameters
+    ----------
+    table : StoredTable
+        The table.
+    engine : Engine
+        What reads blocks.
+    folder : Path
+        Where a file may be written.
+    in_place : bool
+        Whether the files of the table are the user's, and Parquet.
+    """
+
+    table: StoredTable
+    engine: Engine
+    folder: Path
+    in_place: bool
+    _numbers: Any = field(default_factory=count)
+    _file: FeatureFile | None = None
+
+    def open(self, encoder: TableEncoder, rows: IntArray) -> Any:
+        """The features of some rows, in their order; what was opened before is no longer there."""
+        names = encoder.columns_.tolist()
+        plain = self.in_place and not encoder.features_ and not self.table.na
+        if plain or not self.engine.reads_temporary_files:
+            text = [name for name in self.table.converted if not pd.api.types.is_numeric_dtype(self.table[name])]
+            encode = None if plain else EncodeFrame(encoder, text, self.table.na)
+            design = self.engine.open_files(self.table.paths, names, encode)
+            kept = np.arange(design.shape[0]) if self.table.kept is None else np.flatnonzero(self.table.kept)
+            design = design if len(rows) == design.shape[0] else design.select_rows(kept[rows])
+        else:
+            self.close()
+            width = encoder.n_features_out_
+            check_room(self.folder, len(rows) * width * DTYPE.itemsize, "a fit in blocks of these data")
+            path = self.folder / f"features-{next(self._numbers)}.numbers"
+            self._file = FeatureFile.write(path, width, self._encode(encoder, rows))
+            design = self.engine.open_features(self._file)
+        design.column_names = encoder.get_feature_names_out()
+        design.table_columns = encoder.feature_columns_
+        return design
+
+    def close(self) -> None:
+        """Remove the file of the features that were opened last."""
+        if self._file is not None:
+            self._file.remove()
+            self._file = None
+
+    def _encode(self, encoder: TableEncoder, rows: IntArray) -> Iterator[Array]:
+        """The features of some rows, block by block."""
+        names, start = encoder.columns_.tolist(), 0
+        step = self.table.choose_step(len(names) + encoder.n_features_out_)
+        for frame in self.table.iterate(names, step):
+            first, last = np.searchsorted(rows, [start, start + len(frame)])
+            part = frame.iloc[rows[first:last] - start]
+            start += len(frame)
+            if len(part):
+                with ignore_unknown():
+                    yield encoder.transform(part).to_numpy()
