@@ -14,7 +14,7 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, TextIO
@@ -103,15 +103,15 @@ def check_output_folder(folder: StrPath, names: tuple[str, ...]) -> list[str]:
     return found
 
 
-def write_text(path: StrPath, text: str, *, hold: Hold = nullcontext) -> None:
+def write_text(path: StrPath, text: str | Iterable[str], *, hold: Hold = nullcontext) -> None:
     """Write UTF-8 text to a file, completely or not at all, or into a stream.
 
     Parameters
     ----------
     path : path-like
         The file or the stream; see `check_output_file`.
-    text : str
-        What is written.
+    text : str or iterable of str
+        What is written; of an iterable, one part after the other, so that not all of it need be in memory.
     hold : callable, optional
         As for `replace_files`.
     """
@@ -122,12 +122,12 @@ def write_text(path: StrPath, text: str, *, hold: Hold = nullcontext) -> None:
         replace_files({output.path: text}, hold=hold)
 
 
-def replace_files(texts: Mapping[str, str], *, hold: Hold = nullcontext) -> None:
+def replace_files(texts: Mapping[str, str | Iterable[str]], *, hold: Hold = nullcontext) -> None:
     """Replace regular files by new texts: all of them, or none if anything fails.
 
     Parameters
     ----------
-    texts : mapping of str to str
+    texts : mapping of str to str or iterable of str
         The text for each path; folders that are missing are made. Paths must not be links. They are renamed in this
         order.
     hold : callable, optional
@@ -225,10 +225,10 @@ def _name_aside(path: str) -> str:
     return os.path.join(os.path.dirname(path), f"{ASIDE}{os.urandom(8).hex()}.tmp")
 
 
-def _write_aside(path: str, file: TextIO, text: str) -> None:
+def _write_aside(path: str, file: TextIO, text: str | Iterable[str]) -> None:
     """Write a file to the disk, with the mode and the owner of the file that it will replace."""
     with file:
-        file.write(text)
+        file.writelines([text] if isinstance(text, str) else text)
         file.flush()
         os.fsync(file.fileno())
     with suppress(FileNotFoundError):
@@ -279,14 +279,14 @@ def _restore(path: str, backup: str | None) -> None:
         os.replace(backup, path)
 
 
-def _write_stream(output: Output, text: str) -> None:
+def _write_stream(output: Output, text: str | Iterable[str]) -> None:
     """Write into a pipe or a device, which is neither made nor cut."""
     if output.descriptor is not None:
         descriptor = os.dup(output.descriptor)
     else:
         descriptor = os.open(output.path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0))
     with open(descriptor, "w", **TEXT_OPTIONS) as stream:
-        stream.write(text)
+        stream.writelines([text] if isinstance(text, str) else text)
 
 
 def _ignore_errors(action: Callable[..., object], *arguments: object) -> None:

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ksparse import SparseLinearRegression
 from ksparse.cli import main
-from ksparse.cli.predicting import protect_label
+from ksparse.cli.prediction_tables import protect_label
 from ksparse.persistence import dumps, load, loads
 from ksparse.wording import cut_text, quote_list
 from tests.cli.helpers import accepted, refused

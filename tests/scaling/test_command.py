@@ -57,7 +57,7 @@ def test_classes(files: str, capsys: Any) -> None:
 def test_large_data_are_read_in_blocks(
     files: str, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ksparse.cli.stored_table.find_machine_memory", lambda: 15_000.0)
+    monkeypatch.setattr("ksparse.cli.stored.choosing.find_machine_memory", lambda: 15_000.0)
     one = str(tmp_path / "0.parquet")
     code, out, _ = run(capsys, one, "--target", "y", "--drop", "town,few", "--k", "3")
     assert code == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -17,11 +17,12 @@ from .errors import InputError, escape_control, explain_write_errors, quote_path
 from .fitted_model import FittedModel
 from .fitting import fit_model
 from .outputs import find_output_files
-from .predicting import predict_rows
+from .predicting import predict_rows, predict_stored_rows
 from .printing import print_model, show_progress
 from .reading import ReadingOptions
 from .settings import FILES, Settings
 from .stored.choosing import find_stored_files
+from .stored.work_folder import make_work_folder
 from .streams import complain, is_output_closed, require_output, write_output
 from .tables_out import write_features, write_predictions
 
@@ -96,17 +97,28 @@ def run_predict(
     file = None if out is None else _find_output(out, model, data)
     if file is None:
         require_output("give --out FILE")
-    with show_progress(f"Predicting {data}"):
-        terminal = sys.stdout.isatty() if file is None else Path(file).is_char_device()
-        found = predict_rows(
-            model, data, keep=keep, terminal=terminal, max_memory=max_memory, reading=reading, times=times
+    terminal = sys.stdout.isatty() if file is None else Path(file).is_char_device()
+    files = find_stored_files(data, reading or ReadingOptions(), max_memory)
+    with ExitStack() as stack:
+        stack.enter_context(show_progress(f"Predicting {data}"))
+        if files is None:
+            found = predict_rows(
+                model, data, keep=keep, terminal=terminal, max_memory=max_memory, reading=reading, times=times
+            )
+        else:
+            folder = stack.enter_context(make_work_folder(hold))
+            found = predict_stored_rows(
+                model, files, folder, keep=keep, terminal=terminal, max_memory=max_memory, reading=reading, times=times
+            )
+        parts = (
+            table.to_csv(index=False, header=not place, lineterminator="\n") for place, table in enumerate(found.tables)
         )
-        text = found.table.to_csv(index=False, lineterminator="\n")
-    if file is None:
-        write_output(text)
-    else:
-        with explain_write_errors(quote_path(file)):
-            write_text(file, text, hold=hold)
+        if file is None:
+            for part in parts:
+                write_output(part)
+        else:
+            with explain_write_errors(quote_path(file)):
+                write_text(file, parts, hold=hold)
     for note in found.notes:
         complain(note)
 

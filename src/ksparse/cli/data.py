@@ -228,13 +228,18 @@ def load_rows(
                 " order, since it was fitted without their names"
             )
         return table, table.read()
-    there = set(table.names)
-    if missing := [column for column in names if column not in there]:
-        raise InputError(
-            f"{quote_path(name)} lacks {'columns' if len(missing) > 1 else 'the column'} {quote_list(missing)}, which"
-            f" the model needs; it has {_suggest_cases(missing, table.names) or quote_list(table.names)}"
-        )
+    require_columns(names, table.names, name)
     return table, table.read()
+
+
+def require_columns(needed: Sequence[str], names: Sequence[str], source: str) -> None:
+    """Raise if a table lacks columns that a model needs."""
+    there = set(names)
+    if missing := [column for column in needed if column not in there]:
+        raise InputError(
+            f"{quote_path(source)} lacks {'columns' if len(missing) > 1 else 'the column'} {quote_list(missing)}, which"
+            f" the model needs; it has {_suggest_cases(missing, names) or quote_list(names)}"
+        )
 
 
 def load_numbered_features(name: str, needed: Sequence[int], first_index: int, max_memory: int | None = None) -> Matrix:

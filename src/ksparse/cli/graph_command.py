@@ -15,7 +15,7 @@ from .graph_printing import print_graph
 from .graph_settings import GraphSettings
 from .graph_tables import tabulate_edges
 from .outputs import find_output_files
-from .predicting import protect_label
+from .prediction_tables import protect_label
 from .printing import show_progress
 from .streams import is_output_closed, require_output
 

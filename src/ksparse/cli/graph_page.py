@@ -16,7 +16,7 @@ from ..wording import escape_control
 from . import graph_tables as tables
 from .graph_fitting import FittedGraph, build_path, sort_edges
 from .pages import embed_json, read_asset, write_policy
-from .predicting import protect_label
+from .prediction_tables import protect_label
 
 #: Width of the picture by its height, for which positions are computed.
 ASPECT = 1.5

@@ -274,8 +274,16 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     add(
         "--out-of-core",
         action="store_true",
-        help="read Parquet files in blocks of rows, within --max-memory (default: half of the memory). This is so in"
-        " any case for several files ('data/*.parquet') and for data that take more than half of the memory",
+        help="read text or Parquet files in blocks of rows by worker processes that take no more than --max-memory"
+        " together (default: half of the memory). Several files ('data/*.parquet', 'data/*.csv') and data that take"
+        " more than half of the memory, or than --max-memory, are read in blocks in any case, by this process",
+    )
+    add(
+        "--workers",
+        type=WORKERS,
+        metavar="N",
+        help="with --out-of-core: how many worker processes (default: one for each core, if each can have 700 MB);"
+        " 0: this process reads the blocks",
     )
     add(
         "--scheduler",
@@ -289,6 +297,7 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     return fit
 
 
+WORKERS = make_type(int, lambda count: count >= 0, "a number of processes (an integer ≥ 0)")
 POWER = make_type(float, lambda power: 1 <= power <= 2, "a number from 1 (Poisson) to 2 (gamma)")
 QUANTILE_LEVEL = make_type(float, lambda level: 0 < level < 1, "a number between 0 and 1, such as 0.9")
 DISPERSION = make_type(float, lambda value: 0 <= value < float("inf"), "a finite number ≥ 0")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .fitted_model import FittedModel
-from .predicting import name_predictions, protect_label
+from .prediction_tables import name_predictions, protect_label
 
 #: Digits of the numbers.
 TABLE_DIGITS = 8

@@ -202,8 +202,8 @@ class TextFile(Table):
             file.readline()
         marks: Any = [*missing, *self._options.na]
         if chunksize is not None and text:
-            numbers = [place for place in range(len(self._dialect.columns)) if place not in set(text)]
-            marks = dict.fromkeys(numbers, marks) | dict.fromkeys(text, [mark for mark in marks if mark != MINUS])
+            values = [mark for mark in marks if mark != MINUS]
+            marks = {place: values if place in set(text) else marks for place in range(len(self.columns))}
         return pd.read_csv(
             file,
             sep=r"\s+" if self._dialect.separator == SPACES else self._dialect.separator,

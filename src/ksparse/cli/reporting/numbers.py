@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...wording import LONGEST_CELL, cut_text
-from ..predicting import protect_label
+from ..prediction_tables import protect_label
 from ..summary import count_decimals
 
 #: What is written where there is no number.

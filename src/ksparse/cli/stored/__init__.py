@@ -1,1 +1,1 @@
-"""``ksparse fit`` and ``ksparse predict`` of data that are read in blocks of rows: larger than memory, or on a cluster."""
+"""``ksparse fit`` and ``ksparse predict`` of data in blocks of rows: larger than memory, or on a cluster."""

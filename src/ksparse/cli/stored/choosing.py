@@ -10,12 +10,11 @@ from pathlib import Path
 
 from ...designs.blocked.disk_inputs import choose_memory_limit, find_machine_memory
 from ...limits import describe_size
-from ..data import find_names
 from ..errors import InputError, explain_read_errors, quote_path
 from ..files.sources import DASH, ZIP, FileSource
 from ..reading import PARQUET, TEXT, ReadingOptions
 from .parquet_files import open_parquet_table, read_footer
-from .table import StoredTable
+from .table import FindUnneeded, StoredTable
 from .text_pieces import open_large_text, store_text
 
 __all__ = ["StoredFiles", "find_large_file", "find_stored_files"]
@@ -56,13 +55,22 @@ class StoredFiles:
     reason: str
     limit: float
 
-    def open(self, options: ReadingOptions, folder: Path, drop: Sequence[str] = ()) -> StoredTable:
-        """The table; what must be kept of it besides the files goes to a folder."""
+    def open(self, options: ReadingOptions, folder: Path, find_unneeded: FindUnneeded) -> StoredTable:
+        """The table.
+
+        Parameters
+        ----------
+        options : ReadingOptions
+            What the user says about the files.
+        folder : Path
+            Where what is made of the files is kept.
+        find_unneeded : callable
+            Gives the columns that are not used, by all their names.
+        """
         if self.is_parquet:
-            dropped = find_names(drop, read_footer(self.paths[0])[0].names, "--drop", self.source)
-            return open_parquet_table(self.source, self.paths, options, folder, self.limit, dropped)
+            return open_parquet_table(self.source, self.paths, options, folder, self.limit, find_unneeded)
         files = [open_large_text(path, options) for path in self.paths]
-        return store_text(self.source, files, options, folder, self.limit)
+        return store_text(self.source, files, folder, self.limit, find_unneeded)
 
     def describe(self) -> str:
         """That they are read in blocks, and why."""
@@ -153,7 +161,9 @@ def _require_format(paths: Sequence[str], options: ReadingOptions) -> bool:
     """Whether files are Parquet, and not text; raises if they can be read only as a whole."""
     for option, given in (("--transpose", options.transpose), ("--labels", options.labels is not None)):
         if given:
-            raise InputError(f"{option} needs the whole table in memory; leave it out for files that are read in blocks")
+            raise InputError(
+                f"{option} needs the whole table in memory; leave it out for files that are read in blocks"
+            )
     kinds = set()
     for path in paths:
         if not os.path.isfile(path):

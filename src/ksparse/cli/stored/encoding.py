@@ -22,9 +22,7 @@ from .work_folder import check_room
 __all__ = ["EncodedRows", "read_by_columns", "refit_to_rows"]
 
 
-def read_by_columns(
-    table: StoredTable, names: Sequence[str], rows: IntArray | None = None
-) -> Iterator[pd.DataFrame]:
+def read_by_columns(table: StoredTable, names: Sequence[str], rows: IntArray | None = None) -> Iterator[pd.DataFrame]:
     """All cells of some columns at a time, of all rows or of some."""
     for group in table.group(names):
         part = table.read(group)

@@ -121,7 +121,7 @@ class EncodeFrame:
 
 @contextmanager
 def open_engine(settings: Settings, limit: float, folder: Path, hold: Hold) -> Iterator[Engine]:
-    """What reads the blocks, while the context lasts; workers that it started end with it, also if it is interrupted."""
+    """What reads the blocks; workers that it started end with the context, also if it is interrupted."""
     with ExitStack() as stack:
         if settings.scheduler is not None:
             client = stack.enter_context(_connect(settings.scheduler))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,10 @@ WHOLE_TASKS = ("cox", "ordinal")
 #: Rows that are held out, and of the others that are in memory for charts and training scores, at most: more say hardly
 #: more. At least so many are taken, however little memory there is.
 MOST_HELD_OUT, MOST_SAMPLED, LEAST_SAMPLED = 100_000, 20_000, 1000
+#: Estimators that choose k and ridges without further passes over the data; others need hundreds, and choose by so many
+#: numbers of the training rows: measured, in about ten minutes.
+FEW_PASSES = ("SparseLinearRegression",)
+MOST_CHOOSING_NUMBERS = 20_000_000
 #: The fraction of the limit that these rows and what is made of them may take, with so many copies.
 SAMPLE_FRACTION, COPIES = 1 / 8, 4
 
@@ -57,7 +63,7 @@ def fit_in_blocks(settings: Settings, files: StoredFiles, hold: Hold = nullconte
         )
     with make_work_folder(hold) as folder:
         with show_progress(f"Reading {settings.data}"):
-            table = files.open(settings.reading, folder, settings.drop)
+            table = files.open(settings.reading, folder, partial(_find_dropped, settings, files.source, column))
         with open_engine(settings, files.limit, folder, hold) as engine, show_progress("Fitting"):
             fit = _BlockFit(settings, files, table, engine, folder, column)
             try:
@@ -79,6 +85,17 @@ def _check_settings(settings: Settings) -> str:
     if settings.target is None or (not isinstance(settings.target, str) and len(settings.target) != 1):
         raise InputError("files that are read in blocks need one --target COL")
     return settings.target if isinstance(settings.target, str) else settings.target[0]
+
+
+def _find_dropped(settings: Settings, source: str, column: str, names: Sequence[str]) -> list[str]:
+    """The columns of --drop, among which the target must not be."""
+    found = find_names([column], names, "--target", source)
+    if len(found) != 1:
+        raise InputError("files that are read in blocks need one --target COL")
+    dropped = find_names(settings.drop, names, "--drop", source)
+    if found[0] in dropped:
+        raise InputError(f"{quote(found[0])} is both --target and --drop; leave one of them out")
+    return dropped
 
 
 @dataclass
@@ -126,7 +143,7 @@ class _BlockFit:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the solver's message is shown
             blocks = EncodedRows(table, self.engine, self.folder, self.files.is_parquet)
-            training, X = self._fit_training(blocks, data, encoder, task, y, train)
+            training, X, chooser, chosen_on = self._fit_training(blocks, data, encoder, task, y, train)
             seconds = time.perf_counter() - began
             final = training
             if settings.refit_all and len(test):
@@ -147,28 +164,37 @@ class _BlockFit:
             scores,
             on_test,
             seconds,
-            (self.files.describe(), self.engine.description, *data.notes, *encoded, *notes, *self._explain(data, encoder)),
-            tuple(describe_choice(training, settings)),
+            (
+                self.files.describe(),
+                self.engine.description,
+                *data.notes,
+                *encoded,
+                *notes,
+                *chosen_on,
+                *self._explain(data, encoder),
+            ),
+            tuple(describe_choice(EncodedModel(training.encoder, chooser), settings)),
             counts=(len(y), len(train), len(test)),
             labels=_count_labels(y, task),
             moments=moments,
+            chooser=chooser,
         )
 
     def _read_target(self) -> tuple[Target, list[str]]:
         """The target, whose rows are kept, and the columns to use besides."""
         table = self.table
-        found = find_names([self.column], table.names, "--target", table.source)
-        if len(found) != 1:
-            raise InputError("files that are read in blocks need one --target COL")
-        dropped = set(find_names(self.settings.drop, table.names, "--drop", table.source))
-        if found[0] in dropped:
-            raise InputError(f"{quote(found[0])} is both --target and --drop; leave one of them out")
-        names = [name for name in table.names if name != found[0] and name not in dropped]
+        (column,) = split_names([self.column], table.names)
+        dropped = split_names(self.settings.drop, table.names)
+        names = [name for name in table.names if name != column and name not in dropped]
         if not names:
-            raise InputError(f"{quote_path(table.source)} has no column besides the target; expected a feature at least")
+            raise InputError(
+                f"{quote_path(table.source)} has no column besides the target; expected at least one feature"
+            )
         if unknown := [name for name in split_names(self.settings.always, names) if name not in names]:
-            raise InputError(f"--always names {quote_list(unknown)}, which are not columns of {quote_path(table.source)}")
-        target = Target.of_column(found[0], table[found[0]])
+            raise InputError(
+                f"--always names {quote_list(unknown)}, which are not columns of {quote_path(table.source)}"
+            )
+        target = Target.of_column(column, table[column])
         if not target.known.all():
             table.kept = target.known
         return target, names
@@ -195,17 +221,27 @@ class _BlockFit:
 
     def _fit_training(
         self, blocks: EncodedRows, data: Data, encoder: TableEncoder, task: Task, y: AnyArray, train: IntArray
-    ) -> tuple[EncodedModel, Any]:
+    ) -> tuple[EncodedModel, Any, Any, list[str]]:
+        """The model of the training rows and its design, what chose k and ridges, and a line if that had fewer rows."""
         part = refit_to_rows(encoder, self.table, y, train) if len(train) < len(y) else encoder
         estimator = make_estimator(data, encoder, task, self.settings, y[train], None)
+        most = int(MOST_CHOOSING_NUMBERS / part.n_features_out_)
+        if not hasattr(estimator, "ks") or task.estimator in FEW_PASSES or len(train) <= most:
+            X = blocks.open(part, train)
+            chooser = estimator.fit(X, y[train])
+            return EncodedModel(part, chooser), X, chooser, []
+        some = np.sort(np.random.default_rng(self.settings.seed).choice(train, most, replace=False))
+        chooser = estimator.fit(blocks.open(part, some), y[some])
         X = blocks.open(part, train)
-        return EncodedModel(part, estimator.fit(X, y[train])), X
+        fixed = clone(chooser.at(chooser.k_)).fit(X, y[train])
+        said = f"k and ridges were chosen on {most} of the {len(train)} training rows: with all, this would take long"
+        return EncodedModel(part, fixed), X, chooser, [said]
 
     def _fit_to_all(
         self, blocks: EncodedRows, X: Any, encoder: TableEncoder, training: EncodedModel, y: AnyArray
     ) -> tuple[Any, EncodedModel]:
         chosen = training.estimator
-        fixed = clone(chosen.at(chosen.k_) if hasattr(chosen, "k_") else chosen)
+        fixed = clone(chosen.at(chosen.k_) if hasattr(chosen, "ks_") else chosen)
         X = blocks.open(encoder, np.arange(len(y)))
         return X, EncodedModel(encoder, fixed.fit(X, y))
 
@@ -232,7 +268,7 @@ class _BlockFit:
         """What is less than for data in memory."""
         notes = []
         if encoder.features_ and self.settings.k is None:
-            notes.append("In cross-validation, medians and categories are those of all training rows, not of each fold's")
+            notes.append("In cross-validation, medians and categories are those of all training rows in each fold")
         if len(data.X) < self.table.rows:
             notes.append("Training scores and charts are those of some rows; intervals of coefficients are left out")
         else:

@@ -14,7 +14,7 @@ from ..files.base import describe_header
 from ..files.cells import convert_values, hide_missing
 from ..files.options import ReadingOptions
 from ..files.parquet import INDEX_NAME
-from .table import StoredTable
+from .table import FindUnneeded, StoredTable
 from .text_pieces import check_columns
 
 __all__ = ["open_parquet_table", "read_footer"]
@@ -37,7 +37,7 @@ def read_footer(path: str) -> tuple[Any, int]:
 
 
 def open_parquet_table(
-    source: str, paths: Sequence[str], options: ReadingOptions, folder: Path, limit: float, dropped: Sequence[str] = ()
+    source: str, paths: Sequence[str], options: ReadingOptions, folder: Path, limit: float, find_unneeded: FindUnneeded
 ) -> StoredTable:
     """The rows of Parquet files with the same columns."""
     schemas, sizes = [], []
@@ -56,7 +56,8 @@ def open_parquet_table(
     notes = () if not index else (f"The index of the data frame ({', '.join(map(repr, hidden))}) was left out",)
     keys = {name: name for name in names}
     table = StoredTable(source, keys, list(paths), sizes, folder, limit, hidden, options.na, notes)
-    for name in [name for name in names if name not in dropped]:
+    unneeded = set(find_unneeded(names))
+    for name in [name for name in names if name not in unneeded]:
         if not all(_is_plain(schema.field(name).type) for schema in schemas):
             table.convert(name, paths, partial(_convert, na=options.na))
     return table

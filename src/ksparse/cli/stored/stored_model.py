@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from sklearn.preprocessing import StandardScaler
 
 from ..._types import Array
+from ...inference import Summary
 from ..encoded_model import EncodedModel
 from ..fitted_model import FittedModel
 
 __all__ = ["StoredModel"]
+
+
+#: How a note begins on models without their samples: those of blocks never have them, and other lines say so.
+OF_SAVED_MODELS = "the samples of the fit"
 
 
 @dataclass(frozen=True)
@@ -27,11 +33,14 @@ class StoredModel(FittedModel):
         Rows of each class.
     moments : tuple of ndarray
         Means and standard deviations of the features in all rows of the final model.
+    chooser : estimator, optional
+        What chose k and ridges on some of the training rows, if not on all of them.
     """
 
     counts: tuple[int, int, int] = (0, 0, 0)
     labels: Mapping[Any, int] | None = None
     moments: tuple[Array, Array] | None = None
+    chooser: Any = None
 
     @property
     def row_count(self) -> int:
@@ -50,15 +59,24 @@ class StoredModel(FittedModel):
         return len(self.y) < self.counts[0]
 
     @property
-    def scaler(self) -> StandardScaler:  # type: ignore[override]  # that of the sample is cached
+    def scaler(self) -> StandardScaler:
         assert self.moments is not None
         known = StandardScaler(with_mean=False)
         known.mean_, known.scale_ = self.moments
         return known
 
     @property
+    def chosen(self) -> Any:
+        return self.training.estimator if self.chooser is None else self.chooser
+
+    @property
     def resamples(self) -> int:
         return 0
+
+    @cached_property
+    def numbered_summary(self) -> Summary:
+        found = self.model.summary(intervals=None, feature_names=range(self.model.n_features_in_))
+        return replace(found, notes=tuple(note for note in found.notes if not note.startswith(OF_SAVED_MODELS)))
 
     @property
     def shown_ks(self) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from ..files.cells import hide_missing
 
 log = logging.getLogger(__name__)
 
-__all__ = ["TEXT_FRACTION", "StoredTable"]
+__all__ = ["FindUnneeded", "StoredTable"]
 
 #: A column of text takes no more than this fraction of the limit, since all its cells are looked at together.
 TEXT_FRACTION = 0.5
@@ -28,6 +28,10 @@ ROWS_FRACTION, COLUMNS_FRACTION = 1 / 32, 1 / 8
 NUMBER, LEAST_ROWS = 8, 100
 #: Letters that are read from a file at once.
 BUFFER = 2**20
+
+
+#: Gives the columns that are not used, by the names of all.
+FindUnneeded = Callable[[Sequence[str]], Collection[str]]
 
 
 @dataclass
@@ -136,7 +140,7 @@ class StoredTable:
     def _iterate_all(self, names: Sequence[str], step: int) -> Iterator[pd.DataFrame]:
         from pyarrow import parquet
 
-        plain = {self.keys[name]: name for name in names if name not in self._converted}
+        plain = {self._find_key(name): name for name in names if name not in self._converted}
         others = {name: _ColumnReader(self._converted[name], step) for name in names if name in self._converted}
         for path, size in zip(self.paths, self.sizes, strict=True):
             if not plain:

@@ -14,7 +14,7 @@ from ..errors import InputError, join_problems, quote_list, quote_path
 from ..files.options import ReadingOptions
 from ..files.sources import FileSource
 from ..files.text_files import TextFile
-from .table import StoredTable
+from .table import FindUnneeded, StoredTable
 
 __all__ = ["open_large_text", "store_text"]
 
@@ -35,7 +35,7 @@ def open_large_text(path: str, options: ReadingOptions) -> TextFile:
 
 
 def store_text(
-    source: str, files: Sequence[TextFile], options: ReadingOptions, folder: Path, limit: float
+    source: str, files: Sequence[TextFile], folder: Path, limit: float, find_unneeded: FindUnneeded
 ) -> StoredTable:
     """The rows of text files with the same columns, as Parquet files in a folder.
 
@@ -44,11 +44,12 @@ def store_text(
     first = files[0]
     for file in files[1:]:
         check_columns(file.source, file.names, first.source, first.names)
-    writer = _PieceWriter(folder, limit)
-    for file in files:
-        writer.add(file)
     named = [place for place, name in enumerate(first.columns) if name]
     keys = {name: str(place) for name, place in zip(first.names, named, strict=True)}
+    writer = _PieceWriter(folder, limit, {int(keys[name]) for name in find_unneeded(first.names)})
+    for file in files:
+        writer.add(file)
+    keys = {name: key for name, key in keys.items() if int(key) not in writer.unneeded}
     unnamed = [place for place, name in enumerate(first.columns) if not name and place not in writer.empty]
     index = {"index" if not i else f"index {i}": str(place) for i, place in enumerate(unnamed)}
     notes = tuple(dict.fromkeys(note for file in files for note in file.notes))
@@ -79,8 +80,8 @@ def check_columns(path: str, names: Sequence[str], first: str, expected: Sequenc
 class _PieceWriter:
     """Writes pieces, and knows which columns are text."""
 
-    def __init__(self, folder: Path, limit: float) -> None:
-        self.folder, self.limit = folder, limit
+    def __init__(self, folder: Path, limit: float, unneeded: set[int]) -> None:
+        self.folder, self.limit, self.unneeded = folder, limit, unneeded
         self.paths: list[str] = []
         self.sizes: list[int] = []
         #: Columns with cells that are no numbers; those that were taken for numbers first; those without cells so far.
@@ -103,6 +104,7 @@ class _PieceWriter:
         for piece in file.read_pieces(rows, self.text - self.late):
             self.empty -= {place for place in self.empty if piece[place].notna().any()}
             found = self._find_text(piece)
+            found -= self.unneeded
             self.late |= found - self.text
             self.text |= found
             self._write(piece)
@@ -112,15 +114,15 @@ class _PieceWriter:
         found = set()
         for place in piece.columns:
             cells = piece[place]
-            if not is_numeric_dtype(cells):
-                found.add(place)
-            elif cells.notna().any() and self._truth.setdefault(place, is_bool_dtype(cells)) != is_bool_dtype(cells):
+            truth = is_bool_dtype(cells)
+            known = self._truth.setdefault(place, truth) if cells.notna().any() else truth
+            if not is_numeric_dtype(cells) or truth != known:
                 found.add(place)
         return found
 
     def _write(self, piece: pd.DataFrame) -> None:
         path = str(self.folder / f"piece-{len(self.paths):06d}.parquet")
-        kept = piece.drop(columns=[place for place in piece.columns if place in self.late])
+        kept = piece.drop(columns=[place for place in piece.columns if place in self.late | self.unneeded])
         if kept.shape[1]:
             kept.rename(columns=str).to_parquet(path, index=False, compression="lz4")
         self.paths.append(path)
@@ -130,7 +132,7 @@ class _PieceWriter:
         """Read the columns as text that were taken for numbers first; the files with them."""
         if not self.late:
             return []
-        paths, columns = [], sorted(self.late)
+        paths, columns = list[str](), sorted(self.late)
         for file, rows in self._files:
             for piece in file.read_pieces(rows, columns, columns):
                 path = str(self.folder / f"late-{len(paths):06d}.parquet")

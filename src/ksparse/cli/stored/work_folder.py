@@ -27,7 +27,9 @@ def make_work_folder(hold: Hold) -> Iterator[Path]:
         yield folder
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise InputError(f"no space is left in {quote_path(folder.parent)} for temporary files; {ADVICE}") from error
+            raise InputError(
+                f"no space is left in {quote_path(folder.parent)} for temporary files; {ADVICE}"
+            ) from error
         raise
     finally:
         with hold():
