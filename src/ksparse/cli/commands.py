@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 from ..persistence import dumps
 from ..writing import Hold, check_output_file, replace_files, write_text
 from .data import load_data
-from .errors import InputError, escape_control, explain_write_errors, quote_path
+from .errors import InputError, MemoryLimitError, escape_control, explain_write_errors, quote_path
 from .fitted_model import FittedModel
 from .fitting import fit_model
 from .outputs import find_output_files
@@ -21,7 +21,7 @@ from .predicting import predict_rows, predict_stored_rows
 from .printing import print_model, show_progress
 from .reading import ReadingOptions
 from .settings import FILES, Settings
-from .stored.choosing import find_stored_files
+from .stored.large_files import can_be_stored, find_stored_files
 from .stored.work_folder import make_work_folder
 from .streams import complain, is_output_closed, require_output, write_output
 from .tables_out import write_features, write_predictions
@@ -36,11 +36,11 @@ def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:
     asked = settings.out_of_core or settings.scheduler is not None
     files = find_stored_files(settings.data, settings.reading, settings.max_memory, asked=asked)
     if files is not None:
-        from .stored.fitting import fit_in_blocks
+        from .stored.block_fitting import fit_in_blocks
 
         fitted: FittedModel = fit_in_blocks(settings, files, hold)
     else:
-        with show_progress(f"Reading {settings.data}"):
+        with show_progress(f"Reading {settings.data}"), _advise_on_blocks(settings):
             data = load_data(settings)
         with show_progress("Fitting"):
             fitted = fit_model(data, settings)
@@ -56,6 +56,17 @@ def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:
     finally:
         if settings.out is None or not is_output_closed():
             print_model(fitted, written)  # a full disk must not lose the result of a long fit
+
+
+@contextmanager
+def _advise_on_blocks(settings: Settings) -> Iterator[None]:
+    """Where a table takes too much memory as a whole, say that it can be read in blocks, if it can."""
+    try:
+        yield
+    except MemoryLimitError as error:
+        if not can_be_stored(settings.data, settings.reading):
+            raise
+        raise InputError(f"{error}, or read the file in blocks with --out-of-core") from error
 
 
 def _write(fitted: FittedModel, folder: Path, hold: Hold) -> list[str]:

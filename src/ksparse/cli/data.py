@@ -228,11 +228,11 @@ def load_rows(
                 " order, since it was fitted without their names"
             )
         return table, table.read()
-    require_columns(names, table.names, name)
+    require_needed_columns(names, table.names, name)
     return table, table.read()
 
 
-def require_columns(needed: Sequence[str], names: Sequence[str], source: str) -> None:
+def require_needed_columns(needed: Sequence[str], names: Sequence[str], source: str) -> None:
     """Raise if a table lacks columns that a model needs."""
     there = set(names)
     if missing := [column for column in needed if column not in there]:

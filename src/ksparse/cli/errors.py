@@ -16,6 +16,7 @@ from ..wording import escape_control, quote, quote_list, quote_path
 
 __all__ = [
     "InputError",
+    "MemoryLimitError",
     "check_memory",
     "choose_limit",
     "escape_control",
@@ -34,6 +35,10 @@ class InputError(Exception):
     """Something that the user gave is wrong; the message is the one line that is shown."""
 
 
+class MemoryLimitError(InputError):
+    """Something would take more memory than is allowed."""
+
+
 def join_problems(problems: Iterable[str]) -> InputError:
     """One error that tells all problems at once."""
     return InputError("; also, ".join(problems))
@@ -50,7 +55,7 @@ def choose_limit(path: Path, chosen: int | None) -> int:
 def check_memory(needed: int, limit: int, what: str) -> None:
     """Raise if something needs more memory than it may take."""
     if needed > limit:
-        raise InputError(
+        raise MemoryLimitError(
             f"{what} would take about {describe_size(needed)} of memory, more than {describe_size(limit)}; if you trust"
             " the file, allow more with --max-memory SIZE"
         )

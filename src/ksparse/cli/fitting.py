@@ -60,7 +60,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
         on_test,
         seconds,
         (*data.notes, *advice, *notes),
-        tuple(describe_choice(training, settings)),
+        tuple(list_findings(training, settings)),
     )
 
 
@@ -110,7 +110,7 @@ def _count_outputs(y: AnyArray, task: Task) -> int:
     return classes if classes > 2 else 1
 
 
-def describe_choice(training: EncodedModel, settings: Settings) -> list[str]:
+def list_findings(training: EncodedModel, settings: Settings) -> list[str]:
     """What a user should know of k: of the one that was asked for, and of the choice."""
     units, findings = len(dict.fromkeys(training.columns)), []
     if settings.k is not None and settings.k > units:

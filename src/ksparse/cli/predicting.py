@@ -23,12 +23,12 @@ from ..tables.features import OTHER
 from ..tables.kinds import read_number_columns
 from ..tables.unknown import ignore_unknown
 from ..wording import MOST_NAMES, quote
-from .data import find_names, load_numbered_features, load_rows, require_columns
+from .data import find_names, load_numbered_features, load_rows, require_needed_columns
 from .errors import InputError, check_memory, choose_limit, quote_path
 from .loading_models import explain_damage, find_needed, load_model
 from .prediction_tables import NewRows, estimate_memory, name_parts, predict_parts, tabulate
 from .reading import SVMLIGHT, ReadingOptions, find_suffix
-from .stored.choosing import StoredFiles
+from .stored.large_files import StoredFiles
 from .survival_times import choose_times, describe_late_times
 
 
@@ -117,7 +117,7 @@ def predict_stored_rows(
     needed = list(encoder.needed_columns_)
 
     def find_unneeded(names: Sequence[str]) -> list[str]:
-        require_columns(needed, names, files.source)
+        require_needed_columns(needed, names, files.source)
         used = {*needed, *_choose_kept((), names, keep, encoder.unused_, files.source)}
         return [name for name in names if name not in used]
 

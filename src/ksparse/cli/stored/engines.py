@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from ...designs import as_design
-from ...designs.blocked.disk_inputs import open_blocks
+from ...designs.blocked.disk_inputs import BLOCK_FRACTION, open_blocks
 from ...limits import describe_size
 from ...tables import TableEncoder
 from ...tables.unknown import ignore_unknown
@@ -34,7 +34,9 @@ LEAST_WORKER_MEMORY = 700 * 2**20
 #: More workers than this wait for the scheduler.
 MOST_WORKERS = 8
 #: A block is no more than this fraction of the memory of a worker, nor than so many bytes.
-BLOCK_FRACTION, LARGEST_BLOCK = 1 / 16, 2**26
+WORKER_BLOCK_FRACTION, LARGEST_WORKER_BLOCK = 1 / 16, 2**26
+#: A part of a Parquet file, which is read at once, fits into the memory of a worker so many times.
+LEAST_PARTS = 8
 
 
 class Engine(ABC):
@@ -42,6 +44,8 @@ class Engine(ABC):
 
     #: What it is, in words.
     description: str
+    #: Bytes of the largest part of a Parquet file that it can read at once.
+    largest_part: float
     #: Whether it reads files of this machine's temporary folder.
     reads_temporary_files = True
 
@@ -59,6 +63,7 @@ class InProcess(Engine):
 
     def __init__(self, limit: float, why: str = "") -> None:
         self.limit, self.description = limit, f"The blocks are read by this process{why}"
+        self.largest_part = BLOCK_FRACTION * limit
 
     def open_features(self, features: FeatureFile) -> Any:
         return open_blocks(features, memory_limit=self.limit)
@@ -72,13 +77,13 @@ class OnWorkers(Engine):
 
     def __init__(self, description: str, worker_memory: float, *, reads_temporary_files: bool) -> None:
         self.description, self.worker_memory = description, worker_memory
-        self.reads_temporary_files = reads_temporary_files
+        self.reads_temporary_files, self.largest_part = reads_temporary_files, worker_memory / LEAST_PARTS
 
     def open_features(self, features: FeatureFile) -> Any:
         import dask.array as da
 
         row = features.shape[1] * features.dtype.itemsize
-        step = max(int(min(BLOCK_FRACTION * self.worker_memory, LARGEST_BLOCK) / max(row, 1)), 1)
+        step = max(int(min(WORKER_BLOCK_FRACTION * self.worker_memory, LARGEST_WORKER_BLOCK) / max(row, 1)), 1)
         return as_design(da.from_array(features, chunks=(step, -1), asarray=False, lock=False, name=False))
 
     def open_files(self, paths: Sequence[str], columns: Sequence[str], encode: EncodeFrame | None) -> Any:
@@ -127,7 +132,7 @@ def open_engine(settings: Settings, limit: float, folder: Path, hold: Hold) -> I
             client = stack.enter_context(_connect(settings.scheduler))
             _tell_dashboard(client)
             description = f"The blocks are read by the workers of {escape_control(settings.scheduler)}"
-            yield OnWorkers(description, LARGEST_BLOCK / BLOCK_FRACTION, reads_temporary_files=False)
+            yield OnWorkers(description, LARGEST_WORKER_BLOCK / WORKER_BLOCK_FRACTION, reads_temporary_files=False)
             return
         count, why = _choose_workers(settings, limit)
         if not count:

@@ -14,10 +14,10 @@ from ..files.base import describe_header
 from ..files.cells import convert_values, hide_missing
 from ..files.options import ReadingOptions
 from ..files.parquet import INDEX_NAME
-from .table import FindUnneeded, StoredTable
+from .table import NUMBER_SIZE, FindUnneeded, StoredTable
 from .text_pieces import check_columns
 
-__all__ = ["open_parquet_table", "read_footer"]
+__all__ = ["measure_largest_group", "open_parquet_table", "read_footer"]
 
 
 def read_footer(path: str) -> tuple[Any, int]:
@@ -34,6 +34,18 @@ def read_footer(path: str) -> tuple[Any, int]:
             if isinstance(error, OSError) and error.errno:
                 raise
             raise InputError(f"{quote_path(path)} is not a Parquet file or is damaged; check the path") from error
+
+
+def measure_largest_group(paths: Sequence[str], width: int) -> int:
+    """Memory of the rows that are stored together, with so many columns, where they are most."""
+    from pyarrow import parquet
+
+    largest = 0
+    for path in paths:
+        with parquet.ParquetFile(path) as file:
+            groups = (file.metadata.row_group(place).num_rows for place in range(file.num_row_groups))
+            largest = max(largest, *groups, 0)
+    return NUMBER_SIZE * largest * width
 
 
 def open_parquet_table(

@@ -25,7 +25,7 @@ TEXT_FRACTION = 0.5
 #: Rows and columns in memory at a time take no more than these fractions of it.
 ROWS_FRACTION, COLUMNS_FRACTION = 1 / 32, 1 / 8
 #: Bytes of a number, and rows that are read at least at once.
-NUMBER, LEAST_ROWS = 8, 100
+NUMBER_SIZE, LEAST_BLOCK_ROWS = 8, 100
 #: Letters that are read from a file at once.
 BUFFER = 2**20
 
@@ -86,11 +86,11 @@ class StoredTable:
 
     def choose_step(self, width: int) -> int:
         """Rows of a block with so many columns."""
-        return max(int(ROWS_FRACTION * self.limit / (NUMBER * max(width, 1))), LEAST_ROWS)
+        return max(int(ROWS_FRACTION * self.limit / (NUMBER_SIZE * max(width, 1))), LEAST_BLOCK_ROWS)
 
     def group(self, names: Sequence[str]) -> Iterator[list[str]]:
         """Columns that are in memory at a time."""
-        most = max(int(COLUMNS_FRACTION * self.limit / (NUMBER * max(self.rows, 1))), 1)
+        most = max(int(COLUMNS_FRACTION * self.limit / (NUMBER_SIZE * max(self.rows, 1))), 1)
         yield from (list(names[start : start + most]) for start in range(0, len(names), most))
 
     def convert(self, name: str, paths: Sequence[str], how: Callable[[pd.Series], pd.Series]) -> None:

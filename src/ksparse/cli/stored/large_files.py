@@ -17,18 +17,18 @@ from .parquet_files import open_parquet_table, read_footer
 from .table import FindUnneeded, StoredTable
 from .text_pieces import open_large_text, store_text
 
-__all__ = ["StoredFiles", "find_large_file", "find_stored_files"]
+__all__ = ["StoredFiles", "can_be_stored", "find_large_file", "find_stored_files"]
 
 #: Larger data are read in blocks without being asked to: this fraction of the memory of the machine.
 MEMORY_FRACTION = 0.5
 #: Numbers in a Parquet file are rarely more than so many times its size, and those in a text file 8 bytes for two
 #: letters; smaller files need not be opened to know that they fit.
-GROWTH = {True: 50, False: 4}
+MOST_GROWTH = {True: 50, False: 4}
 #: Letters that are looked at, and compressed bytes, to estimate what a file takes.
 SAMPLE, PACKED_SAMPLE = 2**20, 2**18
 #: What separates cells.
-MARKS = b",;\t| "
-NUMBER = 8
+SEPARATING = b",;\t| "
+BYTES_OF_NUMBER = 8
 
 
 @dataclass(frozen=True)
@@ -110,14 +110,13 @@ def find_stored_files(
 def find_large_file(source: str, options: ReadingOptions, max_memory: int | None = None) -> str:
     """Why one file is read in blocks, in words; empty if it is not."""
     most = MEMORY_FRACTION * find_machine_memory() if max_memory is None else max_memory
-    is_parquet = source.lower().endswith(PARQUET)
-    if source == DASH or not os.path.isfile(source) or options.transpose or options.labels is not None:
+    if not can_be_stored(source, options):
         return ""
-    found = FileSource(source, Path(source))
+    is_parquet, found = source.lower().endswith(PARQUET), FileSource(source, Path(source))
     with explain_read_errors(source):
         packed = max(_find_growth(found), 1.0) if found.packing else 1.0
         size = packed * os.path.getsize(source)
-        if GROWTH[is_parquet] * size <= most or not (is_parquet or found.suffix in TEXT):
+        if MOST_GROWTH[is_parquet] * size <= most:
             return ""
         needed = _measure_parquet(source) if is_parquet else size * _find_text_factor(found)
     if needed <= most:
@@ -128,9 +127,18 @@ def find_large_file(source: str, options: ReadingOptions, max_memory: int | None
     return f"since it takes about {describe_size(int(needed))}, more than {allowed}"
 
 
+def can_be_stored(source: str, options: ReadingOptions) -> bool:
+    """Whether a file can be read in blocks."""
+    if source == DASH or not os.path.isfile(source) or options.transpose or options.labels is not None:
+        return False
+    found = FileSource(source, Path(source))
+    with explain_read_errors(source):
+        return source.lower().endswith(PARQUET) or found.suffix in TEXT
+
+
 def _measure_parquet(path: str) -> float:
     schema, rows = read_footer(path)
-    return float(NUMBER * rows * len(schema.names))
+    return float(BYTES_OF_NUMBER * rows * len(schema.names))
 
 
 def _find_growth(source: FileSource) -> float:
@@ -142,7 +150,7 @@ def _find_growth(source: FileSource) -> float:
     unpacked = 0
     try:
         with FileSource(source.name, source.path, start).open() as content:
-            while chunk := content.read(SAMPLE):
+            while chunk := content.read(SAMPLE // 256):  # the last part, which ends too early, is lost
                 unpacked += len(chunk)
     except EOFError:  # the rest of the file is not there
         pass
@@ -153,8 +161,8 @@ def _find_text_factor(source: FileSource) -> float:
     """How many times as much the numbers or letters of a text file take, by its start."""
     with source.open() as file:
         text = file.read(SAMPLE)
-    cells = text.count(b"\n") + max(text.count(mark.to_bytes(1, "little")) for mark in MARKS)
-    return max(NUMBER * cells / max(len(text), 1), 1.0)
+    cells = text.count(b"\n") + max(text.count(mark.to_bytes(1, "little")) for mark in SEPARATING)
+    return max(BYTES_OF_NUMBER * cells / max(len(text), 1), 1.0)
 
 
 def _require_format(paths: Sequence[str], options: ReadingOptions) -> bool:

@@ -16,6 +16,7 @@ from ...tables import TableEncoder, refit_by_columns
 from ...tables.unknown import ignore_unknown
 from .engines import EncodeFrame, Engine
 from .feature_file import DTYPE, FeatureFile
+from .parquet_files import measure_largest_group
 from .table import StoredTable
 from .work_folder import check_room
 
@@ -63,7 +64,7 @@ class EncodedRows:
     def open(self, encoder: TableEncoder, rows: IntArray) -> Any:
         """The features of some rows, in their order; what was opened before is no longer there."""
         names = encoder.columns_.tolist()
-        plain = self.in_place and not encoder.features_ and not self.table.na
+        plain = self.in_place and not encoder.features_ and not self.table.na and self._has_small_parts(len(names))
         if plain or not self.engine.reads_temporary_files:
             text = [name for name in self.table.converted if not pd.api.types.is_numeric_dtype(self.table[name])]
             encode = None if plain else EncodeFrame(encoder, text, self.table.na)
@@ -80,6 +81,10 @@ class EncodedRows:
         design.column_names = encoder.get_feature_names_out()
         design.table_columns = encoder.feature_columns_
         return design
+
+    def _has_small_parts(self, width: int) -> bool:
+        """Whether parts of the files can be read at once."""
+        return measure_largest_group(self.table.paths, width) <= self.engine.largest_part
 
     def close(self) -> None:
         """Remove the file of the features that were opened last."""

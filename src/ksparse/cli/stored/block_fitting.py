@@ -22,7 +22,7 @@ from ..data import Data, find_names, split_names
 from ..encoded_model import EncodedModel, choose_encoder
 from ..errors import InputError, escape_control, quote, quote_list, quote_path
 from ..fitted_model import predict_encoded
-from ..fitting import check_positive, describe_choice
+from ..fitting import check_positive, list_findings
 from ..making import make_estimator
 from ..printing import show_progress
 from ..scoring import Scores, list_score_names
@@ -30,9 +30,9 @@ from ..settings import Settings
 from ..splitting import hold_out_rows
 from ..target import Target, choose_task
 from ..tasks import Task
-from .choosing import StoredFiles
-from .encoding import EncodedRows, read_by_columns, refit_to_rows
+from .encoded_rows import EncodedRows, read_by_columns, refit_to_rows
 from .engines import Engine, open_engine
+from .large_files import StoredFiles
 from .stored_model import StoredModel
 from .table import StoredTable
 from .work_folder import make_work_folder
@@ -173,7 +173,7 @@ class _BlockFit:
                 *chosen_on,
                 *self._explain(data, encoder),
             ),
-            tuple(describe_choice(EncodedModel(training.encoder, chooser), settings)),
+            tuple(list_findings(EncodedModel(training.encoder, chooser), settings)),
             counts=(len(y), len(train), len(test)),
             labels=_count_labels(y, task),
             moments=moments,
