@@ -1,4 +1,4 @@
-"""`ksparse fit` and `predict` in blocks: the same as in memory, in this process, by worker processes and on a cluster."""
+"""`ksparse fit` and `predict` in blocks: as in memory, in this process, by worker processes and on a cluster."""
 
 from __future__ import annotations
 

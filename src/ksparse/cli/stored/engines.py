@@ -22,6 +22,7 @@ from ..errors import InputError, escape_control, quote
 from ..files.cells import convert_values, hide_missing
 from ..settings import Settings
 from ..streams import write_error
+from . import worker_setup
 from .feature_file import FeatureFile
 
 __all__ = ["EncodeFrame", "Engine", "open_engine"]
@@ -164,10 +165,12 @@ def _choose_workers(settings: Settings, limit: float) -> tuple[int, str]:
 
 @contextmanager
 def _start_workers(count: int, limit: float, folder: Path, hold: Hold) -> Iterator[Engine]:
+    import dask
     from distributed import Client, LocalCluster
 
     memory = limit / count
-    with hold():  # an interrupt while processes start would leave some behind
+    # An interrupt while processes start would leave some behind.
+    with hold(), dask.config.set({"temporary-directory": str(folder)}):
         cluster = LocalCluster(
             n_workers=count,
             threads_per_worker=1,
@@ -175,6 +178,7 @@ def _start_workers(count: int, limit: float, folder: Path, hold: Hold) -> Iterat
             dashboard_address=":0",
             local_directory=str(folder),
             silence_logs=logging.CRITICAL,
+            preload=[worker_setup.__name__],
         )
         client = Client(cluster)
     try:
