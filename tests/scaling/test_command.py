@@ -171,7 +171,7 @@ def test_few_rows_are_in_memory(tmp_path: Path, capsys: Any, monkeypatch: pytest
     assert code == 0, err
     assert f"{ROWS - 40} rows for training, 40 for testing" in out
     assert "40 rows are held out, fewer than --test 0.25 of all" in out
-    assert "Training scores and charts are those of some rows" in out
+    assert "Training scores are those of 50 of the training rows" in out
     counts = MIXED["label"].value_counts()
     assert f"high ({counts['high']} rows), low ({counts['low']} rows)" in out
     assert len(pd.read_csv(tmp_path / "out" / "predictions.csv")) == 40

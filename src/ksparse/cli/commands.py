@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import date
+from functools import partial
+from glob import glob
 from pathlib import Path
 
 from ..persistence import dumps
@@ -111,16 +113,11 @@ def run_predict(
     terminal = sys.stdout.isatty() if file is None else Path(file).is_char_device()
     files = find_stored_files(data, reading or ReadingOptions(), max_memory)
     with ExitStack() as stack:
-        stack.enter_context(show_progress(f"Predicting {data}"))
-        if files is None:
-            found = predict_rows(
-                model, data, keep=keep, terminal=terminal, max_memory=max_memory, reading=reading, times=times
-            )
-        else:
-            folder = stack.enter_context(make_work_folder(hold))
-            found = predict_stored_rows(
-                model, files, folder, keep=keep, terminal=terminal, max_memory=max_memory, reading=reading, times=times
-            )
+        predict = partial(predict_rows, source=data)
+        if files is not None:
+            predict = partial(predict_stored_rows, files=files, folder=stack.enter_context(make_work_folder(hold)))
+        with show_progress(f"Reading {data}"):
+            found = predict(model, keep=keep, terminal=terminal, max_memory=max_memory, reading=reading, times=times)
         parts = (
             table.to_csv(index=False, header=not place, lineterminator="\n") for place, table in enumerate(found.tables)
         )
@@ -128,7 +125,7 @@ def run_predict(
             for part in parts:
                 write_output(part)
         else:
-            with explain_write_errors(quote_path(file)):
+            with show_progress(f"Predicting {data}"), explain_write_errors(quote_path(file)):
                 write_text(file, parts, hold=hold)
     for note in found.notes:
         complain(note)
@@ -142,7 +139,7 @@ def _find_output(out: str, model: Path, data: str) -> str | None:
         output = check_output_file(out)
     if output.descriptor == 1:
         return None
-    for source in (model, Path(data)):
+    for source in (model, Path(data), *map(Path, glob(data))):
         if not output.is_stream and source.exists() and os.path.realpath(source) == output.path:
             raise InputError(f"--out {quote_path(out)} is a file that is read, and would be lost; give another file")
     return out

@@ -16,7 +16,7 @@ from ..selection.criteria import CRITERIA
 from ..selection.rules import RULES
 from ..solvers import MAX_EFFORT
 from ..tables.kinds import DATE_ORDERS
-from .argument_types import EFFORT, FOLDER, JOBS, MAX_MEMORY, MEMORY, SEED, make_type
+from .argument_types import EFFORT, FOLDER, IN_BLOCKS, JOBS, MAX_MEMORY, MEMORY, SEED, make_type
 from .graph_parsing import add_graph, find_graph_command
 from .reading_options import add_reading_options, take_reading_options
 from .settings import CERTIFY_SECONDS, FILES, FOLDS, RESAMPLES, Settings
@@ -42,6 +42,7 @@ FIT_MORE = """DATA is one of
   Parquet   .parquet .pq (needs: pip install pyarrow)
   svmlight  .svm .svmlight .libsvm; the label is the target
   any of them with .gz, .bz2, .xz or .zip, or - for standard input,
+  several text or Parquet files with the same columns, such as 'data/*.csv',
   or a built-in data set:
     breast-cancer  569 tumours, 30 features, malignant or benign (the default)
     diabetes       442 patients, 10 features, progression of the disease
@@ -91,7 +92,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
         help="for Cox regression: times at which the probability of survival is predicted, such as 365,1826 (default:"
         " quartiles of the times with events)",
     )
-    predict.add_argument("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
+    predict.add_argument("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY + IN_BLOCKS)
     add_reading_options(predict, labels=False)
     graph = add_graph(commands)
     options, unknown = parser.parse_known_args(arguments)
@@ -270,7 +271,7 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     )
     add("--seed", type=SEED, help=f"seed of the test split and the folds (default {Settings.seed})")
     add("--jobs", type=JOBS, metavar="N", help="number of folds to fit in parallel; -1 uses all cores")
-    add("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY)
+    add("--max-memory", type=MEMORY, metavar="SIZE", help=MAX_MEMORY + IN_BLOCKS)
     add(
         "--out-of-core",
         action="store_true",

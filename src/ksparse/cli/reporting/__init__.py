@@ -100,15 +100,15 @@ def describe_notes(source: Source) -> list[str]:
 def list_truth(source: Source, shown: IntArray) -> dict[str, Any]:
     """The rows whose predictions are in the page: their numbers in the data, from 1, and what was true."""
     rows = source.rows[shown]
-    y = source.y[rows]
+    y, numbers = source.y[rows], source.fit.data.row_numbers[rows].tolist()
     if source.task.is_survival:
         events = y["event"].astype(int).tolist()
         times = round_numbers(y["time"], 6)
-        return {"rows": (rows + 1).tolist(), "truth": times, "events": events, "total": len(source.rows)}
+        return {"rows": numbers, "truth": times, "events": events, "total": len(source.rows)}
     if source.task.has_classes:
         truth: list[Any] = find_positions(source.models[source.k].classes_, y)
     elif source.responses:
         truth = [round_numbers(column, 6) for column in y.T]
     else:
         truth = round_numbers(np.where(is_usable(y), y.astype(np.float64), np.nan), 6)
-    return {"rows": (rows + 1).tolist(), "truth": truth, "total": len(source.rows)}
+    return {"rows": numbers, "truth": truth, "total": len(source.rows)}

@@ -171,7 +171,7 @@ class _BlockFit:
                 *encoded,
                 *notes,
                 *chosen_on,
-                *self._explain(data, encoder),
+                *self._explain(data, encoder, len(in_train)),
             ),
             tuple(list_findings(EncodedModel(training.encoder, chooser), settings)),
             counts=(len(y), len(train), len(test)),
@@ -264,16 +264,14 @@ class _BlockFit:
         comparison = on_test.compare(y_train, on_test.choose_compared(task))
         return Scores(on_train, on_test.score_all(names), comparison, None), on_test
 
-    def _explain(self, data: Data, encoder: TableEncoder) -> list[str]:
+    def _explain(self, data: Data, encoder: TableEncoder, sampled: int) -> list[str]:
         """What is less than for data in memory."""
         notes = []
         if encoder.features_ and self.settings.k is None:
             notes.append("In cross-validation, medians and categories are those of all training rows in each fold")
         if len(data.X) < self.table.rows:
-            notes.append("Training scores and charts are those of some rows; intervals of coefficients are left out")
-        else:
-            notes.append("Intervals of coefficients and what each feature is worth are for data in memory")
-        return notes
+            notes.append(f"Training scores are those of {sampled} of the training rows, drawn at random")
+        return [*notes, "Intervals of coefficients and what each feature is worth are for data in memory"]
 
 
 def _measure(X: Any) -> tuple[Array, Array]:

@@ -36,7 +36,7 @@ class FeatureFile:
         rows = 0
         with path.open("wb") as file:
             for block in blocks:
-                np.ascontiguousarray(block, dtype=DTYPE).tofile(file)
+                file.write(np.ascontiguousarray(block, dtype=DTYPE).data)  # `tofile` hides that a disk is full
                 rows += len(block)
         return cls(str(path), (rows, width))
 

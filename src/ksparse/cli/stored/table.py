@@ -148,7 +148,7 @@ class StoredTable:
                 continue
             with parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER) as file:
                 for batch in file.iter_batches(step, columns=list(plain), use_threads=False):
-                    frame = batch.to_pandas().rename(columns=plain)
+                    frame = batch.to_pandas(ignore_metadata=True).rename(columns=plain)
                     for name in plain.values() if self.na else ():
                         frame[name] = hide_missing(frame[name], self.na)
                     for name, reader in others.items():
@@ -189,7 +189,7 @@ def _read_cells(paths: Sequence[str], key: str) -> pd.Series:
     for path in paths:
         try:
             with parquet.ParquetFile(path) as file:
-                parts.append(file.read(columns=[key], use_threads=False).to_pandas()[key])
+                parts.append(file.read(columns=[key], use_threads=False).to_pandas(ignore_metadata=True)[key])
         except (ArrowInvalid, OSError) as error:
             raise InputError(f"{quote_path(path)} is damaged; make or download it again") from error
     return pd.concat(parts, ignore_index=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -11,10 +12,13 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ...limits import BYTE_COST, MAX_BYTES, SIZE_FACTOR
 from ..errors import InputError, join_problems, quote_list, quote_path
+from ..files.base import distinguish_names
 from ..files.options import ReadingOptions
 from ..files.sources import FileSource
 from ..files.text_files import TextFile
 from .table import FindUnneeded, StoredTable
+
+log = logging.getLogger(__name__)
 
 __all__ = ["open_large_text", "store_text"]
 
@@ -51,7 +55,9 @@ def store_text(
         writer.add(file)
     keys = {name: key for name, key in keys.items() if int(key) not in writer.unneeded}
     unnamed = [place for place, name in enumerate(first.columns) if not name and place not in writer.empty]
-    index = {"index" if not i else f"index {i}": str(place) for i, place in enumerate(unnamed)}
+    titles = ["index" if not i else f"index {i}" for i in range(len(unnamed))]
+    distinct = distinguish_names([*keys, *titles])[len(keys) :]
+    index = {name: str(place) for name, place in zip(distinct, unnamed, strict=True)}
     notes = tuple(dict.fromkeys(note for file in files for note in file.notes))
     table = StoredTable(source, keys, writer.paths, writer.sizes, folder, limit, index, (), notes)
     paths = writer.store_late()
@@ -108,6 +114,7 @@ class _PieceWriter:
             self.late |= found - self.text
             self.text |= found
             self._write(piece)
+            log.info("%d rows", sum(self.sizes))
 
     def _find_text(self, piece: pd.DataFrame) -> set[int]:
         """Columns that are no numbers in this piece, or that are true and false in one and numbers in another."""
