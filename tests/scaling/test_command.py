@@ -146,16 +146,16 @@ def test_large_data_are_read_in_blocks(
     ending: str, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(1)
-    large = pd.DataFrame(rng.standard_normal((8000, 13)), columns=[*NAMES, "label"])
-    path = write(large.assign(y=large["f1"] + rng.standard_normal(8000)), tmp_path / f"a{ending}")
+    large = pd.DataFrame(rng.standard_normal((2000, 13)), columns=[*NAMES, "label"])
+    path = write(large.assign(y=large["f1"] + rng.standard_normal(2000)), tmp_path / f"a{ending}")
     arguments = [path, "--target", "y", "--drop", "label", *FIXED, "--resamples", "0"]
     code, out, _ = run(capsys, *arguments)
     assert (code, "in blocks" in out) == (0, False)
-    code, out, err = run(capsys, *arguments, "--max-memory", "800KB")
+    code, out, err = run(capsys, *arguments, "--max-memory", "200KB")
     assert (code, "1 file is read in blocks" in out, "bytes of --max-memory" in out) == (0, True, True), err
-    monkeypatch.setattr("ksparse.cli.stored.large_files.find_machine_memory", lambda: 1.5 * 2**20)
+    monkeypatch.setattr("ksparse.cli.stored.large_files.find_machine_memory", lambda: 400 * 1024.0)
     code, out, _ = run(capsys, *arguments)
-    assert (code, "more than half of the 1.5 MB of memory" in out) == (0, True)
+    assert (code, "more than half of the 409600 bytes of memory" in out) == (0, True)
 
 
 def test_files_that_take_too_much_memory_as_a_whole(tmp_path: Path, capsys: Any) -> None:
