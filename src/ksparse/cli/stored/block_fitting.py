@@ -98,6 +98,19 @@ def _find_dropped(settings: Settings, source: str, column: str, names: Sequence[
     return dropped
 
 
+@dataclass(frozen=True)
+class _Fitted:
+    """Models of the training rows and of all rows."""
+
+    training: EncodedModel
+    final: EncodedModel
+    chooser: Any
+    moments: tuple[Array, Array]
+    #: When the fit to the training rows ended.
+    ended: float
+    notes: list[str]
+
+
 @dataclass
 class _BlockFit:
     """A fit of a table, with what it needs."""
@@ -118,17 +131,7 @@ class _BlockFit:
         train, test, notes = self._split(y, task, len(names))
         sample = self._choose_sample(train, len(names))
         rows = np.sort(np.concatenate([sample, test]))
-        known = np.flatnonzero(target.known)
-        shown = np.zeros(len(target.known), dtype=bool)
-        shown[known[rows]] = True
-        data = Data(
-            settings.data,
-            table.read_rows(rows, names),
-            replace(target, values=target.values[rows], known=shown),
-            (*table.notes, *target.notes, *advice),
-            table.read_index(rows),
-            max_memory=settings.max_memory,
-        )
+        data = self._read_some(target, advice, names, rows)
         in_train, in_test = np.searchsorted(rows, sample), np.searchsorted(rows, test)
         began = time.perf_counter()
         encoder, encoded = choose_encoder(
@@ -140,17 +143,10 @@ class _BlockFit:
             task,
             settings,
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the solver's message is shown
-            blocks = EncodedRows(table, self.engine, self.folder, self.files.is_parquet)
-            training, X, chooser, chosen_on = self._fit_training(blocks, data, encoder, task, y, train)
-            seconds = time.perf_counter() - began
-            final = training
-            if settings.refit_all and len(test):
-                X, final = self._fit_to_all(blocks, X, encoder, training, y)
-        moments = _measure(X)
-        blocks.close()
-        scores, on_test = self._score(training, data, y[rows], task, in_train, in_test, y[train])
+        found = self._fit(data, encoder, task, y, train)
+        scores, on_test = self._score(found.training, data, y[rows], task, in_train, in_test, y[train])
+        chooser = EncodedModel(found.training.encoder, found.chooser)
+        explained = self._explain(data, encoder, len(in_train))
         return StoredModel(
             data,
             settings,
@@ -159,26 +155,48 @@ class _BlockFit:
             y[rows],
             in_train,
             in_test,
-            training,
-            final,
+            found.training,
+            found.final,
             scores,
             on_test,
-            seconds,
-            (
-                self.files.describe(),
-                self.engine.description,
-                *data.notes,
-                *encoded,
-                *notes,
-                *chosen_on,
-                *self._explain(data, encoder, len(in_train)),
-            ),
-            tuple(list_findings(EncodedModel(training.encoder, chooser), settings)),
+            found.ended - began,
+            (*self._explain_blocks(), *data.notes, *encoded, *notes, *found.notes, *explained),
+            tuple(list_findings(chooser, settings)),
             counts=(len(y), len(train), len(test)),
             labels=_count_labels(y, task),
-            moments=moments,
-            chooser=chooser,
+            moments=found.moments,
+            chooser=found.chooser,
         )
+
+    def _explain_blocks(self) -> list[str]:
+        """That data are read in blocks, why and by what."""
+        return [self.files.describe(), self.engine.description]
+
+    def _read_some(self, target: Target, advice: Sequence[str], names: list[str], rows: IntArray) -> Data:
+        """Some rows as data in memory; their numbers are those in the files."""
+        known, shown = np.flatnonzero(target.known), np.zeros(len(target.known), dtype=bool)
+        shown[known[rows]] = True
+        return Data(
+            self.settings.data,
+            self.table.read_rows(rows, names),
+            replace(target, values=target.values[rows], known=shown),
+            (*self.table.notes, *target.notes, *advice),
+            self.table.read_index(rows),
+            max_memory=self.settings.max_memory,
+        )
+
+    def _fit(self, data: Data, encoder: TableEncoder, task: Task, y: AnyArray, train: IntArray) -> _Fitted:
+        """Fit to the training rows, then to all rows."""
+        blocks = EncodedRows(self.table, self.engine, self.folder, self.files.is_parquet)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the solver's message is shown
+            training, X, chooser, notes = self._fit_training(blocks, data, encoder, task, y, train)
+            ended, final = time.perf_counter(), training
+            if self.settings.refit_all and len(train) < len(y):
+                X, final = self._fit_to_all(blocks, encoder, training, y)
+        moments = _measure(X)
+        blocks.close()
+        return _Fitted(training, final, chooser, moments, ended, notes)
 
     def _read_target(self) -> tuple[Target, list[str]]:
         """The target, whose rows are kept, and the columns to use besides."""
@@ -238,7 +256,7 @@ class _BlockFit:
         return EncodedModel(part, fixed), X, chooser, [said]
 
     def _fit_to_all(
-        self, blocks: EncodedRows, X: Any, encoder: TableEncoder, training: EncodedModel, y: AnyArray
+        self, blocks: EncodedRows, encoder: TableEncoder, training: EncodedModel, y: AnyArray
     ) -> tuple[Any, EncodedModel]:
         chosen = training.estimator
         fixed = clone(chosen.at(chosen.k_) if hasattr(chosen, "ks_") else chosen)
