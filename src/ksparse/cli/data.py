@@ -6,7 +6,7 @@ import csv
 import difflib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,12 @@ from ..tables import NoColumnError, TableEncoder
 from ..wording import MOST_NAMES
 from .errors import InputError, check_memory, choose_limit, join_problems, quote, quote_list, quote_path
 from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix, open_table
+from .row_values import RowColumns, RowValues, read_row_values
 from .settings import Settings
+from .survival_hint import suggest_survival_analysis
 from .survival_target import SurvivalColumns, read_survival_target
 from .svmlight import EXAMPLE, FeatureNumbers, load_svmlight
-from .target import Target, suggest_survival_analysis
+from .target import Target
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,10 @@ class Data:
         Memory in bytes that the data may take.
     problems : tuple of str
         What is wrong with the file; the rows are those that could be read all the same.
+    row_columns : RowColumns
+        The columns of weights and exposures or offsets, which are no features.
+    row_values : RowValues
+        Their values in these rows.
     """
 
     source: str
@@ -57,6 +63,8 @@ class Data:
     first_index: int | None = None
     max_memory: int | None = None
     problems: tuple[str, ...] = ()
+    row_columns: RowColumns = field(default_factory=RowColumns)
+    row_values: RowValues = field(default_factory=RowValues)
 
     @property
     def names(self) -> Sequence[str]:
@@ -93,8 +101,9 @@ def load_data(settings: Settings) -> Data:
     survival = None
     if settings.time is not None and settings.event is not None:
         survival = SurvivalColumns(settings.time, settings.event, settings.entry, settings.strata)
+    row_columns = RowColumns(settings.weights, settings.exposure, settings.offset)
     return load_training_data(
-        settings.data, settings.target, settings.drop, settings.max_memory, settings.reading, survival
+        settings.data, settings.target, settings.drop, settings.max_memory, settings.reading, survival, row_columns
     )
 
 
@@ -105,6 +114,7 @@ def load_training_data(
     max_memory: int | None = None,
     reading: ReadingOptions | None = None,
     survival: SurvivalColumns | None = None,
+    row_columns: RowColumns | None = None,
 ) -> Data:
     """The data to fit a model to.
 
@@ -122,16 +132,23 @@ def load_training_data(
         What the user says about the file.
     survival : SurvivalColumns, optional
         The columns of times and events, in place of a target.
+    row_columns : RowColumns, optional
+        The columns of weights and exposures or offsets.
     """
+    row_columns = row_columns or RowColumns()
     if find_suffix(Path(name)) in SVMLIGHT:
         if survival is not None:
             raise InputError("svmlight files have no columns of times and events; give a table")
+        if given := list(row_columns.list_columns()):
+            raise InputError(f"{given[0]} names a column, and svmlight files have no names of columns; give a table")
         return _load_svmlight_data(Path(name), target, drop, max_memory)
     table = open_table(name, reading, max_memory)
     if survival is None:
         columns = [("--target", column) for column in _list_targets(target, table)]
     else:
         columns = list(survival.list_columns(table.names).items())
+    targets = len(columns)
+    columns += row_columns.list_columns().items()
     try:
         places = {_find_column(table, column, option): option for option, column in columns}
         dropped = {_find_column(table, column, "--drop") for column in split_names(drop, table.names)}
@@ -148,21 +165,25 @@ def load_training_data(
     advice: tuple[str, ...] = ()
     with tell_all_problems(frame.iloc[:, features], problems):
         if survival is None:
-            found = Target.of_columns({table.names[place]: frame.iloc[:, place] for place in places})
-            advice = suggest_survival_analysis(found, table.names, table.source)
+            found = Target.of_columns({table.names[place]: frame.iloc[:, place] for place in list(places)[:targets]})
+            advice = suggest_survival_analysis(found, frame, table.source, dropped={table.names[j] for j in dropped})
         else:
             # Where rows of the file were left out, they are not where the table says.
             found = read_survival_target(survival, frame, None if problems else table.locate)
+        values, known, remarks = read_row_values(row_columns, frame, found.known, None if problems else table.locate)
+    found = found.keep(known)
     rows = np.flatnonzero(found.known)
     identifiers = None if table.identifiers is None else table.identifiers.iloc[rows]
     return Data(
         table.source,
         frame.iloc[rows, features].reset_index(drop=True).copy(),  # columns of one type in one block
         found,
-        (*table.notes, *found.notes, *advice),
+        (*table.notes, *found.notes, *remarks, *advice),
         identifiers,
         max_memory=max_memory,
         problems=tuple(problems),
+        row_columns=row_columns,
+        row_values=values.select(rows),
     )
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .._types import AnyArray, IntArray
@@ -18,6 +17,7 @@ from ..tables.unknown import ignore_unknown
 from ..wording import cut_text
 from .data import Data, find_names
 from .errors import InputError
+from .row_values import RowValues
 from .settings import Settings
 from .tasks import Task
 
@@ -43,20 +43,30 @@ class EncodedModel:
         y: AnyArray,
         rows: IntArray,
         targets: tuple[str, ...] = (),
+        values: RowValues | None = None,
     ) -> EncodedModel:
         """Fit an estimator to some rows; the medians are those of these rows."""
         known = pd.DataFrame(y[rows], columns=list(targets)) if targets else y[rows]
+        options = {} if values is None else values.select(rows).options
         if encoder is None:
-            return cls(None, estimator.fit(X[rows], known), targets)
+            return cls(None, estimator.fit(X[rows], known, **options), targets)
         table = X.iloc[rows]
         part = encoder.refit(table, y[rows])
-        return cls(part, estimator.fit(part.transform(table), known), targets)
+        return cls(part, estimator.fit(part.transform(table), known, **options), targets)
 
-    def fit_to_all(self, X: Any, y: AnyArray) -> EncodedModel:
+    def fit_to_all(self, X: Any, y: AnyArray, values: RowValues | None = None) -> EncodedModel:
         """The model with the k and the ridges that were chosen, fitted to all rows."""
+        return self.fit(self.encoder, self._copy_fixed(), X, y, np.arange(len(y)), self.targets, values)
+
+    def fit_nothing(self, X: Any, y: AnyArray, rows: IntArray, values: RowValues) -> EncodedModel:
+        """The model without features, whose predictions differ by the offsets of rows alone."""
+        empty = self._copy_fixed().set_params(k=0, always_select=None)
+        return self.fit(self.encoder, empty, X, y, rows, self.targets, values)
+
+    def _copy_fixed(self) -> Any:
+        """The estimator with the k and the ridges that were chosen, not fitted."""
         chosen = self.estimator
-        fixed = clone(chosen.at(chosen.k_) if hasattr(chosen, "k_") else chosen)
-        return self.fit(self.encoder, fixed, X, y, np.arange(len(y)), self.targets)
+        return clone(chosen.at(chosen.k_) if hasattr(chosen, "k_") else chosen)
 
     def encode(self, X: Any, rows: IntArray) -> Any:
         """The features of some rows."""
@@ -83,31 +93,6 @@ class EncodedModel:
         if self.encoder is None:
             return self.estimator
         return Pipeline(list(zip(STEPS, (self.encoder, self.estimator), strict=True)))
-
-
-class RefittedEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer that uses the columns of a fitted encoder, with the medians of its own rows.
-
-    Folds of a pipeline then have the same columns, even if one of them is constant in a fold.
-    """
-
-    def __init__(self, frozen: FrozenEstimator) -> None:
-        self.frozen = frozen
-
-    @classmethod
-    def of(cls, encoder: TableEncoder) -> RefittedEncoder:
-        """The transformer for a fitted encoder, which stays fitted when the transformer is cloned."""
-        return cls(FrozenEstimator(encoder))
-
-    def fit(self, X: pd.DataFrame, y: Any = None) -> RefittedEncoder:
-        """Find the medians."""
-        self.encoder_ = self.frozen.estimator.refit(X, y)
-        return self
-
-    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """The features of a table."""
-        with ignore_unknown():
-            return self.encoder_.transform(X)
 
 
 def encode_training(

@@ -19,7 +19,7 @@ from ..inference import Summary, orient, rename_features
 from ..selection.compression import compress_for_fits
 from .data import Data
 from .encoded_model import EncodedModel
-from .scoring import Predicted, Scores
+from .scoring import Predicted, Scores, predict_encoded
 from .settings import Settings, choose_resamples
 from .tasks import Task
 
@@ -57,6 +57,8 @@ class FittedModel:
         How the data were read, and what was done to their columns.
     findings : tuple of str
         What a user should know of the choice of k.
+    nothing : EncodedModel or None
+        The model of the training rows without features, where rows have offsets.
     proof : str
         What is proved about other models with as many features; empty unless that was asked for.
     """
@@ -75,6 +77,7 @@ class FittedModel:
     seconds: float
     preparation: tuple[str, ...]
     findings: tuple[str, ...]
+    nothing: EncodedModel | None = None
     proof: str = ""
 
     @property
@@ -109,8 +112,10 @@ class FittedModel:
 
     @cached_property
     def scaler(self) -> StandardScaler:
-        """Means and standard deviations of these features."""
-        return StandardScaler(with_mean=False).fit(getattr(self.features, "to_numpy", lambda: self.features)())
+        """Means and standard deviations of these features, with the weights of the rows."""
+        X = getattr(self.features, "to_numpy", lambda: self.features)()
+        weights = self.data.row_values.select(self.rows).weights
+        return StandardScaler(with_mean=False).fit(X, sample_weight=weights)
 
     @property
     def row_count(self) -> int:
@@ -172,10 +177,11 @@ class FittedModel:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             # The features of all rows are the same for each k; to encode them takes longer than a fit.
+            values = self.data.row_values
             if few is None:
-                model.fit(self.features, self.y)
+                model.fit(self.features, self.y, **values.options)
             else:
-                model.check_samples(self.features, self.y)
+                model.check_samples(self.features, self.y, **values.options)
                 model.fit_samples(few)
         return judged, EncodedModel(self.final.encoder, model)
 
@@ -183,7 +189,7 @@ class FittedModel:
     def _compressed(self) -> Samples | None:
         """Few rows that give the same models as all of them, if there are such."""
         model = clone(self.model)
-        return compress_for_fits(model, model.check_samples(self.features, self.y))
+        return compress_for_fits(model, model.check_samples(self.features, self.y, **self.data.row_values.options))
 
     def predict_rows(self, rows: IntArray) -> Predicted:
         """The predictions of the model that was fitted to the training rows."""
@@ -246,7 +252,3 @@ class FittedModel:
         shift = self.coefficients(standardize=False) @ self.scaler.mean_ if standardize else 0.0
         return self.sign * np.atleast_1d(self.model.intercept_) + shift
 
-
-def predict_encoded(model: EncodedModel, data: Data, y: AnyArray, rows: IntArray, task: Task) -> Predicted:
-    """The predictions of some rows."""
-    return Predicted.of_model(model.estimator, model.encode(data.X, rows), y[rows], task)

@@ -16,9 +16,10 @@ from .class_order import order_classes
 from .data import Data, tell_all_problems
 from .encoded_model import EncodedModel, encode_training
 from .errors import InputError, quote, quote_path
-from .fitted_model import FittedModel, predict_encoded
+from .fitted_model import FittedModel
 from .making import make_estimator
-from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_score_names, validate
+from .row_values import check_offset_task
+from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_score_names, predict_encoded, validate
 from .settings import Settings
 from .splitting import hold_out_rows
 from .target import choose_task
@@ -32,6 +33,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     data.check_problems()
     data.check_memory(outputs=_count_outputs(y, task))
     check_positive(settings, task, y)
+    check_offset_task(data.row_columns, task, len(np.unique(y)) if task.has_classes else 0)
     classes = order_classes(data.target, task, y, settings.categories)
     train, test = hold_out_rows(y, task, settings)
     began = time.perf_counter()
@@ -40,12 +42,17 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
             warnings.simplefilter("ignore", ConvergenceWarning)  # the solver's message is shown
             encoder, notes = encode_training(data, task, settings, y, train)
             estimator = make_estimator(data, encoder, task, settings, y[train], classes)
-            training = EncodedModel.fit(encoder, estimator, data.X, y, train, data.target.names)
+            training = EncodedModel.fit(encoder, estimator, data.X, y, train, data.target.names, data.row_values)
             seconds = time.perf_counter() - began
-            final = training.fit_to_all(data.X, y) if settings.refit_all and len(test) else training
+            refits = settings.refit_all and len(test)
+            final = training.fit_to_all(data.X, y, data.row_values) if refits else training
+            has_offset = data.row_values.offset is not None
+            nothing = training.fit_nothing(data.X, y, train, data.row_values) if has_offset else None
     except (ValueError, TypeError) as error:
         raise InputError(f"cannot fit {quote_path(data.source)}: {escape_control(error)}") from error
     on_test = predict_encoded(training, data, y, test, task) if len(test) else None
+    if on_test is not None and nothing is not None:
+        on_test = on_test.refer_to(predict_encoded(nothing, data, y, test, task))
     return FittedModel(
         data,
         settings,
@@ -61,6 +68,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
         seconds,
         (*data.notes, *advice, *notes),
         tuple(list_findings(training, settings)),
+        nothing,
     )
 
 
@@ -83,7 +91,7 @@ def _score(
         on_train.score_all(names),
         on_test.score_all(names),
         on_test.compare(y[train], on_test.choose_compared(task)),
-        validate(training, data.X, y, task, settings.jobs) if is_nested else None,
+        validate(training, data, y, task, settings.jobs) if is_nested else None,
     )
 
 

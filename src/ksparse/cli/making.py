@@ -90,8 +90,12 @@ def _lacks_rows(y: AnyArray, task: Task) -> str:
     """Why there are too few rows for cross-validation; empty if there are enough."""
     few = f"too few for {FOLDS}-fold cross-validation; use more rows, --criterion ebic, or a fixed --k"
     if task.is_survival and (events := int(y["event"].sum())) < FOLDS:
-        return f"{events} training rows with an event are {few}"
+        return f"{_count_training_rows(events)} with an event {'is' if events == 1 else 'are'} {few}"
     if len(y) < 2 * FOLDS:
-        return f"{len(y)} training rows are {few}"
+        return f"{_count_training_rows(len(y))} {'is' if len(y) == 1 else 'are'} {few}"
     rarest, count = find_rarest(y, task)
-    return f"class {quote(rarest)} has {count} training rows, {few}" if count < FOLDS else ""
+    return f"class {quote(rarest)} has {_count_training_rows(count)}, {few}" if count < FOLDS else ""
+
+
+def _count_training_rows(count: int) -> str:
+    return f"{count} training row{'s' * (count != 1)}"

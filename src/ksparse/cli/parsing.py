@@ -123,7 +123,12 @@ def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
 
 def _check_survival(fit: Parser, given: dict[str, Any]) -> None:
     """End if the options of survival analysis do not fit together."""
-    if ("time" in given) != ("event" in given):
+    if "time" in given and "event" not in given:
+        fit.error(
+            "--time and --event belong together: the column of times, and that of events; if every row had its event,"
+            " use a column of ones as --event, or predict the time itself: --target COL --task gamma"
+        )
+    if "event" in given and "time" not in given:
         fit.error("--time and --event belong together: the column of times, and that of events")
     if "time" not in given and ("entry" in given or "strata" in given):
         fit.error("--entry and --strata are for survival analysis, with --time and --event")
@@ -163,6 +168,25 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
     )
     add("--entry", metavar="COL", help="with --time: the column of times at which rows came under observation")
     add("--strata", metavar="COL", help="with --time: the column of groups with baseline hazards of their own")
+    add(
+        "--weights",
+        metavar="COL",
+        help="the column of weights of the rows: a row of weight 2 counts as two equal rows, one of weight 0 is left"
+        " out. It is no feature",
+    )
+    margin = fit.add_mutually_exclusive_group().add_argument
+    margin(
+        "--exposure",
+        metavar="COL",
+        help="the column of what the expected response is in proportion to, such as years under observation (poisson,"
+        " negative-binomial, gamma, tweedie). It is no feature, and predictions of new rows need it",
+    )
+    margin(
+        "--offset",
+        metavar="COL",
+        help="the column of numbers that are added to the margins: of the logarithm of an exposure, or of what is known"
+        " of the response. It is no feature, and predictions of new rows need it",
+    )
     add("-k", "--k", type=K, metavar="K|auto", help="number of features, or auto (default): chosen by cross-validation")
     add("--ks", type=KS, metavar="K,K,…", help="numbers of features to choose from, such as 1,2,5,10,20")
     add(

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 
-from .._types import AnyArray, Array
+from .._types import AnyArray, Array, IntArray
 from ..inference import (
     BaselineComparison,
     CrossValidatedScores,
@@ -22,7 +24,8 @@ from ..inference import (
     repeat_cross_validation,
     score_interval,
 )
-from .encoded_model import STEPS, EncodedModel, RefittedEncoder
+from .data import Data
+from .encoded_model import EncodedModel
 from .settings import FOLDS
 from .tasks import SHOWN_SCORES, Task
 
@@ -54,6 +57,8 @@ class Predicted:
         The classes.
     margins : ndarray or None
         What ranks rows, where there are no probabilities.
+    reference : ndarray or None
+        Numbers or probabilities that a model without features predicts, where offsets make them differ.
     parameters : dict
         Parameters of scores: those of the model's loss.
     """
@@ -64,19 +69,25 @@ class Predicted:
     classes: tuple[Any, ...]
     margins: Array | None = None
     parameters: Mapping[str, float] = field(default_factory=dict)
+    reference: Array | None = None
 
     @classmethod
-    def of_model(cls, model: Any, X: Any, y: AnyArray, task: Task) -> Predicted:
+    def of_model(cls, model: Any, X: Any, y: AnyArray, task: Task, offset: Array | None = None) -> Predicted:
         """The predictions of a fitted estimator."""
         parameters = find_parameters(model, task)
+        known = {} if offset is None else {"offset": offset}
         with np.errstate(over="ignore"):  # an exponential of a far row
-            prediction = model.predict(X)
+            prediction = model.predict(X, **known)
             if not task.has_classes:
                 return cls(y, prediction, None, (), parameters=parameters)
             classes = tuple(model.classes_.tolist())
             if hasattr(model, "predict_proba"):
-                return cls(y, prediction, model.predict_proba(X), classes, parameters=parameters)
-            return cls(y, prediction, None, classes, model.decision_function(X), parameters)
+                return cls(y, prediction, model.predict_proba(X, **known), classes, parameters=parameters)
+            return cls(y, prediction, None, classes, model.decision_function(X, **known), parameters)
+
+    def refer_to(self, nothing: Predicted) -> Predicted:
+        """The same beside what a model without features predicts for these rows."""
+        return replace(self, reference=nothing.probabilities if self.classes else nothing.prediction)
 
     @property
     def is_finite(self) -> bool:
@@ -135,9 +146,17 @@ class Predicted:
             found = self._score_order()
             return None if found is None else compare_with_chance(found)
         try:
-            return compare_with_baseline(SHOWN_SCORES[name].metric, **self._list_arguments(name), y_train=y_train)
+            arguments = self._list_arguments(name) | {"reference": self._find_reference(name)}
+            return compare_with_baseline(SHOWN_SCORES[name].metric, **arguments, y_train=y_train)
         except ValueError:
             return None
+
+    def _find_reference(self, name: str) -> AnyArray | None:
+        """What a model without features answers: probabilities, numbers or, for the accuracy, labels."""
+        if self.reference is None or not self.classes or name == "Log loss":
+            return self.reference
+        labels: AnyArray = np.array(self.classes, dtype=object)[self.reference.argmax(axis=1)]
+        return labels
 
     def split(self) -> list[Predicted]:
         """The rows with each of several targets alone."""
@@ -148,8 +167,16 @@ class Predicted:
         """The score by which a model is compared with a constant."""
         if not task.has_classes:
             return task.scores[0]
+        if self.reference is not None:
+            return "Log loss"
         counts = np.unique(self.y, return_counts=True)[1]
         return "Accuracy" if counts.max() <= IMBALANCED * len(self.y) or len(counts) < 2 else "Balanced accuracy"
+
+
+def predict_encoded(model: EncodedModel, data: Data, y: AnyArray, rows: IntArray, task: Task) -> Predicted:
+    """The predictions of some rows."""
+    offset = data.row_values.select(rows).offset
+    return Predicted.of_model(model.estimator, model.encode(data.X, rows), y[rows], task, offset)
 
 
 def find_parameters(model: Any, task: Task) -> dict[str, float]:
@@ -205,6 +232,45 @@ class NestedComparison(NamedTuple):
     is_better: bool
 
 
+class ModelOfRows(BaseEstimator):  # type: ignore[misc]
+    """An estimator whose X are numbers of rows, so that in folds each row has its weight and its offset.
+
+    All folds have the columns that the encoder found, even if one of them is constant in a fold, with the medians of
+    their own rows.
+    """
+
+    def __init__(self, model: EncodedModel, data: Data, y: AnyArray, task: Task) -> None:
+        self.model = model
+        self.data = data
+        self.y = y
+        self.task = task
+
+    def __sklearn_clone__(self) -> ModelOfRows:
+        return ModelOfRows(self.model, self.data, self.y, self.task)  # the data are not copied
+
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self.model.estimator)
+
+    def fit(self, rows: IntArray, y: Any = None) -> ModelOfRows:
+        """Choose anew what the model chose, and fit."""
+        estimator, targets = clone(self.model.estimator), self.model.targets
+        self.fitted_ = EncodedModel.fit(
+            self.model.encoder, estimator, self.data.X, self.y, rows[:, 0], targets, self.data.row_values
+        )
+        return self
+
+    def predict_rows(self, rows: IntArray) -> Predicted:
+        """The predictions of some rows, with their true values."""
+        return predict_encoded(self.fitted_, self.data, self.y, rows[:, 0], self.task)
+
+    @available_if(lambda self: self.task.is_survival)  # type: ignore[untyped-decorator]
+    def predict_survival_function(self, rows: IntArray, times: Any = None) -> Array:
+        """The probability of no event until each time."""
+        features = self.fitted_.encode(self.data.X, rows[:, 0])
+        survival: Array = self.fitted_.estimator.predict_survival_function(features, times)
+        return survival
+
+
 @dataclass(frozen=True)
 class TaskScorer:
     """A scorer as scikit-learn calls it: larger is better."""
@@ -212,8 +278,10 @@ class TaskScorer:
     task: Task
     name: str
 
-    def __call__(self, model: Any, X: Any, y: AnyArray) -> float:
-        found = Predicted.of_model(model, X, y, self.task).score(self.name, resamples=0)
+    def __call__(self, model: Any, rows: IntArray, y: AnyArray) -> float:
+        of_rows = isinstance(model, ModelOfRows)  # or a constant prediction
+        predicted = model.predict_rows(rows) if of_rows else Predicted.of_model(model, rows, y, self.task)
+        found = predicted.score(self.name, resamples=0)
         if found is None:
             raise ValueError(f"{self.name} is not defined")
         return -found.value if SHOWN_SCORES[self.name].is_loss else found.value
@@ -231,19 +299,18 @@ def list_score_names(task: Task, y: AnyArray) -> list[str]:
     return [name for name in task.scores if two or not SHOWN_SCORES[name].of_two_classes]
 
 
-def validate(model: EncodedModel, X: Any, y: AnyArray, task: Task, jobs: int | None) -> CrossValidatedScores | None:
+def validate(model: EncodedModel, data: Data, y: AnyArray, task: Task, jobs: int | None) -> CrossValidatedScores | None:
     """Scores by folds in each of which all is chosen anew; None if there are too few rows, or no such scores."""
     counts = np.unique(y, return_counts=True)[1] if task.has_classes else np.array([len(y)])
     if task.is_survival:
         counts = y["event"].sum(keepdims=True)
     if counts.min() < LEAST_OF_A_CLASS_IN_FOLDS:
         return None
-    estimator = clone(model.estimator)
-    if model.encoder is not None:
-        estimator = Pipeline(list(zip(STEPS, (RefittedEncoder.of(model.encoder), estimator), strict=True)))
+    rows = np.arange(len(y))[:, None]
     scorers = {name: TaskScorer(task, name) for name in list_score_names(task, y)}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of scores that a fold does not define
         with suppress(ValueError):  # predictions that are not finite
-            return repeat_cross_validation(estimator, X, y, cv=FOLDS, repeats=1, scoring=scorers, n_jobs=jobs)
+            model_of_rows = ModelOfRows(model, data, y, task)
+            return repeat_cross_validation(model_of_rows, rows, y, cv=FOLDS, repeats=1, scoring=scorers, n_jobs=jobs)
     return None

@@ -28,6 +28,9 @@ class Settings:
     event: str | None = None
     entry: str | None = None
     strata: str | None = None
+    weights: str | None = None
+    exposure: str | None = None
+    offset: str | None = None
     k: int | None = None
     ks: Sequence[int] | None = None
     task: str = "auto"

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from .._types import AnyArray, Array, Mask
+from .._types import AnyArray, Array
 from ..objectives.survival import make_survival_target
 from ..tables import KindOfColumn
 from ..tables.kinds import infer_kind, read_categories, read_values
 from ..wording import cut_text
+from .columns import Locate, describe_first, name_first, read_numbers
 from .errors import InputError, join_problems, quote, quote_list
 from .target import Target
 
-__all__ = ["SurvivalColumns", "read_survival_target"]
-
+__all__ = ["SurvivalColumns", "find_event_value", "read_survival_target"]
 
 #: Words that say whether an event came.
 TRUTH_WORDS = {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0}
@@ -25,8 +24,8 @@ TRUTH_WORDS = {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0}
 EVENT_VALUES = frozenset(["dead", "died", "death", "deceased", "event", "relapse", "recurrence", "failed", "failure"])
 #: A column of times has more distinct values than this, as a rule, and one of events has not.
 FEW_VALUES = 5
-#: Says where in the file a row is, counted from 0.
-Locate = Callable[[int], str]
+#: What an option that names times expects.
+TIME_ADVICE = "a time is a number, such as days"
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,11 @@ def read_survival_target(columns: SurvivalColumns, frame: pd.DataFrame, locate: 
     event, value = columns.split_event(frame.columns.tolist())
     if value is None:
         _check_order(frame, columns.time, event)
-    time = _read_numbers(frame[columns.time], columns.time, "--time")
+    time = read_numbers(frame[columns.time], columns.time, "--time", TIME_ADVICE)
     happened = _read_events(frame[event], event, value)
-    entry = None if columns.entry is None else _read_numbers(frame[columns.entry], columns.entry, "--entry")
+    entry = None
+    if columns.entry is not None:
+        entry = read_numbers(frame[columns.entry], columns.entry, "--entry", TIME_ADVICE)
     strata = None if columns.strata is None else _read_strata(frame[columns.strata])
     known = ~np.isnan(time) & ~np.isnan(happened)
     if entry is not None:
@@ -130,34 +131,20 @@ def _find_wrong_times(time: Array, name: str, locate: Locate | None) -> list[str
         positive = time[(time > 0) & np.isfinite(time)]
         shortest = f" ({positive.min() / 2:g})" if positive.size else ""
         advice = f"times must be positive: use half of the shortest one{shortest}, or leave these rows out"
-        problems.append(f"{_name_first(time, zero, name, locate, '0')}; {advice}")
-    if (wrong := (time < 0) | np.isinf(time)).any():
-        expected = "negative or infinite"
-        problems.append(
-            f"{_name_first(time, wrong, name, locate, expected)}; correct these times, or leave these rows out"
-        )
-    return problems
+        problems.append(f"{name_first(time, zero, name, locate, '0')}; {advice}")
+    wrong, advice = (time < 0) | np.isinf(time), "correct these times, or leave these rows out"
+    return problems + describe_first(time, wrong, name, "negative or infinite", advice, locate)
 
 
 def _find_wrong_entries(entry: Array, time: Array, name: str, end: str, locate: Locate | None) -> list[str]:
     """What is wrong with entry times."""
     if (wrong := (entry < 0) | np.isinf(entry)).any():
-        said = _name_first(entry, wrong, name, locate, "negative or infinite")
+        said = name_first(entry, wrong, name, locate, "negative or infinite")
         return [f"{said}; entry times must be at least 0: correct them, or leave these rows out"]
     if (wrong := entry >= time).any():
-        said = _name_first(entry, wrong, name, locate, f"not before {quote(end)}")
+        said = name_first(entry, wrong, name, locate, f"not before {quote(end)}")
         return [f"{said}; each row must enter before its {quote(end)}, which is {time[np.argmax(wrong)]:g} there"]
     return []
-
-
-def _name_first(values: Array, wrong: Mask, name: str, locate: Locate | None, fault: str) -> str:
-    """The first wrong value of a column with its place in the file, and how many others are wrong."""
-    first, others = int(np.argmax(wrong)), int(wrong.sum()) - 1
-    place = f" ({locate(first)})" if locate else ""
-    said = f"{quote(name)} is {values[first]:g}{place}"
-    return (
-        f"{said}, and {others} more of {len(values)} rows {'is' if others == 1 else 'are'} {fault}" if others else said
-    )
 
 
 def _describe_censored(cells: pd.Series, name: str) -> list[str]:
@@ -172,41 +159,49 @@ def _describe_censored(cells: pd.Series, name: str) -> list[str]:
     return [f"Other values of {quote(name)} count as censored: {', '.join(shown)}"]
 
 
-def _read_numbers(cells: pd.Series, name: str, option: str) -> Array:
-    kind = infer_kind(cells)
-    if kind.kind in (KindOfColumn.CATEGORY, KindOfColumn.DATE):
-        raise InputError(f"{option} names {quote(name)}, which has no numbers; a time is a number, such as days")
-    return read_values(cells, kind)
-
-
 def _read_events(cells: pd.Series, name: str, value: str | None) -> Array:
     """1 for an event, 0 for none, NaN where it is not known."""
     texts = read_categories(cells)
     if value is not None:
         found = _match_value(texts, value)
         if not (found == 1).any():
-            there = sorted({text for text in texts.tolist() if text is not None})
-            raise InputError(f"no row of {quote(name)} has the value {quote(value)}; it has {quote_list(there, 5)}")
+            there = quote_list(_list_texts(texts), 5)
+            raise InputError(f"no row of {quote(name)} has the value {quote(value)}; it has {there}")
         return found
+    likely = find_event_value(cells)
     kind = infer_kind(cells)
     if kind.kind in (KindOfColumn.CATEGORY, KindOfColumn.DATE):
-        there = sorted({text for text in texts.tolist() if text is not None})
-        if {text.lower() for text in there} <= TRUTH_WORDS.keys():
+        if likely is None:
             return np.array([np.nan if text is None else TRUTH_WORDS[text.lower()] for text in texts.tolist()])
-        likely = next((text for text in there if text.lower() in EVENT_VALUES), there[0])
-        raise InputError(
-            f"--event names {quote(name)}, which has {quote_list(there, 5)}; say which value is the event, as"
-            f" --event {quote(f'{name}={likely}')}"
-        )
+        there = quote_list(_list_texts(texts), 5)
+    else:
+        numbers = read_values(cells, kind)
+        if likely is None:
+            return numbers
+        distinct = np.unique(numbers[~np.isnan(numbers)])
+        shown = ", ".join(f"{number:g}" for number in distinct[:5])
+        there = f"{shown}{', …' * (len(distinct) > 5)}, and not only 0 and 1"
+    raise InputError(
+        f"--event names {quote(name)}, which has {there}; say which value is the event, as"
+        f" --event {quote(f'{name}={likely}')}"
+    )
+
+
+def find_event_value(cells: pd.Series) -> str | None:
+    """The value that probably stands for an event; None if the cells are 0 and 1, true and false, or yes and no."""
+    kind = infer_kind(cells)
+    if kind.kind in (KindOfColumn.CATEGORY, KindOfColumn.DATE):
+        there = _list_texts(read_categories(cells))
+        if {text.lower() for text in there} <= TRUTH_WORDS.keys():
+            return None
+        return next((text for text in there if text.lower().rpartition(":")[2] in EVENT_VALUES), there[0])
     numbers = read_values(cells, kind)
     distinct = np.unique(numbers[~np.isnan(numbers)])
-    if not np.isin(distinct, (0.0, 1.0)).all():
-        shown = ", ".join(f"{number:g}" for number in distinct[:5])
-        raise InputError(
-            f"--event names {quote(name)}, which has {shown}{', …' * (len(distinct) > 5)}, and not only 0 and 1; say"
-            f" which value is the event, as --event {quote(f'{name}={distinct[-1]:g}')}"
-        )
-    return numbers
+    return None if np.isin(distinct, (0.0, 1.0)).all() else f"{distinct[-1]:g}"
+
+
+def _list_texts(texts: AnyArray) -> list[str]:
+    return sorted({text for text in texts.tolist() if text is not None})
 
 
 def _match_value(texts: AnyArray, value: str) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,13 +12,10 @@ from .._types import AnyArray, Array, Mask
 from ..limits import LARGEST
 from ..tables import KindOfColumn
 from ..tables.kinds import infer_kind, read_categories, read_values
-from .errors import InputError, escape_control, quote, quote_list
+from .errors import InputError, quote, quote_list
 from .guessing import guess_task
 from .tasks import SEVERAL, TASKS, Task
 
-#: Usual names of the time until an event, and of what says whether the event came.
-TIMES = frozenset(["time", "week", "weeks", "days", "months", "futime", "survtime", "survival", "followup", "os_time"])
-EVENTS = frozenset(["status", "event", "cens", "censored", "death", "dead", "died", "arrest", "fustat", "relapse"])
 #: A target with so many times the variance of another one decides alone which features are chosen.
 UNEQUAL = 30.0
 
@@ -88,6 +84,10 @@ class Target:
             remarks = [f"{missing} of {len(known)} rows {said}", *remarks]
         return cls(name, values[known], known, tuple(remarks), names)
 
+    def keep(self, rows: Mask) -> Target:
+        """The target of those rows of the table that are in a mask."""
+        return replace(self, values=self.values[rows[self.known]], known=self.known & rows)
+
     @property
     def is_text(self) -> bool:
         """Whether the values are labels that are not numbers."""
@@ -106,26 +106,6 @@ def _read_cells(name: str, cells: pd.Series) -> tuple[AnyArray, list[str]]:
     if kind.kind is KindOfColumn.CATEGORY:
         return read_categories(cells), remarks
     return read_values(cells, kind), remarks
-
-
-def suggest_survival_analysis(target: Target, names: Sequence[str], source: str) -> tuple[str, ...]:
-    """A note for a target that is a time until an event, or that event, if the table has the other too."""
-    found = (_suggest_survival_analysis(name, names, source) for name in target.names or (target.name,))
-    return next((note for note in found if note), ())
-
-
-def _suggest_survival_analysis(target: str, names: Sequence[str], source: str) -> tuple[str, ...]:
-    for ours, theirs in ((TIMES, EVENTS), (EVENTS, TIMES)):
-        others = [name for name in names if name.lower() in theirs and name != target]
-        if target.lower() in ours and others:
-            time, event = (target, others[0]) if ours is TIMES else (others[0], target)
-            options = " ".join(f"--{name} {shlex.quote(column)}" for name, column in (("time", time), ("event", event)))
-            command = escape_control(f"ksparse fit {shlex.quote(source)} {options}")
-            return (
-                f"If {quote(time)} is a time until an event and {quote(event)} says whether it came, times that were"
-                f" cut off are taken for complete ones here; survival analysis takes them as they are: {command}",
-            )
-    return ()
 
 
 def choose_task(target: Target, option: str) -> tuple[Task, AnyArray, str, tuple[str, ...]]:

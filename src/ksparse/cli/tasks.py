@@ -70,10 +70,19 @@ class Task:
     has_several: bool = False
     #: What the number is called that is the best answer if it is always the same.
     constant: str = "mean"
+    #: What a parameter of the loss means that the fit estimates or the user gives, with its value in braces.
+    meaning: str = ""
+    #: Whether an offset is of use: numbers, and probabilities of classes.
+    takes_offset: bool = True
 
     def find_class(self, suffix: str = "") -> type[Any]:
         """The estimator, or the one with ``CV`` or ``IC``."""
         return getattr(selection if suffix else estimators, self.estimator + suffix)
+
+    @property
+    def has_log_link(self) -> bool:
+        """Whether the expected response is an exponential, so that an exposure multiplies it."""
+        return self.effect == LOG_OF_MEAN
 
     @property
     def error(self) -> str:
@@ -116,6 +125,7 @@ TASKS = {
             ("D² (negative binomial)", "RMSE"),
             parameters=("dispersion",),
             effect=LOG_OF_MEAN,
+            meaning="the variance of a count with the mean m is m + {dispersion:.4g}·m²",
             least=0.0,
         ),
         Task(
@@ -153,6 +163,7 @@ TASKS = {
             ("C-index",),
             effect="logarithm of the hazard of an event at {}",
             is_survival=True,
+            takes_offset=False,
         ),
         Task(
             "svm",
@@ -160,6 +171,7 @@ TASKS = {
             "SparseLinearSVC",
             ("Accuracy", "Balanced accuracy", "ROC AUC"),
             has_classes=True,
+            takes_offset=False,
         ),
     )
 }

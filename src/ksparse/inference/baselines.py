@@ -21,6 +21,8 @@ __all__ = ["BaselineComparison", "compare_with_baseline"]
 #: The scores that compare with a constant.
 OF_CLASSES = ("accuracy", "balanced_accuracy", "log_loss", "roc_auc")
 OF_NUMBERS = ("r2", "rmse", *DEVIANCES, "pinball", "d2_pinball")
+#: Those of which a constant's is known without its predictions.
+OF_RANKS = ("balanced_accuracy", "roc_auc")
 COMPARED = (*OF_CLASSES, *OF_NUMBERS)
 
 
@@ -36,7 +38,7 @@ class BaselineComparison:
         The score of the constant.
     answer : object
         The constant: the most frequent label, the mean or the quantile of the training rows; a tuple of the means of
-        several responses.
+        several responses. None if the model is compared with other predictions, row by row.
     difference, low, high : float
         By how much the model is better (negative: worse), with an interval.
     is_better : bool
@@ -65,11 +67,13 @@ class BaselineComparison:
 
     def __str__(self) -> str:
         parts = self.answer if isinstance(self.answer, tuple) else (self.answer,)
-        answer = ", ".join(_write_answer(part) for part in parts)
+        answer = f"always answering {', '.join(_write_answer(part) for part in parts)}"
+        if self.answer is None:
+            answer = "the reference"
         verdict = "better" if self.is_better else "no better"
         level = f"{100 * self.score.level:g} %"
         return (
-            f"{verdict} than always answering {answer}: {self.score.metric} {self.score.value:#.3g} against "
+            f"{verdict} than {answer}: {self.score.metric} {self.score.value:#.3g} against "
             f"{self.baseline:#.3g}, difference {self.difference:#.3g} "
             f"({level} interval {self.low:#.3g} to {self.high:#.3g})"
         )
@@ -89,12 +93,13 @@ def compare_with_baseline(
     power: float = 1.5,
     dispersion: float = 1.0,
     quantile: float = 0.5,
+    reference: Any = None,
 ) -> BaselineComparison:
     """Compare predictions for held-out rows with the constant that is best on the training rows.
 
     The constant is the most frequent label ("accuracy", "balanced_accuracy", "roc_auc"), the frequencies of the labels
-    ("log_loss"), the quantile ("pinball", "d2_pinball"), or the mean (the others). "r2" and "d2_…" are here 1 minus the
-    model's mean loss divided by that of the constant. Differences are positive if the model is better.
+    ("log_loss"), the quantile ("pinball", "d2_pinball"), or the mean (the others). Differences in "r2" and "d2_…" are 1
+    minus the model's mean loss divided by that of the constant. Differences are positive if the model is better.
 
     Intervals are of differences on the same rows: of Newcombe (1998, method 10) for accuracies, otherwise of the BCa
     bootstrap over rows; those of the balanced accuracy and of the area are the model's: the constant has 1/K and ½.
@@ -108,6 +113,9 @@ def compare_with_baseline(
         As in `score_interval`.
     y_train : array-like
         The responses or labels of the training rows.
+    reference : array-like of shape (n,) or (n, n_classes), optional
+        Predictions of a model without features that take the place of the constant, where offsets make them differ from
+        row to row: labels for "accuracy", probabilities for "log_loss", numbers for scores of numbers.
 
     Returns
     -------
@@ -138,20 +146,42 @@ def compare_with_baseline(
     data = check_predictions(y, prediction, probabilities, classes, several=metric == "r2", **options, **parameters)
     value, low, high, method = SCORES[metric](data)
     score = ScoreInterval(metric, float(value), float(low), float(high), level, method, len(data.y))
+    other = None if reference is None else _check_reference(data, metric, reference)
     if metric in OF_NUMBERS:
-        return _compare_numbers(score, data, as_real_array(y_train, "y_train"))
+        return _compare_numbers(score, data, as_real_array(y_train, "y_train"), other)
     labels, counts = np.unique(y_train, return_counts=True)
     answer = labels[counts.argmax()]
     if metric == "accuracy":
-        return _compare_accuracies(score, data, answer)
+        hits = data.y == (answer if other is None else other.get_prediction())
+        return _compare_accuracies(score, data, None if other is not None else answer, hits)
     if metric == "log_loss":
-        return _compare_log_losses(score, data, answer, labels, counts)
+        if other is not None:
+            return _compare_log_losses(score, data, None, other.get_probabilities())
+        frequencies = np.zeros(len(data.classes))
+        for label, count in zip(labels, counts, strict=True):
+            frequencies[data.classes == label] = count / counts.sum()
+        return _compare_log_losses(score, data, answer, np.tile(frequencies, (len(data.y), 1)))
     baseline = 0.5 if metric == "roc_auc" else 1.0 / len(np.unique(data.y))
     return BaselineComparison(score, baseline, answer, value - baseline, low - baseline, high - baseline)
 
 
-def _compare_accuracies(score: ScoreInterval, data: Predictions, answer: Any) -> BaselineComparison:
-    ours, theirs = data.get_prediction() == data.y, data.y == answer
+def _check_reference(data: Predictions, metric: str, reference: Any) -> Predictions:
+    """The same rows with the predictions of the reference."""
+    if metric in OF_RANKS:
+        raise ValueError(f"reference is for other scores than {metric}, such as 'log_loss'; leave it out")
+    of_probabilities = metric == "log_loss"
+    prediction, probabilities = (None, reference) if of_probabilities else (reference, None)
+    options = {
+        name: getattr(data, name)
+        for name in ("level", "resamples", "random_state", "power", "dispersion", "quantile")
+    }
+    return check_predictions(
+        data.y, prediction, probabilities, data.classes.tolist(), several=metric == "r2", **options
+    )
+
+
+def _compare_accuracies(score: ScoreInterval, data: Predictions, answer: Any, theirs: AnyArray) -> BaselineComparison:
+    ours = data.get_prediction() == data.y
     n, level = len(data.y), score.level
     first, second = float(ours.mean()), float(theirs.mean())
     (low, high), (low_2, high_2) = (find_wilson_interval(each, n, level) for each in (first, second))
@@ -185,23 +215,24 @@ def _correlate_hits(ours: AnyArray, theirs: AnyArray) -> float:
     return float(covariance / np.sqrt(margins))
 
 
-def _compare_log_losses(
-    score: ScoreInterval, data: Predictions, answer: Any, labels: AnyArray, counts: AnyArray
-) -> BaselineComparison:
-    losses = compute_log_losses(data.get_probabilities(), data.y, data.classes)
-    frequencies = np.zeros(len(data.classes))
-    for label, count in zip(labels, counts, strict=True):
-        frequencies[data.classes == label] = count / counts.sum()
-    constant = compute_log_losses(np.tile(frequencies, (len(data.y), 1)), data.y, data.classes)
+def _compare_log_losses(score: ScoreInterval, data: Predictions, answer: Any, others: Array) -> BaselineComparison:
+    losses, constant = (
+        compute_log_losses(probabilities, data.y, data.classes) for probabilities in (data.get_probabilities(), others)
+    )
     low, high = data.bootstrap((constant - losses)[:, None], lambda means: means[:, 0])
     baseline = float(constant.mean())
     return BaselineComparison(score, baseline, answer, baseline - score.value, low, high)
 
 
-def _compare_numbers(score: ScoreInterval, data: Predictions, y_train: Array) -> BaselineComparison:
+def _compare_numbers(
+    score: ScoreInterval, data: Predictions, y_train: Array, reference: Predictions | None
+) -> BaselineComparison:
     y, prediction = data.get_numbers()
     is_error = score.metric in ("rmse", "pinball")
-    if score.metric.endswith("pinball"):
+    answer: Any
+    if reference is not None:
+        answer = reference.get_numbers()[1]
+    elif score.metric.endswith("pinball"):
         answer = np.quantile(y_train, data.quantile, method="inverted_cdf")
     else:
         answer = y_train.mean(axis=0)
@@ -226,6 +257,8 @@ def _compare_numbers(score: ScoreInterval, data: Predictions, y_train: Array) ->
     low, high = data.bootstrap(rows, compare)
     difference = float(compare(rows.mean(axis=0)[None])[0])
     baseline = score.value + difference if is_error else score.value - difference
+    if reference is not None:
+        return BaselineComparison(score, float(SCORES[score.metric](reference)[0]), None, difference, low, high)
     shown: Any = np.asarray(answer).tolist()
     return BaselineComparison(score, baseline, tuple(shown) if y.ndim == 2 else shown, difference, low, high)
 

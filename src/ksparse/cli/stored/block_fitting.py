@@ -21,11 +21,10 @@ from ...writing import Hold
 from ..data import Data, find_names, split_names
 from ..encoded_model import EncodedModel, choose_encoder
 from ..errors import InputError, escape_control, quote, quote_list, quote_path
-from ..fitted_model import predict_encoded
 from ..fitting import check_positive, list_findings
 from ..making import make_estimator
 from ..printing import show_progress
-from ..scoring import Scores, list_score_names
+from ..scoring import Scores, list_score_names, predict_encoded
 from ..settings import Settings
 from ..splitting import hold_out_rows
 from ..target import Target, choose_task
@@ -40,7 +39,7 @@ from .work_folder import make_work_folder
 __all__ = ["fit_in_blocks"]
 
 #: Options that have no meaning for data in blocks.
-MEMORY_ONLY = ("categories", "certify", "nested", "resamples", "time")
+MEMORY_ONLY = ("categories", "certify", "exposure", "nested", "offset", "resamples", "time", "weights")
 #: Tasks whose loss compares all samples with each other, so that they need X in memory.
 WHOLE_TASKS = ("cox", "ordinal")
 #: Rows that are held out, and of the others that are in memory for charts and training scores, at most: more say hardly

@@ -1,0 +1,171 @@
+"""Columns of a table that are no features and no target: weights of rows, and what is known of their margins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._types import Array, Mask
+from .columns import Locate, describe_first, read_numbers
+from .errors import InputError, join_problems, quote
+from .tasks import TASKS, Task
+
+__all__ = ["RowColumns", "RowValues", "check_offset_task", "read_row_values"]
+
+
+@dataclass(frozen=True)
+class RowColumns:
+    """The columns that the user names.
+
+    Attributes
+    ----------
+    weights : str, optional
+        Weights of the rows.
+    exposure : str, optional
+        What the expected response is proportional to, such as years under observation.
+    offset : str, optional
+        The known part of the margins, in place of the logarithm of an exposure.
+    """
+
+    weights: str | None = None
+    exposure: str | None = None
+    offset: str | None = None
+
+    def list_columns(self) -> dict[str, str]:
+        """The columns by the options that name them."""
+        given = {"--weights": self.weights, "--exposure": self.exposure, "--offset": self.offset}
+        return {option: column for option, column in given.items() if column is not None}
+
+    def list_notes(self) -> dict[str, str]:
+        """What predictions of new rows need, by the names in a saved model; see `from_notes`."""
+        given = {"exposure": self.exposure, "offset": self.offset}
+        return {name: column for name, column in given.items() if column is not None}
+
+    @classmethod
+    def from_notes(cls, notes: dict[str, Any]) -> RowColumns:
+        """The columns that a saved model needs beside its features."""
+        return cls(exposure=notes.get("exposure"), offset=notes.get("offset"))
+
+    @property
+    def margin(self) -> str | None:
+        """The column of exposures or offsets."""
+        return self.exposure if self.offset is None else self.offset
+
+    def describe_margin(self) -> str:
+        """What the margins depend on besides features: the exposure or the offset, with its column."""
+        return f"the {'exposure' if self.offset is None else 'offset'} {quote(self.margin)}"
+
+    def read_margin(self, frame: pd.DataFrame) -> Array:
+        """The exposures or offsets as they are in a table, with NaN for gaps."""
+        assert self.margin is not None
+        return read_numbers(frame[self.margin], self.margin, "--exposure" if self.offset is None else "--offset")
+
+    def to_offset(self, margin: Array) -> Array:
+        """The offset of each row, NaN where no number can be it."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.log(margin) if self.offset is None else margin
+        return np.where(np.isfinite(values), values, np.nan)
+
+
+@dataclass(frozen=True)
+class RowValues:
+    """Weights and offsets of rows; None where all weights are 1, and all offsets 0."""
+
+    weights: Array | None = None
+    offset: Array | None = None
+
+    def select(self, rows: Any) -> RowValues:
+        """Those of some rows."""
+        return RowValues(*(None if part is None else part[rows] for part in (self.weights, self.offset)))
+
+    @property
+    def options(self) -> dict[str, Array]:
+        """Arguments of the method ``fit`` of an estimator."""
+        given = {"sample_weight": self.weights, "offset": self.offset}
+        return {name: values for name, values in given.items() if values is not None}
+
+
+def read_row_values(
+    columns: RowColumns, frame: pd.DataFrame, used: Mask, locate: Locate | None
+) -> tuple[RowValues, Mask, list[str]]:
+    """Weights and offsets of a table's rows, which rows have them and a weight above 0, and notes.
+
+    Parameters
+    ----------
+    columns : RowColumns
+        The columns.
+    frame : DataFrame
+        The table.
+    used : ndarray of bool
+        The rows with a target.
+    locate : callable, optional
+        Says where in the file a row is, counted from 0; without it, messages do not say.
+    """
+    known, notes, problems = np.ones(len(frame), dtype=bool), [], []
+    weights = None
+    if columns.weights is not None:
+        weights = read_numbers(frame[columns.weights], columns.weights, "--weights")
+        wrong = used & ((weights < 0) | np.isinf(weights))
+        problems += describe_first(
+            weights, wrong, columns.weights, "negative or infinite", "weights must be at least 0", locate
+        )
+        known &= weights > 0
+        notes += _describe_left_out(used & np.isnan(weights), f"no weight in {quote(columns.weights)}")
+        notes += _describe_left_out(used & (weights == 0), f"the weight 0 in {quote(columns.weights)}")
+    offset = None
+    if columns.margin is not None:
+        margin = columns.read_margin(frame)
+        offset = columns.to_offset(margin)
+        wrong = used & ~np.isnan(margin) & np.isnan(offset)
+        fault, advice = "infinite", "an offset is a finite number"
+        if columns.exposure is not None:
+            fault, advice = "not positive", "exposures must be positive: expected responses are in proportion to them"
+        problems += describe_first(margin, wrong, columns.margin, fault, advice, locate)
+        known &= ~np.isnan(offset)
+        notes += _describe_left_out(used & np.isnan(margin), f"no value in {quote(columns.margin)}")
+    if problems:
+        raise join_problems(problems)
+    if not (known & used).any():
+        names = " and ".join(columns.list_columns().values())
+        raise InputError(f"no row has a target and what is needed in {quote(names)}; choose other columns")
+    return RowValues(weights, offset), known, notes
+
+
+def _describe_left_out(rows: Mask, what: str) -> list[str]:
+    count = int(rows.sum())
+    if not count:
+        return []
+    return [f"{count} of {len(rows)} rows {'has' if count == 1 else 'have'} {what} and {_are(count)} left out"]
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def check_offset_task(columns: RowColumns, task: Task, n_classes: int) -> None:
+    """Raise if the models of a task take no exposure or offset."""
+    if columns.exposure is not None and not task.has_log_link:
+        takers = [each.name for each in TASKS.values() if each.has_log_link]
+        other = ", or give --offset" if task.takes_offset and not task.has_several else ""
+        raise InputError(
+            f"--exposure is for expected counts and amounts in proportion to it, which are --task {_join(takers)}, but"
+            f" the task is {task.name}; choose one of these{other}"
+        )
+    if columns.offset is None:
+        return
+    if not task.takes_offset or task.has_several:
+        takers = [each.name for each in TASKS.values() if each.takes_offset]
+        several = " with several targets" if task.has_several else ""
+        raise InputError(
+            f"--offset is for --task {_join(takers)}, but the task is {task.name}{several}; leave it out"
+        )
+    if n_classes > 2 and not task.has_order:
+        expected = "two classes, or classes in an order"
+        raise InputError(f"--offset is for {expected}, but there are {n_classes} classes; leave it out")
+
+
+def _join(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
