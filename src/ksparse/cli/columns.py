@@ -26,9 +26,7 @@ def read_numbers(cells: pd.Series, name: str, option: str, advice: str = "expect
     return np.asarray(read_values(cells, kind), dtype=np.float64)
 
 
-def describe_first(
-    values: Array, wrong: Mask, name: str, fault: str, advice: str, locate: Locate | None
-) -> list[str]:
+def describe_first(values: Array, wrong: Mask, name: str, fault: str, advice: str, locate: Locate | None) -> list[str]:
     """What is wrong with a column, and what to do; nothing if no value is wrong."""
     return [f"{name_first(values, wrong, name, locate, fault)}; {advice}"] if wrong.any() else []
 

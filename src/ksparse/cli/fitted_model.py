@@ -251,4 +251,3 @@ class FittedModel:
         """One intercept for each row of coefficients; the standardized one is the prediction for average features."""
         shift = self.coefficients(standardize=False) @ self.scaler.mean_ if standardize else 0.0
         return self.sign * np.atleast_1d(self.model.intercept_) + shift
-

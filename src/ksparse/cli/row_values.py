@@ -159,9 +159,7 @@ def check_offset_task(columns: RowColumns, task: Task, n_classes: int) -> None:
     if not task.takes_offset or task.has_several:
         takers = [each.name for each in TASKS.values() if each.takes_offset]
         several = " with several targets" if task.has_several else ""
-        raise InputError(
-            f"--offset is for --task {_join(takers)}, but the task is {task.name}{several}; leave it out"
-        )
+        raise InputError(f"--offset is for --task {_join(takers)}, but the task is {task.name}{several}; leave it out")
     if n_classes > 2 and not task.has_order:
         expected = "two classes, or classes in an order"
         raise InputError(f"--offset is for {expected}, but there are {n_classes} classes; leave it out")

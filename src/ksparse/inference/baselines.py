@@ -172,8 +172,7 @@ def _check_reference(data: Predictions, metric: str, reference: Any) -> Predicti
     of_probabilities = metric == "log_loss"
     prediction, probabilities = (None, reference) if of_probabilities else (reference, None)
     options = {
-        name: getattr(data, name)
-        for name in ("level", "resamples", "random_state", "power", "dispersion", "quantile")
+        name: getattr(data, name) for name in ("level", "resamples", "random_state", "power", "dispersion", "quantile")
     }
     return check_predictions(
         data.y, prediction, probabilities, data.classes.tolist(), several=metric == "r2", **options
