@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,30 @@ from sklearn.utils import get_tags
 from ..persistence import MODEL_FILE, load_with_notes
 from ..wording import LONGEST_CELL, escape_control
 from .errors import InputError, explain_read_errors, quote, quote_path
+from .row_values import RowColumns
 from .streams import complain
 
-__all__ = ["explain_damage", "find_needed", "load_model"]
+__all__ = ["ModelNotes", "explain_damage", "find_needed", "load_model"]
 
 
-def load_model(path: Path, max_memory: int | None) -> tuple[Any, int | None]:
-    """A model that can predict, and the number of its first feature if its features have numbers."""
+@dataclass(frozen=True)
+class ModelNotes:
+    """What a saved model says of the data that it was fitted to.
+
+    Attributes
+    ----------
+    first_index : int or None
+        The number of the first feature, if features have numbers.
+    row_columns : RowColumns
+        The column of exposures or offsets, if predictions depend on one.
+    """
+
+    first_index: int | None
+    row_columns: RowColumns
+
+
+def load_model(path: Path, max_memory: int | None) -> tuple[Any, ModelNotes]:
+    """A model that can predict, and what it says of its data."""
     if path.is_dir():
         path /= MODEL_FILE
     with explain_read_errors(path):
@@ -44,7 +62,11 @@ def load_model(path: Path, max_memory: int | None) -> tuple[Any, int | None]:
         raise InputError(f"{quote_path(path)} has the first_index {quote(first_index)}, expected 0 or 1")
     if problem := _find_contradiction(model):
         raise InputError(f"the model in {quote_path(path)} is damaged: {problem}; fit and save it again")
-    return model, first_index
+    row_columns = RowColumns.from_notes(notes)
+    for option, column in row_columns.list_columns().items():
+        if not isinstance(column, str):
+            raise InputError(f"{quote_path(path)} has the {option[2:]} {quote(column)}, expected the name of a column")
+    return model, ModelNotes(first_index, row_columns)
 
 
 def _find_contradiction(model: Any) -> str:

@@ -25,9 +25,10 @@ from ..tables.unknown import ignore_unknown
 from ..wording import MOST_NAMES, quote
 from .data import find_names, load_numbered_features, load_rows, require_needed_columns
 from .errors import InputError, check_memory, choose_limit, quote_path
-from .loading_models import explain_damage, find_needed, load_model
+from .loading_models import ModelNotes, explain_damage, find_needed, load_model
 from .prediction_tables import NewRows, estimate_memory, name_parts, predict_parts, tabulate
 from .reading import SVMLIGHT, ReadingOptions, find_suffix
+from .row_values import RowColumns
 from .stored.large_files import StoredFiles
 from .survival_times import choose_times, describe_late_times
 
@@ -72,15 +73,15 @@ def predict_rows(
     times : sequence of float, optional
         Times at which a survival model predicts the probability of survival; by default quartiles of those with events.
     """
-    model, first_index = load_model(path, max_memory)
+    model, about = load_model(path, max_memory)
     with explain_damage(path):
         chosen = choose_times(model, times, path)
         late = describe_late_times(model, chosen)
-    rows = _load_rows(path, model, source, keep, first_index, max_memory, reading)
+    rows = _load_rows(path, model, about, source, keep, max_memory, reading)
     limit = choose_limit(Path(source), max_memory)
     check_memory(estimate_memory(model, len(rows.usable), len(chosen)), limit, f"the predictions of {quote_path(path)}")
     with _prepare_prediction(path):
-        parts = predict_parts(model, rows.X, chosen) if rows.usable.any() else name_parts(model, chosen)
+        parts = predict_parts(model, rows.X, chosen, rows.offset) if rows.usable.any() else name_parts(model, chosen)
     notes = [*rows.reasons, *late, *_describe_unlimited(_count_unlimited(parts), len(rows.usable))]
     return PredictedRows([tabulate(parts, rows, terminal=terminal)], notes)
 
@@ -107,7 +108,12 @@ def predict_stored_rows(
     folder : Path
         Where temporary files go.
     """
-    model, _ = load_model(path, max_memory)
+    model, about = load_model(path, max_memory)
+    if about.row_columns.margin is not None:
+        raise InputError(
+            f"predictions of the model in {quote_path(path)} depend on {about.row_columns.describe_margin()}, which is"
+            " for data in memory only; give fewer rows at a time"
+        )
     encoder = _find_encoder(model)
     if encoder is None:
         raise InputError(
@@ -170,20 +176,21 @@ def _find_encoder(model: Any) -> TableEncoder | None:
 def _load_rows(
     path: Path,
     model: Any,
+    about: ModelNotes,
     source: str,
     keep: Sequence[str] | None,
-    first_index: int | None,
     max_memory: int | None,
     reading: ReadingOptions | None,
 ) -> NewRows:
     """The rows of a file as the model takes them."""
+    first_index, margin = about.first_index, about.row_columns
     if find_suffix(Path(source)) in SVMLIGHT:
         return _load_numbered_rows(model, source, keep, first_index, max_memory)
     encoder = _find_encoder(model)
     needed: Sequence[Any] = find_needed(model) if encoder is None else encoder.needed_columns_
     names = getattr(model, "feature_names_in_", None)
     if encoder is not None:
-        wanted: list[str] | None = list(needed)
+        wanted: list[str] | None = [*needed, *filter(None, [margin.margin])]
     elif first_index is not None:
         wanted = [str(first_index + feature) for feature in needed]
     else:
@@ -197,12 +204,28 @@ def _load_rows(
     if encoder is not None:
         with explain_damage(path):
             usable, reasons = judge_rows(encoder, lambda: [frame])
-        return NewRows(frame[usable], usable, (*table.notes, *reasons), kept)
+        usable, offset, more = _read_offset(margin, frame, usable)
+        return NewRows(frame[usable], usable, (*table.notes, *reasons, *more), kept, offset)
     X = read_number_columns(frame.iloc[:, list(needed)] if wanted is None else frame[wanted])
     unreadable = {str(frame.columns[j] if wanted is None else wanted[j]): gaps for j, gaps in _find_gaps(X, model)}
     usable = _find_usable(unreadable, len(frame))
     X = _widen(X[usable], needed, model.n_features_in_)
     return NewRows(X, usable, (*table.notes, *_describe_unreadable(unreadable, usable)), kept)
+
+
+def _read_offset(columns: RowColumns, frame: pd.DataFrame, usable: Mask) -> tuple[Mask, Array | None, list[str]]:
+    """The rows that can be predicted with their exposures, their offsets, and why others cannot be."""
+    if columns.margin is None:
+        return usable, None, []
+    offset = columns.to_offset(read_number_columns(frame[[columns.margin]])[:, 0])
+    unknown = usable & np.isnan(offset)
+    usable = usable & ~unknown
+    if not (count := int(unknown.sum())):
+        return usable, offset[usable], []
+    expected = "a positive number" if columns.offset is None else "a number"
+    said = f"{count} of {len(frame)} rows {'has' if count == 1 else 'have'} no prediction (first row"
+    said += f" {int(np.argmax(unknown)) + 1}): {columns.describe_margin()} is missing, or is not {expected}"
+    return usable, offset[usable], [said]
 
 
 def judge_rows(encoder: TableEncoder, read: Callable[[], Iterable[pd.DataFrame]]) -> tuple[Mask, list[str]]:

@@ -42,6 +42,7 @@ class NewRows:
     usable: Mask
     reasons: tuple[str, ...] = ()
     kept: pd.DataFrame | None = None
+    offset: Array | None = None  # of these rows, if the model needs it
 
 
 def estimate_memory(model: Any, rows: int, times: int) -> int:
@@ -52,13 +53,14 @@ def estimate_memory(model: Any, rows: int, times: int) -> int:
     return rows * (PREDICTION_COST * (max(outputs, len(classes), times) + 1) + classes.dtype.itemsize + 8 * longest)
 
 
-def predict_parts(model: Any, X: Any, times: Array) -> dict[str, AnyArray]:
+def predict_parts(model: Any, X: Any, times: Array, offset: Array | None = None) -> dict[str, AnyArray]:
     """Predictions by their names, with probabilities of survival at some times, or of each class if there are some."""
-    parts = name_predictions(model, np.asarray(model.predict(X)))
+    known = {} if offset is None else {"offset": offset}
+    parts = name_predictions(model, np.asarray(model.predict(X, **known)))
     survival = predict_survival(model, X, times)
     parts |= {name: column.round(PROBABILITY_DIGITS) for name, column in survival.items()}
     if hasattr(model, "predict_proba"):
-        probabilities = np.asarray(model.predict_proba(X)).round(PROBABILITY_DIGITS)
+        probabilities = np.asarray(model.predict_proba(X, **known)).round(PROBABILITY_DIGITS)
         parts |= dict(zip(_name_probabilities(model), probabilities.T, strict=True))
     return parts
 
