@@ -21,6 +21,7 @@ from ..wording import LONGEST_CELL
 from . import summary
 from .errors import escape_control
 from .fitted_model import FittedModel
+from .row_facts import list_loss_facts
 from .streams import explain_output_errors, write_output
 
 #: What is said of a solver that has done what it should.
@@ -105,7 +106,9 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
     if len(outputs.columns):
         say(console, "")
         print_table(console, outputs[:MOST_ROWS] if console.is_terminal else outputs)
-    say(console, "\n" + "\n".join([f"{summary.describe_coefficients(fitted)}", *summary.list_meanings(fitted)]) + "\n")
+    meanings = [f"{name}: {text}" for name, text in list_loss_facts(fitted).items()]
+    meanings.append(summary.describe_coefficients(fitted))
+    say(console, "\n" + "\n".join([*meanings, *summary.list_meanings(fitted)]) + "\n")
     print_table(console, summary.tabulate_scores(fitted))
     say(console, f"\n{summary.describe_fitted_rows(fitted)}")
     if skill := summary.describe_skill(fitted):

@@ -14,6 +14,7 @@ from ..inference import BaselineComparison, ScoreInterval
 from ..selection import compute_standard_errors
 from ..wording import LONGEST, cut_text, escape_control, quote, quote_list
 from .fitted_model import FittedModel
+from .row_facts import list_row_facts
 from .scoring import find_parameters
 from .settings import FOLDS, choose_resamples
 from .tasks import SCORES_OF_EACH, SHOWN_SCORES, Task
@@ -49,9 +50,7 @@ def describe_data(fitted: FittedModel) -> list[str]:
         f"Data: {escape_control(data.source)}, {rows} rows, {count} {unit}, {target}",
         f"Task: {fitted.task.name} ({fitted.reason})",
     ]
-    if fitted.task.is_survival:
-        events = int(fitted.y["event"].sum())
-        lines.append(f"Events: {events} of {rows} rows, {quote(settings.event)}")
+    lines += [f"{name}: {text}" for name, text in list_row_facts(fitted).items()]
     if fitted.task.has_classes:
         classes, known = fitted.model.classes_.tolist(), fitted.class_counts
         more = f" and {len(classes) - MAX_LISTED_CLASSES} more" if len(classes) > MAX_LISTED_CLASSES else ""
@@ -96,7 +95,9 @@ def describe_coefficients(fitted: FittedModel) -> str:
     if not fitted.task.has_classes:
         if fitted.task.effect == Task.effect:
             return f"Coefficients are in units of {target} per unit of the feature."
-        return f"Coefficients are for the {describe_effect(fitted.task, target, fitted.model)}."
+        column = fitted.data.row_columns.exposure
+        exposure = None if column is None else quote(column)
+        return f"Coefficients are for the {describe_effect(fitted.task, target, fitted.model, exposure)}."
     if fitted.task.has_order:
         return f"Coefficients are for the log-odds of a higher {target}; thresholds are what these must exceed."
     classes = fitted.model.classes_.tolist()
@@ -109,9 +110,10 @@ def describe_coefficients(fitted: FittedModel) -> str:
     return "A larger coefficient makes its class more likely as the feature grows."
 
 
-def describe_effect(task: Task, target: str, model: Any) -> str:
+def describe_effect(task: Task, target: str, model: Any, exposure: str | None = None) -> str:
     """What a coefficient is a change of, of a model of numbers."""
-    return task.effect.format(target, **find_parameters(model, task))
+    said = task.effect.format(target, **find_parameters(model, task))
+    return said if exposure is None else f"{said} per unit of {exposure}"
 
 
 def describe_choice(fitted: FittedModel) -> str:
@@ -233,18 +235,41 @@ def describe_skill(fitted: FittedModel) -> str:
 
 
 def _compare_on_test_rows(fitted: FittedModel, name: str, found: BaselineComparison) -> str:
-    answer = quote(found.answer) if fitted.task.has_classes else _describe_constant(fitted, found.answer)
+    other = f"always answering {_describe_answer(fitted, found.answer)}"
+    if found.answer is None:
+        other = f"{fitted.data.row_columns.describe_margin()} alone"
     value, baseline = format_score(name, found.score.value), format_score(name, found.baseline)
     name = name.lower() if fitted.task.has_classes else name
     value = f"{name} {value}"
     if found.is_better:
-        return f"Better than always answering {answer}: {value} against {baseline} on the test rows."
+        return f"Better than {other}: {value} against {baseline} on the test rows."
     verdict = _judge(found.difference > 0 and value != f"{name} {baseline}")
-    said = f"{verdict} than always answering {answer}: {value} against {baseline} on the test rows"
-    area = fitted.scores.test.get("ROC AUC")
-    if area is not None and area.low > 0.5:
-        return f"{said}. But it ranks rows better than chance: ROC AUC {area.value:.3f}."
+    said = f"{verdict} than {other}: {value} against {baseline} on the test rows"
+    if ranks := _describe_probabilities(fitted):
+        return f"{said}. But {ranks}."
     return f"{said}, a difference that chance may explain." if verdict == UNCLEAR else f"{said}."
+
+
+def _describe_probabilities(fitted: FittedModel) -> str:
+    """What probabilities say that the most probable class does not; empty if that is not clear."""
+    if fitted.on_test is None:
+        return ""
+    area = fitted.scores.test.get("ROC AUC")
+    if area is not None:
+        return f"it ranks rows better than chance: ROC AUC {area.value:.3f}" if area.low > 0.5 else ""
+    found = compare_probabilities(fitted)
+    if found is None or not found.is_better:
+        return ""
+    score, baseline = (format_score("Log loss", value) for value in (found.score.value, found.baseline))
+    return f"its probabilities are better than the frequencies of the classes: log loss {score} against {baseline}"
+
+
+def compare_probabilities(fitted: FittedModel) -> BaselineComparison | None:
+    """The probabilities of classes beside their frequencies in the training rows; None where there are none."""
+    predicted = fitted.on_test
+    if predicted is None or predicted.probabilities is None or predicted.reference is not None:
+        return None
+    return predicted.compare(fitted.y[fitted.train], "Log loss")
 
 
 def _judge(is_above: bool) -> str:
@@ -255,6 +280,8 @@ def _judge(is_above: bool) -> str:
 def _compare_in_folds(fitted: FittedModel, name: str, is_better: bool) -> str:
     """What nested folds say, where the few test rows say something else; empty otherwise."""
     nested = fitted.scores.compare_in_folds(name)
+    if fitted.nothing is not None:  # folds know constants only, and no exposures
+        return ""
     if nested is None or nested.is_better == is_better:
         return ""
     score, baseline = (format_score(name, value) for value in (nested.score, nested.baseline))
@@ -271,8 +298,10 @@ def _describe_order(found: BaselineComparison) -> str:
     return f"{_judge(found.difference > 0)} than chance: C-index {value} against 0.5 on the test rows{chance}."
 
 
-def _describe_constant(fitted: FittedModel, answer: Any) -> str:
-    """A number that is always the answer, and what it is."""
+def _describe_answer(fitted: FittedModel, answer: Any) -> str:
+    """What is always answered: a class, or a number with what it is."""
+    if fitted.task.has_classes or answer is None:
+        return quote(answer)
     if fitted.task.has_several:
         return "the mean of each target"
     return f"{_format(answer)}, the {fitted.task.constant.format(**find_parameters(fitted.chosen, fitted.task))}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._types import IntArray
 from .fitted_model import FittedModel
 from .prediction_tables import name_predictions, protect_label
 
@@ -46,11 +47,15 @@ def write_predictions(fitted: FittedModel) -> str:
         known = {column.name for column in fitted.final.encoder.unused_ if column.is_identifier}
         columns |= {name: data.X[name].to_numpy()[rows] for name in data.X.columns if name in known}
     if fitted.task.is_survival:
-        columns |= {data.target.name: found.y["time"], str(fitted.settings.event): found.y["event"].astype(int)}
+        settings, y = fitted.settings, found.y
+        columns |= {data.target.name: y["time"], str(settings.event): y["event"].astype(int)}
+        columns |= {} if settings.entry is None else {settings.entry: y["entry"]}
+        columns |= {} if settings.strata is None else {settings.strata: y["stratum"]}
     elif fitted.task.has_several:
         columns |= dict(zip(data.target.names, found.y.T, strict=True))
     else:
         columns[data.target.name] = found.y
+    columns |= _list_row_values(fitted, rows)
     predicted: dict[str, Any] = name_predictions(fitted.final.estimator, found.prediction)
     if found.probabilities is not None:
         predicted |= {
@@ -59,6 +64,15 @@ def write_predictions(fitted: FittedModel) -> str:
     table = {"row" if "row" not in columns else "row of the file": data.row_numbers[rows], **columns}
     table |= {f"{name} (model)" if name in table else name: values for name, values in predicted.items()}
     return _write(pd.DataFrame({name: np.asarray(values) for name, values in table.items()}))
+
+
+def _list_row_values(fitted: FittedModel, rows: IntArray) -> dict[str, Any]:
+    """Weights, and exposures or offsets, of some rows by the names of their columns."""
+    names, values = fitted.data.row_columns, fitted.data.row_values.select(rows)
+    columns: dict[str, Any] = {} if names.weights is None else {names.weights: values.weights}
+    if names.margin is not None and values.offset is not None:
+        columns[names.margin] = values.offset if names.exposure is None else np.exp(values.offset)
+    return columns
 
 
 def _write(table: pd.DataFrame) -> str:

@@ -27,6 +27,8 @@ LONGEST_NAME = 32
 #: A replacement is close if it loses less than this fraction of what is lost without the unit; there is always a best
 #: one, and one that saves less says no more than that.
 CLOSE = 0.5
+#: Effects below this fraction of the largest one, and losses below it as a fraction of what is explained, are rounding.
+ROUNDING = 1e-12
 #: What follows the name of a ratio in a heading, if it is of 1 versus 0 or of one standard deviation more.
 RATIO_UNITS = "(SD or 0/1)"
 #: What is said of a replacement with which the loss does not rise.
@@ -173,7 +175,8 @@ class Summary:
 
     def tabulate(self, longest: int = LONGEST_NAME) -> pd.DataFrame:
         """The table for people: formatted cells, with names on one line and cut to some letters."""
-        frame, rows = self.frame, self._list_rows()
+        shown = clear_rounding(self)
+        frame, rows = shown.frame, self._list_rows()
         has_intervals = not self.outputs and "low" in frame  # each follows its number
         cells: dict[str, list[str]] = {}
         for head in frame.columns:
@@ -201,15 +204,16 @@ class Summary:
 
         Empty if there is one output only, or if no standard deviations are known.
         """
-        names, cells = [cut_text(feature, longest) for feature in self.features.index], dict[str, list[str]]()
+        features, cells = clear_rounding(self).features, dict[str, list[str]]()
+        names = [cut_text(feature, longest) for feature in features.index]
         for output in self.outputs:
-            if ("standardized", output) not in self.features:
+            if ("standardized", output) not in features:
                 break
-            name, numbers = cut_text(output, longest), self.features["standardized", output]
+            name, numbers = cut_text(output, longest), features["standardized", output]
             cells[f"{HEADINGS['standardized']} {name}"] = [format_number(value) for value in numbers]
-            if ("low", output) in self.features:
-                units = self.features["deviation", ""].to_numpy()
-                ends = zip(*(self.features[end, output] * units for end in ("low", "high")), strict=True)
+            if ("low", output) in features:
+                units = features["deviation", ""].to_numpy()
+                ends = zip(*(features[end, output] * units for end in ("low", "high")), strict=True)
                 cells[f"{100 * self.level:g} % interval {name}"] = [_format_interval(low, high) for low, high in ends]
         return pd.DataFrame(cells, index=pd.Index(names, name="feature"))
 
@@ -290,6 +294,38 @@ def _write_table(table: pd.DataFrame) -> str:
     with console.capture() as captured:
         console.print(shown)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def clear_rounding(found: Summary) -> Summary:
+    """A summary with 0 for what is rounding error beside the largest effect, as people should see it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse import SparseLinearRegression
+    >>> from ksparse.inference.summaries import clear_rounding
+    >>> X = np.random.default_rng(0).standard_normal((50, 2))
+    >>> summary = SparseLinearRegression(k=2).fit(X, X[:, 0]).summary(intervals=None)
+    >>> clear_rounding(summary).features["coefficient"].round(6).tolist()
+    [1.0, 0.0]
+    """
+    features, units = found.features.copy(), found.units.copy()
+    if "fraction" in units:
+        units["fraction"] = units["fraction"].where(~(units["fraction"].abs() < ROUNDING), 0.0)
+    for output in found.outputs or (None,):
+
+        def head(name: str, output: Any = output) -> Any:
+            return name if output is None else (name, output)
+
+        if head("standardized") not in features:
+            continue
+        deviations = features["deviation" if output is None else ("deviation", "")]
+        least = ROUNDING * features[head("standardized")].abs().max()
+        for name in ("coefficient", "standardized", "low", "high"):
+            if head(name) in features:
+                sizes = features[head(name)].abs() * (1.0 if name == "standardized" else deviations)
+                features[head(name)] = features[head(name)].where(~(sizes < least), 0.0)
+    return replace(found, features=features, units=units)
 
 
 def rename_features(found: Summary, names: Sequence[Any]) -> Summary:

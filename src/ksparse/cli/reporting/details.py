@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 from ...wording import escape_control
 from .. import summary
+from ..row_facts import list_loss_facts, list_row_facts
 from ..settings import FOLDS
 from .numbers import write_number
 from .source import Source
@@ -35,6 +36,8 @@ def list_details(source: Source) -> list[Detail]:
     facts = {
         "Data": f"{escape_control(source.data)}: {fit.row_count:,} rows, {fit.data.X.shape[1]:,} {source.column_name}",
         "Target": source.target,
+        **list_row_facts(fit),
+        **list_loss_facts(fit),
         "Model": f"{source.task.model} with at most k = {source.k} {source.unit_name}",
         "Rows": describe_split(source),
         "Choice of k": describe_selection(source),

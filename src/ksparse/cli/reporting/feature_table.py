@@ -160,7 +160,10 @@ def describe_change(source: Source) -> str:
         return f"Change of the score of a class ({grows})"
     if source.responses:
         return "Change of a predicted target"
-    return f"Change of the {describe_effect(source.task, make_label(source.target).text, source.models[source.k])}"
+    column = source.fit.data.row_columns.exposure
+    exposure = None if column is None else make_label(column).text
+    effect = describe_effect(source.task, make_label(source.target).text, source.models[source.k], exposure)
+    return f"Change of the {effect}"
 
 
 def describe_bars(source: Source) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...inference import BaselineComparison, ScoreInterval, Summary
-from ...inference.summaries import CLOSE
+from ...inference.summaries import CLOSE, clear_rounding
 from .numbers import NO_NUMBER, Label, make_label, round_number
 from .source import Source, ignore_overflow, is_usable
 
@@ -57,10 +57,11 @@ def summarize_models(source: Source, resamples: int) -> dict[int, Summary]:
     summaries = {}
     for k in source.models if small else [source.k]:
         if k == source.k and resamples == source.fit.resamples:
-            summaries[k] = source.fit.numbered_summary
+            summaries[k] = clear_rounding(source.fit.numbered_summary)
             continue
         intervals = "bootstrap" if k == source.k and small and resamples else None
-        summaries[k] = source.models[k].summary(intervals=intervals, resamples=max(1, resamples), **options)
+        found = source.models[k].summary(intervals=intervals, resamples=max(1, resamples), **options)
+        summaries[k] = clear_rounding(found)
     return summaries
 
 
@@ -92,7 +93,7 @@ def write_fraction(fraction: float) -> str:
     """A fraction of what is explained, with two digits."""
     if not np.isfinite(fraction):
         return NO_NUMBER
-    percent = 100 * fraction
+    percent = 100 * fraction if abs(fraction) >= 0.00005 else 0.0
     return f"{percent:.0f}%" if abs(percent) >= 10 else f"{percent:.1f}%" if abs(percent) >= 0.95 else f"{percent:.2f}%"
 
 

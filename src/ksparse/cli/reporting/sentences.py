@@ -9,10 +9,11 @@ import numpy as np
 
 from ...wording import cut_text
 from ..fitting import find_smaller_k
+from ..summary import compare_probabilities
 from .inferred import compare_with_constant
 from .numbers import make_label, write_number, write_percent
 from .source import Source
-from .states import choose_constant, find_constant_error, name_constant, score_responses
+from .states import choose_constant, find_constant_error, name_constant, name_reference, score_responses
 
 #: Features that a sentence names.
 MOST_NAMED = 4
@@ -138,9 +139,21 @@ def _summarize_classes(source: Source, scores: dict[int, dict[str, float]]) -> t
                 "Its probabilities still tell the classes apart to some degree (area under the ROC curve"
                 f" {chosen['ROC AUC']:.2f}): another threshold may serve better than one half."
             )
+        hint = hint or _describe_probabilities(source)
     elif not comparison.is_better:
-        hint = f"On these rows, this is not clearly better than {constant}."
+        hint = f"On these rows, this is not clearly better than {name_reference(source) or constant}."
     return result, more, verdict, hint
+
+
+def _describe_probabilities(source: Source) -> str:
+    """What probabilities tell where the most probable class tells nothing; empty if they do not clearly."""
+    found = compare_probabilities(source.fit)
+    if found is None or not found.is_better or len(source.classes) == 2:
+        return ""
+    return (
+        "Its probabilities are better than the frequencies of the classes: their log loss is"
+        f" {write_number(found.score.value)} against {write_number(found.baseline)} (smaller is better)."
+    )
 
 
 def _describe_unanswered(source: Source) -> list[str]:
@@ -162,20 +175,20 @@ def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> t
         fraction = f"{100 * explained:.0f}%" if explained < 0.995 else "more than 99%"
         said = f"{fraction} of its variation is explained"
         result += f"; {said}" if source.task.constant == "mean" else f", {fraction} less than that of the best constant"
-    best = name_constant(source)
-    more = [
-        f"Always answering the {best} of the training rows, {write_number(choose_constant(source))}, would"
-        f" {_name_error(source)} {write_number(constant)}."
-    ]
+    best, other = name_constant(source), name_reference(source)
+    always = f"Always answering the {best} of the training rows, {write_number(choose_constant(source))},"
+    if other is not None:
+        always = f"{other[0].upper()}{other[1:]}, without features,"
+    more = [f"{always} would {_name_error(source)} {write_number(constant)}."]
     smaller = find_smaller(source)
     if smaller is not None:
         other = write_number(scores[smaller][source.task.error])
         more.append(f"With {count_units(source, smaller)} it would {'be' if best == 'mean' else 'have'} {other}.")
-    worse = not error < constant or not explained > 0
-    verdict = f"No better than always answering the {best}." if worse else ""
+    worse, versus = not error < constant or not explained > 0, other or f"always answering the {best}"
+    verdict = f"No better than {versus}." if worse else ""
     comparison = compare_with_constant(source)
     unsure = not worse and comparison is not None and not comparison.is_better
-    hint = f"On these rows, this is not clearly better than always answering the {best}." if unsure else ""
+    hint = f"On these rows, this is not clearly better than {versus}." if unsure else ""
     return f"{result}.", more, verdict, hint
 
 

@@ -14,11 +14,12 @@ from scipy import sparse
 
 from ..._types import AnyArray, Array, IntArray, Matrix
 from ...inference.ordinary import take_columns
+from ...inference.summaries import ROUNDING
 from ...limits import LARGEST
 from ...selection import compute_standard_errors
 from ..encoded_model import EncodedModel
 from ..fitted_model import FittedModel
-from ..scoring import Predicted
+from ..scoring import Predicted, predict_encoded
 from ..tasks import Task
 
 #: Number of k whose models a page holds; of more, the chosen one and others evenly spread over them. Fewer, but so many
@@ -104,8 +105,11 @@ class Source:
         return len(np.atleast_2d(self.models[self.k].coef_))
 
     def coefficients(self, k: int, *, standardize: bool) -> Array:
-        """One row for each class, or a single row."""
-        return np.atleast_2d(self.models[k].coef_) * (self.scale if standardize else 1.0)
+        """One row for each class, or a single row; 0 in place of rounding error."""
+        raw = np.atleast_2d(self.models[k].coef_)
+        sizes = np.abs(raw * self.scale)
+        known = np.where(sizes < ROUNDING * sizes.max(axis=1, keepdims=True, initial=0.0), 0.0, raw)
+        return known * (self.scale if standardize else 1.0)
 
     @cached_property
     def binary(self) -> set[int]:
@@ -165,8 +169,13 @@ class Source:
     @cached_property
     def _predicted(self) -> dict[int, Predicted]:
         """The predictions of `rows` by k, of the models that have not seen those held out."""
-        X, y = next(iter(self.judged.values())).encode(self.fit.data.X, self.rows), self.y[self.rows]
-        return {k: Predicted.of_model(model.estimator, X, y, self.task) for k, model in self.judged.items()}
+        data, y = self.fit.data, self.y[self.rows]
+        X, offset = next(iter(self.judged.values())).encode(data.X, self.rows), data.row_values.select(self.rows).offset
+        found = {k: Predicted.of_model(model.estimator, X, y, self.task, offset) for k, model in self.judged.items()}
+        if self.fit.nothing is None:
+            return found
+        nothing = predict_encoded(self.fit.nothing, data, self.y, self.rows, self.task)
+        return {k: predicted.refer_to(nothing) for k, predicted in found.items()}
 
     def read_columns(self, features: Sequence[int], rows: IntArray) -> Array:
         """Some features of some rows, not sparse."""

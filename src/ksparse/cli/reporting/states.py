@@ -156,7 +156,9 @@ def make_cards(source: Source, k: int, scores: dict[str, float]) -> list[Card]:
     cards.append(Card(write_number(scores[error]), typical, describe_interval(source, k, error, scores)))
     constant_error = write_number(find_constant_error(source))
     said = typical.partition(" (")[0]
-    cards.append(Card(constant_error, f"{said} when always answering the {constant}", ""))
+    other = name_reference(source)
+    how = f"when always answering the {constant}" if other is None else f"of {other}"
+    cards.append(Card(constant_error, f"{said} {how}", ""))
     return cards
 
 
@@ -219,12 +221,22 @@ def find_mean_area(predicted: Predicted) -> float:
 
 
 def find_constant_error(source: Source) -> float:
-    """The typical error of the constant that is best on the training rows."""
-    y, error = source.y[source.rows], source.task.error
-    answer = choose_constant(source)
+    """The typical error of the constant that is best on the training rows, or of offsets alone."""
+    predicted, error = source.find_predicted(source.k), source.task.error
+    answers = predicted.reference
+    if answers is None:
+        answers = np.full(len(predicted.y), choose_constant(source))
     with ignore_overflow():
-        found = replace(source.find_predicted(source.k), prediction=np.full(len(y), answer)).score(error, resamples=0)
+        found = replace(predicted, prediction=answers).score(error, resamples=0)
     return np.nan if found is None else found.value
+
+
+def name_reference(source: Source) -> str | None:
+    """What the model is compared with where rows have exposures or offsets; None if that is a constant."""
+    if source.fit.nothing is None:
+        return None
+    columns = source.fit.data.row_columns
+    return f"the {'exposure' if columns.offset is None else 'offset'} {make_label(columns.margin).text} alone"
 
 
 def name_constant(source: Source) -> str:
