@@ -14,6 +14,7 @@ from ksparse import SparseCoxRegression, load, make_survival_target
 from ksparse._types import Array
 from ksparse.cli import main
 from ksparse.cli.report import render_report
+from ksparse.cli.row_facts import list_row_facts
 from ksparse.inference import concordance_interval, kaplan_meier
 from tests.problems import draw_survival
 
@@ -71,11 +72,46 @@ def test_what_is_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_entry_times_and_strata(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = write(tmp_path), tmp_path / "o"
     more = ["--entry", "joined", "--strata", "site", "--k", "2", "--alpha", "0.01", "--out", str(out)]
-    accepted(capsys, "fit", path, "--time", "days", "--event", "died", *more)
+    text = accepted(capsys, "fit", path, "--time", "days", "--event", "died", *more)
+    assert f"Entry times: 'joined', {FULL['entry'].min():.4g} to {FULL['entry'].max():.4g}\n" in text
+    assert "Strata: 'site', 3 groups, each with a baseline hazard of its own\n" in text
+    with open(out / "predictions.csv") as file:
+        held_out = list(csv.DictReader(file))
+    rows = np.array([int(row["row"]) for row in held_out]) - 1
+    np.testing.assert_allclose([float(row["joined"]) for row in held_out], FULL["entry"][rows], rtol=1e-7)
+    assert [row["site"] for row in held_out] == FULL["stratum"][rows].tolist()
+    page = read_data((out / "report.html").read_text())
+    details = {detail["name"]: detail["text"] for detail in page["details"]}
+    assert details["Strata"].startswith("'site', 3 groups")
+    assert details["Entry times"].startswith("'joined', ")
     model = SparseCoxRegression(k=2, alpha=0.01, standardize=True).fit(X, FULL)
     np.testing.assert_allclose(load(out)[-1].coef_, model.coef_, rtol=1e-6)
     assert load(out)[-1].strata_.tolist() == ["a", "b", "c"]
     assert accepted(capsys, "predict", out, path).splitlines()[0] == "prediction"
+
+
+def test_strata_in_which_little_is_compared(tmp_path: Path) -> None:
+    """A stratum of one row tells nothing, nor does one in which the others came too late or left too early."""
+    site = np.repeat(np.arange(N // 4), 4).astype(str)
+    site[0] = "alone"
+    died = FULL["event"].astype(int)
+    died[4:8] = 0
+    died[8:12] = 1
+    joined, days = np.zeros(N), FULL["time"].copy()
+    joined[8:12], days[8:12] = [0.0, 10.0, 20.0, 30.0], [5.0, 15.0, 25.0, 35.0]
+    options: dict[str, Any] = {"time": "days", "event": "died", "strata": "site", "entry": "joined"}
+    path = write(tmp_path, site=site, died=died, days=days, joined=joined)
+    idle = [
+        rows
+        for rows in (np.flatnonzero(site == name) for name in np.unique(site))
+        if not any(died[i] and ((days[rows] >= days[i]) & (joined[rows] < days[i])).sum() > 1 for i in rows)
+    ]
+    fitted = fit(data=str(path), k=1, alpha=0.1, resamples=0, **options)
+    said = list_row_facts(fitted)["Strata"]
+    assert len(idle) >= 3
+    assert f"'site', 31 groups, each with a baseline hazard of its own; {len(idle)} of them" in said
+    assert f"({sum(map(len, idle))} rows) tell nothing of the coefficients" in said
+    assert f"with {died.sum() / 31:.1f} events for each in the mean, little is compared" in said
 
 
 def test_predictions_of_new_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -224,7 +260,8 @@ def test_a_value_that_no_row_has(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--time", "days"], "--time and --event belong together"),
+        (["--time", "days"], "if every row had its event, use a column of ones as --event, or predict the time itself"),
+        (["--event", "died"], "--time and --event belong together: the column of times, and that of events\n"),
         (["--entry", "days"], "--entry and --strata are for survival analysis"),
         (["--time", "days", "--event", "died", "--target", "age"], "take the place of --target"),
     ],

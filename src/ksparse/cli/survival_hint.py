@@ -28,7 +28,7 @@ TIMES = re.compile(
 #: Usual names of what says whether the event came: "observed", and "os_status" or "os" of an end point.
 EVENTS = re.compile(
     rf"""(?:{END_POINTS}_|vital_|survival_|surv_)?(?:status|events?|cens(?:or|ored|oring)?|death|dead|died)|{END_POINTS}
-    |deceased|arrest|fustat|relapse|recurrence|observed|event_(?:observed|indicator)|failure|failed|fail|churn|churned
+    |deceased|arrest|fustat|relapse|recurrence|observed|event_(?:observed|indicator)|failure|failed|fail|churn|churned|e
     """,
     re.VERBOSE,
 )
