@@ -166,14 +166,17 @@ def test_nested_folds_have_the_exposures_and_weights_of_their_rows(tmp_path: Pat
 
 
 def test_the_report_says_what_was_used(tmp_path: Path) -> None:
-    options: dict[str, Any] = {"target": "count", "task": "poisson", "alpha": 0.01, "ks": (0, 2), "resamples": 0}
+    options: dict[str, Any] = {"target": "count", "task": "poisson", "alpha": 0.01, "ks": (0, 1, 2), "resamples": 0}
     fitted = fit(data=str(write(tmp_path)), exposure="years", weights="weight", **options)
     data = read_data(render_report(fitted))
     details = {detail["name"]: detail["text"] for detail in data["details"]}
     assert details["Weights"].startswith("'weight', 1 to 3")
     assert details["Exposure"].startswith("'years', ")
     assert "The exposure years alone, without features, would be off by" in data["summary"]["more"][0]
-    card = data["states"][1]["cards"][3]
+    # Models of other k have weights and exposures too.
+    other = SparsePoissonRegression(k=1, alpha=0.01, standardize=True).fit(X, COUNT, WEIGHT, offset=np.log(YEARS))
+    np.testing.assert_allclose(fitted.find_models(1)[1].estimator.coef_, other.coef_, rtol=1e-6)
+    card = data["states"][2]["cards"][3]
     assert card["label"] == "typical error of the exposure years alone"
     # The model without features is the exposure alone.
     rows, train = fitted.test, fitted.train

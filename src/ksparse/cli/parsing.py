@@ -174,14 +174,14 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
         help="the column of weights of the rows: a row of weight 2 counts as two equal rows, one of weight 0 is left"
         " out. It is no feature",
     )
-    margin = fit.add_mutually_exclusive_group().add_argument
-    margin(
+    add_one = fit.add_mutually_exclusive_group().add_argument
+    add_one(
         "--exposure",
         metavar="COL",
         help="the column of what the expected response is in proportion to, such as years under observation (poisson,"
         " negative-binomial, gamma, tweedie). It is no feature, and predictions of new rows need it",
     )
-    margin(
+    add_one(
         "--offset",
         metavar="COL",
         help="the column of numbers that are added to the margins: of the logarithm of an exposure, or of what is known"

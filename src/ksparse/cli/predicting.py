@@ -109,9 +109,9 @@ def predict_stored_rows(
         Where temporary files go.
     """
     model, about = load_model(path, max_memory)
-    if about.row_columns.margin is not None:
+    if about.row_columns.offset_column is not None:
         raise InputError(
-            f"predictions of the model in {quote_path(path)} depend on {about.row_columns.describe_margin()}, which is"
+            f"predictions of the model in {quote_path(path)} depend on {about.row_columns.describe_offset()}, which is"
             " for data in memory only; give fewer rows at a time"
         )
     encoder = _find_encoder(model)
@@ -183,14 +183,14 @@ def _load_rows(
     reading: ReadingOptions | None,
 ) -> NewRows:
     """The rows of a file as the model takes them."""
-    first_index, margin = about.first_index, about.row_columns
+    first_index, row_columns = about.first_index, about.row_columns
     if find_suffix(Path(source)) in SVMLIGHT:
         return _load_numbered_rows(model, source, keep, first_index, max_memory)
     encoder = _find_encoder(model)
     needed: Sequence[Any] = find_needed(model) if encoder is None else encoder.needed_columns_
     names = getattr(model, "feature_names_in_", None)
     if encoder is not None:
-        wanted: list[str] | None = [*needed, *filter(None, [margin.margin])]
+        wanted: list[str] | None = [*needed, *filter(None, [row_columns.offset_column])]
     elif first_index is not None:
         wanted = [str(first_index + feature) for feature in needed]
     else:
@@ -204,7 +204,7 @@ def _load_rows(
     if encoder is not None:
         with explain_damage(path):
             usable, reasons = judge_rows(encoder, lambda: [frame])
-        usable, offset, more = _read_offset(margin, frame, usable)
+        usable, offset, more = _read_offset(row_columns, frame, usable)
         return NewRows(frame[usable], usable, (*table.notes, *reasons, *more), kept, offset)
     X = read_number_columns(frame.iloc[:, list(needed)] if wanted is None else frame[wanted])
     unreadable = {str(frame.columns[j] if wanted is None else wanted[j]): gaps for j, gaps in _find_gaps(X, model)}
@@ -215,16 +215,16 @@ def _load_rows(
 
 def _read_offset(columns: RowColumns, frame: pd.DataFrame, usable: Mask) -> tuple[Mask, Array | None, list[str]]:
     """The rows that can be predicted with their exposures, their offsets, and why others cannot be."""
-    if columns.margin is None:
+    if columns.offset_column is None:
         return usable, None, []
-    offset = columns.to_offset(read_number_columns(frame[[columns.margin]])[:, 0])
+    offset = columns.to_offset(read_number_columns(frame[[columns.offset_column]])[:, 0])
     unknown = usable & np.isnan(offset)
     usable = usable & ~unknown
     if not (count := int(unknown.sum())):
         return usable, offset[usable], []
     expected = "a positive number" if columns.offset is None else "a number"
     said = f"{count} of {len(frame)} rows {'has' if count == 1 else 'have'} no prediction (first row"
-    said += f" {int(np.argmax(unknown)) + 1}): {columns.describe_margin()} is missing, or is not {expected}"
+    said += f" {int(np.argmax(unknown)) + 1}): {columns.describe_offset()} is missing, or is not {expected}"
     return usable, offset[usable], [said]
 
 

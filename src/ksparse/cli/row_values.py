@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from .._types import Array, Mask
+from ..limits import LARGEST
 from .columns import Locate, describe_first, read_numbers
-from .errors import InputError, join_problems, quote
+from .errors import InputError, join_problems, quote, quote_list
 from .tasks import TASKS, Task
 
 __all__ = ["RowColumns", "RowValues", "check_offset_task", "read_row_values"]
@@ -50,24 +51,19 @@ class RowColumns:
         return cls(exposure=notes.get("exposure"), offset=notes.get("offset"))
 
     @property
-    def margin(self) -> str | None:
+    def offset_column(self) -> str | None:
         """The column of exposures or offsets."""
         return self.exposure if self.offset is None else self.offset
 
-    def describe_margin(self) -> str:
-        """What the margins depend on besides features: the exposure or the offset, with its column."""
-        return f"the {'exposure' if self.offset is None else 'offset'} {quote(self.margin)}"
+    def describe_offset(self) -> str:
+        """The exposure or the offset, with its column."""
+        return f"the {'exposure' if self.offset is None else 'offset'} {quote(self.offset_column)}"
 
-    def read_margin(self, frame: pd.DataFrame) -> Array:
-        """The exposures or offsets as they are in a table, with NaN for gaps."""
-        assert self.margin is not None
-        return read_numbers(frame[self.margin], self.margin, "--exposure" if self.offset is None else "--offset")
-
-    def to_offset(self, margin: Array) -> Array:
-        """The offset of each row, NaN where no number can be it."""
+    def to_offset(self, cells: Array) -> Array:
+        """The offsets by the cells of that column: NaN where no number can be it."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.log(margin) if self.offset is None else margin
-        return np.where(np.isfinite(values), values, np.nan)
+            values = np.log(cells) if self.offset is None else cells
+        return np.where(np.abs(values) <= LARGEST, values, np.nan)
 
 
 @dataclass(frozen=True)
@@ -104,45 +100,54 @@ def read_row_values(
     locate : callable, optional
         Says where in the file a row is, counted from 0; without it, messages do not say.
     """
-    known, notes, problems = np.ones(len(frame), dtype=bool), [], []
-    weights = None
-    if columns.weights is not None:
-        weights = read_numbers(frame[columns.weights], columns.weights, "--weights")
-        wrong = used & ((weights < 0) | np.isinf(weights))
-        problems += describe_first(
-            weights, wrong, columns.weights, "negative or infinite", "weights must be at least 0", locate
-        )
-        known &= weights > 0
-        notes += _describe_left_out(used & np.isnan(weights), f"no weight in {quote(columns.weights)}")
-        notes += _describe_left_out(used & (weights == 0), f"the weight 0 in {quote(columns.weights)}")
-    offset = None
-    if columns.margin is not None:
-        margin = columns.read_margin(frame)
-        offset = columns.to_offset(margin)
-        wrong = used & ~np.isnan(margin) & np.isnan(offset)
-        fault, advice = "infinite", "an offset is a finite number"
-        if columns.exposure is not None:
-            fault, advice = "not positive", "exposures must be positive: expected responses are in proportion to them"
-        problems += describe_first(margin, wrong, columns.margin, fault, advice, locate)
-        known &= ~np.isnan(offset)
-        notes += _describe_left_out(used & np.isnan(margin), f"no value in {quote(columns.margin)}")
-    if problems:
-        raise join_problems(problems)
-    if not (known & used).any():
-        names = " and ".join(columns.list_columns().values())
-        raise InputError(f"no row has a target and what is needed in {quote(names)}; choose other columns")
-    return RowValues(weights, offset), known, notes
+    weights, weighted, notes, problems = _read_weights(columns, frame, used, locate)
+    offset, known, more, wrong = _read_offsets(columns, frame, used & weighted, locate)
+    if problems or wrong:
+        raise join_problems([*problems, *wrong])
+    if not (known & weighted & used).any():
+        names = quote_list(list(columns.list_columns().values()))
+        raise InputError(f"no row has a target and what is needed in {names}; choose other columns")
+    return RowValues(weights, offset), known & weighted, [*notes, *more]
+
+
+#: Values of rows, which rows have one, notes on the others, and what is wrong.
+_Read = tuple[Array | None, Mask, list[str], list[str]]
+
+
+def _read_weights(columns: RowColumns, frame: pd.DataFrame, used: Mask, locate: Locate | None) -> _Read:
+    name = columns.weights
+    if name is None:
+        return None, np.ones(len(frame), dtype=bool), [], []
+    weights = read_numbers(frame[name], name, "--weights")
+    wrong = used & ((weights < 0) | (weights > LARGEST))
+    problems = describe_first(weights, wrong, name, "negative or infinite", "weights must be at least 0", locate)
+    notes = [
+        *_describe_left_out(used & np.isnan(weights), f"no weight in {quote(name)}"),
+        *_describe_left_out(used & (weights == 0), f"the weight 0 in {quote(name)}"),
+    ]
+    return weights, weights > 0, notes, problems
+
+
+def _read_offsets(columns: RowColumns, frame: pd.DataFrame, used: Mask, locate: Locate | None) -> _Read:
+    name = columns.offset_column
+    if name is None:
+        return None, np.ones(len(frame), dtype=bool), [], []
+    cells = read_numbers(frame[name], name, "--exposure" if columns.offset is None else "--offset")
+    offset = columns.to_offset(cells)
+    fault, advice = "infinite", "an offset is a finite number"
+    if columns.offset is None:
+        fault, advice = "not positive", "exposures must be positive: what is expected is in proportion to them"
+    problems = describe_first(cells, used & ~np.isnan(cells) & np.isnan(offset), name, fault, advice, locate)
+    notes = _describe_left_out(used & np.isnan(cells), f"no value in {quote(name)}")
+    return offset, ~np.isnan(offset), notes, problems
 
 
 def _describe_left_out(rows: Mask, what: str) -> list[str]:
     count = int(rows.sum())
     if not count:
         return []
-    return [f"{count} of {len(rows)} rows {'has' if count == 1 else 'have'} {what} and {_are(count)} left out"]
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
+    have, are = ("has", "is") if count == 1 else ("have", "are")
+    return [f"{count} of {len(rows)} rows {have} {what} and {are} left out"]
 
 
 def check_offset_task(columns: RowColumns, task: Task, n_classes: int) -> None:

@@ -237,7 +237,7 @@ def describe_skill(fitted: FittedModel) -> str:
 def _compare_on_test_rows(fitted: FittedModel, name: str, found: BaselineComparison) -> str:
     other = f"always answering {_describe_answer(fitted, found.answer)}"
     if found.answer is None:
-        other = f"{fitted.data.row_columns.describe_margin()} alone"
+        other = f"{fitted.data.row_columns.describe_offset()} alone"
     value, baseline = format_score(name, found.score.value), format_score(name, found.baseline)
     name = name.lower() if fitted.task.has_classes else name
     value = f"{name} {value}"

@@ -70,8 +70,8 @@ def _list_row_values(fitted: FittedModel, rows: IntArray) -> dict[str, Any]:
     """Weights, and exposures or offsets, of some rows by the names of their columns."""
     names, values = fitted.data.row_columns, fitted.data.row_values.select(rows)
     columns: dict[str, Any] = {} if names.weights is None else {names.weights: values.weights}
-    if names.margin is not None and values.offset is not None:
-        columns[names.margin] = values.offset if names.exposure is None else np.exp(values.offset)
+    if names.offset_column is not None and values.offset is not None:
+        columns[names.offset_column] = values.offset if names.exposure is None else np.exp(values.offset)
     return columns
 
 

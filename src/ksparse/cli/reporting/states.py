@@ -236,7 +236,7 @@ def name_reference(source: Source) -> str | None:
     if source.fit.nothing is None:
         return None
     columns = source.fit.data.row_columns
-    return f"the {'exposure' if columns.offset is None else 'offset'} {make_label(columns.margin).text} alone"
+    return f"the {'exposure' if columns.offset is None else 'offset'} {make_label(columns.offset_column).text} alone"
 
 
 def name_constant(source: Source) -> str:
