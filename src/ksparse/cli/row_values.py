@@ -10,8 +10,8 @@ import pandas as pd
 
 from .._types import Array, Mask
 from ..limits import LARGEST
-from .columns import Locate, describe_first, read_numbers
 from .errors import InputError, join_problems, quote, quote_list
+from .number_columns import Locate, describe_first, read_numbers
 from .tasks import TASKS, Task
 
 __all__ = ["RowColumns", "RowValues", "check_offset_task", "read_row_values"]

@@ -18,11 +18,11 @@ __all__ = ["suggest_survival_analysis"]
 
 #: End points of studies, as columns of times and events are named after them: overall survival and others.
 END_POINTS = "(?:os|pfs|dfs|rfs|efs|mfs|dss|css|dfi|pfi|ttp)"
-UNITS = "(?:time|days|weeks|months|years)"
+TIME_UNITS = "(?:time|days|weeks|months|years)"
 #: Usual names of the time until an event, with words joined by _: "duration", and "os_months" of an end point.
 TIMES = re.compile(
     rf"""times?|t|days?|weeks?|months?|futime|fu_time|tte|durations?|lifetime|tenure|event_time|surv_?time
-    |survival(?:_in)?(?:_{UNITS})?|follow_?up(?:_{UNITS})?|(?:time|days)_to_(?:event|death)|{END_POINTS}_(?:{UNITS}|t)""",
+    |survival(?:_in)?(?:_{TIME_UNITS})?|follow_?up(?:_{TIME_UNITS})?|(?:time|days)_to_(?:event|death)|{END_POINTS}_(?:{TIME_UNITS}|t)""",
     re.VERBOSE,
 )
 #: Usual names of what says whether the event came: "observed", and "os_status" or "os" of an end point.

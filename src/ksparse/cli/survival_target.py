@@ -12,8 +12,8 @@ from ..objectives.survival import make_survival_target
 from ..tables import KindOfColumn
 from ..tables.kinds import infer_kind, read_categories, read_values
 from ..wording import cut_text
-from .columns import Locate, describe_first, name_first, read_numbers
 from .errors import InputError, join_problems, quote, quote_list
+from .number_columns import Locate, describe_first, name_first, read_numbers
 from .target import Target
 
 __all__ = ["SurvivalColumns", "find_event_value", "read_survival_target"]

@@ -28,7 +28,7 @@ LONGEST_NAME = 32
 #: one, and one that saves less says no more than that.
 CLOSE = 0.5
 #: Effects below this fraction of the largest one, and losses below it as a fraction of what is explained, are rounding.
-ROUNDING = 1e-12
+NEGLIGIBLE_EFFECT = 1e-12
 #: What follows the name of a ratio in a heading, if it is of 1 versus 0 or of one standard deviation more.
 RATIO_UNITS = "(SD or 0/1)"
 #: What is said of a replacement with which the loss does not rise.
@@ -311,7 +311,7 @@ def clear_rounding(found: Summary) -> Summary:
     """
     features, units = found.features.copy(), found.units.copy()
     if "fraction" in units:
-        units["fraction"] = units["fraction"].where(~(units["fraction"].abs() < ROUNDING), 0.0)
+        units["fraction"] = units["fraction"].where(~(units["fraction"].abs() < NEGLIGIBLE_EFFECT), 0.0)
     for output in found.outputs or (None,):
 
         def head(name: str, output: Any = output) -> Any:
@@ -320,7 +320,7 @@ def clear_rounding(found: Summary) -> Summary:
         if head("standardized") not in features:
             continue
         deviations = features["deviation" if output is None else ("deviation", "")]
-        least = ROUNDING * features[head("standardized")].abs().max()
+        least = NEGLIGIBLE_EFFECT * features[head("standardized")].abs().max()
         for name in ("coefficient", "standardized", "low", "high"):
             if head(name) in features:
                 sizes = features[head(name)].abs() * (1.0 if name == "standardized" else deviations)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from ..._types import AnyArray, Array, IntArray, Matrix
 from ...inference.ordinary import take_columns
-from ...inference.summaries import ROUNDING
+from ...inference.summaries import NEGLIGIBLE_EFFECT
 from ...limits import LARGEST
 from ...selection import compute_standard_errors
 from ..encoded_model import EncodedModel
@@ -108,7 +108,7 @@ class Source:
         """One row for each class, or a single row; 0 in place of rounding error."""
         raw = np.atleast_2d(self.models[k].coef_)
         sizes = np.abs(raw * self.scale)
-        known = np.where(sizes < ROUNDING * sizes.max(axis=1, keepdims=True, initial=0.0), 0.0, raw)
+        known = np.where(sizes < NEGLIGIBLE_EFFECT * sizes.max(axis=1, keepdims=True, initial=0.0), 0.0, raw)
         return known * (self.scale if standardize else 1.0)
 
     @cached_property
