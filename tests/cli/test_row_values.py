@@ -14,6 +14,7 @@ import pytest
 from ksparse import SparseCoxRegression, SparseLogisticRegression, SparsePoissonRegression, load, make_survival_target
 from ksparse.cli import main
 from ksparse.cli.report import render_report
+from ksparse.cli.scoring import ModelOfRows
 from ksparse.cli.tasks import TASKS
 from ksparse.inference import compare_with_baseline, repeat_cross_validation, score_interval
 
@@ -163,6 +164,24 @@ def test_nested_folds_have_the_exposures_and_weights_of_their_rows(tmp_path: Pat
     data = np.column_stack([X, YEARS, WEIGHT])
     expected = repeat_cross_validation(estimator, data, COUNT, repeats=1, scoring={"d2": score})
     np.testing.assert_allclose(parts, expected.scores["d2"], rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_nested_folds_have_classes_in_their_order(tmp_path: Path) -> None:
+    grade = np.array(["low", "medium", "top", "upmost"])[np.digitize(3 * X[:, 0], [-2.0, 0.0, 2.0])]
+    rename = {"low": "z", "medium": "a", "top": "x", "upmost": "b"}  # no sorted order
+    options: dict[str, Any] = {"target": "grade", "task": "ordinal", "k": 1, "alpha": 0.01, "nested": True}
+    options |= {"resamples": 0, "drop": ["years,weight,count"]}
+    path = write(tmp_path, grade=grade)
+    known = fit(data=str(path), categories=list(rename), **options).scores.find_nested("Mean error in classes")
+    path = write(tmp_path, grade=[rename[label] for label in grade])
+    fitted = fit(data=str(path), categories=list(rename.values()), **options)
+    assert known is not None
+    assert known[0] < 0.2
+    assert fitted.scores.find_nested("Mean error in classes") == pytest.approx(known, abs=0.1)
+    # What scorers of scikit-learn ask of a classifier.
+    model = ModelOfRows(fitted.training, fitted.data, fitted.y, fitted.task)
+    assert model.fit(np.arange(N)[:, None]).classes_.tolist() == list(rename.values())
 
 
 def test_the_report_says_what_was_used(tmp_path: Path) -> None:

@@ -259,6 +259,12 @@ class ModelOfRows(BaseEstimator):  # type: ignore[misc]
         )
         return self
 
+    @property
+    def classes_(self) -> AnyArray:
+        """The classes of a fitted classifier, in its order."""
+        classes: AnyArray = self.fitted_.estimator.classes_
+        return classes
+
     def predict_rows(self, rows: IntArray) -> Predicted:
         """The predictions of some rows, with their true values."""
         return predict_encoded(self.fitted_, self.data, self.y, rows[:, 0], self.task)
@@ -279,7 +285,7 @@ class TaskScorer:
     name: str
 
     def __call__(self, model: Any, rows: IntArray, y: AnyArray) -> float:
-        of_rows = isinstance(model, ModelOfRows)  # or a constant prediction
+        of_rows = hasattr(model, "predict_rows")  # else it is a constant prediction
         predicted = model.predict_rows(rows) if of_rows else Predicted.of_model(model, rows, y, self.task)
         found = predicted.score(self.name, resamples=0)
         if found is None:
