@@ -20,7 +20,7 @@ import ksparse
 from ksparse import SparseLinearRegression, SparseLogisticRegression, SparsePrecision, open_blocks
 from ksparse._types import Array
 from ksparse.designs.blocked import BlockedDesign, LocalRunner
-from ksparse.designs.blocked.blocked_design import RowLayout
+from ksparse.designs.blocked.row_layout import RowLayout
 from tests.scaling.test_dask_arrays import MODELS, NOISE, SIGNAL, P, X, assert_same
 
 LABELS = MODELS["logistic"][1]

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -157,6 +157,9 @@ class MultiplyBlock:
 class BlockRequest(ABC):
     """Something that is computed of each block, and combined over blocks."""
 
+    #: What those who watch the work see of a round trip, if this is the largest part of it.
+    name: ClassVar[str] = "sum"
+
     @abstractmethod
     def compute(self, arguments: Sequence[Any], known: dict[Any, Any]) -> Any:
         """What it is for one block that has rows."""
@@ -185,6 +188,8 @@ class RowSum(BlockRequest):
 class CollectedRows(BlockRequest):
     """The entries of a row vector, in the order of the blocks."""
 
+    name = "collect"
+
     rows: Any
 
     def compute(self, arguments: Sequence[Any], known: dict[Any, Any]) -> Any:
@@ -198,6 +203,8 @@ class CollectedRows(BlockRequest):
 class TransposedProduct(BlockRequest):
     """Xᵀr for some columns."""
 
+    name = "gradient"
+
     columns: Columns
     rows: Any
 
@@ -209,6 +216,8 @@ class TransposedProduct(BlockRequest):
 class WeightedGram(BlockRequest):
     """Xᵀ diag(weights) X of some columns."""
 
+    name = "hessian"
+
     columns: Columns
     weights: Any
 
@@ -219,6 +228,8 @@ class WeightedGram(BlockRequest):
 @dataclass(frozen=True)
 class ColumnProducts(BlockRequest):
     """Products of some columns with others."""
+
+    name = "products"
 
     columns: Columns
     others: Columns
@@ -248,6 +259,8 @@ def multiply_blocks(block: ColumnBlock, others: ColumnBlock, weights: Array) -> 
 class MomentsOfBlock(BlockRequest):
     """The moments of all columns of X, and whether they are finite."""
 
+    name = "moments"
+
     whole: int
     weights: Any
 
@@ -261,6 +274,8 @@ class MomentsOfBlock(BlockRequest):
 @dataclass(frozen=True)
 class BlockSum(BlockRequest):
     """The second moments of a block and of row vectors beside it."""
+
+    name = "moments"
 
     function: Callable[..., Any]
     whole: int
@@ -286,6 +301,14 @@ class BlockTask:
             return None
         known: dict[Any, Any] = {}
         return [request.compute(arguments, known) for request in self.requests]
+
+    @property
+    def name(self) -> str:
+        """The work in a word."""
+        names = {request.name for request in self.requests}
+        if len(names) > 1:
+            names.discard("sum")
+        return "refit" if len(names) > 1 else names.pop()
 
     def combine(self, parts: Sequence[list[Any] | None]) -> list[Any] | None:
         """What the requests give for several blocks."""

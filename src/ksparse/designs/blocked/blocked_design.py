@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import count
 from typing import Any
@@ -27,73 +27,21 @@ from .block_requests import (
     RowSum,
     TransposedProduct,
     WeightedGram,
-    copy_rows,
     prepare_block,
     scale_block,
 )
 from .block_rows import BlockRows, MappedRows, ProductRows, SlotNumbers, SourceRows, StoredRows
 from .gathered_columns import ColumnParts, GatheredColumns
+from .row_layout import RowLayout
 from .runner import Blocks, Runner
 from .second_moments import SecondMoments, sum_second_moments
 
-__all__ = ["BlockedDesign", "RowLayout"]
+__all__ = ["BlockedDesign"]
 
 #: The Hessian of a support is computed ahead, in the round trip that evaluates f, if it takes no more multiplications.
 MAX_AHEAD = 50_000_000
 
 _block_numbers = count()
-
-
-@dataclass(frozen=True)
-class RowLayout:
-    """The rows of X as they lie in blocks."""
-
-    runner: Runner
-    #: X as it is stored.
-    X: Blocks
-    #: Number of rows of each block.
-    sizes: tuple[int, ...]
-    #: An array with the rows of each block, and no columns.
-    frame: Blocks
-    #: Row vectors have the entries of these rows, one after the other; None if that is the order of the rows.
-    order: IntArray | None = None
-    #: Whether the blocks are in memory, so that reading them costs little.
-    in_memory: bool = True
-
-    @classmethod
-    def of_blocks(cls, runner: Runner, X: Blocks, sizes: Sequence[int], in_memory: bool = True) -> RowLayout:
-        """Rows in the order of their blocks."""
-        frame = runner.hold([np.empty((size, 0)) for size in sizes])
-        return cls(runner, X, tuple(sizes), frame, None, in_memory)
-
-    @property
-    def count(self) -> int:
-        """Number of rows."""
-        return sum(self.sizes)
-
-    def select(self, index: IntArray) -> RowLayout:
-        """Some of the rows, which stay in their blocks."""
-        edges = np.cumsum([0, *self.sizes])
-        index = index if self.order is None else self.order[index]
-        owners = np.searchsorted(edges, index, side="right") - 1
-        order = np.argsort(owners, kind="stable")
-        parts = [index[owners == block] - edges[block] for block in range(len(self.sizes))]
-        X = self.X.apply(copy_rows, self.runner.hold(parts), keep=self.in_memory)
-        rows = self.of_blocks(self.runner, X, [part.size for part in parts], self.in_memory)
-        return rows if (order == np.arange(index.size)).all() else replace(rows, order=order)
-
-    def split(self, values: AnyArray) -> list[AnyArray]:
-        """An array with an entry for each row, in the blocks."""
-        values = values if self.order is None else values[self.order]
-        return np.split(values, np.cumsum(self.sizes)[:-1])
-
-    def arrange(self, values: Array) -> Array:
-        """The entries of all blocks, in the order of the rows."""
-        if self.order is None:
-            return values
-        arranged = np.empty_like(values)
-        arranged[self.order] = values
-        return arranged
 
 
 class BlockedDesign(Design):
@@ -167,7 +115,7 @@ class BlockedDesign(Design):
         frame = slots.find(self.rows.frame)
         task = BlockTask(tuple(make(slots) for make in makers), frame)
         self.counters.round_trips += 1
-        answers: list[Any] | None = self.rows.runner.reduce(task, slots.blocks, task.combine)
+        answers: list[Any] | None = self.rows.runner.reduce(task, slots.blocks, task.combine, task.name)
         if answers is None:
             raise ValueError("X has no rows; pass at least one")
         return answers
@@ -289,7 +237,8 @@ class BlockedDesign(Design):
         return BlockedDesign(rows, self.shape[1], nbytes, self.shift, None, *limits)
 
     def scale_columns(self, factors: Array) -> BlockedDesign:
-        rows = replace(self.rows, X=self.rows.X.apply(partial(scale_block, factors), keep=False))
+        X = self.rows.X
+        rows = replace(self.rows, X=X.apply(partial(scale_block, factors), keep=False, in_chunks=X.in_chunks))
         return BlockedDesign(rows, self.shape[1], self._nbytes, None, None, self.counters, self._most_gathered)
 
     # --- row vectors --------------------------------------------------------------------------------------------------

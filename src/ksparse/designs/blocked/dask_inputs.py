@@ -15,9 +15,11 @@ from ...counters import Counters
 from ...limits import describe_size
 from ..conversion import as_design
 from .block_requests import prepare_block
-from .blocked_design import BlockedDesign, RowLayout
+from .blocked_design import BlockedDesign
+from .dask_chunks import find_most_blocks, group_chunks, make_readers
 from .dask_runner import DaskRunner, describe_smallest_limit, find_futures
 from .disk_inputs import find_machine_memory
+from .row_layout import RowLayout
 from .runner import Blocks
 
 __all__ = ["DaskCollection", "collect_if_dask", "find_column_names"]
@@ -26,6 +28,8 @@ __all__ = ["DaskCollection", "collect_if_dask", "find_column_names"]
 KEPT_FRACTION = 0.5
 #: Larger blocks, as a fraction of the memory of a worker, end its process: it also holds what is made of them.
 LARGEST_BLOCK_FRACTION = 0.5
+#: The training parts of five folds, with X itself.
+PARTS_OF_X = 5
 
 
 class DaskCollection(ABC):  # noqa: B024 - its hook says what belongs to it
@@ -85,10 +89,35 @@ def _make_design(
     limits = runner.memory_limits
     _check_block_size(nbytes * max(sizes) / sum(sizes), limits)
     memory = sum(limits) if all(limits) else np.inf  # no limit is 0
-    fits = nbytes <= KEPT_FRACTION * (memory if limits else find_machine_memory())
-    source = Blocks(parts).apply(prepare, keep=fits)
-    rows = RowLayout.of_blocks(runner, source, sizes, in_memory=fits)
+    room = KEPT_FRACTION * (memory if limits else find_machine_memory())
+    fits = nbytes <= room
+    chunks, groups = _arrange_chunks(parts, sizes, runner.n_threads, fits, 2 * nbytes <= room)
+    source = Blocks(chunks, in_chunks=True)
+    # What is on the workers already decides where the rest will be.
+    frame = source.apply(_drop_columns) if find_futures(parts[:1]) else None
+    X = source.apply(prepare, keep=fits, in_chunks=True)
+    rows = RowLayout.of_blocks(runner, X, groups, fits, PARTS_OF_X * nbytes <= room, frame)
     return BlockedDesign(rows, p, nbytes, counters=counters)
+
+
+def _arrange_chunks(
+    parts: list[Any], sizes: list[int], n_threads: int, fits: bool, may_move: bool
+) -> tuple[list[list[Any]], list[list[int]]]:
+    """The chunks of each block, and their sizes.
+
+    What a task reads by itself can be as long as it likes; chunks that others make must be in memory together.
+    """
+    many = len(sizes) > find_most_blocks(n_threads)
+    readers = make_readers(parts) if many or not fits else None
+    is_there = bool(find_futures(parts[:1]))
+    merges = readers is not None or (may_move if is_there else fits)
+    groups = group_chunks(sizes, n_threads) if merges else [[size] for size in sizes]
+    chunks = iter(parts if readers is None else readers)
+    return [[next(chunks) for _ in group] for group in groups], groups
+
+
+def _drop_columns(chunk: Any) -> AnyArray:
+    return np.empty((chunk.shape[0], 0))
 
 
 def _open_frame(X: Any, name: str) -> BlockedDesign:

@@ -6,12 +6,14 @@ import pickle
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import getitem
 from typing import Any
 from uuid import uuid4
 
 from ...counters import Counters
 from ...limits import describe_size
-from .runner import FAN_IN, Blocks, Combine, Runner, find_missing
+from .block_plan import BlockPlan
+from .runner import FAN_IN, Blocks, Combine, Runner, find_known, find_missing, make_plan
 
 __all__ = ["DaskRunner", "describe_smallest_limit", "find_client", "find_futures"]
 
@@ -22,7 +24,8 @@ SENT_WITH_TASKS = 16_384
 class DaskRunner(Runner):
     """Blocks of rows in Dask: one graph for each round trip, with a tree that adds up.
 
-    What is kept stays on the workers, as futures that are released with the `Blocks`.
+    A task computes all that is missing of a block, so that it is on one worker with what was there before. What is kept
+    stays there, as futures that are released with the `Blocks`.
 
     Parameters
     ----------
@@ -32,39 +35,36 @@ class DaskRunner(Runner):
 
     def __init__(self, counters: Counters) -> None:
         self.counters, client = counters, find_client()
-        #: Of the workers, in bytes: asked for once, since that is a round trip too.
-        self.memory_limits = [] if client is None else _find_memory_limits(client)
+        # Asked for once, since that is a round trip too.
+        workers = [] if client is None else list(client.scheduler_info(n_workers=-1)["workers"].values())
+        #: Of the workers, in bytes; 0 for none.
+        self.memory_limits = [int(worker["memory_limit"] or 0) for worker in workers]
+        #: Of all workers.
+        self.n_threads = sum(int(worker["nthreads"]) for worker in workers) or _count_own_threads()
 
-    def hold(self, parts: Sequence[Any]) -> Blocks:
-        import dask
+    def hold(self, parts: Sequence[Any], beside: Blocks | None = None) -> Blocks:
+        # They go with the next round trip, to where the other values of their blocks are.
+        in_chunks = isinstance(parts[0], list)
+        sent = Blocks(list(parts), in_chunks=in_chunks)
+        others = () if beside is None or beside.values is None or in_chunks else (beside,)
+        return sent.apply(_keep_first, *others, in_chunks=in_chunks)
 
-        return Blocks([dask.delayed(part, traverse=False, pure=False) for part in parts])
-
-    def reduce(self, function: Callable[..., Any], wanted: Sequence[Blocks], combine: Combine) -> Any:
-        import dask
-
+    def reduce(
+        self, function: Callable[..., Any], wanted: Sequence[Blocks], combine: Combine, name: str = "sum"
+    ) -> Any:
         missing = find_missing(wanted)
-        graph = _TaskGraph(self.counters)
-        for known in [*wanted, *(parent for blocks in missing for parent in blocks.parents)]:
-            if known.values is not None:
-                graph.add_known(known)
-        for blocks in missing:
-            assert blocks.function is not None
-            graph.apply(blocks.function, blocks.parents, blocks)
-        parts = graph.apply(function, wanted)
-        last = graph.combine(parts, combine)
+        known = find_known(wanted, missing)
         kept = [blocks for blocks in missing if blocks.keep]
-        keys = [key for blocks in kept for key in graph.find_keys(blocks)]
+        plan = make_plan(known, missing, wanted, function, combine)
+        graph = _TaskGraph(self.counters)
+        parts, stored = graph.run(plan, known, len(kept), name)
+        last = graph.combine(parts, combine)
         with _explain_lost_work(self.memory_limits):
-            with warnings.catch_warnings():
-                # y and weights from this process must be sent, once.
-                warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-                nodes = dask.persist(*graph.make_nodes([*keys, *last]), optimize_graph=False)
-            stored = nodes[: len(keys)]
-            answers = _fetch(nodes[len(keys) :], stored)
+            nodes, answers = graph.compute(stored, last)
         self.counters.bytes_received += len(pickle.dumps(answers))
         for i, blocks in enumerate(kept):
-            blocks.values = list(stored[i * len(parts) : (i + 1) * len(parts)])
+            blocks.values = nodes[i * len(parts) : (i + 1) * len(parts)]
+            blocks.function, blocks.parents = None, ()  # what this process has sent is not needed any more
         return answers[0] if len(answers) == 1 else combine(answers)
 
 
@@ -74,67 +74,80 @@ class _TaskGraph:
     def __init__(self, counters: Counters) -> None:
         self._counters = counters
         self._tasks: dict[str, Any] = {}
-        self._keys: dict[int, list[Any]] = {}
-        self._name = f"ksparse-{uuid4().hex}"
+        self._token = uuid4().hex
 
-    def find_keys(self, blocks: Blocks) -> list[Any]:
-        """The keys of the values of some blocks."""
-        return self._keys[id(blocks)]
+    def run(self, plan: BlockPlan, known: Sequence[Blocks], n_kept: int, name: str) -> tuple[list[str], list[str]]:
+        """A task for each block: the keys of its answers, and those of the values that are kept."""
+        sent = self._send(plan)
+        blocks = zip(*([self._refer(value) for value in part.values or []] for part in known), strict=True)
+        if not n_kept:
+            return [self._add(name, (run_plan, sent, *values)) for values in blocks], []
+        together = [self._add(name, (run_keeping_plan, sent, *values)) for values in blocks]
+        pick = [[self._add("keep", (getitem, key, i)) for key in together] for i in range(n_kept + 1)]
+        return pick[-1], [key for keys in pick[:-1] for key in keys]
 
-    def add_known(self, blocks: Blocks) -> None:
-        """Take the values of blocks from where they are, or from what makes them."""
-        if id(blocks) in self._keys:
-            return
-        self._keys[id(blocks)] = [self._find_reference(node) for node in blocks.values or []]
-
-    def _find_reference(self, node: Any) -> Any:
-        """What a task refers to the value of a node by: its future where there is one, or the key of what makes it."""
-        futures = find_futures([node])
-        if len(futures) == 1 and futures[0].key == node.key:
+    def _refer(self, value: Any) -> Any:
+        """What a task refers to a value by: its future where there is one, or the key of what makes it."""
+        if isinstance(value, list):
+            return [self._refer(chunk) for chunk in value]
+        if not hasattr(value, "__dask_graph__"):
+            self._counters.bytes_sent += int(getattr(value, "nbytes", 0))
+            return value
+        futures = find_futures([value])
+        if len(futures) == 1 and futures[0].key == value.key:
             return futures[0]
-        if node.key not in self._tasks:
-            self._tasks.update(node.__dask_graph__())
-        return node.key
+        if value.key not in self._tasks:
+            self._tasks.update(value.__dask_graph__())
+        return value.key
 
-    def apply(
-        self, function: Callable[..., Any], arguments: Sequence[Blocks], result: Blocks | None = None
-    ) -> list[Any]:
-        """A task for each block."""
-        sent = self._send(function)
-        rows = zip(*(self._keys[id(blocks)] for blocks in arguments), strict=True)
-        keys = [self._add((run_function, sent, *row)) for row in rows]
-        if result is not None:
-            self._keys[id(result)] = keys
-        return keys
-
-    def combine(self, parts: Sequence[Any], combine: Combine) -> list[Any]:
+    def combine(self, parts: Sequence[str], combine: Combine) -> list[str]:
         """The last level of a tree of sums below its root, which this process computes: it saves a step of latency."""
         level = list(parts)
         sent = self._send(combine) if len(level) > FAN_IN else None
         while len(level) > FAN_IN:
-            level = [self._add((run_function, sent, level[i : i + FAN_IN])) for i in range(0, len(level), FAN_IN)]
+            starts = range(0, len(level), FAN_IN)
+            level = [self._add("add", (run_function, sent, level[i : i + FAN_IN])) for i in starts]
         return level
 
-    def make_nodes(self, keys: Sequence[Any]) -> list[Any]:
-        """The tasks with these keys, for Dask."""
+    def compute(self, stored: Sequence[str], answers: Sequence[str]) -> tuple[list[Any], list[Any]]:
+        """Do the work: what refers to the values that stay where they are, and the answers."""
+        import dask
         from dask.delayed import Delayed
         from dask.highlevelgraph import HighLevelGraph
 
-        graph = HighLevelGraph({self._name: self._tasks}, {self._name: set()})
-        return [Delayed(key, graph, layer=self._name) for key in keys]
+        layer = f"ksparse-{self._token}"
+        graph = HighLevelGraph({layer: self._tasks}, {layer: set()})
+        wanted = [Delayed(key, graph, layer=layer) for key in (*stored, *answers)]
+        with warnings.catch_warnings():
+            # y and weights from this process must be sent, once.
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            nodes = dask.persist(*wanted, optimize_graph=False)
+        kept = list(nodes[: len(stored)])
+        return kept, _fetch(nodes[len(stored) :], kept)
 
-    def _add(self, task: tuple[Any, ...]) -> str:
-        key = f"{self._name}-{len(self._tasks)}"
+    def _add(self, name: str, task: tuple[Any, ...]) -> str:
+        # Dask's dashboard and progress bars show the words before the token.
+        key = f"ksparse-{name}-{self._token}-{len(self._tasks)}"
         self._tasks[key] = task
         return key
 
-    def _send(self, function: Callable[..., Any]) -> Any:
+    def _send(self, function: Any) -> Any:
         """A function as bytes, which are made once for all tasks."""
         import cloudpickle
 
         sent = cloudpickle.dumps(function)
         self._counters.bytes_sent += len(sent)
-        return sent if len(sent) <= SENT_WITH_TASKS else self._add((bytes, sent))
+        return sent if len(sent) <= SENT_WITH_TASKS else self._add("send", (bytes, sent))
+
+
+def _keep_first(value: Any, *_: Any) -> Any:
+    return value
+
+
+def _count_own_threads() -> int:
+    from dask.system import CPU_COUNT
+
+    return int(CPU_COUNT)
 
 
 @contextmanager
@@ -173,19 +186,24 @@ def find_client() -> Any:
         return None
 
 
-def _find_memory_limits(client: Any) -> list[int]:
-    """The memory limits of the workers of a cluster in bytes; 0 for none."""
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    return [int(worker["memory_limit"] or 0) for worker in workers]
-
-
 def describe_smallest_limit(limits: Sequence[int]) -> str:
     """The smallest memory limit in words."""
     return describe_size(min(limits)) if limits and min(limits) else "which is not set"
 
 
+def run_plan(sent: bytes, *known: Any) -> Any:
+    """The answer for a block, by a plan that came as bytes: what a task does."""
+    return pickle.loads(sent).run(known)[1]
+
+
+def run_keeping_plan(sent: bytes, *known: Any) -> tuple[Any, ...]:
+    """The values to keep, then the answer for a block."""
+    kept, answer = pickle.loads(sent).run(known)
+    return (*kept, answer)
+
+
 def run_function(sent: bytes, *arguments: Any) -> Any:
-    """Call a function that came as bytes: what a task does."""
+    """Call a function that came as bytes: what a task that adds up does."""
     return pickle.loads(sent)(*arguments)
 
 

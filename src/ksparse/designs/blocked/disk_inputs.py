@@ -18,7 +18,8 @@ from ...limits import describe_size, parse_size
 from ...validation import check_positive_number
 from ..conversion import as_design
 from .block_requests import prepare_block
-from .blocked_design import BlockedDesign, RowLayout
+from .blocked_design import BlockedDesign
+from .row_layout import RowLayout
 from .runner import Blocks, LocalRunner
 
 __all__ = ["DiskArray", "choose_memory_limit", "find_machine_memory", "open_blocks"]

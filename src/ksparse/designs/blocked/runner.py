@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-__all__ = ["Blocks", "LocalRunner", "Runner", "combine_in_tree", "find_missing"]
+from .block_plan import BlockPlan, Step
+
+__all__ = ["Blocks", "LocalRunner", "Runner", "find_known", "find_missing", "make_plan"]
 
 #: So many parts are combined at once.
 FAN_IN = 8
@@ -32,6 +34,8 @@ class Blocks:
         What the function takes.
     keep : bool
         Whether values are kept once they have been computed; otherwise they are computed again each time.
+    in_chunks : bool
+        Whether a value may be a list, with an entry for each chunk of the block, as those of X are.
     """
 
     def __init__(
@@ -40,12 +44,16 @@ class Blocks:
         function: Callable[..., Any] | None = None,
         parents: Sequence[Blocks] = (),
         keep: bool = True,
+        in_chunks: bool = False,
     ) -> None:
-        self.values, self.function, self.parents, self.keep = values, function, tuple(parents), keep
+        self.values, self.function, self.parents = values, function, tuple(parents)
+        self.keep, self.in_chunks = keep, in_chunks
 
-    def apply(self, function: Callable[..., Any], *others: Blocks, keep: bool = True) -> Blocks:
+    def apply(
+        self, function: Callable[..., Any], *others: Blocks, keep: bool = True, in_chunks: bool = False
+    ) -> Blocks:
         """A function of the values of each block, computed when it is needed."""
-        return Blocks(None, function, (self, *others), keep)
+        return Blocks(None, function, (self, *others), keep, in_chunks)
 
 
 def find_missing(wanted: Sequence[Blocks]) -> list[Blocks]:
@@ -64,27 +72,43 @@ def _add_missing(blocks: Blocks, found: dict[int, Blocks]) -> None:
         found[id(blocks)] = blocks
 
 
-def combine_in_tree(parts: Sequence[Any], combine: Combine, fan_in: int = FAN_IN) -> Any:
-    """The combination of parts in a tree whose shape depends on their number only, so that sums are reproducible."""
-    level = list(parts)
-    while len(level) > 1:
-        groups = (level[i : i + fan_in] for i in range(0, len(level), fan_in))
-        level = [group[0] if len(group) == 1 else combine(group) for group in groups]
-    return level[0]
+def find_known(wanted: Sequence[Blocks], missing: Sequence[Blocks]) -> list[Blocks]:
+    """The blocks with values that some wanted ones are, or that missing ones depend on."""
+    needed = [*wanted, *(parent for blocks in missing for parent in blocks.parents)]
+    return list({id(blocks): blocks for blocks in needed if blocks.values is not None}.values())
+
+
+def make_plan(
+    known: Sequence[Blocks],
+    missing: Sequence[Blocks],
+    wanted: Sequence[Blocks],
+    function: Callable[..., Any],
+    combine: Combine,
+) -> BlockPlan:
+    """What has to be done for each block, without the values."""
+    place = {id(blocks): i for i, blocks in enumerate([*known, *missing])}
+    steps = list[Step]()
+    for blocks in missing:
+        assert blocks.function is not None
+        parents = tuple(place[id(parent)] for parent in blocks.parents)
+        steps.append(Step(blocks.function, parents, blocks.keep, blocks.in_chunks))
+    return BlockPlan(len(known), tuple(steps), tuple(place[id(blocks)] for blocks in wanted), function, combine)
 
 
 class Runner(ABC):
     """What computes with blocks of rows."""
 
     @abstractmethod
-    def hold(self, parts: Sequence[Any]) -> Blocks:
-        """Values of this process, one for each block, sent to where the blocks are."""
+    def hold(self, parts: Sequence[Any], beside: Blocks | None = None) -> Blocks:
+        """Values of this process, one for each block, sent to where the blocks are: `beside` others."""
 
     @abstractmethod
-    def reduce(self, function: Callable[..., Any], wanted: Sequence[Blocks], combine: Combine) -> Any:
+    def reduce(
+        self, function: Callable[..., Any], wanted: Sequence[Blocks], combine: Combine, name: str = "sum"
+    ) -> Any:
         """A function of the values of each block, combined over all blocks: one round trip.
 
-        What is missing is computed on the way, and kept if it says so.
+        What is missing is computed on the way, and kept if it says so. The name is for those who watch.
         """
 
 
@@ -94,38 +118,36 @@ class LocalRunner(Runner):
     A value that is callable is a block on disk, which the call reads.
     """
 
-    def hold(self, parts: Sequence[Any]) -> Blocks:
+    def hold(self, parts: Sequence[Any], beside: Blocks | None = None) -> Blocks:
         return Blocks(list(parts))
 
-    def reduce(self, function: Callable[..., Any], wanted: Sequence[Blocks], combine: Combine) -> Any:
+    def reduce(
+        self, function: Callable[..., Any], wanted: Sequence[Blocks], combine: Combine, name: str = "sum"
+    ) -> Any:
         missing = find_missing(wanted)
-        computed: dict[int, list[Any]] = {id(blocks): [] for blocks in missing if blocks.keep}
+        known = find_known(wanted, missing)
+        plan = make_plan(known, missing, wanted, function, combine)
+        computed: list[list[Any]] = [[] for blocks in missing if blocks.keep]
         parts = []
-        for known in self._read(_find_known(wanted, missing)):
-            values = dict(known)
-            for blocks in missing:
-                assert blocks.function is not None
-                value = blocks.function(*(values[id(parent)] for parent in blocks.parents))
-                values[id(blocks)] = value
-                if blocks.keep:
-                    computed[id(blocks)].append(value)
-            parts.append(function(*(values[id(blocks)] for blocks in wanted)))
+        for values in self._read(known):
+            kept, part = plan.run(values)
+            for column, value in zip(computed, kept, strict=True):
+                column.append(value)
+            parts.append(part)
             if len(parts) == FAN_IN:
                 parts = [combine(parts)]
-        for blocks in missing:
-            if blocks.keep:
-                blocks.values = computed[id(blocks)]
+        for blocks, column in zip((blocks for blocks in missing if blocks.keep), computed, strict=True):
+            blocks.values = column
         return parts[0] if len(parts) == 1 else combine(parts)
 
-    def _read(self, known: Sequence[Blocks]) -> Iterator[dict[int, Any]]:
+    def _read(self, known: Sequence[Blocks]) -> Iterator[list[Any]]:
         """The known values of each block; those on disk are read by a thread, one block ahead."""
         columns = [blocks.values or [] for blocks in known]
         count = len(columns[0])
 
-        def load(i: int) -> dict[int, Any]:
+        def load(i: int) -> list[Any]:
             values = (column[i] for column in columns)
-            loaded = (value() if callable(value) else value for value in values)
-            return dict(zip(map(id, known), loaded, strict=True))
+            return [value() if callable(value) else value for value in values]
 
         if not any(callable(column[0]) for column in columns):
             yield from map(load, range(count))
@@ -138,9 +160,3 @@ class LocalRunner(Runner):
                     ahead = reader.submit(load, i + 1)
                 yield current
                 del current
-
-
-def _find_known(wanted: Sequence[Blocks], missing: Sequence[Blocks]) -> list[Blocks]:
-    """The blocks with values that some wanted ones are, or that missing ones depend on."""
-    needed = [*wanted, *(parent for blocks in missing for parent in blocks.parents)]
-    return list({id(blocks): blocks for blocks in needed if blocks.values is not None}.values())

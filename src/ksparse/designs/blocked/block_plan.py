@@ -1,0 +1,104 @@
+"""What one task computes of a block of rows: what is missing there, then a function of it; perhaps chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["BlockPlan", "Step"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A missing value of a block, as a function of others."""
+
+    function: Callable[..., Any]
+    #: Positions of what it takes: known values come first, then the steps.
+    parents: tuple[int, ...]
+    #: Whether the value is kept where the block is.
+    keep: bool
+    #: Whether there is one value for each chunk, where a parent has one for each; otherwise they are joined.
+    in_chunks: bool
+
+    def apply(self, values: dict[int, Any]) -> Any:
+        """The value, from those of its parents."""
+        return self.function(*(values[parent] for parent in self.parents))
+
+
+@dataclass(frozen=True)
+class BlockPlan:
+    """The work of a round trip for one block.
+
+    A known value that is a list has one entry for each chunk of the block: some rows of X, or a call that reads them.
+    Chunks are computed with one after the other, beside the same rows of the other values, so that a block may be
+    larger than memory.
+    """
+
+    n_known: int
+    steps: tuple[Step, ...]
+    #: Positions of what the function takes.
+    wanted: tuple[int, ...]
+    function: Callable[..., Any]
+    combine: Callable[[Sequence[Any]], Any]
+
+    def run(self, known: Sequence[Any]) -> tuple[list[Any], Any]:
+        """The values that are kept, in the order of the steps, and the function of those that are wanted."""
+        values = dict(enumerate(known))
+        chunked = {i for i, value in values.items() if isinstance(value, list)}
+        late = list[int]()
+        for i, step in enumerate(self.steps, self.n_known):
+            if chunked.isdisjoint(step.parents):
+                values[i] = step.apply(values)
+                continue
+            late.append(i)
+            if step.in_chunks:
+                chunked.add(i)
+        parts = self._run_chunks(values, chunked, late) if chunked else [self._call(values)]
+        kept = [values[i] for i, step in enumerate(self.steps, self.n_known) if step.keep]
+        return kept, parts[0] if len(parts) == 1 else self.combine(parts)
+
+    def _call(self, values: dict[int, Any]) -> Any:
+        return self.function(*(values[i] for i in self.wanted))
+
+    def _run_chunks(self, values: dict[int, Any], chunked: set[int], late: list[int]) -> list[Any]:
+        """The function of each chunk, or of the whole block if it does not look at chunks; sets the `late` values."""
+        sources = [i for i in values if i in chunked]
+        collected: dict[int, list[Any]] = {i: [] for i in late if self.steps[i - self.n_known].keep or i not in chunked}
+        looks_at = next((i for i in self.wanted if i in chunked), None)
+        parts, start = list[Any](), 0
+        for chunk in zip(*(values[i] for i in sources), strict=True):
+            local = self._compute_chunk(dict(zip(sources, chunk, strict=True)), late)
+            for i, found in collected.items():
+                found.append(local[i])
+            if looks_at is not None:
+                stop = start + local[looks_at].shape[0]
+                others = {i: _slice_rows(values[i], start, stop) for i in self.wanted if i not in local}
+                parts.append(self._call({**local, **others}))
+                start = stop
+            del local  # before the next chunk is read
+        values.update({i: found if i in chunked else _join(found) for i, found in collected.items()})
+        return parts if looks_at is not None else [self._call(values)]
+
+    def _compute_chunk(self, local: dict[int, Any], late: list[int]) -> dict[int, Any]:
+        for i, value in local.items():
+            local[i] = value() if callable(value) else value
+        for i in late:
+            local[i] = self.steps[i - self.n_known].apply(local)
+        return local
+
+
+def _slice_rows(value: Any, start: int, stop: int) -> Any:
+    return value if start == 0 and stop == value.shape[0] else value[start:stop]
+
+
+def _join(parts: list[Any]) -> Any:
+    """The rows of all chunks: sparse ones stay so if all are."""
+    if len(parts) == 1:
+        return parts[0]
+    if all(sparse.issparse(part) for part in parts):
+        return sparse.vstack(parts, format="csc")
+    return np.concatenate([part.toarray() if sparse.issparse(part) else part for part in parts])

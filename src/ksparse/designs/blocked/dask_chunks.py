@@ -1,0 +1,81 @@
+"""Chunks of Dask collections as blocks of rows: which are computed with by one task, and which a task reads itself."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from .dask_runner import find_futures
+
+__all__ = ["ChunkReader", "find_most_blocks", "group_chunks", "make_readers"]
+
+log = logging.getLogger(__name__)
+
+#: So many blocks for each thread: fewer would leave threads idle at the end, more cost a task each.
+BLOCKS_PER_THREAD = 4
+#: Larger objects that several chunks have in common, such as an array in this process, are not sent with each of them.
+LARGEST_COMMON = 100_000
+
+
+@dataclass(frozen=True)
+class ChunkReader:
+    """The tasks that make a chunk, done within another task: it may read many chunks one after the other."""
+
+    tasks: dict[Any, Any]
+    key: Any
+
+    def __call__(self) -> Any:
+        """The chunk."""
+        import dask
+
+        return dask.get(self.tasks, self.key)
+
+
+def make_readers(parts: Sequence[Any]) -> list[ChunkReader] | None:
+    """What makes each chunk, if they have no work in common; None otherwise, or if they are on the workers already."""
+    from dask.optimization import cull
+
+    if len(parts) == 1 or find_futures(parts[:1]):
+        return None
+    readers, uses = list[ChunkReader](), Counter[Any]()
+    graphs = {id(part.dask): dict(part.dask) for part in parts}
+    for part in parts:
+        tasks, _ = cull(graphs[id(part.dask)], [part.key])
+        readers.append(ChunkReader(tasks, part.key))
+        uses.update(tasks.keys())
+    common = {key: reader.tasks[key] for reader in readers for key in reader.tasks if uses[key] > 1}
+    return readers if all(map(_is_small_datum, common.values())) else None
+
+
+def _is_small_datum(task: Any) -> bool:
+    """Whether this is no task but data, such as an open array of Zarr, that costs little to send."""
+    import cloudpickle
+    from dask._task_spec import DataNode
+
+    if not isinstance(task, DataNode):
+        return False
+    try:
+        return len(cloudpickle.dumps(task)) <= LARGEST_COMMON
+    except Exception:  # objects of any package, which raise what they like
+        return False
+
+
+def find_most_blocks(n_threads: int) -> int:
+    """How many blocks are enough for so many threads."""
+    return BLOCKS_PER_THREAD * n_threads
+
+
+def group_chunks(sizes: Sequence[int], n_threads: int) -> list[list[int]]:
+    """The sizes of chunks in blocks of about as many rows each, a few for each thread; small chunks lie together."""
+    most, total = find_most_blocks(n_threads), max(sum(sizes), 1)
+    if len(sizes) <= most:
+        return [[size] for size in sizes]
+    groups: dict[int, list[int]] = {}
+    for size, end in zip(sizes, accumulate(sizes), strict=True):
+        groups.setdefault(int((end - 0.5 * size) * most / total), []).append(size)
+    log.info("%d chunks of X are computed with in %d blocks", len(sizes), len(groups))
+    return list(groups.values())
