@@ -24,10 +24,6 @@ class Step:
     #: Whether there is one value for each chunk, where a parent has one for each; otherwise they are joined.
     in_chunks: bool
 
-    def apply(self, values: dict[int, Any]) -> Any:
-        """The value, from those of its parents."""
-        return self.function(*(values[parent] for parent in self.parents))
-
 
 @dataclass(frozen=True)
 class BlockPlan:
@@ -51,8 +47,8 @@ class BlockPlan:
         chunked = {i for i, value in values.items() if isinstance(value, list)}
         late = list[int]()
         for i, step in enumerate(self.steps, self.n_known):
-            if chunked.isdisjoint(step.parents):
-                values[i] = step.apply(values)
+            if chunked.isdisjoint(step.parents) and set(late).isdisjoint(step.parents):
+                values[i] = step.function(*(values[parent] for parent in step.parents))
                 continue
             late.append(i)
             if step.in_chunks:
@@ -68,27 +64,31 @@ class BlockPlan:
         """The function of each chunk, or of the whole block if it does not look at chunks; sets the `late` values."""
         sources = [i for i in values if i in chunked]
         collected: dict[int, list[Any]] = {i: [] for i in late if self.steps[i - self.n_known].keep or i not in chunked}
-        looks_at = next((i for i in self.wanted if i in chunked), None)
-        parts, start = list[Any](), 0
+        looks_at_chunks = not chunked.isdisjoint(self.wanted)
+        parts, starts = list[Any](), dict.fromkeys((*sources, *late), 0)
         for chunk in zip(*(values[i] for i in sources), strict=True):
-            local = self._compute_chunk(dict(zip(sources, chunk, strict=True)), late)
-            for i, found in collected.items():
-                found.append(local[i])
-            if looks_at is not None:
-                stop = start + local[looks_at].shape[0]
-                others = {i: _slice_rows(values[i], start, stop) for i in self.wanted if i not in local}
-                parts.append(self._call({**local, **others}))
-                start = stop
-            del local  # before the next chunk is read
+            local = {i: value() if callable(value) else value for i, value in zip(sources, chunk, strict=True)}
+            for i in late:
+                step = self.steps[i - self.n_known]
+                local[i] = step.function(*_take_rows(step.parents, local, values, starts))
+                if i in collected:
+                    collected[i].append(local[i])
+            if looks_at_chunks:
+                parts.append(self.function(*_take_rows(self.wanted, local, values, starts)))
+            for i, value in local.items():
+                starts[i] += value.shape[0]
+            del local, chunk  # before the next chunk is read
         values.update({i: found if i in chunked else _join(found) for i, found in collected.items()})
-        return parts if looks_at is not None else [self._call(values)]
+        return parts if looks_at_chunks else [self._call(values)]
 
-    def _compute_chunk(self, local: dict[int, Any], late: list[int]) -> dict[int, Any]:
-        for i, value in local.items():
-            local[i] = value() if callable(value) else value
-        for i in late:
-            local[i] = self.steps[i - self.n_known].apply(local)
-        return local
+
+def _take_rows(
+    wanted: Sequence[int], local: dict[int, Any], values: dict[int, Any], starts: dict[int, int]
+) -> list[Any]:
+    """Values of one chunk; what is known of the whole block is cut to the rows that the others have."""
+    first = next(i for i in wanted if i in local)
+    start, stop = starts[first], starts[first] + local[first].shape[0]
+    return [local[i] if i in local else _slice_rows(values[i], start, stop) for i in wanted]
 
 
 def _slice_rows(value: Any, start: int, stop: int) -> Any:

@@ -46,7 +46,7 @@ class DaskRunner(Runner):
         # They go with the next round trip, to where the other values of their blocks are.
         in_chunks = isinstance(parts[0], list)
         sent = Blocks(list(parts), in_chunks=in_chunks)
-        others = () if beside is None or beside.values is None or in_chunks else (beside,)
+        others = () if beside is None or in_chunks else (beside,)
         return sent.apply(_keep_first, *others, in_chunks=in_chunks)
 
     def reduce(

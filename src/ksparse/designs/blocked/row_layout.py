@@ -52,7 +52,7 @@ class RowLayout:
     ) -> RowLayout:
         """Rows in the order of their blocks, whose sizes are given, or those of their chunks.
 
-        What belongs to the rows will be where the frame is, which is made `beside` some blocks, if they are known.
+        What belongs to the rows will be where the frame is, which is made `beside` some blocks.
         """
         chunks = tuple((size,) if isinstance(size, int) else tuple(size) for size in sizes)
         if frame is None:
