@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 
 from .._types import AnyArray, Array, IntArray, Mask, Matrix
 from ..designs import Design
+from ..designs.blocked import collect_values
 from ..objectives import Objective
 from ..objectives.protocols import WorkingForm
 from ..optimize import minimize
@@ -84,6 +85,11 @@ class Samples:
         parts = (self.X, self.y, self.sample_weight, self.offset)
         X, y, sample_weight, offset = (None if part is None else _select(part, rows) for part in parts)
         return Samples(X, y, sample_weight, None if self.encoding is None else self.encoding.select_rows(rows), offset)
+
+    def collect(self) -> Samples:
+        """The samples with y, weights and offset in this process, to be split by row numbers."""
+        parts = {name: collect_values(getattr(self, name)) for name in ("y", "sample_weight", "offset")}
+        return replace(self, **parts)
 
     def split(self, train: Any, held_out: Any) -> tuple[Samples, Samples]:
         """The samples of two sets of row numbers; those of a table are encoded by what the first set tells."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,11 +13,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._types import AnyArray, Array, IntArray
+from ..designs.blocked import RowValues, map_values, reduce_values
+from ..objectives.targets import encode_labels, encode_rows_of_ones
 from ..solvers import Result
 from ..validation import check_nonnegative_number
 from ..wording import quote
 from .base import Samples
 from .linear_model import SparseLinearModel
+from .stored_data import weigh_alike
 
 __all__ = ["LabelEncoder", "LinearClassifier", "MarginClassifier", "ProbabilityClassifier", "WeightedClassifier"]
 
@@ -30,15 +34,15 @@ class LabelEncoder(ClassifierMixin):  # type: ignore[misc]
 
     classes_: AnyArray
 
-    def fit_labels(self, y: AnyArray) -> IntArray:
+    def fit_labels(self, y: Any) -> Any:
         """Set `classes_`, of which there must be at least two, and return the position of each label in it."""
-        if np.asarray(y).dtype.kind == "S" or (np.asarray(y).dtype == object and isinstance(y[0], bytes)):
-            raise ValueError("y has labels of bytes; decode them to text first, such as by np.char.decode(y)")
-        try:
-            check_classification_targets(y)
-        except TypeError as error:
-            raise ValueError(f"y has labels of different types ({error}); use one type, without None") from error
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        if isinstance(y, RowValues):
+            labels, codes = encode_labels(y, len(y))
+            check_labels(labels)
+        else:
+            check_labels(y)
+            labels, codes = np.unique(y, return_inverse=True)
+        self.classes_ = labels
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y has only one class: {self.classes_.tolist()[0]!r}; a classifier needs samples of at least 2 classes"
@@ -81,6 +85,16 @@ class LabelEncoder(ClassifierMixin):  # type: ignore[misc]
         return positions
 
 
+def check_labels(y: AnyArray) -> None:
+    """Refuse what cannot be labels of classes."""
+    if np.asarray(y).dtype.kind == "S" or (np.asarray(y).dtype == object and isinstance(y[0], bytes)):
+        raise ValueError("y has labels of bytes; decode them to text first, such as by np.char.decode(y)")
+    try:
+        check_classification_targets(y)
+    except TypeError as error:
+        raise ValueError(f"y has labels of different types ({error}); use one type, without None") from error
+
+
 class MarginClassifier(LabelEncoder):
     """A classifier that predicts the class with the largest margin."""
 
@@ -120,45 +134,51 @@ class WeightedClassifier(LabelEncoder, SparseLinearModel):
 
     class_weight: Any
 
-    def fit_target(self, y: AnyArray) -> Array:
+    def fit_target(self, y: Any) -> Any:
         return self._as_target(self.fit_labels(y))
 
     def encode_target(self, y: AnyArray) -> Array:
         return self._as_target(self.encode_labels(y))
 
-    def _as_target(self, codes: IntArray) -> Array:
+    def _as_target(self, codes: Any) -> Any:
         """±1 for two classes, otherwise rows of zeros with a one for the class."""
         if len(self.classes_) == 2:
-            return np.where(codes == 1, 1.0, -1.0)
-        return (codes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
+            return map_values(_as_signs, codes)
+        return encode_rows_of_ones(self.classes_, codes)
 
     @staticmethod
-    def _as_codes(target: Array) -> IntArray:
+    def _as_codes(target: Any) -> Any:
         """Undo `_as_target`."""
-        return (target > 0).astype(np.intp) if target.ndim == 1 else target.argmax(axis=1)
+        return map_values(_as_codes, target, dtype=np.intp)
 
-    def check_weights(self, target: Array, sample_weight: Array | None) -> None:
+    def _sum_class_weights(self, codes: Any, weights: Any) -> Array:
+        """The sum of the weights of each class."""
+        return np.asarray(reduce_values(partial(_count_codes, len(self.classes_)), codes, weights))
+
+    def check_weights(self, target: Any, sample_weight: Any) -> None:
         """Each class must have a sample with a positive weight: objectives check this too, but know no labels."""
-        empty = np.bincount(self._as_codes(target), sample_weight, minlength=len(self.classes_)) == 0
+        empty = self._sum_class_weights(self._as_codes(target), weigh_alike(target, sample_weight)) == 0
         if empty.any():
             labels = self.classes_[empty].tolist()
             raise ValueError(f"no sample of class {labels} has a positive sample_weight; remove it from y")
 
-    def weigh_samples(self, target: Array, sample_weight: Array | None) -> Array | None:
+    def weigh_samples(self, target: Any, sample_weight: Any) -> Any:
         """Sample weights times class weights."""
         if self.class_weight is None:
             return sample_weight
         codes = self._as_codes(target)
-        weights = np.ones(len(codes)) if sample_weight is None else sample_weight
-        return weights * self._class_weights(codes, weights)[codes]
+        weights = weigh_alike(target, sample_weight)
+        return map_values(partial(_weigh_codes, self._class_weights(codes, weights)), codes, weights)
 
-    def _class_weights(self, codes: IntArray, weights: Array) -> Array:
+    def _class_weights(self, codes: Any, weights: Any) -> Array:
         """Weight of each class, for samples of these classes and weights."""
         labels = self.classes_.tolist()
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            totals = np.bincount(codes, weights, minlength=len(labels))
+            totals = self._sum_class_weights(codes, weights)
             present = totals > 0
-            return np.where(present, weights.sum() / (present.sum() * np.where(present, totals, 1.0)), 0.0)
+            return np.where(
+                present, reduce_values(np.sum, weights) / (present.sum() * np.where(present, totals, 1.0)), 0.0
+            )
         if not isinstance(self.class_weight, Mapping):
             raise ValueError(
                 f'class_weight must be a dict of labels and weights, or "balanced"; got {self.class_weight!r}'
@@ -179,6 +199,22 @@ class WeightedClassifier(LabelEncoder, SparseLinearModel):
             present = set(training.y.tolist())
             fold.class_weight = {label: weight for label, weight in self.class_weight.items() if label in present}
         return fold
+
+
+def _as_signs(codes: IntArray) -> Array:
+    return np.where(codes == 1, 1.0, -1.0)
+
+
+def _as_codes(target: Array) -> IntArray:
+    return (target > 0).astype(np.intp) if target.ndim == 1 else target.argmax(axis=1)
+
+
+def _count_codes(count: int, codes: IntArray, weights: Array) -> Array:
+    return np.bincount(codes, weights, minlength=count).astype(np.float64, copy=False)
+
+
+def _weigh_codes(class_weights: Array, codes: IntArray, weights: Array) -> Array:
+    return weights * class_weights[codes]
 
 
 class LinearClassifier(MarginClassifier, WeightedClassifier):

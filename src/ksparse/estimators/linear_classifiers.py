@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .._types import Array, IntArray, Matrix
+from .._types import Array, Matrix
 from ..objectives import LinearObjective, Logistic, Multinomial, SquaredHinge
+from ..objectives.targets import encode_rows_of_ones
 from ..solvers import Result
 from ._docs import document
 from .classification import LinearClassifier, ProbabilityClassifier
@@ -92,10 +93,11 @@ class SparseLinearSVC(LinearClassifier):
     alpha: float = 1e-3
     class_weight: Any = None
 
-    def _as_target(self, codes: IntArray) -> Array:
+    def _as_target(self, codes: Any) -> Any:
         """±1: the class against all others."""
-        target = super()._as_target(codes)
-        return target if target.ndim == 1 else 2.0 * target - 1.0
+        if len(self.classes_) == 2:
+            return super()._as_target(codes)
+        return encode_rows_of_ones(self.classes_, codes, other=-1.0)
 
     def build_objective(self, X: Matrix, target: Array, **options: Any) -> LinearObjective:
         self.check_weights(target, options["sample_weight"])

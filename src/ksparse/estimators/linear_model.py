@@ -12,24 +12,24 @@ from scipy import sparse
 from scipy.linalg import pinvh
 from sklearn.base import MultiOutputMixin
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import AnyArray, Array, IntArray, Mask, Matrix
 from ..certificates.certified import Certified
 from ..debias.ridges import apply_to_rows, minimize_for_ridges
 from ..designs import BlockedDesign, Design
-from ..designs.blocked import collect_if_dask
+from ..designs.blocked import RowValues, collect_if_dask, open_row_values
 from ..inference.summarized import Summarized
 from ..objectives import JointLoss, LinearObjective, Loss, Objective
 from ..objectives.columns import LinearModel
 from ..objectives.linear import normalize_weights
 from ..objectives.loss import SampleMargins
 from ..objectives.protocols import WorkingForm
+from ..objectives.row_checks import check_row_values
 from ..solvers import Result, Solver
 from ..sparsity import Entries, Groups, Rows, Sparsity
 from ..tables.encoding import RowEncoder, find_columns_of, find_encoding
-from ..validation import check_flag, check_nonnegative_number, check_vector
+from ..validation import check_flag, check_nonnegative_number
 from .base import Samples, SparseEstimator
 from .feature_sets import (
     explain_text_columns,
@@ -44,7 +44,7 @@ from .paths import SparsityPath
 from .ridge_grid import suggest_ridges
 from .sample_moments import compress_stored_samples
 from .standardizing import standardize_columns
-from .stored_data import check_stored_data, is_stored_elsewhere, open_design, standardize_design
+from .stored_data import check_stored_data, is_stored_elsewhere, open_design, require_one_column, standardize_design
 from .stored_scores import average_stored_losses
 
 __all__ = ["ACCEPTED", "FeatureSelector", "SparseLinearModel"]
@@ -113,7 +113,8 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
 
     def encode_target(self, y: AnyArray) -> Array:
         """Responses of other samples as the loss takes them."""
-        return check_vector(y, "y", y.shape)
+        target: Array = check_row_values(y, "y", y.shape)
+        return target
 
     def weigh_samples(self, target: Array, sample_weight: Array | None) -> Array | None:
         """Weights of the samples in the loss."""
@@ -150,8 +151,9 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         # The objective checks X for NaN and infinity when it first reads it: a second pass here would be wasted.
         with explain_text_columns(X):
             X, y = self.check_data(X, y)
-        sample_weight, offset = collect_if_dask(sample_weight), collect_if_dask(offset)
-        if sample_weight is not None:
+        sample_weight = open_row_values(sample_weight, X, "sample_weight")
+        offset = open_row_values(offset, X, "offset")
+        if sample_weight is not None and not isinstance(sample_weight, RowValues):  # objectives check those
             normalize_weights(sample_weight, len(y))  # checks them
             sample_weight = np.asarray(sample_weight, dtype=np.float64)
         offset = None if offset is None else check_offset(offset, len(y))
@@ -172,7 +174,7 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
             X, y = check_stored_data(self, X, y)
         else:
             X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False, multi_output=True)
-        return X, y if isinstance(self, MultiOutputMixin) else column_or_1d(y, warn=True)
+        return X, y if isinstance(self, MultiOutputMixin) else require_one_column(y)
 
     def copy_for_fold(self: M, training: Samples) -> M:
         fold = super().copy_for_fold(training)

@@ -11,6 +11,7 @@ from scipy.special import digamma, gammaln
 from sklearn.base import RegressorMixin
 
 from .._types import Array, Matrix
+from ..designs.blocked import collect_values
 from ..inference.number_scores import explain_deviance
 from ..objectives import Gamma, LinearObjective, NegativeBinomial, Objective, Poisson, Tweedie
 from ..objectives.base import VALUE_ROUNDING
@@ -23,6 +24,7 @@ from ._docs import document
 from .linear_model import SparseLinearModel
 from .margins import add_offset, multiply_selected
 from .pilot import fit_pilot
+from .stored_data import weigh_alike
 
 __all__ = [
     "LogLinkRegression",
@@ -240,8 +242,9 @@ class SparseNegativeBinomialRegression(LogLinkRegression):
 
     def _estimate_dispersion(self, X: Matrix, target: Array, options: dict[str, Any]) -> float:
         """The most likely dispersion, in turn with the coefficients: from those of Poisson regression on."""
-        weights = np.ones(len(target)) if options["sample_weight"] is None else options["sample_weight"]
-        options = {**options, "alpha": 0.0}
+        # The likelihood of a dispersion looks at the counts of all rows: they come into this process for it.
+        target, weights = collect_values(target), collect_values(weigh_alike(target, options["sample_weight"]))
+        options = {**options, "alpha": 0.0, "offset": collect_values(options["offset"])}
         # Without a dispersion it is Poisson regression.
         result, dispersion = fit_pilot(self, NegativeBinomial(X, target, dispersion=0.0, **options), weights), 0.0
         for number in range(DISPERSION_ROUNDS):

@@ -9,13 +9,17 @@ from scipy import sparse
 
 from .._types import Array, Matrix
 from ..designs import Design
+from ..designs.blocked import RowValues
+from ..objectives.row_checks import check_row_values
 from ..validation import as_real_array, check_vector
 
 __all__ = ["add_offset", "check_offset", "multiply_selected"]
 
 
-def check_offset(offset: Any, n_samples: int) -> Array:
-    """An offset for each sample, or a row of them."""
+def check_offset(offset: Any, n_samples: int) -> Any:
+    """An offset for each sample, or a row of them; those that stay with the rows of X do so."""
+    if isinstance(offset, RowValues):
+        return check_row_values(offset, "offset", (n_samples, *offset.shape[1:]))
     array = as_real_array(offset, "offset")
     return check_vector(array, "offset", (n_samples, *array.shape[1:]) if array.ndim == 2 else (n_samples,))
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .._types import Array, Matrix
+from ..designs.blocked import RowValues, map_values, multiply_rows, reduce_values
 from ..objectives import LinearObjective
 from ..optimize import minimize
 from ..solvers import Result, Solver
 from ..weights import count_weighted_samples
 from .linear_model import SparseLinearModel
 from .margins import multiply_selected
+from .stored_medians import find_middle_values
 
 __all__ = ["compute_weighted_median", "estimate_residuals", "estimate_spread", "fit_pilot"]
 
@@ -25,7 +28,7 @@ HALF_TOLERANCE = 1e-9
 
 
 def fit_pilot(
-    model: SparseLinearModel, objective: LinearObjective, weights: Array, solver: Solver | None = None, x0: Any = None
+    model: SparseLinearModel, objective: LinearObjective, weights: Any, solver: Solver | None = None, x0: Any = None
 ) -> Result:
     """Minimize a pilot objective with as many features as its samples can bear."""
     n_samples, k = int(count_weighted_samples(weights)), model.estimate_k()
@@ -37,22 +40,35 @@ def fit_pilot(
 
 
 def estimate_residuals(
-    model: SparseLinearModel, objective: LinearObjective, X: Matrix, target: Array, weights: Array, offset: Any
-) -> Array:
-    """The residuals of a pilot fit."""
+    model: SparseLinearModel, objective: LinearObjective, X: Matrix, target: Any, weights: Any, offset: Any
+) -> Any:
+    """The residuals of a pilot fit; they stay with the rows of X if the target does."""
     coefficients, intercept = model.split_intercept(fit_pilot(model, objective, weights))
-    return target - multiply_selected(X, coefficients) - intercept - (0.0 if offset is None else offset)
+    if isinstance(target, RowValues):
+        used = np.flatnonzero(coefficients)
+        predicted: Any = multiply_rows(X, used, coefficients[used])
+    else:
+        predicted = multiply_selected(X, coefficients)
+    residuals = map_values(partial(_subtract, intercept), target, predicted)
+    return residuals if offset is None else map_values(np.subtract, residuals, offset)
 
 
-def estimate_spread(deviations: Array, weights: Array) -> float:
+def _subtract(intercept: Any, target: Array, predicted: Array) -> Array:
+    return target - predicted - intercept
+
+
+def estimate_spread(deviations: Any, weights: Any) -> float:
     """The median absolute deviation, normalized to be the standard deviation of normal errors."""
-    return compute_weighted_median(np.abs(deviations), weights) / NORMAL_MAD if weights.any() else 0.0
+    has_weight = bool(reduce_values(np.any, weights, combine=np.logical_or))
+    return compute_weighted_median(map_values(np.abs, deviations), weights) / NORMAL_MAD if has_weight else 0.0
 
 
-def compute_weighted_median(values: Array, weights: Array) -> float:
+def compute_weighted_median(values: Any, weights: Any) -> float:
     """The value with as much weight below as above it; the mean of the middle two, where there are two."""
+    # Half of the weight up to rounding, so that neither the scale nor the order of the weights decides.
+    half = 0.5 * np.array([1.0 - HALF_TOLERANCE, 1.0 + HALF_TOLERANCE])
+    if isinstance(values, RowValues):
+        return float(find_middle_values(values, weights, half).mean())
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order])
-    # Half of the weight up to rounding, so that neither the scale nor the order of the weights decides.
-    half = 0.5 * below[-1] * np.array([1.0 - HALF_TOLERANCE, 1.0 + HALF_TOLERANCE])
-    return float(values[order[np.searchsorted(below, half)]].mean())
+    return float(values[order[np.searchsorted(below, half * below[-1])]].mean())

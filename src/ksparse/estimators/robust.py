@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,12 +11,14 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_pinball_score
 
 from .._types import Array, Matrix
+from ..designs.blocked import map_values
 from ..objectives import Huber, LinearObjective, Objective, Quantile
 from ..solvers import Result
 from ..weights import count_weighted_samples
 from ._docs import document
 from .linear_model import SparseLinearModel
 from .pilot import compute_weighted_median, estimate_residuals, estimate_spread
+from .stored_data import weigh_alike
 
 __all__ = ["SparseHuberRegression", "SparseQuantileRegression"]
 
@@ -132,7 +135,7 @@ class SparseQuantileRegression(RegressorMixin, SparseLinearModel):  # type: igno
         smoothing = min(max(crowding**SMOOTHING_RATE, LEAST_SMOOTHING), 1.0) / LOGISTIC_DEVIATION
         pilot = Quantile(X, target, quantile=self.quantile, bandwidth=smoothing * spread, **{**options, "alpha": 0.0})
         residuals = estimate_residuals(self, pilot, X, target, weights, options["offset"])
-        deviations = residuals - compute_weighted_median(residuals, weights)
+        deviations = _subtract_number(residuals, compute_weighted_median(residuals, weights))
         return smoothing * max(estimate_spread(deviations, weights), EXACT_SPREAD * spread)
 
     def fix_estimates(self) -> None:
@@ -148,11 +151,19 @@ class SparseQuantileRegression(RegressorMixin, SparseLinearModel):  # type: igno
         return float(d2_pinball_score(y, prediction, sample_weight=sample_weight, alpha=self.quantile))
 
 
-def _measure_target(target: Array, options: dict[str, Any], fit_intercept: bool) -> tuple[Array, float]:
+def _measure_target(target: Any, options: dict[str, Any], fit_intercept: bool) -> tuple[Any, float]:
     """The weights of the samples, and the spread of what is to be explained."""
-    weights = np.ones(len(target)) if options["sample_weight"] is None else options["sample_weight"]
-    known = target if options["offset"] is None else target - options["offset"]
-    deviations = known - compute_weighted_median(known, weights) if fit_intercept else known
-    return weights, (
-        estimate_spread(deviations, weights) or estimate_spread(deviations, weights * (deviations != 0)) or 1.0
-    )
+    weights = weigh_alike(target, options["sample_weight"])
+    deviations = target if options["offset"] is None else map_values(np.subtract, target, options["offset"])
+    if fit_intercept:
+        deviations = _subtract_number(deviations, compute_weighted_median(deviations, weights))
+    spread = estimate_spread(deviations, weights)
+    return weights, spread or estimate_spread(deviations, map_values(_weigh_nonzero, deviations, weights)) or 1.0
+
+
+def _subtract_number(values: Any, number: float) -> Any:
+    return map_values(partial(np.add, -number), values)
+
+
+def _weigh_nonzero(deviations: Array, weights: Array) -> Array:
+    return weights * (deviations != 0)

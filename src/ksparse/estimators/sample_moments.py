@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError, cholesky
 
 from .._types import Array, IntArray
 from ..designs import Design
-from ..designs.blocked import BlockedDesign, SecondMoments
+from ..designs.blocked import BlockedDesign, SecondMoments, fill_rows
 from .base import Samples
 
 __all__ = [
@@ -94,7 +94,7 @@ def compress_stored_samples(samples: Samples) -> Samples | None:
     """Few rows with the moments of samples in blocks, by one pass; None if that saves nothing, or is not accurate."""
     if not is_worth_it(samples, len(samples)):
         return None
-    (moments,) = sum_stored_moments(samples, np.zeros(len(samples), dtype=np.intp), 1)
+    (moments,) = sum_stored_moments(samples, None, 1)
     return expand_stored_moments(moments, moments.means, samples)
 
 
@@ -114,12 +114,11 @@ def count_variables(samples: Samples) -> int:
     return int(samples.X.shape[1]) + (1 if samples.y.ndim == 1 else int(samples.y.shape[1]))
 
 
-def sum_stored_moments(samples: Samples, labels: IntArray, count: int) -> list[SecondMoments]:
-    """The moments of features and responses for the samples of each label: one pass."""
+def sum_stored_moments(samples: Samples, labels: IntArray | None, count: int) -> list[SecondMoments]:
+    """The moments of features and responses for the samples of each label, or of all: one pass."""
     assert isinstance(samples.X, BlockedDesign)
-    y = np.asarray(samples.y, dtype=np.float64).reshape(len(samples), -1)
-    weights = np.ones(len(samples)) if samples.sample_weight is None else samples.sample_weight
-    return samples.X.sum_moments(y, weights, labels, count)
+    weights = fill_rows(samples.X, 1.0) if samples.sample_weight is None else samples.sample_weight
+    return samples.X.sum_moments(samples.y, weights, fill_rows(samples.X, 0) if labels is None else labels, count)
 
 
 def expand_stored_moments(moments: SecondMoments, origin: Array, samples: Samples) -> Samples | None:

@@ -1,6 +1,6 @@
 """X that is not in this process's memory: in blocks on disk, or on the workers of a cluster.
 
-Estimators take it as a `Design`; y, weights and offsets come into memory once, to be checked.
+Estimators take it as a `Design`; y, weights and offsets of Dask stay with its rows, others are sent there.
 """
 
 from __future__ import annotations
@@ -8,18 +8,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
+from sklearn.utils import check_array, column_or_1d
 
-from .._types import AnyArray, Array
+from .._types import Array
 from ..designs import Design, as_design
-from ..designs.blocked import collect_if_dask, find_column_names
+from ..designs.blocked import RowValues, fill_rows, find_column_names, map_values, open_row_values
+from ..objectives.linear import normalize_weights
 
 __all__ = [
     "check_stored_data",
     "is_stored_elsewhere",
     "open_design",
     "refuse_stored_data",
+    "require_one_column",
     "standardize_design",
+    "weigh_alike",
 ]
 
 
@@ -57,24 +60,40 @@ def open_design(estimator: Any, X: Any, *, reset: bool) -> Design:
     return design
 
 
-def check_stored_data(estimator: Any, X: Any, y: Any) -> tuple[Design, AnyArray]:
-    """X as a design, and y in memory, with one entry or row for each row of X."""
-    y = collect_if_dask(y)
+def check_stored_data(estimator: Any, X: Any, y: Any) -> tuple[Design, Any]:
+    """X as a design, and y with one entry or row for each row of X: on the workers if both are, otherwise in memory."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} needs y; pass the responses")
-    y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=type(estimator).__name__)
     design = open_design(estimator, X, reset=True)
+    y = open_row_values(y, design)
+    if not isinstance(y, RowValues):
+        y = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=type(estimator).__name__)
     if len(y) != design.shape[0]:
         raise ValueError(f"y has {len(y)} values for {design.shape[0]} rows of X; give one for each row")
     return design, y
 
 
-def standardize_design(X: Design, sample_weight: Array | None) -> tuple[Design, Array]:
+def weigh_alike(target: Any, sample_weight: Any) -> Any:
+    """The weights of the samples; ones without any."""
+    if sample_weight is not None:
+        return sample_weight
+    return fill_rows(target.design, 1.0) if isinstance(target, RowValues) else np.ones(len(target))
+
+
+def standardize_design(X: Design, sample_weight: Any) -> tuple[Design, Array]:
     """The features divided by their standard deviations, and these; a constant is divided by its size."""
-    n = X.shape[0]
-    weights = np.full(n, 1.0 / n) if sample_weight is None else sample_weight / sample_weight.sum()
+    _, weights = normalize_weights(sample_weight, X.shape[0])
     rows = X.to_rows(weights)
     means, squares = X.moments(rows).means, X.center(rows).moments(rows).squares
     scale = np.where(squares > 0, np.sqrt(squares), np.abs(means))
     scale[scale == 0] = 1.0
     return X.scale_columns(1.0 / scale), scale
+
+
+def require_one_column(y: Any) -> Any:
+    """y as a vector; a matrix of one column with a warning."""
+    if not isinstance(y, RowValues):
+        return column_or_1d(y, warn=True)
+    if y.ndim == 2 and y.shape[1] != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+    return y if y.ndim == 1 else map_values(np.ravel, y, dtype=y.dtype)

@@ -13,6 +13,7 @@ from .._types import Array
 from ..objectives.linear import normalize_weights
 from ..objectives.losses import NegativeBinomialLoss, PoissonLoss, TweedieLoss
 from ..objectives.losses.log_link_loss import LogLinkLoss
+from ..objectives.row_checks import is_nonnegative, is_positive
 from ..objectives.targets import check_responses, require_responses
 from .predictions import LEAST_PROBABILITY, Predictions, Scored
 
@@ -70,7 +71,9 @@ def explain_deviance(loss: LogLinkLoss, y: Any, prediction: Array, sample_weight
     [1.0, 0.0]
     """
     y, zeros = check_responses(column_or_1d(y), len(prediction)), loss.accepts_zeros()
-    require_responses(y, y >= 0 if zeros else y > 0, f"this score needs responses y {'>=' if zeros else '>'} 0")
+    require_responses(
+        y, is_nonnegative if zeros else is_positive, f"this score needs responses y {'>=' if zeros else '>'} 0"
+    )
     _, weights = normalize_weights(sample_weight, len(y))
     counted = weights > 0
     y, prediction, weights = y[counted], prediction[counted], weights[counted]

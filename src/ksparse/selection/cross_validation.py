@@ -96,6 +96,7 @@ class CrossValidated(ChosenK):
         """Choose k by cross-validation, and fit the model to all samples; `groups` are for the splitter."""
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}, got {self.rule!r}")
+        samples = samples.collect()
         splits = self._split(samples, groups)
         scorer = None if self.scoring is None else get_scorer(self.scoring)
         parts = split_samples(self, samples, splits, scores_moments=scorer is None)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import AnyArray, Array, IntArray, Matrix
+from ..._types import Array, IntArray, Matrix
 from ...counters import Counters
 from ..base import ColumnBlock, CrossProducts, Design, Moments, RowVector
 from .block_moments import BlockMoments, measure_memory
@@ -180,9 +180,11 @@ class BlockedDesign(Design):
         return self.select(columns).cross(others, weights)
 
     def collect_columns(self, columns: IntArray) -> Array:
-        block = self._open(columns)
-        entries = StoredRows(block.apply(MultiplyBlock, np.eye(columns.size)))
-        return self.collect_rows(entries)
+        return self.collect_rows(StoredRows(self.multiply(columns, np.eye(columns.size))))
+
+    def multiply(self, columns: IntArray, w: Array) -> Blocks:
+        """Some columns times coefficients, for each block."""
+        return self._open(columns).apply(MultiplyBlock, w)
 
     # --- moments ----------------------------------------------------------------------------------------------------
 
@@ -202,7 +204,7 @@ class BlockedDesign(Design):
             self._moments[weights.key] = found
         return self._moments[weights.key]
 
-    def sum_moments(self, others: Array, weights: Array, labels: IntArray, count: int) -> list[SecondMoments]:
+    def sum_moments(self, others: Any, weights: Any, labels: Any, count: int) -> list[SecondMoments]:
         """Means and products of all columns and others beside them, for the rows of each label: one pass."""
         self.counters.passes += 1
         X, rows = self.rows.X, [self.to_rows(others), self.to_rows(weights), self.to_rows(labels)]
@@ -243,7 +245,10 @@ class BlockedDesign(Design):
 
     # --- row vectors --------------------------------------------------------------------------------------------------
 
-    def to_rows(self, values: AnyArray) -> BlockRows:
+    def to_rows(self, values: Any) -> BlockRows:
+        if not isinstance(values, np.ndarray):
+            rows: BlockRows = values.rows  # they are with the blocks already
+            return rows
         if values.ndim == 1 and values.size and (values == values[0]).all():
             return StoredRows(self.rows.frame.apply(partial(_fill, values[0])))
         return StoredRows(self.rows.runner.hold(self.rows.split(values)))

@@ -22,7 +22,7 @@ from .disk_inputs import find_machine_memory
 from .row_layout import RowLayout
 from .runner import Blocks
 
-__all__ = ["DaskCollection", "collect_if_dask", "find_column_names"]
+__all__ = ["DaskCollection", "collect_if_dask", "count_rows", "find_column_names", "join_lists"]
 
 #: X is kept in memory if it takes no more than this fraction of what the workers have.
 KEPT_FRACTION = 0.5
@@ -129,17 +129,19 @@ def _open_frame(X: Any, name: str) -> BlockedDesign:
         raise ValueError(f"the columns {bad[:5]} of X are not numbers; {name} needs numbers: encode or drop them")
     dtype = np.dtype(np.float32 if all(dtype == np.float32 for dtype in X.dtypes) else np.float64)
     counters, parts = Counters(), X.to_delayed()
-    sizes = DaskRunner(counters).reduce(_count_rows, [Blocks(parts)], _join_lists)
+    sizes = DaskRunner(counters).reduce(count_rows, [Blocks(parts)], join_lists)
     if sum(sizes) == 0:
         raise ValueError("X has no rows; pass at least one")
     return _make_design(parts, partial(_convert_frame, dtype), sizes, X.shape[1], dtype, counters)
 
 
-def _count_rows(frame: Any) -> list[int]:
+def count_rows(frame: Any) -> list[int]:
+    """The number of rows of a partition."""
     return [len(frame)]
 
 
-def _join_lists(parts: Sequence[list[int]]) -> list[int]:
+def join_lists(parts: Sequence[list[int]]) -> list[int]:
+    """What is known of several partitions."""
     return [size for part in parts for size in part]
 
 

@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 from scipy import sparse
 
-from ..._types import Array, IntArray, Matrix
+from ..._types import AnyArray, Array, IntArray, Matrix
 
 __all__ = ["SecondMoments", "add_second_moments", "sum_second_moments"]
 
@@ -45,9 +45,10 @@ class SecondMoments:
 
 
 def sum_second_moments(
-    matrix: Matrix, others: Array, weights: Array, labels: IntArray, *, count: int
+    matrix: Matrix, others: AnyArray, weights: Array, labels: IntArray, *, count: int
 ) -> list[SecondMoments]:
     """The moments of the columns of a block and others beside them, for the rows of each of `count` labels."""
+    others = np.asarray(others, dtype=np.float64).reshape(matrix.shape[0], -1)
     width = matrix.shape[1] + others.shape[1]
     nothing = SecondMoments(0.0, np.zeros(width), np.zeros((width, width)))
     found, step = [nothing] * count, max(PART_SIZE // max(width, 1), 1)
@@ -57,8 +58,9 @@ def sum_second_moments(
             part = matrix[rows]
             dense = part.toarray() if sparse.issparse(part) else part
             variables = np.hstack([np.asarray(dense, dtype=np.float64), others[rows]])
-            for label in np.unique(labels[rows]):
-                chosen = labels[rows] == label
+            own = np.asarray(labels[rows])
+            for label in np.unique(own).astype(np.intp):
+                chosen = own == label
                 moments = SecondMoments.of_rows(variables[chosen], weights[rows][chosen])
                 found[label] = found[label].add(moments)
     return found

@@ -10,7 +10,7 @@ import numpy as np
 from ..._types import Array
 from .._linear_docs import document_objective
 from ..loss import Loss
-from ..targets import ClassifierObjective, encode_labels, encode_two_classes
+from ..targets import ClassifierObjective, encode_labels, encode_rows_of_ones, encode_two_classes
 
 __all__ = ["SquaredHinge", "SquaredHingeLoss"]
 
@@ -90,4 +90,4 @@ class SquaredHinge(ClassifierObjective):
         if len(self.classes) <= 2:
             self.classes, signs = encode_two_classes(y, n, type(self).__name__)
             return signs
-        return np.where(codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+        return encode_rows_of_ones(self.classes, codes, other=-1.0)

@@ -11,7 +11,7 @@ from scipy.special import entr, log_softmax, softmax
 from ..._types import Array
 from .._linear_docs import document_objective
 from ..loss import Loss
-from ..targets import ClassifierObjective, encode_labels
+from ..targets import ClassifierObjective, encode_labels, encode_rows_of_ones
 
 __all__ = ["Multinomial", "MultinomialLoss"]
 
@@ -90,4 +90,4 @@ class Multinomial(ClassifierObjective):
         self.classes, codes = encode_labels(y, n)
         if len(self.classes) < 2:
             raise ValueError(f"y has only the class {self.classes.tolist()}; Multinomial needs at least 2 classes")
-        return (codes[:, None] == np.arange(len(self.classes))).astype(np.float64)
+        return encode_rows_of_ones(self.classes, codes)

@@ -13,6 +13,7 @@ from ..._types import Array
 from ...validation import check_nonnegative_number
 from .._linear_docs import document_objective
 from ..linear import LinearObjective
+from ..row_checks import is_nonnegative
 from ..targets import check_responses, require_responses
 from .log_link_loss import LogLinkLoss
 
@@ -122,7 +123,7 @@ class NegativeBinomial(LinearObjective):
 
     def encode_target(self, y: Any, n: int) -> Array:
         counts = check_responses(y, n)
-        return require_responses(counts, counts >= 0, f"{type(self).__name__} needs counts y >= 0")
+        return require_responses(counts, is_nonnegative, f"{type(self).__name__} needs counts y >= 0")
 
 
 def estimate_dispersion(y: Array, means: Array, weights: Array) -> float:

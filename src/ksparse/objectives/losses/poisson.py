@@ -11,6 +11,7 @@ from scipy.special import entr
 from ..._types import Array
 from .._linear_docs import document_objective
 from ..linear import LinearObjective
+from ..row_checks import is_nonnegative
 from ..targets import check_responses, require_responses
 from .log_link_loss import LogLinkLoss
 
@@ -80,4 +81,4 @@ class Poisson(LinearObjective):
 
     def encode_target(self, y: Any, n: int) -> Array:
         counts = check_responses(y, n)
-        return require_responses(counts, counts >= 0, f"{type(self).__name__} needs counts y >= 0")
+        return require_responses(counts, is_nonnegative, f"{type(self).__name__} needs counts y >= 0")

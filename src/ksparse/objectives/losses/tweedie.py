@@ -12,6 +12,7 @@ from ..._types import Array
 from ...validation import check_number
 from .._linear_docs import document_objective
 from ..linear import LinearObjective
+from ..row_checks import is_nonnegative, is_positive
 from ..targets import check_responses, require_responses
 from .log_link_loss import LogLinkLoss
 
@@ -157,8 +158,8 @@ class Tweedie(LinearObjective):
     def encode_target(self, y: Any, n: int) -> Array:
         amounts = check_responses(y, n)
         if self.loss.accepts_zeros():
-            return require_responses(amounts, amounts >= 0, f"{type(self).__name__} needs y >= 0")
-        return require_responses(amounts, amounts > 0, f"{type(self).__name__} needs y > 0")
+            return require_responses(amounts, is_nonnegative, f"{type(self).__name__} needs y >= 0")
+        return require_responses(amounts, is_positive, f"{type(self).__name__} needs y > 0")
 
 
 @document_objective
