@@ -44,6 +44,8 @@ __all__ = [
 SUFFICIENT_DECREASE = 1e-4
 #: Halvings of a step before the line search gives up.
 MAX_HALVINGS = 40
+#: So many shorter steps share a round trip, where X is in blocks elsewhere.
+TRIALS_TOGETHER = 4
 #: A Newton step with a larger relative change of the point has not converged, however flat f is.
 MAX_FINAL_CHANGE = 1e-3
 #: All further steps together are expected to gain at most this fraction of the last decrement.
@@ -220,17 +222,17 @@ def _judge_nullity(objective: Objective, nullity: int) -> Outcome:
 
 def line_search(objective: Objective, point: Point, gradient: Array, step: Array, bounds: Bounds | None) -> Point:
     """The first of x + step, x + step/2, … that lowers f enough; `point` itself if none does."""
-    length = 1.0
     slack = 4.0 * np.finfo(float).eps * abs(point.value)
-    for _ in range(MAX_HALVINGS):
-        x = point.x + length * step
+    # The first step is nearly always taken; where it is not, several are needed.
+    for first in (0, *range(1, MAX_HALVINGS, TRIALS_TOGETHER)):
+        halvings = [0] if first == 0 else range(first, min(first + TRIALS_TOGETHER, MAX_HALVINGS))
+        trials = [point.x + 0.5**number * step for number in halvings]
         if bounds is not None:
-            x = bounds.clip(x)
-        trial = objective.evaluate(x)
-        predicted = float(gradient @ (x - point.x))
-        if trial.value <= point.value + SUFFICIENT_DECREASE * predicted + slack:
-            return trial
-        length *= 0.5
+            trials = [bounds.clip(x) for x in trials]
+        for trial in objective.evaluate_each(trials):
+            predicted = float(gradient @ (trial.x - point.x))
+            if trial.value <= point.value + SUFFICIENT_DECREASE * predicted + slack:
+                return trial
     return point
 
 

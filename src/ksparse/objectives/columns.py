@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,10 +10,10 @@ from scipy.sparse.linalg import LinearOperator
 
 from .._types import Array, IntArray, Mask
 from ..counters import Counters
-from ..designs import ColumnBlock, Design, RowVector
+from ..designs import ColumnBlock, Design
 from ..validation import check_nonnegative_number
 from ..weights import count_weighted_samples
-from .base import VALUE_ROUNDING, Outcome, Point, TwiceDifferentiable, describe_objective, inherit
+from .base import VALUE_ROUNDING, Outcome, Point, describe_objective, inherit
 from .coefficient_layout import CoefficientLayout
 from .coordinates import CentredCoordinates, replace_zeros, rescale_alpha
 from .loss import AnyLoss, JointLoss, Loss, SampleMargins
@@ -30,7 +29,8 @@ from .protocols import (
     WorkingForm,
     largest_eigenvalue,
 )
-from .terms import Terms, sum_over_rows
+from .terms import Terms
+from .trial_points import TrialPoints
 
 __all__ = ["LinearModel", "PointwiseData"]
 
@@ -55,7 +55,7 @@ class PointwiseData(NamedTuple):
 
 
 class LinearModel(
-    TwiceDifferentiable,
+    TrialPoints,
     HasCrossHessian,
     HasLipschitzConstant,
     HasMajorizer,
@@ -88,6 +88,7 @@ class LinearModel(
         if counters is not None:
             self.counters = counters
         self._design, self._terms, self._columns, self._pattern = design, terms, columns, pattern
+        self._is_restricted = columns is not None
         if block is None:
             block = design.select_all() if columns is None else design.select(columns)
         self._block = block
@@ -104,8 +105,6 @@ class LinearModel(
             self.unit_kind = "rows" if self._outputs else "entries"
             if fit_intercept:
                 self.free = layout.find_intercept()
-        #: The margins where the gradient was computed last, with which trial points are compared.
-        self._current_margins: RowVector | None = None
         self.is_quadratic = self.loss.is_quadratic
         # A ridge makes f strongly convex in all but the intercept, and any data determines an intercept.
         self.is_strongly_convex = alpha > 0
@@ -134,30 +133,6 @@ class LinearModel(
 
     # --- evaluation -------------------------------------------------------------------------------------------
 
-    def evaluate(self, x: Array) -> Point:
-        """Evaluate f at x, touching only the columns where x is nonzero."""
-        x = self.check_point(x)
-        weights, intercept = self._layout.split(x)
-        margins = self._terms.add_offset(self._block.matvec(weights), intercept)
-        if not self._design.is_local:
-            self._anticipate_refit(margins)
-        return Point(self, x, self._terms.total(margins) + self.penalty(weights), margins)
-
-    def _anticipate_refit(self, margins: RowVector) -> None:
-        """Where X is in blocks: all that a refit needs of a point is computed in one round trip with its value."""
-        terms, block = self._terms, self._block
-        calls: list[Callable[[], Any]] = [lambda: terms.total(margins)]
-        if self._columns is not None:
-            calls += self._list_gradient_sums(terms.slopes(margins))
-            if not self.is_quadratic and self._design.can_anticipate(self.size):
-                calls.append(lambda: terms.hessian(block, margins, self.fit_intercept))
-            if self._current_margins is not None:
-                calls.append(lambda: terms.find_extremes(self._current_margins, margins))
-        self._design.anticipate(calls)
-
-    def _list_gradient_sums(self, slopes: RowVector) -> list[Callable[[], Any]]:
-        return [lambda: self._block.rmatvec(slopes), lambda: self._sum_rows(slopes)]
-
     def penalty(self, weights: Array) -> float:
         """(alpha/2)·‖w‖²."""
         if self.alpha == 0:
@@ -176,9 +151,6 @@ class LinearModel(
     def penalty_gradient(self, point: Point) -> Array:
         """alpha·w, and 0 for the intercept."""
         return self._layout.join(self.alpha * self._layout.split(point.x)[0], np.zeros(self._outputs))
-
-    def _sum_rows(self, rows: RowVector) -> Any:
-        return self._design.reduce_rows(sum_over_rows, rows) if self.fit_intercept else None
 
     @property
     def is_sum_over_samples(self) -> bool:
@@ -248,6 +220,9 @@ class LinearModel(
 
     def restrict(self, support: Mask) -> LinearModel:
         """f on the columns of `support`, which the design gathers once: k dimensions afterwards."""
+        known = self._find_refit_ahead(support)
+        if isinstance(known, LinearModel):
+            return known
         self.counters.restrictions += 1
         support = self._layout.embed(support)
         rows: Mask = support if support.ndim == 1 else np.any(support, axis=1)

@@ -100,7 +100,7 @@ def encode_labels(y: Any, n: int) -> tuple[AnyArray, Any]:
         raise ValueError(f"y has {bad} NaN or infinite labels; remove those rows")
     try:
         if isinstance(array, RowValues):
-            classes = reduce_values(find_labels, array, combine=_join_labels)
+            classes = reduce_values(find_block_labels, array, combine=_join_labels)
             return classes, map_values(partial(find_codes, classes), array, dtype=np.intp)
         classes, codes = np.unique(array, return_inverse=True)
     except TypeError as error:
@@ -108,7 +108,7 @@ def encode_labels(y: Any, n: int) -> tuple[AnyArray, Any]:
     return classes, codes
 
 
-def find_labels(y: AnyArray) -> AnyArray:
+def find_block_labels(y: AnyArray) -> AnyArray:
     """The distinct labels of some rows."""
     labels = np.unique(y)
     if labels.size > MAX_STORED_LABELS:
@@ -120,7 +120,7 @@ def find_labels(y: AnyArray) -> AnyArray:
 
 
 def _join_labels(labels: AnyArray, more: AnyArray) -> AnyArray:
-    return find_labels(np.concatenate([labels, more]))
+    return find_block_labels(np.concatenate([labels, more]))
 
 
 def find_codes(labels: AnyArray, y: AnyArray) -> IntArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -124,8 +124,7 @@ class Problem:
             return Iterate(objective.evaluate(np.zeros(objective.shape)), support)
         bounds = self.restrict_bounds(support)
         restricted = objective.restrict(support)
-        values = start[support] if bounds is None else bounds.clip(start[support])
-        solution = debias(restricted, values, bounds)
+        solution = debias(restricted, self._find_start(support, start), bounds)
         return Iterate(
             solution.point.extend(objective, support),
             support,
@@ -134,6 +133,14 @@ class Problem:
             bounds=bounds,
             is_accurate=solution.outcome is Outcome.SOLVED and isinstance(debias, Exact) and debias.is_accurate,
         )
+
+    def anticipate_refits(self, starts: Iterable[tuple[Mask, Array]]) -> None:
+        """A hint that refits on these supports will start from these points."""
+        self.objective.anticipate_refits((support, self._find_start(support, x)) for support, x in starts)
+
+    def _find_start(self, support: Mask, x: Array) -> Array:
+        bounds = self.restrict_bounds(support)
+        return x[support] if bounds is None else bounds.clip(x[support])
 
     def compute_once(self, key: str, compute: Callable[[], T]) -> T:
         """A quantity that is computed once in a run."""

@@ -181,10 +181,19 @@ def _try_swaps(
     """The first attempt that lowers f, and its number of swaps."""
     singles = model.find_best_swaps(n_singles) if n_singles else []
     chain = model.find_chain(chain_length, tuning.lower.compute_least_decrease(problem, current.value))
-    for swaps, in_chain in _list_attempts(chain, singles):
+    attempts = list(_list_attempts(chain, singles))
+
+    def choose_start(swaps: list[Swap], in_chain: bool) -> tuple[Mask, PredictedMinimizer | None]:
         support = _swap_units(problem, current, swaps)
         # A model knows no bounds: what it predicts for coefficients that they hold is rounding error, not zero.
-        prediction = model.predict_minimizer(support, len(swaps)) if in_chain and not problem.has_bounds else None
+        predicts = in_chain and not problem.has_bounds
+        return support, model.predict_minimizer(support, len(swaps)) if predicts else None
+
+    for number, (swaps, in_chain) in enumerate(attempts):
+        if number == 1:  # the first attempt succeeds most often: others are not looked at before
+            further = (choose_start(*attempt) for attempt in attempts[1:])
+            problem.anticipate_refits((mask, current.point.x if at is None else at.x) for mask, at in further)
+        support, prediction = choose_start(swaps, in_chain)
         trial = _try_support(problem, current, support, tuning.swap_refit_steps, tuning, prediction)
         if is_lower(problem, trial, current, tuning):
             return trial, len(swaps)
