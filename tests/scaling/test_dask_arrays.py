@@ -19,6 +19,8 @@ from ksparse import (
     SparsePoissonRegression,
 )
 from ksparse._types import Array
+from ksparse.debias.newton import line_search
+from ksparse.designs import as_design
 from ksparse.objectives import Logistic
 from tests.problems import draw_survival
 
@@ -209,7 +211,8 @@ def test_what_travels_does_not_grow_with_the_rows() -> None:
     traffic = []
     for copies in (1, 50):
         many, y = np.tile(X, (copies, 1)), np.tile(MODELS["logistic"][1], copies)
-        f = Logistic(da.from_array(many, chunks=(copies * 100, P)), y, alpha=1e-3)
+        labels = da.from_array(y, chunks=copies * 100)
+        f = Logistic(da.from_array(many, chunks=(copies * 100, P)), labels, alpha=1e-3)
         restricted = f.restrict(np.arange(P) < 4)
         _ = restricted.evaluate(np.full(4, 0.1)).extend(f, np.arange(P) < 4).gradient
         traffic.append((f.counters.round_trips, f.counters.bytes_sent, f.counters.bytes_received))
@@ -217,3 +220,47 @@ def test_what_travels_does_not_grow_with_the_rows() -> None:
     assert large[0] == small[0]
     assert abs(large[1] - small[1]) < 200
     assert abs(large[2] - small[2]) < 200
+
+
+def restrict_logistic() -> tuple[Any, Any]:
+    f = Logistic(in_chunks(X), MODELS["logistic"][1], alpha=1e-3)
+    restricted = f.restrict(np.arange(P) < 4)
+    return f, restricted.evaluate(np.full(4, 0.1))
+
+
+def test_several_trial_steps_share_a_round_trip() -> None:
+    f, point = restrict_logistic()
+    gradient = point.gradient
+    before = f.counters.round_trips
+    trial = line_search(point.objective, point, gradient, -64.0 * gradient / np.abs(gradient).max(), None)
+    halvings = np.log2(64.0 / np.abs(gradient).max() / (np.abs(trial.x - point.x) / np.abs(gradient)).max())
+    assert 4 < halvings <= 8
+    assert f.counters.round_trips == before + 3  # the whole step, then four halvings, and four more
+    _ = trial.gradient, point.objective.hessian(trial), point.objective.relative_change(point, trial)
+    assert f.counters.round_trips == before + 3
+
+
+def test_several_trial_supports_share_a_round_trip() -> None:
+    f, _ = restrict_logistic()
+    starts = [(np.isin(np.arange(P), (1, 4, j)), np.array([0.1, -0.1, 0.0])[np.argsort((1, 4, j))]) for j in (2, 7, 9)]
+    alone = [f.restrict(support).evaluate(x) for support, x in starts]
+    expected = [(point.value, point.gradient, point.objective.hessian(point)) for point in alone]
+    before = f.counters.round_trips
+    f.anticipate_refits(iter(starts))
+    for (support, x), (value, gradient, hessian) in zip(starts, expected, strict=True):
+        restricted = f.restrict(support)
+        point = restricted.evaluate(x)
+        assert point.value == pytest.approx(value, rel=1e-14)
+        np.testing.assert_allclose(point.gradient, gradient, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(restricted.hessian(point), hessian, rtol=0, atol=1e-14)
+    assert f.counters.round_trips == before + 1
+    assert f.restrict(starts[0][0]) is not alone[0].objective
+
+
+@pytest.mark.parametrize("name", ["logistic", "poisson"])
+def test_round_trips_of_a_fit_are_few(name: str) -> None:
+    model, y = MODELS[name]
+    design = as_design(in_chunks(X))
+    model.fit(design, y)
+    assert design.counters.round_trips <= 8 * design.counters.passes + 4 * design.counters.restrictions
+    assert design.counters.bytes_sent <= 6000 * design.counters.round_trips

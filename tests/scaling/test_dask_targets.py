@@ -164,8 +164,8 @@ def hold(values: Array, name: str = "y") -> RowValues:
 
 @pytest.mark.parametrize("kind", ["normal", "ties", "two clusters", "constant", "wide"])
 def test_medians_are_those_in_memory(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ksparse.estimators.stored_medians.FEW_VALUES", 4)
-    monkeypatch.setattr("ksparse.estimators.stored_medians.BINS", 8)
+    monkeypatch.setattr("ksparse.estimators.stored_medians.FEW_DISTINCT", 4)
+    monkeypatch.setattr("ksparse.estimators.stored_medians.COUNTED_PARTS", 8)
     values = {
         "normal": NOISE,
         "ties": np.round(NOISE),

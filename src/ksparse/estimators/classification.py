@@ -38,9 +38,9 @@ class LabelEncoder(ClassifierMixin):  # type: ignore[misc]
         """Set `classes_`, of which there must be at least two, and return the position of each label in it."""
         if isinstance(y, RowValues):
             labels, codes = encode_labels(y, len(y))
-            check_labels(labels)
+            refuse_other_labels(labels)
         else:
-            check_labels(y)
+            refuse_other_labels(y)
             labels, codes = np.unique(y, return_inverse=True)
         self.classes_ = labels
         if len(self.classes_) < 2:
@@ -85,7 +85,7 @@ class LabelEncoder(ClassifierMixin):  # type: ignore[misc]
         return positions
 
 
-def check_labels(y: AnyArray) -> None:
+def refuse_other_labels(y: AnyArray) -> None:
     """Refuse what cannot be labels of classes."""
     if np.asarray(y).dtype.kind == "S" or (np.asarray(y).dtype == object and isinstance(y[0], bytes)):
         raise ValueError("y has labels of bytes; decode them to text first, such as by np.char.decode(y)")

@@ -13,9 +13,9 @@ from ..designs.blocked import RowValues, reduce_values
 __all__ = ["find_middle_values"]
 
 #: The values between two bounds are counted in so many parts.
-BINS = 2048
+COUNTED_PARTS = 2048
 #: So few different values are looked at themselves.
-FEW_VALUES = 4096
+FEW_DISTINCT = 4096
 
 
 class Extent(NamedTuple):
@@ -46,12 +46,12 @@ def _find_value(values: RowValues, weights: Any, wanted: float, extent: Extent) 
     """The least value up to which there is so much weight: between bounds that come closer in each round trip."""
     low, high, below = float(np.nextafter(extent.least, -np.inf)), extent.largest, 0.0
     while True:
-        edges = np.unique(np.linspace(low, high, BINS + 1))
+        edges = np.unique(np.linspace(low, high, COUNTED_PARTS + 1))
         counts: Array = reduce_values(partial(_count_between, edges), values, weights)
         reached = below + np.cumsum(counts[0])
         part = min(int(np.searchsorted(reached, wanted)), len(reached) - 1)
         low, high, below = float(edges[part]), float(edges[part + 1]), float(reached[part] - counts[0, part])
-        if counts[1, part] <= FEW_VALUES or len(edges) <= BINS:
+        if counts[1, part] <= FEW_DISTINCT or len(edges) <= COUNTED_PARTS:
             table: Array = reduce_values(partial(_list_between, low, high), values, weights, combine=_add_weights)
             place = int(np.searchsorted(below + np.cumsum(table[1]), wanted))
             return float(table[0, min(place, table.shape[1] - 1)])

@@ -126,6 +126,8 @@ class CrossValidated(ChosenK):
 
     def _score_ks(self, whole: PenaltyPaths, folds: Sequence[Fold], n_training: int) -> None:
         """Score all combinations for each k on each fold."""
+        # On a cluster, one fold computes while another waits for the scheduler.
+        n_jobs = len(folds) if self.n_jobs is None and folds[0].is_elsewhere else self.n_jobs
         scores: dict[int, Array] = {}
         errors: dict[int, Array] = {}
 
@@ -133,7 +135,7 @@ class CrossValidated(ChosenK):
             # Each fold runs on one thread; the folds run in parallel, share the data, and keep their solutions.
             with one_thread():
                 jobs = (delayed(fold.score)(further) for fold in folds)
-                parts = np.array(Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs))
+                parts = np.array(Parallel(n_jobs=n_jobs, require="sharedmem")(jobs))
             for i, k in enumerate(further):
                 values, spreads = np.moveaxis(parts[:, :, i], (0, -1), (-1, 0))  # each: selection, refit, fold
                 if np.isnan(values).any() or np.isposinf(values).any():

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._types import Array
+from ..designs import BlockedDesign
 from ..estimators import Samples, SparseEstimator
 from ..solvers import Result
 from .penalties import PenaltyGrid, PenaltyPaths
@@ -38,6 +39,9 @@ class Fold:
 
     def __init__(self, model: SparseEstimator, training: Samples, held_out: Samples, scorer: Any = None) -> None:
         self._model = model.copy_for_fold(training)
+        X = training.X
+        #: Whether others than this process do the work.
+        self.is_elsewhere = isinstance(X, BlockedDesign) and X.rows.runner.is_elsewhere
         #: f on the training part.
         self.objective = self._model.prepare(training)
         if sparse.issparse(held_out.X):

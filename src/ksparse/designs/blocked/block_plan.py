@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-__all__ = ["BlockPlan", "Step"]
+__all__ = ["BlockPlan", "PlanStep"]
 
 
 @dataclass(frozen=True)
-class Step:
+class PlanStep:
     """A missing value of a block, as a function of others."""
 
     function: Callable[..., Any]
@@ -35,7 +35,7 @@ class BlockPlan:
     """
 
     n_known: int
-    steps: tuple[Step, ...]
+    steps: tuple[PlanStep, ...]
     #: Positions of what the function takes.
     wanted: tuple[int, ...]
     function: Callable[..., Any]

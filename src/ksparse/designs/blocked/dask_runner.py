@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import getitem
+from threading import Lock
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +21,8 @@ __all__ = ["DaskRunner", "describe_smallest_limit", "find_client", "find_futures
 #: Larger functions are sent to a worker once, and fetched from it by the others; smaller ones go with each task.
 SENT_WITH_TASKS = 16_384
 
+_submitting = Lock()
+
 
 class DaskRunner(Runner):
     """Blocks of rows in Dask: one graph for each round trip, with a tree that adds up.
@@ -32,6 +35,8 @@ class DaskRunner(Runner):
     counters : Counters
         Where bytes are counted that leave this process and come back to it.
     """
+
+    is_elsewhere = True
 
     def __init__(self, counters: Counters) -> None:
         self.counters, client = counters, find_client()
@@ -118,9 +123,7 @@ class _TaskGraph:
         layer = f"ksparse-{self._token}"
         graph = HighLevelGraph({layer: self._tasks}, {layer: set()})
         wanted = [Delayed(key, graph, layer=layer) for key in (*stored, *answers)]
-        with warnings.catch_warnings():
-            # y and weights from this process must be sent, once.
-            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+        with _allow_large_graphs():
             nodes = dask.persist(*wanted, optimize_graph=False)
         kept = list(nodes[: len(stored)])
         return kept, _fetch(nodes[len(stored) :], kept)
@@ -148,6 +151,17 @@ def _count_own_threads() -> int:
     from dask.system import CPU_COUNT
 
     return int(CPU_COUNT)
+
+
+@contextmanager
+def _allow_large_graphs() -> Iterator[None]:
+    """No warning where y and weights of this process are sent, which happens once."""
+    if find_client() is None:
+        yield  # threads of this process work now, and others need not wait for them
+        return
+    with _submitting, warnings.catch_warnings():  # which is not safe where several threads do it
+        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+        yield
 
 
 @contextmanager

@@ -9,9 +9,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, ClassVar
 
-from .block_plan import BlockPlan, Step
+from .block_plan import BlockPlan, PlanStep
 
 __all__ = ["Blocks", "LocalRunner", "Runner", "find_known", "find_missing", "make_plan"]
 
@@ -87,16 +87,19 @@ def make_plan(
 ) -> BlockPlan:
     """What has to be done for each block, without the values."""
     place = {id(blocks): i for i, blocks in enumerate([*known, *missing])}
-    steps = list[Step]()
+    steps = list[PlanStep]()
     for blocks in missing:
         assert blocks.function is not None
         parents = tuple(place[id(parent)] for parent in blocks.parents)
-        steps.append(Step(blocks.function, parents, blocks.keep, blocks.in_chunks))
+        steps.append(PlanStep(blocks.function, parents, blocks.keep, blocks.in_chunks))
     return BlockPlan(len(known), tuple(steps), tuple(place[id(blocks)] for blocks in wanted), function, combine)
 
 
 class Runner(ABC):
     """What computes with blocks of rows."""
+
+    #: Whether others do the work, so that several searches may wait for it side by side.
+    is_elsewhere: ClassVar[bool] = False
 
     @abstractmethod
     def hold(self, parts: Sequence[Any], beside: Blocks | None = None) -> Blocks:
