@@ -11,6 +11,9 @@ from scipy import sparse
 
 __all__ = ["BlockPlan", "PlanStep"]
 
+#: Rows of gathered columns, margins and the like that are computed with at once: 64 columns of them take 64 MB.
+ROWS_AT_ONCE = 2**17
+
 
 @dataclass(frozen=True)
 class PlanStep:
@@ -53,12 +56,20 @@ class BlockPlan:
             late.append(i)
             if step.in_chunks:
                 chunked.add(i)
-        parts = self._run_chunks(values, chunked, late) if chunked else [self._call(values)]
+        parts = self._run_chunks(values, chunked, late) if chunked else self._run_rows(values)
         kept = [values[i] for i, step in enumerate(self.steps, self.n_known) if step.keep]
         return kept, parts[0] if len(parts) == 1 else self.combine(parts)
 
-    def _call(self, values: dict[int, Any]) -> Any:
-        return self.function(*(values[i] for i in self.wanted))
+    def _run_rows(self, values: dict[int, Any]) -> list[Any]:
+        """The function of some rows after others, so that what it makes of them takes little memory."""
+        arguments = [values[i] for i in self.wanted]
+        if not all(isinstance(value, np.ndarray) or sparse.issparse(value) for value in arguments):
+            return [self.function(*arguments)]
+        count = max(arguments[0].shape[0], 1)
+        starts = range(0, count, ROWS_AT_ONCE)
+        return [
+            self.function(*(_slice_rows(value, i, min(i + ROWS_AT_ONCE, count)) for value in arguments)) for i in starts
+        ]
 
     def _run_chunks(self, values: dict[int, Any], chunked: set[int], late: list[int]) -> list[Any]:
         """The function of each chunk, or of the whole block if it does not look at chunks; sets the `late` values."""
@@ -79,7 +90,7 @@ class BlockPlan:
                 starts[i] += value.shape[0]
             del local, chunk  # before the next chunk is read
         values.update({i: found if i in chunked else _join(found) for i, found in collected.items()})
-        return parts if looks_at_chunks else [self._call(values)]
+        return parts if looks_at_chunks else self._run_rows(values)
 
 
 def _take_rows(
@@ -92,7 +103,7 @@ def _take_rows(
 
 
 def _slice_rows(value: Any, start: int, stop: int) -> Any:
-    return value if start == 0 and stop == value.shape[0] else value[start:stop]
+    return value if start == 0 and stop >= value.shape[0] else value[start:stop]
 
 
 def _join(parts: list[Any]) -> Any:

@@ -9,14 +9,19 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+
 from .dask_runner import find_futures
 
-__all__ = ["ChunkReader", "find_most_blocks", "group_chunks", "make_readers"]
+__all__ = ["ChunkReader", "choose_block_count", "group_chunks", "make_readers"]
 
 log = logging.getLogger(__name__)
 
 #: So many blocks for each thread: fewer would leave threads idle at the end, more cost a task each.
 BLOCKS_PER_THREAD = 4
+#: The columns of supports in a block, which are gathered in one piece, take about this fraction of the memory of a
+#: worker, if there are 32 of them.
+BLOCK_FRACTION, ROW_BYTES = 1 / 8, 32 * 8
 #: Larger objects that several chunks have in common, such as an array in this process, are not sent with each of them.
 LARGEST_COMMON = 100_000
 
@@ -64,18 +69,19 @@ def _is_small_datum(task: Any) -> bool:
         return False
 
 
-def find_most_blocks(n_threads: int) -> int:
-    """How many blocks are enough for so many threads."""
-    return BLOCKS_PER_THREAD * n_threads
+def choose_block_count(n_rows: int, n_threads: int, memory_limit: float) -> int:
+    """How many blocks are enough for so many threads, and small enough for the memory of a worker."""
+    most_rows = BLOCK_FRACTION * memory_limit / ROW_BYTES
+    return max(BLOCKS_PER_THREAD * n_threads, int(np.ceil(n_rows / most_rows)))
 
 
-def group_chunks(sizes: Sequence[int], n_threads: int) -> list[list[int]]:
-    """The sizes of chunks in blocks of about as many rows each, a few for each thread; small chunks lie together."""
-    most, total = find_most_blocks(n_threads), max(sum(sizes), 1)
-    if len(sizes) <= most:
+def group_chunks(sizes: Sequence[int], count: int) -> list[list[int]]:
+    """The sizes of chunks in about so many blocks, of about as many rows each."""
+    total = max(sum(sizes), 1)
+    if len(sizes) <= count:
         return [[size] for size in sizes]
     groups: dict[int, list[int]] = {}
     for size, end in zip(sizes, accumulate(sizes), strict=True):
-        groups.setdefault(int((end - 0.5 * size) * most / total), []).append(size)
+        groups.setdefault(int((end - 0.5 * size) * count / total), []).append(size)
     log.info("%d chunks of X are computed with in %d blocks", len(sizes), len(groups))
     return list(groups.values())

@@ -16,7 +16,7 @@ from ...limits import describe_size
 from ..conversion import as_design
 from .block_requests import prepare_block
 from .blocked_design import BlockedDesign
-from .dask_chunks import find_most_blocks, group_chunks, make_readers
+from .dask_chunks import choose_block_count, group_chunks, make_readers
 from .dask_runner import DaskRunner, describe_smallest_limit, find_futures
 from .disk_inputs import find_machine_memory
 from .row_layout import RowLayout
@@ -91,7 +91,8 @@ def _make_design(
     memory = sum(limits) if all(limits) else np.inf  # no limit is 0
     room = KEPT_FRACTION * (memory if limits else find_machine_memory())
     fits = nbytes <= room
-    chunks, groups = _arrange_chunks(parts, sizes, runner.n_threads, fits, 2 * nbytes <= room)
+    count = choose_block_count(sum(sizes), runner.n_threads, min(limits) if memory < np.inf and limits else np.inf)
+    chunks, groups = _arrange_chunks(parts, sizes, count, fits, 2 * nbytes <= room)
     source = Blocks(chunks, in_chunks=True)
     # What is on the workers already decides where the rest will be.
     frame = source.apply(_drop_columns) if find_futures(parts[:1]) else None
@@ -101,17 +102,16 @@ def _make_design(
 
 
 def _arrange_chunks(
-    parts: list[Any], sizes: list[int], n_threads: int, fits: bool, may_move: bool
+    parts: list[Any], sizes: list[int], count: int, fits: bool, may_move: bool
 ) -> tuple[list[list[Any]], list[list[int]]]:
     """The chunks of each block, and their sizes.
 
     What a task reads by itself can be as long as it likes; chunks that others make must be in memory together.
     """
-    many = len(sizes) > find_most_blocks(n_threads)
-    readers = make_readers(parts) if many or not fits else None
+    readers = make_readers(parts) if len(sizes) > count or not fits else None
     is_there = bool(find_futures(parts[:1]))
     merges = readers is not None or (may_move if is_there else fits)
-    groups = group_chunks(sizes, n_threads) if merges else [[size] for size in sizes]
+    groups = group_chunks(sizes, count) if merges else [[size] for size in sizes]
     chunks = iter(parts if readers is None else readers)
     return [[next(chunks) for _ in group] for group in groups], groups
 
