@@ -113,6 +113,7 @@ def run_overhead() -> None:
             with start_cluster() if name != "threads" else nullcontext() as client:
                 X, y = draw_block(0, 10 * chunks), 1.0 * (np.arange(10 * chunks) % 2)
                 design = as_design(da.from_array(X, chunks=(10, FEATURES)))
+                assert isinstance(design, BlockedDesign)
                 f = Logistic(design, y, alpha=0.1)
                 restricted = f.restrict(np.arange(FEATURES) < SELECTED)
                 points = np.random.default_rng(0).standard_normal((21, SELECTED))

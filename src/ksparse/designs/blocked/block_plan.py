@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,11 +66,9 @@ class BlockPlan:
         arguments = [values[i] for i in self.wanted]
         if not all(isinstance(value, np.ndarray) or sparse.issparse(value) for value in arguments):
             return [self.function(*arguments)]
-        count = max(arguments[0].shape[0], 1)
-        starts = range(0, count, ROWS_AT_ONCE)
-        return [
-            self.function(*(_slice_rows(value, i, min(i + ROWS_AT_ONCE, count)) for value in arguments)) for i in starts
-        ]
+        edges = [*range(0, max(arguments[0].shape[0], 1), ROWS_AT_ONCE), arguments[0].shape[0]]
+        parts = ([_slice_rows(value, *rows) for value in arguments] for rows in pairwise(edges))
+        return [self.function(*part) for part in parts]
 
     def _run_chunks(self, values: dict[int, Any], chunked: set[int], late: list[int]) -> list[Any]:
         """The function of each chunk, or of the whole block if it does not look at chunks; sets the `late` values."""
@@ -86,9 +85,8 @@ class BlockPlan:
                     collected[i].append(local[i])
             if looks_at_chunks:
                 parts.append(self.function(*_take_rows(self.wanted, local, values, starts)))
-            for i, value in local.items():
-                starts[i] += value.shape[0]
-            del local, chunk  # before the next chunk is read
+            starts.update({i: starts[i] + value.shape[0] for i, value in local.items()})
+            del local  # before the next chunk is read
         values.update({i: found if i in chunked else _join(found) for i, found in collected.items()})
         return parts if looks_at_chunks else self._run_rows(values)
 

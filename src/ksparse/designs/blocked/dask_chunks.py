@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 BLOCKS_PER_THREAD = 4
 #: The columns of supports in a block, which are gathered in one piece, take about this fraction of the memory of a
 #: worker, if there are 32 of them.
-BLOCK_FRACTION, ROW_BYTES = 1 / 8, 32 * 8
+BLOCK_FRACTION, ROW_BYTES = 1 / 16, 32 * 8
 #: Larger objects that several chunks have in common, such as an array in this process, are not sent with each of them.
 LARGEST_COMMON = 100_000
 
