@@ -46,6 +46,14 @@ def test_a_worker_is_killed_during_the_fit(client: Any, monkeypatch: pytest.Monk
     assert pids[0] not in client.run(os.getpid).values()
 
 
+def test_a_worker_with_labels_is_killed_during_the_fit(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pids = list(client.run(os.getpid).values())
+    act_before(monkeypatch, 12, lambda: os.kill(pids[0], signal.SIGKILL))
+    here = SparseLogisticRegression(k=3, alpha=1e-3).fit(in_chunks(X, 17), in_chunks(LABELS))
+    assert_same(here, SparseLogisticRegression(k=3, alpha=1e-3).fit(X, LABELS))
+    client.wait_for_workers(2)
+
+
 def test_the_scheduler_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import Client, LocalCluster
 
