@@ -33,13 +33,15 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Fit:
-    """Dense X in blocks of rows, and a model with k features."""
+    """Dense X in blocks of rows, which may consist of several chunks each, and a model with k features."""
 
     rows: float
     features: int
     k: int
     blocks: int
     itemsize: int = 8
+    #: Parts that a task reads one after the other; as many as blocks, unless they are more.
+    chunks: int = 0
     #: The fraction of entries that are not zero; those of sparse X have an index of four bytes each.
     density: float = 1.0
 
@@ -94,7 +96,7 @@ class Fit:
     def find_worker_memory(self, cluster: Cluster, kept_columns: int | None = None, in_memory: bool = True) -> float:
         """Bytes that a worker holds: its rows of X, the columns of supports, y and the weights."""
         columns = max(2 * self.k, self.features // 10) if kept_columns is None else kept_columns
-        held = self.nbytes if in_memory else 2 * self.nbytes / self.blocks * cluster.workers
+        held = self.nbytes if in_memory else 2 * self.nbytes / max(self.chunks, self.blocks) * cluster.workers
         return (held + 8 * self.rows * (columns + 2)) / cluster.workers
 
     def find_round_trip_seconds(self, cluster: Cluster, numbers: int, seconds_of_block: float = 0.0) -> float:
@@ -141,7 +143,8 @@ def describe_plan(fit: Fit, cluster: Cluster, in_memory: bool = True) -> list[tu
     return [
         ("X", f"{fit.nbytes / 1e12:.3g} TB"),
         ("X on a machine", f"{fit.nbytes / cluster.workers / 1e9:.4g} GB"),
-        ("a block", f"{fit.nbytes / fit.blocks / 1e9:.3g} GB"),
+        ("a chunk", f"{fit.nbytes / max(fit.chunks, fit.blocks) / 1e9:.3g} GB"),
+        ("blocks", str(fit.blocks)),
         ("memory of a machine", f"{fit.find_worker_memory(cluster, 2 * fit.k, in_memory) / 1e9:.3g} GB"),
         ("tasks of a round trip", str(fit.tasks)),
         ("to the client for a refit step", f"{fit.count_received(refit) / 1e6:.2g} MB"),
@@ -155,7 +158,7 @@ def describe_plan(fit: Fit, cluster: Cluster, in_memory: bool = True) -> list[tu
 
 #: The plan of docs/scaling.md: 10⁹ rows × 10⁵ features on 100 machines, sparse in memory, and dense on disk.
 SPARSE_PLAN = Fit(1e9, 100_000, 100, 1000, itemsize=4, density=1e-3), Cluster(100)
-DENSE_PLAN = Fit(1e9, 100_000, 100, 400_000, itemsize=4), Cluster(100, bytes_per_second=2e9)
+DENSE_PLAN = Fit(1e9, 100_000, 100, 400, itemsize=4, chunks=400_000), Cluster(100, bytes_per_second=2e9)
 
 
 def render_plan() -> str:

@@ -8,9 +8,10 @@ from pathlib import Path
 import dask.array as da
 import numpy as np
 import pytest
-from scaling_plan import FAN_IN, Cluster, Fit, render_plan, simulate_round_trip
+from scaling_plan import DENSE_PLAN, FAN_IN, SPARSE_PLAN, Cluster, Fit, render_plan, simulate_round_trip
 
 from ksparse.designs.blocked import runner
+from ksparse.designs.blocked.dask_chunks import BLOCKS_PER_THREAD, choose_block_count
 from ksparse.objectives import Logistic
 
 ROOT = Path(__file__).parents[2]
@@ -18,7 +19,8 @@ rng = np.random.default_rng(0)
 
 
 @pytest.mark.parametrize(("blocks", "k"), [(3, 5), (8, 20), (20, 20), (70, 3)])
-def test_bytes_are_those_that_are_counted(blocks: int, k: int) -> None:
+def test_bytes_are_those_that_are_counted(blocks: int, k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ksparse.designs.blocked.dask_runner._count_own_threads", lambda: 18)
     features, rows = 400, 4 * blocks
     X, y = rng.standard_normal((rows, features)), np.arange(rows) % 2
     f = Logistic(da.from_array(X, chunks=(4, features)), y, fit_intercept=True, alpha=0.1)
@@ -34,6 +36,13 @@ def test_bytes_are_those_that_are_counted(blocks: int, k: int) -> None:
     _ = trial.extend(f, support).gradient
     received = f.counters.bytes_received - before
     assert received == pytest.approx(plan.count_received(plan.count_gradient_numbers()), rel=0.25)
+
+
+def test_blocks_of_many_chunks_are_those_of_the_plan() -> None:
+    for fit, cluster in (SPARSE_PLAN, DENSE_PLAN):
+        assert fit.blocks >= BLOCKS_PER_THREAD * cluster.workers
+        memory = fit.find_worker_memory(cluster, 2 * fit.k, in_memory=fit.chunks == 0)
+        assert fit.blocks >= choose_block_count(int(fit.rows), cluster.workers, memory)
 
 
 def test_tasks_and_levels_are_those_of_the_tree() -> None:
