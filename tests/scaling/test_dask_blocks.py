@@ -112,7 +112,7 @@ def test_tasks_have_names_that_say_what_they_do() -> None:
     with KeyRecorder() as recorder:
         SparseLogisticRegression(k=3, alpha=1e-3).fit(in_chunks(X), in_chunks(LABELS))
     names = {name for name in recorder.names if name.startswith("ksparse")}
-    assert {"ksparse-moments", "ksparse-gradient", "ksparse-refit", "ksparse-products", "ksparse-keep"} <= names
+    assert {"ksparse-moments", "ksparse-gradient", "ksparse-refit", "ksparse-products"} <= names
 
 
 def test_progress_bars_show_the_work() -> None:

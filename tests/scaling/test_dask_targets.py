@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import dask.array as da
@@ -182,3 +183,39 @@ def test_medians_are_those_in_memory(kind: str, monkeypatch: pytest.MonkeyPatch)
 def test_weights_stand_for_as_many_samples(kind: str) -> None:
     weights = {"counts": WEIGHTS, "thirds": (1 + WEIGHTS) / 3, "any": np.exp(NOISE)}[kind]
     assert count_weighted_samples(hold(weights)) == pytest.approx(count_weighted_samples(weights), rel=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("persisted", [True, False])
+def test_row_vectors_stay_where_their_rows_are(client: Any, persisted: bool) -> None:
+    """Refits and passes move sums between workers, and no row vector."""
+    rows, target = repeat(X, 20), repeat(MODELS["logistic"][1], 20).rechunk(777)
+    rows = rows.rechunk({0: 500})
+    if persisted:
+        rows, target = rows.persist(), target.persist()
+    f = Logistic(rows, target, alpha=1e-3)
+    restricted = f.restrict(np.arange(P) < 4)
+    _ = restricted.evaluate(np.zeros(4)).gradient, f.evaluate(f.start).gradient
+    before = count_moved_bytes(client)
+    for step in range(1, 6):
+        _ = restricted.evaluate(np.full(4, 0.01 * step)).extend(f, np.arange(P) < 4).gradient
+    assert count_moved_bytes(client) - before < 10 * 3000
+
+
+def count_moved_bytes(client: Any) -> int:
+    def count(dask_worker: Any) -> int:
+        return sum(int(each["total"]) for each in dask_worker.transfer_incoming_log)
+
+    return sum(client.run(count).values())
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask with a newer pandas
+def test_a_frame_from_parquet_with_its_target(tmp_path: Path) -> None:
+    columns = [f"f{j}" for j in range(P)]
+    table = pd.DataFrame(X, columns=columns).assign(y=np.where(SIGNAL > 0, "yes", "no"))
+    for i, part in enumerate(np.array_split(np.arange(N), 3)):
+        table.iloc[part].to_parquet(tmp_path / f"{i}.parquet", index=False)
+    frame = dd.read_parquet(str(tmp_path / "*.parquet"))
+    model = SparseLogisticRegression(k=3).fit(frame[columns], frame["y"])
+    assert_same(model, SparseLogisticRegression(k=3).fit(X, table["y"]))
+    assert model.classes_.tolist() == ["no", "yes"]

@@ -6,6 +6,7 @@ import pickle
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from operator import getitem
 from threading import Lock
 from typing import Any
@@ -62,15 +63,27 @@ class DaskRunner(Runner):
         kept = [blocks for blocks in missing if blocks.keep]
         plan = make_plan(known, missing, wanted, function, combine)
         graph = _TaskGraph(self.counters)
-        parts, stored = graph.run(plan, known, len(kept), name)
+        together = graph.run(plan, known, bool(kept), name)
+        parts: list[Any] = [(getitem, key, len(kept)) for key in together] if kept else list(together)
         last = graph.combine(parts, combine)
         with _explain_lost_work(self.memory_limits):
-            nodes, answers = graph.compute(stored, last)
+            nodes, answers = graph.compute(together if kept else [], last)
         self.counters.bytes_received += len(pickle.dumps(answers))
         for i, blocks in enumerate(kept):
-            blocks.values = nodes[i * len(parts) : (i + 1) * len(parts)]
+            blocks.values = [KeptValue(node, i) for node in nodes]
             blocks.function, blocks.parents = None, ()  # what this process has sent is not needed any more
         return answers[0] if len(answers) == 1 else combine(answers)
+
+
+@dataclass(frozen=True)
+class KeptValue:
+    """One of several values that a task has made of a block, and that stay on one worker together.
+
+    Tasks of their own that take them apart might be done by another worker.
+    """
+
+    node: Any
+    place: int
 
 
 class _TaskGraph:
@@ -81,20 +94,18 @@ class _TaskGraph:
         self._tasks: dict[str, Any] = {}
         self._token = uuid4().hex
 
-    def run(self, plan: BlockPlan, known: Sequence[Blocks], n_kept: int, name: str) -> tuple[list[str], list[str]]:
-        """A task for each block: the keys of its answers, and those of the values that are kept."""
-        sent = self._send(plan)
+    def run(self, plan: BlockPlan, known: Sequence[Blocks], keeps: bool, name: str) -> list[str]:
+        """A task for each block, which gives its answer, or all that is kept and then the answer."""
+        sent, function = self._send(plan), run_keeping_plan if keeps else run_plan
         blocks = zip(*([self._refer(value) for value in part.values or []] for part in known), strict=True)
-        if not n_kept:
-            return [self._add(name, (run_plan, sent, *values)) for values in blocks], []
-        together = [self._add(name, (run_keeping_plan, sent, *values)) for values in blocks]
-        pick = [[self._add("keep", (getitem, key, i)) for key in together] for i in range(n_kept + 1)]
-        return pick[-1], [key for keys in pick[:-1] for key in keys]
+        return [self._add(name, (function, sent, *values)) for values in blocks]
 
     def _refer(self, value: Any) -> Any:
         """What a task refers to a value by: its future where there is one, or the key of what makes it."""
         if isinstance(value, list):
             return [self._refer(chunk) for chunk in value]
+        if isinstance(value, KeptValue):
+            return (getitem, self._refer(value.node), value.place)
         if not hasattr(value, "__dask_graph__"):
             self._counters.bytes_sent += int(getattr(value, "nbytes", 0))
             return value
@@ -105,14 +116,14 @@ class _TaskGraph:
             self._tasks.update(value.__dask_graph__())
         return value.key
 
-    def combine(self, parts: Sequence[str], combine: Combine) -> list[str]:
+    def combine(self, parts: Sequence[Any], combine: Combine) -> list[str]:
         """The last level of a tree of sums below its root, which this process computes: it saves a step of latency."""
         level = list(parts)
         sent = self._send(combine) if len(level) > FAN_IN else None
         while len(level) > FAN_IN:
             starts = range(0, len(level), FAN_IN)
             level = [self._add("add", (run_function, sent, level[i : i + FAN_IN])) for i in starts]
-        return level
+        return [part if isinstance(part, str) else self._add("answer", part) for part in level]
 
     def compute(self, stored: Sequence[str], answers: Sequence[str]) -> tuple[list[Any], list[Any]]:
         """Do the work: what refers to the values that stay where they are, and the answers."""
