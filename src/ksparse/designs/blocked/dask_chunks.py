@@ -47,9 +47,12 @@ def make_readers(parts: Sequence[Any]) -> list[ChunkReader] | None:
     if len(parts) == 1 or find_futures(parts[:1]):
         return None
     readers, uses = list[ChunkReader](), Counter[Any]()
-    graphs = {id(part.dask): dict(part.dask) for part in parts}
+    graphs: dict[int, tuple[Any, dict[Any, Any]]] = {}
     for part in parts:
-        tasks, _ = cull(graphs[id(part.dask)], [part.key])
+        graph = part.__dask_graph__()  # of all parts, usually
+        if id(graph) not in graphs:
+            graphs[id(graph)] = graph, dict(graph)
+        tasks, _ = cull(graphs[id(graph)][1], [part.key])
         readers.append(ChunkReader(tasks, part.key))
         uses.update(tasks.keys())
     common = {key: reader.tasks[key] for reader in readers for key in reader.tasks if uses[key] > 1}
