@@ -97,7 +97,7 @@ def find_floor(client: Client | None, blocks: int) -> float:
     if client is not None:
         wait(held)
     seconds = []
-    for _ in range(11):
+    for _ in range(5):
         parts = [dask.delayed(np.sum, pure=False)(part) for part in held]
         while len(parts) > 8:
             parts = [dask.delayed(sum, pure=False)(parts[i : i + 8]) for i in range(0, len(parts), 8)]
@@ -109,20 +109,24 @@ def run_overhead() -> None:
     """Seconds of a round trip without arithmetic, over chunk counts, beside a trivial one of Dask alone."""
     rows = []
     for name in ("threads", "two processes"):
-        for chunks in (1, 4, 16, 64, 256, 1024):
-            with start_cluster() if name != "threads" else nullcontext() as client:
-                X, y = draw_block(0, 10 * chunks), 1.0 * (np.arange(10 * chunks) % 2)
-                design = as_design(da.from_array(X, chunks=(10, FEATURES)))
-                assert isinstance(design, BlockedDesign)
-                f = Logistic(design, y, alpha=0.1)
-                restricted = f.restrict(np.arange(FEATURES) < SELECTED)
-                points = np.random.default_rng(0).standard_normal((21, SELECTED))
-                seconds = [measure(partial(restricted.evaluate, x))[0] for x in points][1:]
-                blocks = len(design.rows.sizes)
-                times = (np.median(seconds), find_floor(client, blocks), find_floor(client, chunks))
+        with start_cluster() if name != "threads" else nullcontext() as client:
+            for chunks in (1, 4, 16, 64, 256):
+                blocks, seconds = _measure_round_trips(chunks)
+                times = (seconds, find_floor(client, blocks), find_floor(client, chunks))
                 rows.append((name, chunks, blocks, *(f"{1e3 * each:.1f}" for each in times)))
     head = ("scheduler", "chunks", "blocks", "ms of a round trip", "Dask alone, blocks", "Dask alone, chunks")
     show(head, rows)
+
+
+def _measure_round_trips(chunks: int) -> tuple[int, float]:
+    """Into how many blocks the chunks are put, and the median seconds of trial points."""
+    X, y = draw_block(0, 10 * chunks), 1.0 * (np.arange(10 * chunks) % 2)
+    design = as_design(da.from_array(X, chunks=(10, FEATURES)))
+    assert isinstance(design, BlockedDesign)
+    restricted = Logistic(design, y, alpha=0.1).restrict(np.arange(FEATURES) < SELECTED)
+    points = np.random.default_rng(0).standard_normal((8, SELECTED))
+    seconds = [measure(partial(restricted.evaluate, x))[0] for x in points][1:]
+    return len(design.rows.sizes), float(np.median(seconds))
 
 
 def _fit_here(n: int, y: Array) -> tuple[float, Any]:
@@ -276,7 +280,7 @@ def run_peers(gigabytes: float, folder: str | None) -> None:
             sparse = SparseLogisticRegression(k=SELECTED, alpha=0.0)
             seconds, model = measure(lambda: sparse.fit(X, y))
             ours = add("ksparse, k = 10", seconds, model)
-            for solver in ("lbfgs", "newton", "admm"):
+            for solver in ("lbfgs", "newton"):
                 other = LogisticRegression(solver=solver, C=1e4)
                 seconds, _ = measure(partial(_fit_persisted, other, X, y))
                 add(f"dask-ml LogisticRegression({solver})", seconds, other)
