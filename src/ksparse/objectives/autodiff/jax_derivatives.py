@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from functools import partial
 from math import ceil, log
 from typing import Any
@@ -15,6 +13,9 @@ import numpy as np
 
 from ..._types import Array, IntArray
 from ..user import add_note
+from .jax_margins import JaxMargins
+from .jax_compiler import Compiler, use_float64
+from .jax_structure import find_degrees, find_structure, inline_calls
 from .leaves import Layout
 
 __all__ = ["JaxDerivatives", "make_leaf", "read_pytree"]
@@ -22,36 +23,10 @@ __all__ = ["JaxDerivatives", "make_leaf", "read_pytree"]
 #: Numbers of columns for which functions are compiled, and by how much further ones grow. Each takes 0.1 to 0.2 s, as
 #: long as hundreds of evaluations on small data; filling up costs at most three times the work.
 SIZES, SIZE_GROWTH = (16, 48, 128), 3
+#: Most numbers in the matrix of margins: 128 MB.
+MAX_MARGIN_NUMBERS = 2**24
 #: Numbers of directions for which products with the Hessian are compiled; more directions are split.
 DIRECTION_COUNTS = (1, 16, 64)
-#: Operations of JAX that call a function which they have as a parameter.
-CALLS = frozenset({"jit", "pjit", "closed_call", "core_call"})
-#: Operations that are linear in all arguments together,
-LINEAR = frozenset(
-    {"add", "add_any", "sub", "neg", "reduce_sum", "cumsum", "broadcast_in_dim", "reshape", "transpose", "squeeze"}
-    | {"expand_dims", "slice", "split", "concatenate", "pad", "rev", "copy", "copy_p"}
-)
-#: in each argument while the others are constant,
-BILINEAR = frozenset({"mul", "dot_general", "conv_general_dilated"})
-#: and in all but these, such as indices.
-LINEAR_EXCEPT = {
-    "div": slice(1, None),
-    "gather": slice(1, 2),
-    "scatter": slice(1, 2),
-    "scatter-add": slice(1, 2),
-    "dynamic_slice": slice(1, None),
-    "dynamic_update_slice": slice(2, None),
-    "select_n": slice(0, 1),
-}
-
-
-def use_float64() -> AbstractContextManager[Any]:
-    """64 bits in this thread and block only: the user's setting stays."""
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(True)
-    from jax.experimental import enable_x64  # before JAX 0.8
-
-    return enable_x64(True)
 
 
 def read_pytree(parameters: Any) -> tuple[dict[str, Array], Any]:
@@ -86,10 +61,20 @@ class JaxDerivatives:
         self._function, self._layout, self._structure = function, layout, structure
         self._takes_columns, self._compiles = takes_columns, compiles
         self.is_traced = compiles
-        self._traced: dict[int | None, tuple[list[Any], Callable[..., Any]]] = {}
+        self._traced: dict[int | None, tuple[list[Any], Any]] = {}
         self._compiled: dict[tuple[Any, ...], Callable[..., Any]] = {}
-        self.compile_seconds = 0.0
-        self.compilations = 0
+        self._margins: JaxMargins | None = None
+        self._is_examined = not compiles
+        self._is_quadratic: bool | None = None if compiles else False
+        self._compiler = Compiler()
+
+    @property
+    def compile_seconds(self) -> float:
+        return self._compiler.seconds
+
+    @property
+    def compilations(self) -> int:
+        return self._compiler.count
 
     def round_up(self, count: int) -> int:
         if not self._compiles:
@@ -123,12 +108,32 @@ class JaxDerivatives:
             return np.asarray(products)[:count]
 
     def has_affine_gradient(self, x: Array) -> bool:
-        if not self._compiles:
-            return False
-        with use_float64():
-            constants, run = self._trace(None, (x,))
-            closed = jax.make_jaxpr(partial(_differentiate, run, True))(constants, (x,))
-        return _find_degrees(closed.jaxpr, [0] * len(constants) + [1])[-1] <= 1
+        margins = self.find_margins(x)
+        if margins is not None:
+            return margins.is_quadratic
+        if self._is_quadratic is None:
+            with use_float64():
+                constants, jaxpr = self._trace(None, (x,))
+                run = partial(_run_traced, jaxpr)
+                closed = jax.make_jaxpr(partial(_differentiate, run, True))(constants, (x,))
+            self._is_quadratic = find_degrees(closed.jaxpr, [0] * len(constants) + [1])[-1] <= 1
+        return self._is_quadratic
+
+    def find_margins(self, x: Array) -> JaxMargins | None:
+        if not self._is_examined:
+            with use_float64():
+                self._margins = self._examine(x)
+            self._is_examined = True
+        return self._margins
+
+    def _examine(self, x: Array) -> JaxMargins | None:
+        """The margins if the traced function shows them."""
+        constants, jaxpr = self._trace(None, (x,))
+        flat = jax.make_jaxpr(partial(inline_calls, jaxpr))(constants, x)
+        structure = find_structure(flat.jaxpr)
+        if structure is None or structure.count * x.size > MAX_MARGIN_NUMBERS:
+            return None
+        return JaxMargins(structure, [*flat.consts, *constants], x.size, self._compiler)
 
     def _call(self, operation: Callable[..., Any], x: Array, columns: IntArray | None, *more: Array) -> Any:
         """Apply an operation to the function."""
@@ -138,15 +143,12 @@ class JaxDerivatives:
         count = None if columns is None else columns.size
         key = (operation, count, *(array.shape for array in more))
         if key not in self._compiled:
-            began = time.perf_counter()
-            constants, run = self._trace(count, inputs)
-            jitted = jax.jit(partial(operation, run, True))
-            self._compiled[key] = jitted.lower(constants, inputs, *more).compile()
-            self.compile_seconds += time.perf_counter() - began
-            self.compilations += 1
+            constants, jaxpr = self._trace(count, inputs)
+            function = partial(operation, partial(_run_traced, jaxpr), True)
+            self._compiled[key] = self._compiler.compile(function, constants, inputs, *more)
         return self._compiled[key](self._traced[count][0], inputs, *more)
 
-    def _trace(self, count: int | None, inputs: tuple[Any, ...]) -> tuple[list[Any], Callable[..., Any]]:
+    def _trace(self, count: int | None, inputs: tuple[Any, ...]) -> tuple[list[Any], Any]:
         """The function of some number of columns, as one of the arrays that it closes over and its inputs."""
         if count not in self._traced:
             try:
@@ -158,7 +160,7 @@ class JaxDerivatives:
                 add_note(error, "To compile a function, JAX must know its course without x: see jit=False of from_jax")
                 raise
             constants = [jnp.asarray(constant) for constant in closed.consts]
-            self._traced[count] = constants, partial(_run_traced, closed.jaxpr)
+            self._traced[count] = constants, closed.jaxpr
         return self._traced[count]
 
     def _run_user(self, flat: Any, columns: Any = None) -> Any:
@@ -215,40 +217,6 @@ def _multiply_backward(run: Callable[..., Any], is_traced: bool, constants: Any,
     gradient = jax.grad(_bind(run, is_traced, constants, inputs))
     pull_back = jax.vjp(gradient, inputs[0])[1]
     return _map(lambda v: pull_back(v)[0], directions, is_traced)
-
-
-# --- what a traced function is ----------------------------------------------------------------------------------------
-
-
-def _find_degrees(jaxpr: Any, inputs: list[int]) -> list[int]:
-    """How the outputs of a traced function depend on x, given how its inputs do: not (0), affinely (1), or else (2)."""
-    degrees = dict(zip(jaxpr.invars, inputs, strict=True))
-
-    def get(variable: Any) -> int:
-        return 0 if hasattr(variable, "val") else degrees.get(variable, 0)
-
-    for equation in jaxpr.eqns:
-        arguments = [get(variable) for variable in equation.invars]
-        outputs = [_find_degree(equation, arguments)] * len(equation.outvars)
-        if max(arguments, default=0) and equation.primitive.name in CALLS:
-            inner = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
-            outputs = _find_degrees(getattr(inner, "jaxpr", inner), arguments)
-        degrees.update(zip(equation.outvars, outputs, strict=True))
-    return [get(variable) for variable in jaxpr.outvars]
-
-
-def _find_degree(equation: Any, arguments: list[int]) -> int:
-    """The same of one operation; 2 for those that are not known."""
-    name, highest = equation.primitive.name, max(arguments, default=0)
-    if highest != 1:
-        return highest
-    is_affine = (
-        name in LINEAR
-        or (name in BILINEAR and sum(arguments) == 1)
-        or (name in LINEAR_EXCEPT and not any(arguments[LINEAR_EXCEPT[name]]))
-        or (name == "convert_element_type" and equation.params["new_dtype"] == jnp.float64)
-    )
-    return 1 if is_affine else 2
 
 
 def _map(multiply: Callable[[Any], Any], directions: Any, is_traced: bool) -> Any:

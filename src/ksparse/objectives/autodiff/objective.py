@@ -17,6 +17,7 @@ from ..protocols import HasGroups, HasWorkingForm, WorkingForm
 from ..user import UserFunction, check_hessian, note_point
 from .leaves import Layout, Window, fill_columns
 from .quadratic_form import HessianRows, QuadraticForm, bound_curvature
+from .separable_form import Margins, SeparableForm
 
 __all__ = ["AutodiffFunction", "Derivatives"]
 
@@ -46,10 +47,14 @@ class Derivatives(Protocol):
     With columns, the vector has the entries of these columns and the free ones; None are all columns.
     """
 
-    #: Seconds spent on compiling, if it compiles.
-    compile_seconds: float
-    #: How many functions have been compiled.
-    compilations: int
+    @property
+    def compile_seconds(self) -> float:
+        """Seconds spent on compiling, if it compiles."""
+
+    @property
+    def compilations(self) -> int:
+        """How many functions have been compiled."""
+
     #: Whether the user's function is called once only, so that it is the same function each time.
     is_traced: bool
 
@@ -64,6 +69,9 @@ class Derivatives(Protocol):
 
     def has_affine_gradient(self, x: Array) -> bool:
         """Whether it is certain that the function of all columns is quadratic; x is any flat vector."""
+
+    def find_margins(self, x: Array) -> Margins | None:
+        """The margins of which the function of all columns is known to be a sum of functions; x is any flat vector."""
 
     def unflatten(self, x: Array) -> Any:
         """The user's parameters."""
@@ -83,6 +91,10 @@ class _Shared:
     curvature: Array | None = None
     #: The Hessian of a quadratic; None if f is not known to be a quadratic.
     rows: HessianRows | None = None
+    #: The margins of which f is a sum of functions; None if it is not known to be one.
+    margins: Margins | None = None
+    #: Their columns and offset.
+    margin_map: tuple[Array, Array] | None = None
     is_examined = False
     is_repeated = False
 
@@ -170,7 +182,7 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
         """The same function as a quadratic, if it is known to be one; otherwise itself."""
         rows = self._find_rows()
         if rows is None:
-            return self
+            return self._separate()
         form = QuadraticForm(self, self._differentiate_whole, rows)
         if not form.is_finite:
             return self
@@ -178,6 +190,16 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
             point = self.evaluate(form.find_steepest(2))
             self._check_agreement(point, form.evaluate(point.x).value)
         return form
+
+    def _separate(self) -> Objective:
+        """The same function as a sum of functions of one margin each, if it is known to be one; otherwise itself."""
+        shared = self._shared
+        if shared.margins is None:
+            return self
+        if shared.margin_map is None:
+            shared.margin_map = offset, columns = shared.margins.compute_map()
+        offset, columns = shared.margin_map
+        return SeparableForm(self, shared.margins, columns, offset, self._origin)
 
     def _differentiate_whole(self, x: Array) -> tuple[float, Array]:
         """f and its gradient at a flat vector, by the function of all columns."""
@@ -193,6 +215,8 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
             with self._noting(self._whole, self._start):
                 is_quadratic = self._derivatives.has_affine_gradient(self._start)
             shared.rows = HessianRows(self.size, self._compute_rows) if is_quadratic else None
+            if not is_quadratic:
+                shared.margins = self._derivatives.find_margins(self._start)
         return shared.rows
 
     def _compute_rows(self, coordinates: IntArray) -> Array:

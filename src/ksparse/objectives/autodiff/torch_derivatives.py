@@ -116,6 +116,9 @@ class TorchDerivatives:
     def has_affine_gradient(self, x: Array) -> bool:
         return False  # PyTorch records operations that have run, not how their results depend on x
 
+    def find_margins(self, x: Array) -> None:
+        return None
+
     def _run(self, x: Array, columns: IntArray | None) -> tuple[Any, Any]:
         """The flat vector as a tensor, and f of it."""
         layout = self._layout.with_columns(None if columns is None else columns.size)

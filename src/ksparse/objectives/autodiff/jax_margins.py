@@ -1,0 +1,79 @@
+"""A function of JAX as a sum of functions of one margin each: its margins, and the derivatives in them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..._types import Array
+from .jax_compiler import Compiler, use_float64
+from .jax_structure import MarginStructure, find_degrees
+from .separable_form import MarginDerivatives
+
+__all__ = ["JaxMargins"]
+
+
+class JaxMargins:
+    """The margins Ax + b of a function f(x) = Σᵢ φᵢ(mᵢ) + Σⱼ ψⱼ(xⱼ), and its derivatives.
+
+    Functions are compiled when they are called first.
+    """
+
+    def __init__(self, structure: MarginStructure, constants: list[Any], size: int, compiler: Compiler) -> None:
+        self._structure, self._constants, self._size, self._compiler = structure, constants, size, compiler
+        self.has_own_terms = structure.has_own_terms
+        self._compiled: Any = None
+        self._compiled_map: Any = None
+
+    @cached_property
+    def is_quadratic(self) -> bool:
+        """Whether f is quadratic: all slopes are affine."""
+        inputs = self._make_inputs(np.zeros(self._structure.count), np.zeros(self._size))
+        with use_float64():
+            jaxpr = jax.make_jaxpr(self._find_slopes)(self._constants, *inputs).jaxpr
+        return max(find_degrees(jaxpr, [0] * len(self._constants) + [1] * len(inputs))) <= 1
+
+    def differentiate(self, margins: Array, x: Array) -> MarginDerivatives:
+        """f, its slopes and its curvatures in the margins, and in the entries of x besides these."""
+        inputs = self._make_inputs(margins, x)
+        with use_float64():
+            if self._compiled is None:
+                self._compiled = self._compiler.compile(self._differentiate, self._constants, *inputs)
+            value, *derivatives = self._compiled(self._constants, *inputs)
+            return MarginDerivatives(float(value), *map(np.asarray, derivatives))
+
+    def compute_map(self) -> tuple[Array, Array]:
+        """b, and the columns of A as rows."""
+        directions = np.eye(self._size)
+        with use_float64():
+            if self._compiled_map is None:
+                self._compiled_map = self._compiler.compile(self._map, self._constants, directions)
+            offset, columns = self._compiled_map(self._constants, directions)
+            return np.array(offset), np.array(columns)
+
+    def _make_inputs(self, margins: Array, x: Array) -> tuple[Array, ...]:
+        return (margins, x) if self.has_own_terms else (margins,)
+
+    def _combine(self, constants: Any, margins: Any, *own: Any) -> Any:
+        return self._structure.combine(constants, own[0] if own else None, margins)
+
+    def _find_slopes(self, constants: Any, *inputs: Any) -> Any:
+        return jax.grad(self._combine, argnums=tuple(range(1, 1 + len(inputs))))(constants, *inputs)
+
+    def _differentiate(self, constants: Any, *inputs: Any) -> list[Any]:
+        """f, then slopes and curvatures in the margins, then those in the entries of x."""
+        differentiate = jax.value_and_grad(lambda *inputs: self._combine(constants, *inputs), tuple(range(len(inputs))))
+        # No margin acts on the slope of another, so one product with the Hessian has its whole diagonal.
+        (value, slopes), (_, curvatures) = jax.jvp(differentiate, inputs, tuple(map(jnp.ones_like, inputs)))
+        return [value, *(array for pair in zip(slopes, curvatures, strict=True) for array in pair)]
+
+    def _map(self, constants: Any, directions: Any) -> Any:
+        def compute(x: Any) -> Any:
+            return self._structure.compute_margins(constants, x)
+
+        zero = jnp.zeros(self._size)
+        return compute(zero), jax.vmap(lambda direction: jax.jvp(compute, (zero,), (direction,))[1])(directions)

@@ -1,0 +1,308 @@
+"""What a traced function of JAX is: how it depends on x, and whether it is a sum of functions of one margin each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..._types import Array, IntArray
+
+__all__ = ["MarginStructure", "find_degrees", "find_structure", "inline_calls"]
+
+#: Operations of JAX that call a function which they have as a parameter.
+CALLS = frozenset({"jit", "pjit", "closed_call", "core_call"})
+#: Operations that are linear in all arguments together,
+LINEAR = frozenset(
+    {"add", "add_any", "sub", "neg", "reduce_sum", "cumsum", "broadcast_in_dim", "reshape", "transpose", "squeeze"}
+    | {"expand_dims", "slice", "split", "concatenate", "pad", "rev", "copy", "copy_p"}
+)
+#: in each argument while the others are constant,
+BILINEAR = frozenset({"mul", "dot_general", "conv_general_dilated"})
+#: and in all but these, such as indices.
+LINEAR_EXCEPT = {
+    "div": slice(1, None),
+    "gather": slice(1, 2),
+    "scatter": slice(1, 2),
+    "scatter-add": slice(1, 2),
+    "dynamic_slice": slice(1, None),
+    "dynamic_update_slice": slice(2, None),
+    "select_n": slice(0, 1),
+}
+#: Operations on each entry alone: an entry of the result depends on the entries of the arguments in the same place.
+ENTRYWISE = frozenset(
+    {"add", "add_any", "sub", "neg", "mul", "div", "abs", "sign", "max", "min", "pow", "integer_pow", "square", "sqrt"}
+    | {"rsqrt", "cbrt", "exp", "exp2", "expm1", "log", "log1p", "logistic", "tanh", "sinh", "cosh", "sin", "cos", "tan"}
+    | {"asin", "acos", "atan", "atan2", "asinh", "acosh", "atanh", "erf", "erfc", "erf_inv", "lgamma", "digamma"}
+    | {"select_n", "clamp", "gt", "lt", "ge", "le", "eq", "ne", "and", "or", "not", "xor", "is_finite", "copy", "copy_p"}
+)
+
+
+def find_degrees(jaxpr: Any, inputs: list[int]) -> list[int]:
+    """How the outputs of a traced function depend on x, given how its inputs do: not (0), affinely (1), or else (2)."""
+    degrees = dict(zip(jaxpr.invars, inputs, strict=True))
+
+    def get(variable: Any) -> int:
+        return 0 if _is_literal(variable) else degrees.get(variable, 0)
+
+    for equation in jaxpr.eqns:
+        arguments = [get(variable) for variable in equation.invars]
+        outputs = [_find_degree(equation, arguments)] * len(equation.outvars)
+        if max(arguments, default=0) and equation.primitive.name in CALLS:
+            outputs = find_degrees(_get_inner(equation), arguments)
+        degrees.update(zip(equation.outvars, outputs, strict=True))
+    return [get(variable) for variable in jaxpr.outvars]
+
+
+def _find_degree(equation: Any, arguments: list[int]) -> int:
+    """The same of one operation; 2 for those that are not known."""
+    name, highest = equation.primitive.name, max(arguments, default=0)
+    if highest != 1:
+        return highest
+    is_affine = (
+        name in LINEAR
+        or (name in BILINEAR and sum(arguments) == 1)
+        or (name in LINEAR_EXCEPT and not any(arguments[LINEAR_EXCEPT[name]]))
+        or (name == "convert_element_type" and equation.params["new_dtype"] == jnp.float64)
+    )
+    return 1 if is_affine else 2
+
+
+def _is_literal(variable: Any) -> bool:
+    return hasattr(variable, "val")
+
+
+def _get_inner(equation: Any) -> Any:
+    """The traced function that an operation calls."""
+    inner = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
+    return getattr(inner, "jaxpr", inner)
+
+
+# --- evaluating parts of a traced function -----------------------------------------------------------------------------
+
+
+def _run(jaxpr: Any, equations: list[Any], known: dict[Any, Any], outputs: list[Any]) -> list[Any]:
+    """The values of some variables by a part of a traced function."""
+    part = jaxpr.replace(constvars=[], invars=list(known), outvars=outputs, eqns=equations)
+    return list(jax.core.eval_jaxpr(part, [], *known.values()))
+
+
+def inline_calls(jaxpr: Any, constants: Iterable[Any], *inputs: Any) -> list[Any]:
+    """Evaluate a traced function; traced again, it has no calls of jitted functions, but their operations."""
+    known = dict(zip(jaxpr.constvars, constants, strict=True))
+    known.update(zip(jaxpr.invars, inputs, strict=True))
+    for equation in jaxpr.eqns:
+        arguments = [_get(known, variable) for variable in equation.invars]
+        if equation.primitive.name in CALLS:
+            inner = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
+            results = inline_calls(_get_inner(equation), getattr(inner, "consts", ()), *arguments)
+        else:
+            given = {v: _get(known, v) for v in equation.invars if not _is_literal(v)}
+            results = _run(jaxpr, [equation], given, equation.outvars)
+        known.update(zip(equation.outvars, results, strict=True))
+    return [_get(known, variable) for variable in jaxpr.outvars]
+
+
+def _get(known: dict[Any, Any], variable: Any) -> Any:
+    return variable.val if _is_literal(variable) else known[variable]
+
+
+def _select_equations(jaxpr: Any, outputs: set[Any], known: set[Any]) -> list[Any]:
+    """The operations that compute some variables from others that are known, in their order."""
+    needed, selected = outputs - known, []
+    for equation in reversed(jaxpr.eqns):
+        if needed.intersection(equation.outvars):
+            selected.append(equation)
+            needed.update(v for v in equation.invars if not _is_literal(v) and v not in known)
+    return selected[::-1]
+
+
+# --- sums of functions of one margin each ------------------------------------------------------------------------------
+
+
+class _NotSeparableError(Exception):
+    """The function is not known to be a sum of functions of one margin each."""
+
+
+@dataclass(frozen=True)
+class _Dependence:
+    """How a variable depends on x."""
+
+    #: The number of the one margin on which each entry depends; None if an entry is a sum over several.
+    margins: IntArray | None
+    #: Whether it is affine in x.
+    is_affine: bool
+
+
+@dataclass(frozen=True)
+class MarginStructure:
+    """f(x) = Σᵢ φᵢ(mᵢ) + Σⱼ ψⱼ(xⱼ) with margins m that are affine in x, as a traced function shows it.
+
+    The traced function has the arrays that the user's function closes over, the constants, as its first arguments.
+    """
+
+    jaxpr: Any
+    #: The variables that are margins.
+    margins: tuple[Any, ...]
+    #: Whether f depends on x besides its margins.
+    has_own_terms: bool
+
+    @property
+    def count(self) -> int:
+        """How many margins there are."""
+        return sum(math.prod(variable.aval.shape) for variable in self.margins)
+
+    def compute_margins(self, constants: Any, x: Any) -> Any:
+        """The margins as one vector."""
+        known = self._know(constants, x)
+        equations = _select_equations(self.jaxpr, set(self.margins), set(known))
+        parts = _run(self.jaxpr, equations, known, list(self.margins))
+        return jnp.concatenate([jnp.zeros(0), *(part.reshape(-1) for part in parts)])
+
+    def combine(self, constants: Any, x: Any, margins: Any) -> Any:
+        """f, given x and its margins."""
+        known, first = self._know(constants, x), 0
+        for variable in self.margins:
+            last = first + math.prod(variable.aval.shape)
+            known[variable], first = margins[first:last].reshape(variable.aval.shape), last
+        equations = _select_equations(self.jaxpr, set(self.jaxpr.outvars), set(known))
+        return _run(self.jaxpr, equations, known, self.jaxpr.outvars)[0]
+
+    def _know(self, constants: Any, x: Any) -> dict[Any, Any]:
+        variables = (*self.jaxpr.constvars, *self.jaxpr.invars)
+        return {v: value for v, value in zip(variables, (*constants, x), strict=True) if value is not None}
+
+
+def find_structure(jaxpr: Any) -> MarginStructure | None:
+    """The structure of a function without calls whose last input is x; None if it is not known to have one."""
+    x, output = jaxpr.invars[-1], jaxpr.outvars[0]
+    classified = _Classification(x)
+    try:
+        for equation in jaxpr.eqns:
+            classified.add(equation)
+    except _NotSeparableError:
+        return None
+    if output not in classified.dependences:
+        return None  # f is constant
+    return _prune(jaxpr, classified, x, output)
+
+
+def _prune(jaxpr: Any, classified: _Classification, x: Any, output: Any) -> MarginStructure:
+    """The structure with those margins on which f depends otherwise than by other margins."""
+    needed, used, has_own_terms = {output}, [], False
+    for equation in reversed(jaxpr.eqns):
+        for variable in equation.outvars:
+            if variable in needed and variable in classified.mixed:
+                used.append(variable)
+                needed.discard(variable)
+        if needed.intersection(equation.outvars):
+            needed.update(v for v in equation.invars if not _is_literal(v))
+    has_own_terms = x in needed
+    return MarginStructure(jaxpr, tuple(reversed(used)), has_own_terms)
+
+
+class _Classification:
+    """How the variables of a traced function depend on x, operation by operation."""
+
+    def __init__(self, x: Any) -> None:
+        size = math.prod(x.aval.shape)
+        self.dependences: dict[Any, _Dependence] = {x: _Dependence(np.arange(size).reshape(x.aval.shape), True)}
+        #: Variables that mix several entries of x, affinely: margins.
+        self.mixed: set[Any] = set()
+        self._count = size
+
+    def add(self, equation: Any) -> None:
+        """Classify the results of an operation."""
+        arguments = [None if _is_literal(v) else self.dependences.get(v) for v in equation.invars]
+        if not any(arguments):
+            return
+        for variable, dependence in zip(equation.outvars, self._classify(equation, arguments), strict=True):
+            self.dependences[variable] = dependence or self._start_margins(variable)
+
+    def _start_margins(self, variable: Any) -> _Dependence:
+        """An affine mixture of entries of x: its entries are margins of their own."""
+        size = math.prod(variable.aval.shape)
+        self.mixed.add(variable)
+        self._count += size
+        return _Dependence(np.arange(self._count - size, self._count).reshape(variable.aval.shape), True)
+
+    def _classify(self, equation: Any, arguments: list[_Dependence | None]) -> list[_Dependence | None]:
+        """The dependence of each result; None if it begins margins."""
+        given = [argument for argument in arguments if argument is not None]
+        count = len(equation.outvars)
+        aligned = _align(equation, given)
+        is_affine = _find_degree(equation, [0 if a is None else 2 - a.is_affine for a in arguments]) == 1
+        if aligned is not None:
+            return [_Dependence(aligned, is_affine)] * count
+        if is_affine:
+            return [None] * count
+        if _find_degree(equation, [0 if a is None else 1 for a in arguments]) == 1:
+            return [_Dependence(None, False)] * count
+        raise _NotSeparableError
+
+
+def _align(equation: Any, given: list[_Dependence]) -> IntArray | None:
+    """The one margin on which each entry of the result depends; None if there is none, or it is not known."""
+    first = given[0].margins
+    if first is None or any(argument.margins is None for argument in given):
+        return None
+    name, shape = equation.primitive.name, equation.outvars[0].aval.shape
+    if len(given) == 1 and name in MOVES:
+        return MOVES[name](first, equation.params, shape)
+    is_entrywise = name in ENTRYWISE or _converts(equation) or _calls_entrywise(equation)
+    if not is_entrywise or len(equation.outvars) != 1:
+        return None
+    whole = [np.broadcast_to(argument.margins, shape) for argument in given if argument.margins is not None]
+    return whole[0] if all(np.array_equal(whole[0], other) for other in whole[1:]) else None
+
+
+def _converts(equation: Any) -> bool:
+    return equation.primitive.name == "convert_element_type"
+
+
+def _calls_entrywise(equation: Any) -> bool:
+    """Whether a function with a derivative of its own, such as logaddexp, consists of operations on each entry."""
+    if equation.primitive.name != "custom_jvp_call":
+        return False
+    return _is_entrywise(_get_inner(equation))
+
+
+def _is_entrywise(jaxpr: Any) -> bool:
+    for equation in jaxpr.eqns:
+        if equation.primitive.name in CALLS | {"custom_jvp_call"}:
+            if not _is_entrywise(_get_inner(equation)):
+                return False
+        elif equation.primitive.name == "broadcast_in_dim":
+            if equation.invars[0].aval.shape not in ((), equation.outvars[0].aval.shape):
+                return False
+        elif equation.primitive.name not in ENTRYWISE and not _converts(equation):
+            return False
+    return True
+
+
+def _broadcast(numbers: IntArray, parameters: dict[str, Any], shape: tuple[int, ...]) -> IntArray:
+    places = dict(zip(parameters["broadcast_dimensions"], numbers.shape, strict=True))
+    return np.broadcast_to(numbers.reshape([places.get(axis, 1) for axis in range(len(shape))]), shape)
+
+
+def _slice(numbers: IntArray, parameters: dict[str, Any], shape: tuple[int, ...]) -> IntArray:
+    strides = parameters["strides"] or (1,) * numbers.ndim
+    limits = zip(parameters["start_indices"], parameters["limit_indices"], strides, strict=True)
+    return numbers[tuple(slice(*limit) for limit in limits)]
+
+
+#: Operations that only move entries, for the numbers of the margins on which these depend.
+MOVES: dict[str, Callable[[IntArray, dict[str, Any], tuple[int, ...]], IntArray]] = {
+    "reshape": lambda numbers, parameters, shape: numbers.transpose(parameters.get("dimensions")).reshape(shape),
+    "squeeze": lambda numbers, parameters, shape: numbers.reshape(shape),
+    "expand_dims": lambda numbers, parameters, shape: numbers.reshape(shape),
+    "transpose": lambda numbers, parameters, shape: numbers.transpose(parameters["permutation"]),
+    "rev": lambda numbers, parameters, shape: np.flip(numbers, parameters["dimensions"]),
+    "broadcast_in_dim": _broadcast,
+    "slice": _slice,
+}
