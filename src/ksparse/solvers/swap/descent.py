@@ -109,7 +109,8 @@ class SwapLimits(NamedTuple):
     candidates: int
     #: How many the second model sees if nothing came of the first; the same number if there is no second.
     wider: int
-    #: How many single swaps are tried on f before a support is called final, whatever the model predicts.
+    #: How many single swaps are tried on f before a support is called final, whatever the model predicts; none are
+    #: where it predicts f exactly.
     single_swaps: int
 
     @classmethod
@@ -150,7 +151,8 @@ def swap(problem: Problem, current: Iterate, state: SwapState, limits: SwapLimit
         if completed is not None:
             return with_state(completed, replace(state, phase=Phase.SWAP))
         is_last = state.budget is Budget.QUICK or n_candidates == limits.wider
-        n_singles = limits.single_swaps if is_last and state.budget is Budget.FULL else 0
+        predicts_all = model.is_joint and not model.is_singular and is_exact(problem)
+        n_singles = limits.single_swaps if is_last and state.budget is Budget.FULL and not predicts_all else 0
         found = _try_swaps(problem, current, model, state.chain_length, n_singles, tuning)
         if found is not None:
             trial, n_swaps = found

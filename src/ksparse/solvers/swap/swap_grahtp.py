@@ -167,9 +167,11 @@ class SwapGraHTP(Solver):
                 return following
             current = following
 
-    def _descend(self, problem: Problem, current: Iterate) -> Iterate:
-        """Iterate the local phases from a start, until none lowers f."""
+    def _descend(self, problem: Problem, current: Iterate, final: Iterate | None = None) -> Iterate:
+        """Iterate the local phases from a start, until none lowers f, or at a support that is known to be `final`."""
         for _ in range(self.max_iter):
+            if final is not None and current.has_same_support(final):
+                break
             if current.done is not None or not np.isfinite(current.value) or problem.out_of_time:
                 break
             current = self._run_phases(problem, current, LOCAL_PHASES)
@@ -216,7 +218,7 @@ class SwapGraHTP(Solver):
             if problem.out_of_time:
                 return replace(best, done=None)
             start = problem.refit(support, np.zeros_like(best.point.x), self.tuning.loose_refit)
-            other = self._descend(problem, start)
+            other = self._descend(problem, start, final=best)
             if is_lower(problem, other, best, self.tuning):
                 reached = self._get_state(problem, other)
                 phase = reached.phase if reached.phase in LOCAL_PHASES else Phase.SWAP
