@@ -15,7 +15,7 @@ from ..._types import Array, IntArray
 from ..user import add_note
 from .jax_margins import JaxMargins
 from .jax_compiler import Compiler, use_float64
-from .jax_structure import find_degrees, find_structure, inline_calls
+from .jax_structure import find_degrees, find_structure, inline_calls, merge_repetitions
 from .leaves import Layout
 
 __all__ = ["JaxDerivatives", "make_leaf", "read_pytree"]
@@ -130,10 +130,11 @@ class JaxDerivatives:
         """The margins if the traced function shows them."""
         constants, jaxpr = self._trace(None, (x,))
         flat = jax.make_jaxpr(partial(inline_calls, jaxpr))(constants, x)
-        structure = find_structure(flat.jaxpr)
+        merged, constants = merge_repetitions(flat.jaxpr, [*flat.consts, *constants])
+        structure = find_structure(merged)
         if structure is None or structure.count * x.size > MAX_MARGIN_NUMBERS:
             return None
-        return JaxMargins(structure, [*flat.consts, *constants], x.size, self._compiler)
+        return JaxMargins(structure, constants, x.size, self._compiler)
 
     def _call(self, operation: Callable[..., Any], x: Array, columns: IntArray | None, *more: Array) -> Any:
         """Apply an operation to the function."""

@@ -11,10 +11,14 @@ import numpy as np
 
 from ..._types import Array
 from .jax_compiler import Compiler, use_float64
+from .jax_map import read_map
 from .jax_structure import MarginStructure, find_degrees
 from .separable_form import MarginDerivatives
 
 __all__ = ["JaxMargins"]
+
+#: Most coordinates for which A is computed from products with all unit vectors.
+MAX_DIRECTIONS = 1000
 
 
 class JaxMargins:
@@ -28,6 +32,11 @@ class JaxMargins:
         self.has_own_terms = structure.has_own_terms
         self._compiled: Any = None
         self._compiled_map: Any = None
+
+    @property
+    def compilations(self) -> int:
+        """How many functions have been compiled."""
+        return self._compiler.count
 
     @cached_property
     def is_quadratic(self) -> bool:
@@ -46,10 +55,14 @@ class JaxMargins:
             value, *derivatives = self._compiled(self._constants, *inputs)
             return MarginDerivatives(float(value), *map(np.asarray, derivatives))
 
-    def compute_map(self) -> tuple[Array, Array]:
-        """b, and the columns of A as rows."""
-        directions = np.eye(self._size)
+    def compute_map(self) -> tuple[Array, Array] | None:
+        """b, and the columns of A as rows; None if they would take long."""
+        structure = self._structure
         with use_float64():
+            found = read_map(structure.jaxpr, structure.margins, structure.know(self._constants))
+            if found is not None or self._size > MAX_DIRECTIONS:
+                return found
+            directions = np.eye(self._size)
             if self._compiled_map is None:
                 self._compiled_map = self._compiler.compile(self._map, self._constants, directions)
             offset, columns = self._compiled_map(self._constants, directions)

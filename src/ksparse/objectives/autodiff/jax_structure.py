@@ -13,7 +13,16 @@ import numpy as np
 
 from ..._types import Array, IntArray
 
-__all__ = ["MarginStructure", "find_degrees", "find_structure", "inline_calls"]
+__all__ = [
+    "MOVES",
+    "MarginStructure",
+    "evaluate_part",
+    "find_degrees",
+    "find_structure",
+    "inline_calls",
+    "is_literal",
+    "merge_repetitions",
+]
 
 #: Operations of JAX that call a function which they have as a parameter.
 CALLS = frozenset({"jit", "pjit", "closed_call", "core_call"})
@@ -39,7 +48,23 @@ ENTRYWISE = frozenset(
     {"add", "add_any", "sub", "neg", "mul", "div", "abs", "sign", "max", "min", "pow", "integer_pow", "square", "sqrt"}
     | {"rsqrt", "cbrt", "exp", "exp2", "expm1", "log", "log1p", "logistic", "tanh", "sinh", "cosh", "sin", "cos", "tan"}
     | {"asin", "acos", "atan", "atan2", "asinh", "acosh", "atanh", "erf", "erfc", "erf_inv", "lgamma", "digamma"}
-    | {"select_n", "clamp", "gt", "lt", "ge", "le", "eq", "ne", "and", "or", "not", "xor", "is_finite", "copy", "copy_p"}
+    | {
+        "select_n",
+        "clamp",
+        "gt",
+        "lt",
+        "ge",
+        "le",
+        "eq",
+        "ne",
+        "and",
+        "or",
+        "not",
+        "xor",
+        "is_finite",
+        "copy",
+        "copy_p",
+    }
 )
 
 
@@ -48,7 +73,7 @@ def find_degrees(jaxpr: Any, inputs: list[int]) -> list[int]:
     degrees = dict(zip(jaxpr.invars, inputs, strict=True))
 
     def get(variable: Any) -> int:
-        return 0 if _is_literal(variable) else degrees.get(variable, 0)
+        return 0 if is_literal(variable) else degrees.get(variable, 0)
 
     for equation in jaxpr.eqns:
         arguments = [get(variable) for variable in equation.invars]
@@ -73,7 +98,7 @@ def _find_degree(equation: Any, arguments: list[int]) -> int:
     return 1 if is_affine else 2
 
 
-def _is_literal(variable: Any) -> bool:
+def is_literal(variable: Any) -> bool:
     return hasattr(variable, "val")
 
 
@@ -102,24 +127,71 @@ def inline_calls(jaxpr: Any, constants: Iterable[Any], *inputs: Any) -> list[Any
             inner = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
             results = inline_calls(_get_inner(equation), getattr(inner, "consts", ()), *arguments)
         else:
-            given = {v: _get(known, v) for v in equation.invars if not _is_literal(v)}
+            given = {v: _get(known, v) for v in equation.invars if not is_literal(v)}
             results = _run(jaxpr, [equation], given, equation.outvars)
         known.update(zip(equation.outvars, results, strict=True))
     return [_get(known, variable) for variable in jaxpr.outvars]
 
 
 def _get(known: dict[Any, Any], variable: Any) -> Any:
-    return variable.val if _is_literal(variable) else known[variable]
+    return variable.val if is_literal(variable) else known[variable]
 
 
-def _select_equations(jaxpr: Any, outputs: set[Any], known: set[Any]) -> list[Any]:
-    """The operations that compute some variables from others that are known, in their order."""
-    needed, selected = outputs - known, []
+def evaluate_part(jaxpr: Any, outputs: list[Any], known: dict[Any, Any]) -> list[Any]:
+    """The values of some variables of a traced function, computed from others that are known."""
+    needed, selected = set(outputs) - set(known), []
     for equation in reversed(jaxpr.eqns):
         if needed.intersection(equation.outvars):
             selected.append(equation)
-            needed.update(v for v in equation.invars if not _is_literal(v) and v not in known)
-    return selected[::-1]
+            needed.update(v for v in equation.invars if not is_literal(v) and v not in known)
+    return _run(jaxpr, selected[::-1], known, outputs)
+
+
+def merge_repetitions(jaxpr: Any, constants: list[Any]) -> tuple[Any, list[Any]]:
+    """A traced function without calls, and its constants, with operations and constants that are the same only once.
+
+    Its constants, which closures in the user's code may repeat, become its first arguments.
+    """
+    variables, x = [*jaxpr.constvars, *jaxpr.invars[:-1]], jaxpr.invars[-1]
+    renamed: dict[Any, Any] = {}
+    kept: list[tuple[Any, Any]] = []
+    for variable, constant in zip(variables, constants, strict=True):
+        same = next((v for v, other in kept if _are_same(constant, other)), None)
+        if same is None:
+            kept.append((variable, constant))
+        else:
+            renamed[variable] = same
+    equations, seen = [], dict[Any, Any]()
+    for equation in jaxpr.eqns:
+        inputs = [v if is_literal(v) else renamed.get(v, v) for v in equation.invars]
+        key = _describe_operation(equation, inputs)
+        if key is not None and key in seen:
+            renamed.update(zip(equation.outvars, seen[key], strict=True))
+            continue
+        if key is not None:
+            seen[key] = equation.outvars
+        equations.append(equation.replace(invars=inputs))
+    outputs = [v if is_literal(v) else renamed.get(v, v) for v in jaxpr.outvars]
+    arguments = [variable for variable, _ in kept]
+    merged = jaxpr.replace(constvars=[], invars=[*arguments, x], eqns=equations, outvars=outputs)
+    return merged, [constant for _, constant in kept]
+
+
+def _are_same(first: Any, second: Any) -> bool:
+    if first is second:
+        return True
+    return first.shape == second.shape and first.dtype == second.dtype and bool(np.array_equal(first, second))
+
+
+def _describe_operation(equation: Any, inputs: list[Any]) -> Any:
+    """A key that operations have in common if they are the same; None if it is not known."""
+    variables = tuple((str(v.aval), str(v.val)) if is_literal(v) else v for v in inputs)
+    key = equation.primitive.name, variables, tuple(sorted(equation.params.items()))
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
 
 
 # --- sums of functions of one margin each ------------------------------------------------------------------------------
@@ -159,23 +231,22 @@ class MarginStructure:
 
     def compute_margins(self, constants: Any, x: Any) -> Any:
         """The margins as one vector."""
-        known = self._know(constants, x)
-        equations = _select_equations(self.jaxpr, set(self.margins), set(known))
-        parts = _run(self.jaxpr, equations, known, list(self.margins))
+        known = self.know(constants, x)
+        parts = evaluate_part(self.jaxpr, list(self.margins), known)
         return jnp.concatenate([jnp.zeros(0), *(part.reshape(-1) for part in parts)])
 
     def combine(self, constants: Any, x: Any, margins: Any) -> Any:
         """f, given x and its margins."""
-        known, first = self._know(constants, x), 0
+        known, first = self.know(constants, x), 0
         for variable in self.margins:
             last = first + math.prod(variable.aval.shape)
             known[variable], first = margins[first:last].reshape(variable.aval.shape), last
-        equations = _select_equations(self.jaxpr, set(self.jaxpr.outvars), set(known))
-        return _run(self.jaxpr, equations, known, self.jaxpr.outvars)[0]
+        return evaluate_part(self.jaxpr, self.jaxpr.outvars, known)[0]
 
-    def _know(self, constants: Any, x: Any) -> dict[Any, Any]:
-        variables = (*self.jaxpr.constvars, *self.jaxpr.invars)
-        return {v: value for v, value in zip(variables, (*constants, x), strict=True) if value is not None}
+    def know(self, constants: Any, x: Any = None) -> dict[Any, Any]:
+        """The variables with these values; without x if it is None."""
+        pairs = zip(self.jaxpr.invars, (*constants, x), strict=True)
+        return {variable: value for variable, value in pairs if value is not None}
 
 
 def find_structure(jaxpr: Any) -> MarginStructure | None:
@@ -201,7 +272,7 @@ def _prune(jaxpr: Any, classified: _Classification, x: Any, output: Any) -> Marg
                 used.append(variable)
                 needed.discard(variable)
         if needed.intersection(equation.outvars):
-            needed.update(v for v in equation.invars if not _is_literal(v))
+            needed.update(v for v in equation.invars if not is_literal(v))
     has_own_terms = x in needed
     return MarginStructure(jaxpr, tuple(reversed(used)), has_own_terms)
 
@@ -218,7 +289,7 @@ class _Classification:
 
     def add(self, equation: Any) -> None:
         """Classify the results of an operation."""
-        arguments = [None if _is_literal(v) else self.dependences.get(v) for v in equation.invars]
+        arguments = [None if is_literal(v) else self.dependences.get(v) for v in equation.invars]
         if not any(arguments):
             return
         for variable, dependence in zip(equation.outvars, self._classify(equation, arguments), strict=True):

@@ -16,7 +16,7 @@ from ..base import Objective, Point, TwiceDifferentiable, value_at_zero
 from ..protocols import HasGroups, HasWorkingForm, WorkingForm
 from ..user import UserFunction, check_hessian, note_point
 from .leaves import Layout, Window, fill_columns
-from .quadratic_form import HessianRows, QuadraticForm, bound_curvature
+from .quadratic_form import HessianRows, QuadraticForm, bound_curvature, find_steepest
 from .separable_form import Margins, SeparableForm
 
 __all__ = ["AutodiffFunction", "Derivatives"]
@@ -179,25 +179,26 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
         self._shared.is_repeated = True
 
     def _simplify(self) -> Objective:
-        """The same function as a quadratic, if it is known to be one; otherwise itself."""
+        """The same function as a quadratic, or as a sum of functions of one margin each, if it is known to be one."""
         rows = self._find_rows()
-        if rows is None:
-            return self._separate()
-        form = QuadraticForm(self, self._differentiate_whole, rows)
-        if not form.is_finite:
+        form = self._separate() if rows is None else QuadraticForm(self, self._differentiate_whole, rows)
+        if form is None or (isinstance(form, QuadraticForm) and not form.is_finite):
             return self
         if self._takes_columns:
-            point = self.evaluate(form.find_steepest(2))
+            point = self.evaluate(find_steepest(form, 2))
             self._check_agreement(point, form.evaluate(point.x).value)
         return form
 
-    def _separate(self) -> Objective:
-        """The same function as a sum of functions of one margin each, if it is known to be one; otherwise itself."""
+    def _separate(self) -> SeparableForm | None:
+        """The same function as a sum of functions of one margin each, if it is known to be one."""
         shared = self._shared
         if shared.margins is None:
-            return self
+            return None
         if shared.margin_map is None:
-            shared.margin_map = offset, columns = shared.margins.compute_map()
+            shared.margin_map = shared.margins.compute_map()
+            if shared.margin_map is None:
+                shared.margins = None
+                return None
         offset, columns = shared.margin_map
         return SeparableForm(self, shared.margins, columns, offset, self._origin)
 

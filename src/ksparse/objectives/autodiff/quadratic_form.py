@@ -13,7 +13,7 @@ from ..._types import Array, IntArray, Mask
 from ..base import Objective, Outcome, Point, TwiceDifferentiable, inherit
 from ..protocols import HasGroups, find_labels
 
-__all__ = ["HessianRows", "QuadraticForm", "bound_curvature"]
+__all__ = ["HessianRows", "QuadraticForm", "bound_curvature", "find_steepest"]
 
 #: Curvatures are at least this fraction of the largest.
 LEAST_DIAGONAL = 1e-6
@@ -29,6 +29,15 @@ def bound_curvature(curvature: Array) -> Array:
     """Curvatures that are bounded away from zero."""
     largest = float(curvature.max(initial=0.0)) or 1.0
     return np.maximum(curvature, LEAST_DIAGONAL * largest)
+
+
+def find_steepest(objective: Objective, count: int) -> Array:
+    """An x with a few nonzero entries: the largest slopes at zero, divided by the size of the largest."""
+    slopes = objective.evaluate(np.zeros(objective.shape)).gradient.ravel()
+    x = np.zeros(objective.size)
+    steepest = np.argsort(-np.abs(slopes))[:count]
+    x[steepest] = slopes[steepest] / (np.abs(slopes).max(initial=0.0) or 1.0)
+    return x.reshape(objective.shape)
 
 
 class HessianRows:
@@ -108,13 +117,6 @@ class QuadraticForm(TwiceDifferentiable, HasGroups):
     def is_finite(self) -> bool:
         """Whether f and its gradient at zero are finite."""
         return bool(np.isfinite(self._value) and np.isfinite(self._slopes).all())
-
-    def find_steepest(self, count: int) -> Array:
-        """An x with a few nonzero entries: the largest slopes at zero."""
-        x = np.zeros(self.size)
-        steepest = np.argsort(-np.abs(self._slopes))[:count]
-        x[steepest] = self._slopes[steepest]
-        return x.reshape(self.shape)
 
     def _get_hessian(self, kept: IntArray) -> Array:
         """H in some of the coordinates."""

@@ -36,8 +36,12 @@ class Margins(Protocol):
     #: Whether there are ψⱼ.
     has_own_terms: bool
 
-    def compute_map(self) -> tuple[Array, Array]:
-        """b, and the columns of A as rows."""
+    @property
+    def compilations(self) -> int:
+        """How many functions have been compiled."""
+
+    def compute_map(self) -> tuple[Array, Array] | None:
+        """b, and the columns of A as rows; None if they would take long."""
 
     def differentiate(self, margins: Array, x: Array) -> MarginDerivatives:
         """The derivatives at some margins, those of x."""
@@ -97,6 +101,7 @@ class SeparableForm(TwiceDifferentiable, HasGroups, HasCrossHessian):
             parameters = parameters.copy()
             parameters[self._support] += values
         derivatives = self._margins.differentiate(self._offset + values[kept] @ self._columns[kept], parameters)
+        self.counters.compilations = self._margins.compilations
         return Point(self, x, derivatives.value, derivatives)
 
     def gradient(self, point: Point) -> Array:
