@@ -13,8 +13,8 @@ import numpy as np
 
 from ..._types import Array, IntArray
 from ..user import add_note
-from .jax_margins import JaxMargins
 from .jax_compiler import Compiler, use_float64
+from .jax_margins import JaxMargins
 from .jax_structure import find_degrees, find_structure, inline_calls, merge_repetitions
 from .leaves import Layout
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._types import Array, IntArray
-from .jax_structure import MOVES, evaluate_part, is_literal
+from .jax_structure import evaluate_part, is_literal, move_entries
 
 __all__ = ["read_map"]
 
@@ -66,28 +66,34 @@ class _Reader:
         if variable is self._x:
             return _Entries(np.arange(self.size))
         equation = self._maker[variable]
-        name, parameters = equation.primitive.name, equation.params
         arguments = [self.read(v) for v in equation.invars]
-        if name in MOVES and isinstance(arguments[0], _Entries):
-            return _Entries(MOVES[name](arguments[0].places, parameters, variable.aval.shape))
-        if name == "dot_general":
-            return self._multiply(*arguments, parameters["dimension_numbers"])
-        shape = variable.aval.shape
+        if isinstance(arguments[0], _Entries):
+            places = move_entries(equation, arguments[0].places)
+            if places is not None:
+                return _Entries(places)
+        if equation.primitive.name == "dot_general":
+            return self._multiply(arguments[0], arguments[1], equation.params["dimension_numbers"])
+        return self._combine(equation.primitive.name, arguments, variable.aval.shape)
+
+    def _combine(self, name: str, arguments: list[Any], shape: tuple[int, ...]) -> _Affine:
+        """The result of an arithmetic operation."""
         if name in ("add", "add_any", "sub"):
             first, second = (self.expand(argument, shape) for argument in arguments)
             sign = -1.0 if name == "sub" else 1.0
             return _Affine(first.offset + sign * second.offset, first.columns + sign * second.columns)
-        if name in ("mul", "div") and isinstance(arguments[1], np.ndarray):
-            factor, affine = arguments[1], self.expand(arguments[0], shape)
-            factor = 1.0 / factor if name == "div" else factor
-            return _Affine(affine.offset * factor, affine.columns * factor)
-        if name == "mul" and isinstance(arguments[0], np.ndarray):
-            affine = self.expand(arguments[1], shape)
-            return _Affine(arguments[0] * affine.offset, arguments[0] * affine.columns)
         if name == "neg":
-            affine = self.expand(arguments[0], shape)
-            return _Affine(-affine.offset, -affine.columns)
+            return self._scale(arguments[0], -1.0, shape)
+        if name == "mul" and isinstance(arguments[0], np.ndarray):
+            return self._scale(arguments[1], arguments[0], shape)
+        if name == "mul" and isinstance(arguments[1], np.ndarray):
+            return self._scale(arguments[0], arguments[1], shape)
+        if name == "div" and isinstance(arguments[1], np.ndarray):
+            return self._scale(arguments[0], 1.0 / arguments[1], shape)
         raise _UnknownError
+
+    def _scale(self, part: Any, factor: Any, shape: tuple[int, ...]) -> _Affine:
+        affine = self.expand(part, shape)
+        return _Affine(affine.offset * factor, affine.columns * factor)
 
     def expand(self, part: Array | _Entries | _Affine, shape: tuple[int, ...]) -> _Affine:
         """A constant or entries of x as an affine function."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..._types import Array, IntArray
+from ..._types import IntArray
 
 __all__ = [
-    "MOVES",
     "MarginStructure",
     "evaluate_part",
     "find_degrees",
@@ -22,6 +21,7 @@ __all__ = [
     "inline_calls",
     "is_literal",
     "merge_repetitions",
+    "move_entries",
 ]
 
 #: Operations of JAX that call a function which they have as a parameter.
@@ -99,6 +99,7 @@ def _find_degree(equation: Any, arguments: list[int]) -> int:
 
 
 def is_literal(variable: Any) -> bool:
+    """Whether a variable of a traced function is a number that stands in it."""
     return hasattr(variable, "val")
 
 
@@ -108,7 +109,7 @@ def _get_inner(equation: Any) -> Any:
     return getattr(inner, "jaxpr", inner)
 
 
-# --- evaluating parts of a traced function -----------------------------------------------------------------------------
+# --- evaluating parts of a traced function ---------------------------------------------------------------------------
 
 
 def _run(jaxpr: Any, equations: list[Any], known: dict[Any, Any], outputs: list[Any]) -> list[Any]:
@@ -194,7 +195,7 @@ def _describe_operation(equation: Any, inputs: list[Any]) -> Any:
     return key
 
 
-# --- sums of functions of one margin each ------------------------------------------------------------------------------
+# --- sums of functions of one margin each ----------------------------------------------------------------------------
 
 
 class _NotSeparableError(Exception):
@@ -322,9 +323,10 @@ def _align(equation: Any, given: list[_Dependence]) -> IntArray | None:
     first = given[0].margins
     if first is None or any(argument.margins is None for argument in given):
         return None
+    moved = move_entries(equation, first) if len(given) == 1 else None
+    if moved is not None:
+        return moved
     name, shape = equation.primitive.name, equation.outvars[0].aval.shape
-    if len(given) == 1 and name in MOVES:
-        return MOVES[name](first, equation.params, shape)
     is_entrywise = name in ENTRYWISE or _converts(equation) or _calls_entrywise(equation)
     if not is_entrywise or len(equation.outvars) != 1:
         return None
@@ -356,24 +358,23 @@ def _is_entrywise(jaxpr: Any) -> bool:
     return True
 
 
-def _broadcast(numbers: IntArray, parameters: dict[str, Any], shape: tuple[int, ...]) -> IntArray:
-    places = dict(zip(parameters["broadcast_dimensions"], numbers.shape, strict=True))
-    return np.broadcast_to(numbers.reshape([places.get(axis, 1) for axis in range(len(shape))]), shape)
-
-
-def _slice(numbers: IntArray, parameters: dict[str, Any], shape: tuple[int, ...]) -> IntArray:
-    strides = parameters["strides"] or (1,) * numbers.ndim
-    limits = zip(parameters["start_indices"], parameters["limit_indices"], strides, strict=True)
-    return numbers[tuple(slice(*limit) for limit in limits)]
-
-
-#: Operations that only move entries, for the numbers of the margins on which these depend.
-MOVES: dict[str, Callable[[IntArray, dict[str, Any], tuple[int, ...]], IntArray]] = {
-    "reshape": lambda numbers, parameters, shape: numbers.transpose(parameters.get("dimensions")).reshape(shape),
-    "squeeze": lambda numbers, parameters, shape: numbers.reshape(shape),
-    "expand_dims": lambda numbers, parameters, shape: numbers.reshape(shape),
-    "transpose": lambda numbers, parameters, shape: numbers.transpose(parameters["permutation"]),
-    "rev": lambda numbers, parameters, shape: np.flip(numbers, parameters["dimensions"]),
-    "broadcast_in_dim": _broadcast,
-    "slice": _slice,
-}
+def move_entries(equation: Any, numbers: IntArray) -> IntArray | None:
+    """What becomes of numbers that go with the entries, if an operation only moves or repeats these; otherwise None."""
+    parameters, shape = equation.params, equation.outvars[0].aval.shape
+    match equation.primitive.name:
+        case "reshape":
+            return numbers.transpose(parameters.get("dimensions")).reshape(shape)
+        case "squeeze" | "expand_dims":
+            return numbers.reshape(shape)
+        case "transpose":
+            return numbers.transpose(parameters["permutation"])
+        case "rev":
+            return np.flip(numbers, parameters["dimensions"])
+        case "broadcast_in_dim":
+            lengths = dict(zip(parameters["broadcast_dimensions"], numbers.shape, strict=True))
+            return np.broadcast_to(numbers.reshape([lengths.get(axis, 1) for axis in range(len(shape))]), shape)
+        case "slice":
+            strides = parameters["strides"] or (1,) * numbers.ndim
+            limits = zip(parameters["start_indices"], parameters["limit_indices"], strides, strict=True)
+            return numbers[tuple(slice(*limit) for limit in limits)]
+    return None

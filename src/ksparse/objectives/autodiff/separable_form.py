@@ -31,8 +31,10 @@ class MarginDerivatives(NamedTuple):
 class Margins(Protocol):
     """The margins m = Ax + b of a function of a flat vector x, and its derivatives in them."""
 
-    #: Whether f is quadratic.
-    is_quadratic: bool
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether f is quadratic."""
+
     #: Whether there are ψⱼ.
     has_own_terms: bool
 
@@ -50,7 +52,7 @@ class Margins(Protocol):
 class SeparableForm(TwiceDifferentiable, HasGroups, HasCrossHessian):
     """f(x) = Σᵢ φᵢ(mᵢ) + Σⱼ ψⱼ(xⱼ) with m = Ax + b, which is what a user's function is.
 
-    Its Hessian is Aᵀ diag(φ″) A + diag(ψ″), so that on a support it costs as much as that of a generalized linear model.
+    Its Hessian is Aᵀ diag(φ″) A + diag(ψ″): on a support it costs as much as that of a generalized linear model.
 
     Parameters
     ----------

@@ -219,7 +219,7 @@ class SwapGraHTP(Solver):
                 return replace(best, done=None)
             start = problem.refit(support, np.zeros_like(best.point.x), self.tuning.loose_refit)
             other = self._descend(problem, start, final=best)
-            if is_lower(problem, other, best, self.tuning):
+            if not other.has_same_support(best) and is_lower(problem, other, best, self.tuning):
                 reached = self._get_state(problem, other)
                 phase = reached.phase if reached.phase in LOCAL_PHASES else Phase.SWAP
                 return with_state(other, replace(reached, phase=phase))
