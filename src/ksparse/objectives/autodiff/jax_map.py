@@ -13,6 +13,13 @@ from .jax_structure import evaluate_part, is_literal, move_entries
 __all__ = ["read_map"]
 
 
+#: Operations that are known here.
+READ = frozenset(
+    {"add", "add_any", "sub", "neg", "mul", "div", "dot_general", "reshape", "squeeze", "expand_dims", "transpose"}
+    | {"rev", "broadcast_in_dim", "slice"}
+)
+
+
 class _Entries(NamedTuple):
     """Some entries of x, by their places in it."""
 
@@ -66,6 +73,8 @@ class _Reader:
         if variable is self._x:
             return _Entries(np.arange(self.size))
         equation = self._maker[variable]
+        if equation.primitive.name not in READ:
+            raise _UnknownError  # before any constant is computed
         arguments = [self.read(v) for v in equation.invars]
         if isinstance(arguments[0], _Entries):
             places = move_entries(equation, arguments[0].places)

@@ -13,6 +13,7 @@ from ..._types import Array
 from .jax_compiler import Compiler, use_float64
 from .jax_map import read_map
 from .jax_structure import MarginStructure, find_degrees
+from .jax_weights import find_weighted_sum
 from .separable_form import MarginDerivatives
 
 __all__ = ["JaxMargins"]
@@ -30,6 +31,9 @@ class JaxMargins:
     def __init__(self, structure: MarginStructure, constants: list[Any], size: int, compiler: Compiler) -> None:
         self._structure, self._constants, self._size, self._compiler = structure, constants, size, compiler
         self.has_own_terms = structure.has_own_terms
+        #: f as a sum over the margins that count; None if all do.
+        self._sum = find_weighted_sum(structure, constants)
+        self._arguments = constants if self._sum is None else self._sum.constants
         self._compiled: Any = None
         self._compiled_map: Any = None
 
@@ -41,18 +45,19 @@ class JaxMargins:
     @cached_property
     def is_quadratic(self) -> bool:
         """Whether f is quadratic: all slopes are affine."""
-        inputs = self._make_inputs(np.zeros(self._structure.count), np.zeros(self._size))
+        count = self._structure.count if self._sum is None else self._sum.kept.size
+        inputs = self._make_inputs(np.zeros(count), np.zeros(self._size))
         with use_float64():
-            jaxpr = jax.make_jaxpr(self._find_slopes)(self._constants, *inputs).jaxpr
-        return max(find_degrees(jaxpr, [0] * len(self._constants) + [1] * len(inputs))) <= 1
+            jaxpr = jax.make_jaxpr(self._find_slopes)(self._arguments, *inputs).jaxpr
+        return max(find_degrees(jaxpr, [0] * len(self._arguments) + [1] * len(inputs))) <= 1
 
     def differentiate(self, margins: Array, x: Array) -> MarginDerivatives:
         """f, its slopes and its curvatures in the margins, and in the entries of x besides these."""
         inputs = self._make_inputs(margins, x)
         with use_float64():
             if self._compiled is None:
-                self._compiled = self._compiler.compile(self._differentiate, self._constants, *inputs)
-            value, *derivatives = self._compiled(self._constants, *inputs)
+                self._compiled = self._compiler.compile(self._differentiate, self._arguments, *inputs)
+            value, *derivatives = self._compiled(self._arguments, *inputs)
             return MarginDerivatives(float(value), *map(np.asarray, derivatives))
 
     def compute_map(self) -> tuple[Array, Array] | None:
@@ -61,17 +66,25 @@ class JaxMargins:
         with use_float64():
             found = read_map(structure.jaxpr, structure.margins, structure.know(self._constants))
             if found is not None or self._size > MAX_DIRECTIONS:
-                return found
+                return None if found is None else self._select(*found)
             directions = np.eye(self._size)
             if self._compiled_map is None:
                 self._compiled_map = self._compiler.compile(self._map, self._constants, directions)
             offset, columns = self._compiled_map(self._constants, directions)
-            return np.array(offset), np.array(columns)
+            return self._select(np.array(offset), np.array(columns))
+
+    def _select(self, offset: Array, columns: Array) -> tuple[Array, Array]:
+        """The map of the margins that count."""
+        if self._sum is None:
+            return offset, columns
+        return offset[self._sum.kept], columns[:, self._sum.kept]
 
     def _make_inputs(self, margins: Array, x: Array) -> tuple[Array, ...]:
         return (margins, x) if self.has_own_terms else (margins,)
 
     def _combine(self, constants: Any, margins: Any, *own: Any) -> Any:
+        if self._sum is not None:
+            return self._sum.combine(constants, margins)
         return self._structure.combine(constants, own[0] if own else None, margins)
 
     def _find_slopes(self, constants: Any, *inputs: Any) -> Any:

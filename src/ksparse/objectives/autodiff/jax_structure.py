@@ -14,9 +14,12 @@ import numpy as np
 from ..._types import IntArray
 
 __all__ = [
+    "ENTRYWISE",
     "MarginStructure",
     "evaluate_part",
+    "find_degree",
     "find_degrees",
+    "find_inner",
     "find_structure",
     "inline_calls",
     "is_literal",
@@ -77,15 +80,15 @@ def find_degrees(jaxpr: Any, inputs: list[int]) -> list[int]:
 
     for equation in jaxpr.eqns:
         arguments = [get(variable) for variable in equation.invars]
-        outputs = [_find_degree(equation, arguments)] * len(equation.outvars)
+        outputs = [find_degree(equation, arguments)] * len(equation.outvars)
         if max(arguments, default=0) and equation.primitive.name in CALLS:
-            outputs = find_degrees(_get_inner(equation), arguments)
+            outputs = find_degrees(find_inner(equation), arguments)
         degrees.update(zip(equation.outvars, outputs, strict=True))
     return [get(variable) for variable in jaxpr.outvars]
 
 
-def _find_degree(equation: Any, arguments: list[int]) -> int:
-    """The same of one operation; 2 for those that are not known."""
+def find_degree(equation: Any, arguments: list[int]) -> int:
+    """How the results of an operation depend on x, given how its arguments do; 2 for those that are not known."""
     name, highest = equation.primitive.name, max(arguments, default=0)
     if highest != 1:
         return highest
@@ -103,7 +106,7 @@ def is_literal(variable: Any) -> bool:
     return hasattr(variable, "val")
 
 
-def _get_inner(equation: Any) -> Any:
+def find_inner(equation: Any) -> Any:
     """The traced function that an operation calls."""
     inner = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
     return getattr(inner, "jaxpr", inner)
@@ -126,7 +129,7 @@ def inline_calls(jaxpr: Any, constants: Iterable[Any], *inputs: Any) -> list[Any
         arguments = [_get(known, variable) for variable in equation.invars]
         if equation.primitive.name in CALLS:
             inner = equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
-            results = inline_calls(_get_inner(equation), getattr(inner, "consts", ()), *arguments)
+            results = inline_calls(find_inner(equation), getattr(inner, "consts", ()), *arguments)
         else:
             given = {v: _get(known, v) for v in equation.invars if not is_literal(v)}
             results = _run(jaxpr, [equation], given, equation.outvars)
@@ -308,12 +311,12 @@ class _Classification:
         given = [argument for argument in arguments if argument is not None]
         count = len(equation.outvars)
         aligned = _align(equation, given)
-        is_affine = _find_degree(equation, [0 if a is None else 2 - a.is_affine for a in arguments]) == 1
+        is_affine = find_degree(equation, [0 if a is None else 2 - a.is_affine for a in arguments]) == 1
         if aligned is not None:
             return [_Dependence(aligned, is_affine)] * count
         if is_affine:
             return [None] * count
-        if _find_degree(equation, [0 if a is None else 1 for a in arguments]) == 1:
+        if find_degree(equation, [0 if a is None else 1 for a in arguments]) == 1:
             return [_Dependence(None, False)] * count
         raise _NotSeparableError
 
@@ -342,13 +345,13 @@ def _calls_entrywise(equation: Any) -> bool:
     """Whether a function with a derivative of its own, such as logaddexp, consists of operations on each entry."""
     if equation.primitive.name != "custom_jvp_call":
         return False
-    return _is_entrywise(_get_inner(equation))
+    return _is_entrywise(find_inner(equation))
 
 
 def _is_entrywise(jaxpr: Any) -> bool:
     for equation in jaxpr.eqns:
         if equation.primitive.name in CALLS | {"custom_jvp_call"}:
-            if not _is_entrywise(_get_inner(equation)):
+            if not _is_entrywise(find_inner(equation)):
                 return False
         elif equation.primitive.name == "broadcast_in_dim":
             if equation.invars[0].aval.shape not in ((), equation.outvars[0].aval.shape):
