@@ -70,6 +70,12 @@ SEPARABLE: dict[str, Callable[[Any], Any]] = {
     "spread": lambda w: jnp.sum(jnp.cosh((X @ w)[:, None] * SIGNS[:3])),
     "deviations": lambda w: jnp.sum(jnp.cosh(X @ w - jnp.mean(X @ w))),
     "spins": pair_spins,
+    "sums of pairs": lambda w: jnp.sum(jnp.exp(jnp.sum((X[:, None, :6] * w.reshape(2, 6)), axis=2))),
+    "later sums": lambda w: jnp.sum(jnp.cosh(jnp.cumsum((2.0 * w[::-1]).reshape(3, 4), axis=1))),
+    "sums from the end": lambda w: jnp.sum(jnp.cosh(jax.lax.cumsum(w - 1, reverse=True))),
+    "matrix from the right": lambda w: jnp.sum(jnp.cosh((w.reshape(2, 6) + 1) @ X[:, :6].T - SIGNS)),
+    "chosen with a constant": lambda w: jnp.sum(jnp.cosh(jnp.concatenate([w[:5], np.ones(2)]) @ X[:, :7].T)),
+    "convolved": lambda w: jnp.sum(jnp.cosh(jnp.convolve(w, SIGNS[:4] + 0.5))),
     "same column twice": lambda w: jnp.sum(jnp.cosh(X @ w[np.array([0, *range(P - 1)])] + w[P - 1])),
 }
 OTHER: dict[str, Callable[[Any], Any]] = {
@@ -126,7 +132,7 @@ def test_other_functions_are_not_taken_for_sums(name: str) -> None:
 def test_what_cannot_be_examined_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     objectives = [from_jax(SEPARABLE["logistic"], P, jit=False), from_torch(lambda w: (w**4).sum(), P)]
     monkeypatch.setattr("ksparse.objectives.autodiff.jax_margins.MAX_DIRECTIONS", 5)
-    objectives.append(from_jax(SEPARABLE["spins"], P))
+    objectives.append(from_jax(SEPARABLE["convolved"], P))
     for objective in objectives:
         assert working_form(objective).objective is objective
     assert isinstance(working_form(from_jax(SEPARABLE["logistic"], P)).objective, SeparableForm)

@@ -8,20 +8,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._types import Array, IntArray
+from .jax_compiler import Compiler
 from .jax_structure import evaluate_part, is_literal, move_entries
 
-__all__ = ["read_map"]
+__all__ = ["MapReader"]
 
 
 #: Operations that are known here.
 READ = frozenset(
     {"add", "add_any", "sub", "neg", "mul", "div", "dot_general", "reshape", "squeeze", "expand_dims", "transpose"}
-    | {"rev", "broadcast_in_dim", "slice"}
+    | {"rev", "broadcast_in_dim", "slice", "reduce_sum", "cumsum"}
 )
+#: Operations each of whose entries is one of an argument; JAX evaluates them on numbers of entries.
+SELECTING = frozenset({"gather", "scatter", "concatenate", "pad", "dynamic_slice"})
 
 
 class _Entries(NamedTuple):
-    """Some entries of x, by their places in it."""
+    """Some entries of x, by their places in it; -1 stands for zeros."""
 
     places: IntArray
 
@@ -39,26 +42,21 @@ class _UnknownError(Exception):
     """An operation that only JAX knows."""
 
 
-def read_map(jaxpr: Any, variables: tuple[Any, ...], known: dict[Any, Any]) -> tuple[Array, Array] | None:
-    """b and the columns of A (as rows) of some variables that are Ax + b; None if an operation is not known here.
+class MapReader:
+    """Reads the matrix of an affine part of a traced function.
 
-    x is the last input of the traced function, and `known` the values of the others.
+    Parameters
+    ----------
+    jaxpr : object
+        The traced function, whose last input is x.
+    compiler : Compiler
+        What compiles the operations that select entries of x.
     """
-    reader = _Reader(jaxpr, known)
-    try:
-        parts = [reader.expand(reader.read(variable), variable.aval.shape) for variable in variables]
-    except _UnknownError:
-        return None
-    size = reader.size
-    offset = np.concatenate([np.zeros(0), *(part.offset.ravel() for part in parts)])
-    if len(parts) == 1:
-        return offset, np.ascontiguousarray(parts[0].columns.reshape(size, -1))
-    return offset, np.concatenate([np.zeros((size, 0)), *(part.columns.reshape(size, -1) for part in parts)], axis=1)
 
-
-class _Reader:
-    def __init__(self, jaxpr: Any, known: dict[Any, Any]) -> None:
-        self._jaxpr, self._known, self._x = jaxpr, known, jaxpr.invars[-1]
+    def __init__(self, jaxpr: Any, compiler: Compiler) -> None:
+        self._jaxpr, self._compiler, self._x = jaxpr, compiler, jaxpr.invars[-1]
+        self._selections: dict[Any, _Entries] = {}
+        self._known: dict[Any, Any] = {}
         self.size = math.prod(self._x.aval.shape)
         self._maker = {variable: equation for equation in jaxpr.eqns for variable in equation.outvars}
         self._depends = {self._x}
@@ -66,28 +64,86 @@ class _Reader:
             if any(not is_literal(v) and v in self._depends for v in equation.invars):
                 self._depends.update(equation.outvars)
 
-    def read(self, variable: Any) -> Array | _Entries | _Affine:
+    def read_map(self, variables: tuple[Any, ...], known: dict[Any, Any]) -> tuple[Array, Array] | None:
+        """b and the columns of A (as rows) of some variables that are Ax + b; None if an operation is not known here.
+
+        `known` has the values of the other inputs.
+        """
+        self._known = known
+        try:
+            parts = [self._expand(self._read(variable), variable.aval.shape) for variable in variables]
+        except _UnknownError:
+            return None
+        offset = np.concatenate([np.zeros(0), *(part.offset.ravel() for part in parts)])
+        columns = [np.ascontiguousarray(part.columns.reshape(self.size, -1)) for part in parts]
+        return offset, columns[0] if len(columns) == 1 else np.concatenate([np.zeros((self.size, 0)), *columns], axis=1)
+
+    def _read(self, variable: Any) -> Array | _Entries | _Affine:
         """What a variable is: a constant, entries of x, or affine in x."""
         if is_literal(variable) or variable not in self._depends:
             return self._read_constant(variable)
         if variable is self._x:
             return _Entries(np.arange(self.size))
         equation = self._maker[variable]
-        if equation.primitive.name not in READ:
+        name = equation.primitive.name
+        if name in SELECTING:
+            return self._select(variable)
+        if name not in READ:
             raise _UnknownError  # before any constant is computed
-        arguments = [self.read(v) for v in equation.invars]
+        arguments = [self._read(v) for v in equation.invars]
         if isinstance(arguments[0], _Entries):
             places = move_entries(equation, arguments[0].places)
             if places is not None:
                 return _Entries(places)
-        if equation.primitive.name == "dot_general":
-            return self._multiply(arguments[0], arguments[1], equation.params["dimension_numbers"])
-        return self._combine(equation.primitive.name, arguments, variable.aval.shape)
+        if name == "dot_general":
+            return self._multiply(arguments, equation)
+        if name in ("reduce_sum", "cumsum"):
+            return self._sum(self._expand(arguments[0], equation.invars[0].aval.shape), equation)
+        return self._combine(name, arguments, variable.aval.shape)
+
+    def _sum(self, affine: _Affine, equation: Any) -> _Affine:
+        parameters = equation.params
+        if equation.primitive.name == "reduce_sum":
+            axes = tuple(parameters["axes"])
+            return _Affine(affine.offset.sum(axis=axes), affine.columns.sum(axis=tuple(axis + 1 for axis in axes)))
+        axis = parameters["axis"]
+        if not parameters["reverse"]:
+            return _Affine(affine.offset.cumsum(axis), affine.columns.cumsum(axis + 1))
+        flipped = np.flip(affine.offset, axis).cumsum(axis), np.flip(affine.columns, axis + 1).cumsum(axis + 1)
+        return _Affine(np.flip(flipped[0], axis), np.flip(flipped[1], axis + 1))
+
+    def _select(self, variable: Any) -> _Entries:
+        """Which entries of x a selection of them has."""
+        selections = SELECTING | {"reshape", "squeeze", "expand_dims", "transpose", "rev", "broadcast_in_dim", "slice"}
+        pending = [variable]
+        while pending:
+            inner = pending.pop()
+            if not is_literal(inner) and inner in self._depends and inner is not self._x:
+                if self._maker[inner].primitive.name not in selections:
+                    raise _UnknownError
+                pending.extend(self._maker[inner].invars)
+        if variable not in self._selections:
+            self._selections[variable] = self._number_entries(variable)
+        return self._selections[variable]
+
+    def _number_entries(self, variable: Any) -> _Entries:
+        """Which entries of x a variable has, found by its value where each entry of x is its own number."""
+        names = list(self._known)
+
+        def evaluate(constants: list[Any], numbers: Any) -> Any:
+            known = {**dict(zip(names, constants, strict=True)), self._x: numbers}
+            return evaluate_part(self._jaxpr, [variable], known)[0]
+
+        constants, numbers = list(self._known.values()), np.arange(1.0, 1.0 + self.size)
+        compiled = self._compiler.compile(evaluate, constants, numbers)
+        if np.asarray(compiled(constants, np.zeros(self.size))).any():
+            raise _UnknownError  # there are constants among them
+        return _Entries(np.asarray(compiled(constants, numbers)).astype(np.intp) - 1)
 
     def _combine(self, name: str, arguments: list[Any], shape: tuple[int, ...]) -> _Affine:
         """The result of an arithmetic operation."""
         if name in ("add", "add_any", "sub"):
-            first, second = (self.expand(argument, shape) for argument in arguments)
+            first, second = (self._expand(argument, shape) for argument in arguments)
             sign = -1.0 if name == "sub" else 1.0
             return _Affine(first.offset + sign * second.offset, first.columns + sign * second.columns)
         if name == "neg":
@@ -101,18 +157,19 @@ class _Reader:
         raise _UnknownError
 
     def _scale(self, part: Any, factor: Any, shape: tuple[int, ...]) -> _Affine:
-        affine = self.expand(part, shape)
+        affine = self._expand(part, shape)
         return _Affine(affine.offset * factor, affine.columns * factor)
 
-    def expand(self, part: Array | _Entries | _Affine, shape: tuple[int, ...]) -> _Affine:
+    def _expand(self, part: Array | _Entries | _Affine, shape: tuple[int, ...]) -> _Affine:
         """A constant or entries of x as an affine function."""
         if isinstance(part, _Affine):
-            return part
+            columns = part.columns.reshape(self.size, *(1,) * (len(shape) - part.offset.ndim), *part.offset.shape)
+            return _Affine(np.broadcast_to(part.offset, shape), np.broadcast_to(columns, (self.size, *shape)))
         if isinstance(part, np.ndarray):
             return _Affine(np.broadcast_to(part, shape), np.zeros((1,) * (1 + len(shape))))
         places = np.broadcast_to(part.places, shape)
-        columns = np.zeros((self.size, places.size))
-        columns[places.ravel(), np.arange(places.size)] = 1.0
+        columns, used = np.zeros((self.size, places.size)), np.flatnonzero(places.ravel() >= 0)
+        columns[places.ravel()[used], used] = 1.0
         return _Affine(np.zeros(shape), columns.reshape(self.size, *shape))
 
     def _read_constant(self, variable: Any) -> Array:
@@ -122,23 +179,23 @@ class _Reader:
             self._known[variable] = evaluate_part(self._jaxpr, [variable], self._known)[0]
         return np.asarray(self._known[variable])
 
-    def _multiply(self, first: Any, second: Any, dimensions: Any) -> _Affine:
-        """The product of a constant matrix and a vector of entries of x."""
-        (axes, batch) = dimensions
-        if any(batch):
+    def _multiply(self, arguments: list[Any], equation: Any) -> _Affine:
+        """The product of a constant matrix or vector with something affine."""
+        axes, batch = equation.params["dimension_numbers"]
+        i = 0 if isinstance(arguments[0], np.ndarray) else 1
+        matrix, part = arguments[i], arguments[1 - i]
+        if any(batch) or len(axes[0]) != 1 or not isinstance(matrix, np.ndarray) or matrix.ndim > 2:
             raise _UnknownError
-        if isinstance(first, np.ndarray):
-            matrix, entries, axis = first, second, axes[0]
-        else:
-            matrix, entries, axis = second, first, axes[1]
-        if not isinstance(entries, _Entries) or not isinstance(matrix, np.ndarray):
+        rows = np.moveaxis(matrix, axes[i][0], 0).astype(np.float64)
+        if isinstance(part, _Entries) and np.array_equal(part.places, np.arange(self.size)):
+            return _Affine(np.zeros(rows.shape[1:]), rows)  # x itself
+        affine = self._expand(part, equation.invars[1 - i].aval.shape)
+        columns = np.moveaxis(affine.columns, 1 + axes[1 - i][0], 1)
+        offset = np.moveaxis(affine.offset, axes[1 - i][0], 0)
+        if columns.ndim > 3:
             raise _UnknownError
-        if entries.places.ndim != 1 or len(axis) != 1 or matrix.ndim > 2:
-            raise _UnknownError
-        rows = np.moveaxis(matrix, axis[0], 0).astype(np.float64)
-        if np.array_equal(entries.places, np.arange(self.size)):
-            columns = rows
-        else:
-            columns = np.zeros((self.size, *rows.shape[1:]))
-            np.add.at(columns, entries.places, rows)
-        return _Affine(np.zeros(rows.shape[1:]), columns)
+        free, others = rows.reshape(len(rows), -1), columns.reshape(*columns.shape[:2], -1)
+        whole = np.concatenate([others, offset.reshape(1, len(rows), -1)])
+        product = free.T @ whole if i == 0 else np.swapaxes(whole, 1, 2) @ free
+        product = product.reshape(-1, *equation.outvars[0].aval.shape)
+        return _Affine(product[-1], product[:-1])

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._types import Array
 from .jax_compiler import Compiler, use_float64
-from .jax_map import read_map
+from .jax_map import MapReader
 from .jax_structure import MarginStructure, find_degrees
 from .jax_weights import find_weighted_sum
 from .separable_form import MarginDerivatives
@@ -34,6 +34,7 @@ class JaxMargins:
         #: f as a sum over the margins that count; None if all do.
         self._sum = find_weighted_sum(structure, constants)
         self._arguments = constants if self._sum is None else self._sum.constants
+        self._reader = MapReader(structure.jaxpr, compiler)
         self._compiled: Any = None
         self._compiled_map: Any = None
 
@@ -64,7 +65,7 @@ class JaxMargins:
         """b, and the columns of A as rows; None if they would take long."""
         structure = self._structure
         with use_float64():
-            found = read_map(structure.jaxpr, structure.margins, structure.know(self._constants))
+            found = self._reader.read_map(structure.margins, structure.know(self._constants))
             if found is not None or self._size > MAX_DIRECTIONS:
                 return None if found is None else self._select(*found)
             directions = np.eye(self._size)
