@@ -150,6 +150,38 @@ def test_the_same_margins_are_one() -> None:
     assert form.evaluate(np.zeros(P)).state.slopes.shape == (N,)
 
 
+SEEN = np.where(np.arange(N) % 3 == 0, 0.5 + np.arange(N), 0.0)
+WEIGHTED: dict[str, tuple[Callable[[Any], Any], int]] = {
+    "weighted sum": (lambda w: SEEN @ jnp.exp(X @ w) / 7.0 + 3.0, 10),
+    "weighted losses": (lambda w: jnp.mean(SEEN * jnp.logaddexp(0.0, X @ w) - SEEN * COUNTS * (X @ w)), 10),
+    "difference": (lambda w: 2.0 - (jnp.sum(-SEEN * jnp.cosh(X @ w - SIGNS) - SEEN * (1.0 + X @ w))), 10),
+    "matrix": (lambda w: jnp.sum(jnp.cosh(X[:, :6] @ w.reshape(6, 2)), axis=1) @ SEEN, 20),
+    "matrix of weights": (lambda w: jnp.sum(SEEN[:, None] * jnp.cosh(X[:, :6] @ w.reshape(6, 2))), 20),
+    "matrix product": (lambda w: jnp.sum(jnp.cosh(X[:, :6] @ w.reshape(6, 2)).T @ SEEN[:, None]), 20),
+    "columns of weights": (lambda w: jnp.sum(SEEN[None, :] @ jnp.tanh(X[:, :6] @ w.reshape(6, 2))), 20),
+    "powers": (lambda w: jnp.sum(SEEN * (X @ w - 1) ** 4), 10),
+    "of a part": (lambda w: jnp.sum(SEEN * jnp.cosh(X @ w)) + jnp.sum(jnp.exp(X @ w)[:3]), N),
+    "zeros that count": (lambda w: jnp.sum(jnp.cosh(SEEN * (X @ w))) + jnp.sum(jnp.exp(X @ w)), N),
+    "few zeros": (lambda w: np.arange(float(N)) @ jnp.cosh(X @ w), N),
+    "with a ridge": (lambda w: SEEN @ jnp.cosh(X @ w) + jnp.sum(w**2), N),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_margins_with_the_weight_zero_are_left_out(name: str) -> None:
+    function, count = WEIGHTED[name]
+    objective = from_jax(function, P)
+    form = working_form(objective).objective
+    assert isinstance(form, SeparableForm)
+    for seed in range(3):
+        x = 0.3 * np.random.default_rng(seed).standard_normal(P)
+        here, there = form.evaluate(x), objective.evaluate(x)
+        assert here.value == pytest.approx(there.value, rel=1e-12)
+        assert_allclose(here.gradient, there.gradient, rtol=1e-9, atol=1e-11)
+        assert_allclose(form.hessian(here), objective.hessian(there), rtol=1e-9, atol=1e-11)
+        assert here.state.slopes.size == count
+
+
 def test_answers_are_those_of_the_same_model() -> None:
     y = SIGNS > 0
     expected = ksparse.minimize(Logistic(X, y, alpha=0.1), k=3)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._types import Array, IntArray
 from .jax_compiler import Compiler
-from .jax_structure import evaluate_part, is_literal, move_entries
+from .jax_structure import UnknownOperationError, evaluate_part, is_literal, move_entries
 
 __all__ = ["MapReader"]
 
@@ -36,10 +36,6 @@ class _Affine(NamedTuple):
     offset: Array
     #: Its entries in the rows of x: shape (size of x, *shape of the variable).
     columns: Array
-
-
-class _UnknownError(Exception):
-    """An operation that only JAX knows."""
 
 
 class MapReader:
@@ -72,7 +68,7 @@ class MapReader:
         self._known = known
         try:
             parts = [self._expand(self._read(variable), variable.aval.shape) for variable in variables]
-        except _UnknownError:
+        except UnknownOperationError:
             return None
         offset = np.concatenate([np.zeros(0), *(part.offset.ravel() for part in parts)])
         columns = [np.ascontiguousarray(part.columns.reshape(self.size, -1)) for part in parts]
@@ -89,7 +85,7 @@ class MapReader:
         if name in SELECTING:
             return self._select(variable)
         if name not in READ:
-            raise _UnknownError  # before any constant is computed
+            raise UnknownOperationError  # before any constant is computed
         arguments = [self._read(v) for v in equation.invars]
         if isinstance(arguments[0], _Entries):
             places = move_entries(equation, arguments[0].places)
@@ -120,7 +116,7 @@ class MapReader:
             inner = pending.pop()
             if not is_literal(inner) and inner in self._depends and inner is not self._x:
                 if self._maker[inner].primitive.name not in selections:
-                    raise _UnknownError
+                    raise UnknownOperationError
                 pending.extend(self._maker[inner].invars)
         if variable not in self._selections:
             self._selections[variable] = self._number_entries(variable)
@@ -137,7 +133,7 @@ class MapReader:
         constants, numbers = list(self._known.values()), np.arange(1.0, 1.0 + self.size)
         compiled = self._compiler.compile(evaluate, constants, numbers)
         if np.asarray(compiled(constants, np.zeros(self.size))).any():
-            raise _UnknownError  # there are constants among them
+            raise UnknownOperationError  # there are constants among them
         return _Entries(np.asarray(compiled(constants, numbers)).astype(np.intp) - 1)
 
     def _combine(self, name: str, arguments: list[Any], shape: tuple[int, ...]) -> _Affine:
@@ -154,7 +150,7 @@ class MapReader:
             return self._scale(arguments[0], arguments[1], shape)
         if name == "div" and isinstance(arguments[1], np.ndarray):
             return self._scale(arguments[0], 1.0 / arguments[1], shape)
-        raise _UnknownError
+        raise UnknownOperationError
 
     def _scale(self, part: Any, factor: Any, shape: tuple[int, ...]) -> _Affine:
         affine = self._expand(part, shape)
@@ -185,7 +181,7 @@ class MapReader:
         i = 0 if isinstance(arguments[0], np.ndarray) else 1
         matrix, part = arguments[i], arguments[1 - i]
         if any(batch) or len(axes[0]) != 1 or not isinstance(matrix, np.ndarray) or matrix.ndim > 2:
-            raise _UnknownError
+            raise UnknownOperationError
         rows = np.moveaxis(matrix, axes[i][0], 0).astype(np.float64)
         if isinstance(part, _Entries) and np.array_equal(part.places, np.arange(self.size)):
             return _Affine(np.zeros(rows.shape[1:]), rows)  # x itself
@@ -193,7 +189,7 @@ class MapReader:
         columns = np.moveaxis(affine.columns, 1 + axes[1 - i][0], 1)
         offset = np.moveaxis(affine.offset, axes[1 - i][0], 0)
         if columns.ndim > 3:
-            raise _UnknownError
+            raise UnknownOperationError
         free, others = rows.reshape(len(rows), -1), columns.reshape(*columns.shape[:2], -1)
         whole = np.concatenate([others, offset.reshape(1, len(rows), -1)])
         product = free.T @ whole if i == 0 else np.swapaxes(whole, 1, 2) @ free

@@ -16,6 +16,7 @@ from ..._types import IntArray
 __all__ = [
     "ENTRYWISE",
     "MarginStructure",
+    "UnknownOperationError",
     "evaluate_part",
     "find_degree",
     "find_degrees",
@@ -201,8 +202,8 @@ def _describe_operation(equation: Any, inputs: list[Any]) -> Any:
 # --- sums of functions of one margin each ----------------------------------------------------------------------------
 
 
-class _NotSeparableError(Exception):
-    """The function is not known to be a sum of functions of one margin each."""
+class UnknownOperationError(Exception):
+    """An operation that is not known here, so that nothing is known of the function."""
 
 
 @dataclass(frozen=True)
@@ -260,7 +261,7 @@ def find_structure(jaxpr: Any) -> MarginStructure | None:
     try:
         for equation in jaxpr.eqns:
             classified.add(equation)
-    except _NotSeparableError:
+    except UnknownOperationError:
         return None
     if output not in classified.dependences:
         return None  # f is constant
@@ -318,7 +319,7 @@ class _Classification:
             return [None] * count
         if find_degree(equation, [0 if a is None else 1 for a in arguments]) == 1:
             return [_Dependence(None, False)] * count
-        raise _NotSeparableError
+        raise UnknownOperationError
 
 
 def _align(equation: Any, given: list[_Dependence]) -> IntArray | None:

@@ -14,16 +14,20 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..._types import Array, IntArray
-from .jax_structure import ENTRYWISE, MarginStructure, evaluate_part, find_degree, find_inner, is_literal
+from .jax_structure import (
+    ENTRYWISE,
+    MarginStructure,
+    UnknownOperationError,
+    evaluate_part,
+    find_degree,
+    find_inner,
+    is_literal,
+)
 
 __all__ = ["WeightedSum", "find_weighted_sum"]
 
 #: Margins are left out if no larger fraction of them counts.
 MAX_KEPT = 0.75
-
-
-class _UnknownError(Exception):
-    """The function is not a sum that is known here."""
 
 
 class WeightedSum:
@@ -68,14 +72,14 @@ class WeightedSum:
         if variable not in self._weights.depends:
             whole = np.asarray(evaluate_part(jaxpr, [variable], known)[0])
             if whole.shape not in ((), self._margins.aval.shape):
-                raise _UnknownError
+                raise UnknownOperationError
             self._constants[variable] = whole if whole.ndim == 0 else whole.ravel()[self.kept]
             return
         equation = self._maker[variable]
         if variable.aval.shape != self._margins.aval.shape:
-            raise _UnknownError
+            raise UnknownOperationError
         if equation.primitive.name not in ENTRYWISE and not _is_logaddexp(equation):
-            raise _UnknownError
+            raise UnknownOperationError
         for argument in equation.invars:
             self._collect(jaxpr, argument, known)
 
@@ -117,7 +121,7 @@ def find_weighted_sum(structure: MarginStructure, constants: list[Any]) -> Weigh
         if kept.size > MAX_KEPT * math.prod(margins.aval.shape):
             return None
         return WeightedSum(structure.jaxpr, margins, known, weights, kept)
-    except _UnknownError:
+    except UnknownOperationError:
         return None
 
 
@@ -149,7 +153,7 @@ class _Weights:
                     self.constant += sign * float(np.sum(weight * self._read(variable)))
         self.of_values.update(found)
         if any(variable.aval.shape != margins.aval.shape for variable in self.of_values):
-            raise _UnknownError
+            raise UnknownOperationError
 
     def _read(self, variable: Any) -> Array:
         if is_literal(variable):
@@ -179,15 +183,15 @@ class _Weights:
             case "transpose":
                 pulled = weight.transpose(np.argsort(parameters["permutation"]))
             case _:
-                raise _UnknownError
+                raise UnknownOperationError
         if pulled.shape != shape:
-            raise _UnknownError  # a number that was repeated
+            raise UnknownOperationError  # a number that was repeated
         return pulled
 
     def _pull_back_product(self, equation: Any, i: int, weight: Array) -> Array:
         axes, batch = equation.params["dimension_numbers"]
         if any(batch) or len(axes[0]) != 1:
-            raise _UnknownError
+            raise UnknownOperationError
         other = self._read(equation.invars[1 - i])
         free = [axis for axis in range(other.ndim) if axis != axes[1 - i][0]]
         # The axes of the result are the free ones of the first argument, then those of the second.
