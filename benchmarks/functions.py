@@ -34,6 +34,8 @@ OWN_METHODS = {
     "from_jax, columns": lambda problem: run_ksparse(problem, columns=True),
     "own objective": run_own,
 }
+#: In the place of a method: the support with which the data were drawn.
+TRUTH = "true support"
 #: What all methods do once before they are timed: libraries load and compile parts of their own.
 WARM_UP = "linear, gallery"
 
@@ -47,6 +49,8 @@ def measure(name: str, seed: int) -> list[dict[str, Any]]:
         runs = [timed for step in step_sizes if (timed := _try_skscope(problem, solver, step)) is not None]
         if runs:
             rows.append(_describe(problem, solver.removesuffix("Solver"), runs))
+    if problem.truth is not None:
+        rows.append({"method": TRUTH, "objective": problem.refit(problem.truth), "recall": 1.0})
     return [{"problem": name, "n": sizes[0], "p": sizes[1], "k": sizes[2], "seed": seed, **row} for row in rows]
 
 
@@ -74,8 +78,9 @@ def _describe(problem: JaxProblem, method: str, runs: list[Timed]) -> dict[str, 
 
 
 def summarize(results: pd.DataFrame) -> pd.DataFrame:
-    """Medians over seeds for each problem and method; `excess` is that of f over the lowest f of the data set."""
-    lowest = results.groupby(["problem", "seed"])["objective"].transform("min")
+    """Medians over seeds for each problem and method; `excess` is that of f over the lowest f that a method found."""
+    found = results["objective"].where(results["method"] != TRUTH)
+    lowest = found.groupby([results["problem"], results["seed"]]).transform("min")
     results = results.assign(excess=results["objective"] / lowest - 1)
     keys = ["problem", "n", "p", "k", "method"]
     return results.groupby(keys, sort=False)[["excess", "recall", "seconds", "compile_seconds"]].median().reset_index()
@@ -84,15 +89,20 @@ def summarize(results: pd.DataFrame) -> pd.DataFrame:
 def render(results: pd.DataFrame) -> str:
     """The tables of docs/functions.md."""
     medians = summarize(results)
-    methods = list(dict.fromkeys(medians["method"]))
-    head = ["| problem | n, p, k | " + " | ".join(methods) + " |", "|---|---|" + "---|" * len(methods)]
-    quality, times = list(head), list(head)
+    methods = [method for method in dict.fromkeys(medians["method"]) if method != TRUTH]
+    quality, times = _make_head([*methods, TRUTH]), _make_head(methods)
     for (name, n, p, k), part in medians.groupby(["problem", "n", "p", "k"], sort=False):
         cells = part.set_index("method").reindex(methods)
         start = f"| {name} | {n}, {p}, {k} | "
-        quality.append(start + " | ".join(_format_quality(row) for _, row in cells.iterrows()) + " |")
+        true = part.loc[part["method"] == TRUTH, "excess"]
+        last = "" if true.empty else f"{100 * true.iloc[0]:.3g} %"
+        quality.append(start + " | ".join([*(_format_quality(row) for _, row in cells.iterrows()), last]) + " |")
         times.append(start + " | ".join(_format_times(row) for _, row in cells.iterrows()) + " |")
     return "\n".join([*quality, "", *times])
+
+
+def _make_head(methods: list[str]) -> list[str]:
+    return ["| problem | n, p, k | " + " | ".join(methods) + " |", "|---|---|" + "---|" * len(methods)]
 
 
 def _format_quality(row: Any) -> str:

@@ -50,7 +50,7 @@ def run_ksparse(problem: JaxProblem, columns: bool) -> Timed:
         nonlocal objective
         if objective is None:
             objective = from_jax(function, shape, columns=columns)
-        objective._shared = type(objective._shared)()  # a second run computes the Hessian again, as the first one did
+        objective._shared = type(objective._shared)()  # a second run computes all again but what is compiled
         return ksparse.minimize(objective, **_limit(problem)).selected
 
     return time_twice(run)

@@ -68,6 +68,9 @@ def from_jax(
     columns in which it is zero. So fun must be the same whichever zeros it sees, and supports of all sizes share a few
     functions.
 
+    A sum of functions of one margin each, f(x) = Σᵢ φᵢ(mᵢ) + Σⱼ ψⱼ(xⱼ) with m = Ax + b, is recognized in the traced
+    function, and its Hessian is Aᵀ diag(φ″) A + diag(ψ″). Margins that it multiplies by zero are left out.
+
     An error of fun arrives as it is, with a note that says at which x.
 
     Examples
