@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -159,13 +161,12 @@ def merge_repetitions(jaxpr: Any, constants: list[Any]) -> tuple[Any, list[Any]]
     """
     variables, x = [*jaxpr.constvars, *jaxpr.invars[:-1]], jaxpr.invars[-1]
     renamed: dict[Any, Any] = {}
-    kept: list[tuple[Any, Any]] = []
+    kept: dict[Any, tuple[Any, Any]] = {}
+    kinds = Counter((constant.shape, constant.dtype) for constant in constants)
     for variable, constant in zip(variables, constants, strict=True):
-        same = next((v for v, other in kept if _are_same(constant, other)), None)
-        if same is None:
-            kept.append((variable, constant))
-        else:
-            renamed[variable] = same
+        is_alone = kinds[constant.shape, constant.dtype] == 1
+        key = variable if is_alone else (constant.shape, constant.dtype, _digest(constant))
+        renamed[variable], _ = kept.setdefault(key, (variable, constant))
     equations, seen = [], dict[Any, Any]()
     for equation in jaxpr.eqns:
         inputs = [v if is_literal(v) else renamed.get(v, v) for v in equation.invars]
@@ -177,15 +178,13 @@ def merge_repetitions(jaxpr: Any, constants: list[Any]) -> tuple[Any, list[Any]]
             seen[key] = equation.outvars
         equations.append(equation.replace(invars=inputs))
     outputs = [v if is_literal(v) else renamed.get(v, v) for v in jaxpr.outvars]
-    arguments = [variable for variable, _ in kept]
+    arguments = [variable for variable, _ in kept.values()]
     merged = jaxpr.replace(constvars=[], invars=[*arguments, x], eqns=equations, outvars=outputs)
-    return merged, [constant for _, constant in kept]
+    return merged, [constant for _, constant in kept.values()]
 
 
-def _are_same(first: Any, second: Any) -> bool:
-    if first is second:
-        return True
-    return first.shape == second.shape and first.dtype == second.dtype and bool(np.array_equal(first, second))
+def _digest(constant: Any) -> bytes:
+    return hashlib.sha256(np.ascontiguousarray(constant).tobytes()).digest()
 
 
 def _describe_operation(equation: Any, inputs: list[Any]) -> Any:
