@@ -152,7 +152,7 @@ def test_nested_folds_have_the_exposures_and_weights_of_their_rows(tmp_path: Pat
     class WithExposure(SparsePoissonRegression):
         """Takes exposures and weights as the last columns of X."""
 
-        def fit(self, X: Any, y: Any, **_: Any) -> Any:
+        def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Any:
             return super().fit(X[:, :-2], y, X[:, -1], offset=np.log(X[:, -2]))
 
     def score(model: Any, data: Any, y: Any) -> float:

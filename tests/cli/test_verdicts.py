@@ -71,7 +71,7 @@ def test_the_dispersion_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[st
     path = write(tmp_path, count=rng.poisson(np.exp(1 + 0.5 * X[:, 0]) * rng.gamma(2.0, 0.5, N)))
     options: dict[str, Any] = {"data": str(path), "target": "count", "task": "negative-binomial", "resamples": 0}
     fitted = fit(k=1, alpha=0.01, **options)
-    found = f"{fitted.model.dispersion_:.4g}"  # type: ignore[attr-defined]
+    found = f"{fitted.model.dispersion_:.4g}"
     assert 0.3 < float(found) < 0.8
     details = {detail["name"]: detail["text"] for detail in read_data(render_report(fitted))["details"]}
     meaning = f"the variance of a count with the mean m is m + {found}·m²"

@@ -85,8 +85,8 @@ def test_no_swap_lowers_f_after_the_highest_effort(kind: str, seed: int) -> None
 class SingleSwaps(SwapGraHTP):
     """VERIFY alone: a swap that lowers f is kept as it is, without a descent from there."""
 
-    def _descend(self, problem: Problem, start: Iterate) -> Iterate:
-        return start
+    def _descend(self, problem: Problem, current: Iterate, final: Iterate | None = None) -> Iterate:
+        return current
 
     def verify(self, problem: Problem, current: Iterate) -> Iterate:
         """One update in the phase VERIFY."""
