@@ -25,9 +25,11 @@ DESCENT_TOLERANCE, MAX_DESCENT_SWEEPS = 1e-13, 2000
 
 @jit_compile
 def eliminate(
-    gram: Array, linear: Array, ridge: Array, inside: IntArray, kept: IntArray
+    rows: Array, slot: IntArray, linear: Array, ridge: Array, inside: IntArray, kept: IntArray
 ) -> tuple[Array, Array, float, Array, Array, bool]:
     """The quadratic form minimized over the coordinates `inside`, as a function of `kept`.
+
+    Row j of its matrix is in `rows`, at `slot[j]`.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def eliminate(
     k, p = inside.size, kept.size
     matrix, reduced = np.empty((p, p)), np.empty(p)
     for a in range(p):
-        row = gram[kept[a]]
+        row = rows[slot[kept[a]]]
         for b in range(p):
             matrix[a, b] = row[kept[b]]
         reduced[a] = linear[kept[a]]
@@ -49,11 +51,12 @@ def eliminate(
         return matrix, reduced, 0.0, np.zeros((0, p)), np.zeros(0), True
     inner, cross = np.empty((k, k)), np.empty((k, p + 1))
     for i in range(k):
+        row = rows[slot[inside[i]]]
         for j in range(k):
-            inner[i, j] = gram[inside[i], inside[j]]
+            inner[i, j] = row[inside[j]]
         inner[i, i] += ridge[inside[i]]
         for b in range(p):
-            cross[i, b] = gram[inside[i], kept[b]]
+            cross[i, b] = row[kept[b]]
         cross[i, p] = linear[inside[i]]
     factor, is_solved = factorize(inner)
     if not is_solved:
@@ -91,14 +94,21 @@ def find_node_curvature(matrix: Array, n_nonzero: int) -> Array:
 
 @jit_compile
 def minimize_quadratic_on(
-    gram: Array, linear: Array, ridge: Array, lower: Array, upper: Array, support: IntArray, has_box: bool
+    rows: Array,
+    slot: IntArray,
+    linear: Array,
+    ridge: Array,
+    lower: Array,
+    upper: Array,
+    support: IntArray,
+    has_box: bool,
 ) -> tuple[Array, float]:
     """The minimizer of ½wᵀ(G + diag(r))w − cᵀw on a support, and the minimum; ∞ if it is not unique."""
     k = support.size
     matrix, right = np.empty((k, k)), np.empty(k)
     for i in range(k):
         for j in range(k):
-            matrix[i, j] = gram[support[i], support[j]]
+            matrix[i, j] = rows[slot[support[i]], support[j]]
         matrix[i, i] += ridge[support[i]]
         right[i] = linear[support[i]]
     factor, is_solved = factorize(matrix)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -46,8 +47,8 @@ class QuadraticDual:
 class GramForm:
     """½·constant − ⟨c, W⟩ + ½⟨W, GW⟩ + ½Σ r_j‖W_j‖², with features scaled so that G has a unit diagonal."""
 
-    #: G.
-    gram: Array
+    #: The model.
+    model: MarginForm
     #: c, of shape (p, q).
     linear: Array
     #: Σ s‖y‖², about the means where there is an intercept.
@@ -65,7 +66,7 @@ class GramForm:
 
     @classmethod
     def of_model(cls, form: MarginForm, scale: Array) -> GramForm:
-        """The Gram form of a model of least squares: as much work as p/2 passes."""
+        """The Gram form of a model of least squares."""
         target = form.target if form.offset is None else form.target - form.offset
         size = float(np.sqrt(np.sum(form.weights @ np.square(target))))
         if form.fit_intercept:
@@ -75,7 +76,7 @@ class GramForm:
             form.weights[:, None] * target if len(form.shape) > 1 else form.weights * target[:, 0]
         ).reshape(form.shape[0], -1)
         return cls(
-            form.gram() / np.multiply.outer(scale, scale),
+            form,
             linear / scale[:, None],
             float(np.sum(form.weights @ np.square(target))),
             form.alpha / np.square(scale),
@@ -84,6 +85,21 @@ class GramForm:
             size,
             form.n_samples,
         )
+
+    @cached_property
+    def gram(self) -> Array:
+        """G: as much work as p/2 passes."""
+        gram = self.model.gram()
+        gram /= self.scale
+        gram /= self.scale[:, None]
+        return gram
+
+    def make_rows(self, features: IntArray) -> Array:
+        """Some rows of G: as much work as a pass for each."""
+        rows = self.model.cross(features)
+        rows /= self.scale
+        rows /= self.scale[features, None]
+        return rows
 
     @property
     def matrix_rounding(self) -> float:

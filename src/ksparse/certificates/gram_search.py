@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import time
 from functools import cache
-from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import aslinearoperator
 
-from .._types import IntArray
-from ..objectives.protocols import largest_eigenvalue
-from ._gram_tree import NODES, OPEN, Frame, Pool, bound_part, explore, make_pool
-from .bounding import BoundedProblem
+from .._types import AnyArray, Array, IntArray
+from ._gram_pool import MISSING, MOST, NODES, OPEN, UNUSED, Pool, enlarge_pool, make_pool
+from ._gram_relaxation import Frame
+from ._gram_tree import REABSORBED, UNBOUNDED, explore, keep_node
+from .bounding import BoundedProblem, suits_gram
 from .branching import CALLBACK_SECONDS, Progress, SearchLimits, SearchOutcome
-from .certificate import ProofStage, tighten_and_screen
-from .gram_form import QuadraticDual
 from .incumbents import Incumbents
-from .linearization import EPS, StepLimits
-from .moved_curvature import find_least_eigenvalue
-from .relaxation import Fixings
+from .linearization import EPS
+from .moved_curvature import KEPT_FRACTIONS, LEAST_CURVATURE, find_least_eigenvalue, find_sparse_curvature
 
-__all__ = ["ROOT_STEPS", "compile_search", "is_least_squares", "search_gram"]
+__all__ = ["compile_search", "is_least_squares", "search_gram"]
 
-#: Memory of the open nodes, in bytes.
-POOL_BYTES = 200_000_000
+#: Memory of the open nodes and of the rows of the Gram matrix, in bytes.
+POOL_BYTES, ROW_BYTES = 200_000_000, 1_000_000_000
+#: Room for so many nodes at first.
+FIRST_NODES = 64
 #: Seconds between two looks at the clock, about.
 CHUNK_SECONDS = 0.05
-#: λ_min of the features that screening leaves is computed again if they are at most this fraction.
-MOSTLY = 0.75
-#: Rounding of numbers that were multiplied by squares.
-KEPT_DIGITS = 1.0 - 1e-14
-#: Steps on the relaxation at the root.
-ROOT_STEPS = 300
+#: Within bounds of the coefficients, curvature is worth the whole Gram matrix up to so many features for each sample.
+MAX_BOXED_RATIO = 0.75
+#: Without bounds and beyond this gap at the root, it is also where there are more features than samples.
+WEAK_GAP = 0.1
 
 
 def is_least_squares(problem: BoundedProblem) -> bool:
@@ -43,140 +39,226 @@ def is_least_squares(problem: BoundedProblem) -> bool:
 @cache
 def compile_search() -> None:
     """Compile the loop, or load what an earlier process has compiled, which should not count in a time limit."""
-    one = np.ones(3)
+    one, slot = np.ones(3), np.arange(3)
     frame = Frame(
-        np.eye(3),
-        one,
-        3.0,
-        0.1 * one,
-        -np.inf * one,
-        np.inf * one,
-        one,
-        1.0,
-        1e-14,
-        1e-14,
-        3,
-        1,
-        1.0,
-        1.0,
-        1.0,
-        False,
-        1e-4,
-    )
-    pool = make_pool(3, 16, np.inf)
-    bound_part(frame, pool, np.zeros(3, dtype=np.int8), np.zeros(3, dtype=np.float32), -np.inf, 0.0, 1.0, 3)
-    explore(frame, pool, 1)
+        np.eye(3), slot, one, 3.0, 0.1 * one, -np.inf * one, np.inf * one, one, 1.0, 1e-14, 1e-14, 3, 1, 1.0, False, 1e-4
+    )  # fmt: skip
+    explore(frame, plant(np.zeros(3, dtype=np.int8), one, -np.inf, np.inf, 0.0), 1)
+
+
+def plant(status: AnyArray, start: Array, lower: float, upper: float, least: float) -> Pool:
+    """A pool with one node, which is not bounded yet."""
+    count = status.size
+    most = int(min(max(POOL_BYTES // (5 * count + 64), 2 * count + 16), 1_000_000))
+    pool = make_pool(count, min(FIRST_NODES + 2 * count, most), most, upper)
+    keep_node(pool, status, start.astype(np.float32), lower, least, int((status == 0).sum()), UNBOUNDED)
+    return pool
 
 
 def search_gram(problem: BoundedProblem, incumbents: Incumbents, limits: SearchLimits) -> SearchOutcome:
-    """Branch and bound for least squares: the features that are left after screening at the root are gathered.
+    """Branch and bound for least squares.
 
     At each node the selected features are eliminated, curvature is computed again once a quarter of the features is
-    gone, and the relaxation is solved by accelerated proximal steps with Newton steps between them. The node with the
-    lowest bound comes first; the newest one while memory is short.
+    gone, and the relaxation is solved on working sets by accelerated proximal steps with Newton steps between them. The
+    node with the lowest bound comes first; the newest one while memory is short.
+
+    With more features than samples there is no curvature that all directions have: only those rows of the Gram matrix
+    are computed that working sets need.
     """
-    start = incumbents.x.reshape(-1)[problem.units] * problem.scale
-    steps = StepLimits(ROOT_STEPS, limits.deadline)
-    lower, fixings, stages, _ = tighten_and_screen(problem, start, incumbents.value, incumbents.upper, steps)
-    if not stages or not np.isfinite(lower):
-        return SearchOutcome(problem.least_value, 1, "no_bound")
-    fraction = min(stage.dual.fraction for stage in stages if isinstance(stage.dual, QuadraticDual))
-    frame, features = _make_frame(problem, fixings, fraction, limits.gap)
-    capacity = int(min(max(POOL_BYTES // (5 * features.size + 64), 2 * features.size + 16), 1_000_000))
-    pool = make_pool(features.size, capacity, incumbents.upper)
-    known = _find_known_curvature(problem, stages[0]) if features.size > MOSTLY * fixings.inside.size else 0.0
-    frame, least, largest = _find_curvature(frame, fixings, features, known)
-    status = fixings.inside[features].astype(np.int8)
-    warm = start[features].astype(np.float32)
-    bound_part(frame, pool, status, warm, lower, least, largest, int((status == 0).sum()))
-    try:
-        reason = _run(frame, pool, incumbents, limits)
-    except KeyboardInterrupt:  # never within the compiled loop, which leaves the pool complete
-        reason = "stopped"
-    chosen = problem.units[features[pool.best == 1]]
-    if chosen.size:
-        incumbents.refit_units(chosen)
-    return SearchOutcome(_compute_lower_bound(pool, incumbents.value), int(pool.counters[NODES]), reason)
+    return _GramSearch(problem, incumbents, limits).run()
 
 
-def _make_frame(problem: BoundedProblem, fixings: Fixings, fraction: float, gap: float) -> tuple[Frame, IntArray]:
-    form, perspective = problem.gram_form, problem.perspective
-    features = np.flatnonzero(~fixings.outside)
-    frame = Frame(
-        np.ascontiguousarray(form.gram[np.ix_(features, features)]),
-        form.linear[features, 0].copy(),
-        form.constant,
-        form.ridge[features],
-        perspective.lower[features],
-        perspective.upper[features],
-        form.inflation[features],
-        form.response_size,
-        EPS * (form.n_samples + 4.0 * len(form.scale) + 16.0),
-        form.matrix_rounding,
-        form.n_samples - problem.form.fit_intercept,
-        perspective.k,
-        fraction,
-        0.0,
-        1.0,
-        problem.has_box,
-        gap,
-    )
-    return frame, features
+class _GramSearch:
+    #: The problem of the features that are left, these features, and the open nodes.
+    frame: Frame
+    features: IntArray
+    pool: Pool
 
+    def __init__(self, problem: BoundedProblem, incumbents: Incumbents, limits: SearchLimits) -> None:
+        self.problem, self.incumbents, self.limits = problem, incumbents, limits
+        self.form = problem.gram_form
+        self.fixings = problem.perspective.fixings
+        #: The lower bound of all solutions, and the node before which rows were last forgotten.
+        self.lower, self.forgotten = -np.inf, -1
+        self.began, self.called = time.perf_counter(), -np.inf
 
-def _find_known_curvature(problem: BoundedProblem, stage: ProofStage) -> float:
-    """λ_min of the form of all features, if a stage of the certificate has it: it is at most that of some of them."""
-    dual: Any = stage.dual
-    if dual.fraction < 1.0 or dual.eliminated.any():
-        return 0.0
-    return KEPT_DIGITS * float((dual.curvature / np.square(problem.scale)).min(initial=np.inf))
+    def run(self) -> SearchOutcome:
+        """Bound the root until screening there fixes few more features, and then its parts."""
+        count = int((~self.fixings.outside).sum())
+        is_whole = suits_gram(self.problem.form) and count <= self._get_most_features()
+        self.features = np.flatnonzero(~self.fixings.outside)
+        self._plant(self._make_frame(self.features, False, 1.0), 0.0)
+        try:
+            reason = self._bound_root(is_whole)
+            if reason == "weak":
+                reason = self._bound_root(True)
+            if reason is None:
+                reason = self._explore_all()
+        except KeyboardInterrupt:  # never within the compiled loop, which leaves the pool complete
+            reason = "stopped"
+        self._take_solution()
+        return SearchOutcome(self._compute_lower_bound(), int(self.pool.counters[NODES]), reason)
 
+    def _get_most_features(self) -> float:
+        """So many features at most have curvature in all directions that is worth the whole Gram matrix."""
+        rank = self.form.n_samples - self.problem.form.fit_intercept
+        return MAX_BOXED_RATIO * rank if self.problem.has_box else rank
 
-def _find_curvature(frame: Frame, fixings: Fixings, features: IntArray, known: float) -> tuple[Frame, float, float]:
-    """λ_min and an upper bound of λ_max of the whole form, in the frame, and of the form of the open features."""
-    inside = fixings.inside[features]
-    is_spectral = frame.fraction == 1.0
-    least = known
-    if is_spectral and known <= 0.0:
-        least = find_least_eigenvalue(frame.gram, frame.matrix_rounding)
-    largest = largest_eigenvalue(aslinearoperator(frame.gram)) if frame.gram.size else 1.0
-    frame = frame._replace(least=least, largest=largest)
-    if not frame.has_box and inside.any() and not inside.all():
-        inner = frame.gram[np.ix_(inside, inside)] + np.diag(frame.ridge[inside])
-        cross = frame.gram[np.ix_(inside, ~inside)]
-        matrix = frame.gram[np.ix_(~inside, ~inside)] - cross.T @ np.linalg.solve(inner, cross)
-        matrix = 0.5 * (matrix + matrix.T)
-        largest = largest_eigenvalue(aslinearoperator(matrix))
-        if is_spectral:
-            least = max(least, find_least_eigenvalue(matrix, frame.matrix_rounding))
-    return frame, least, largest
+    # --- the root -----------------------------------------------------------------------------------------------------
 
+    def _bound_root(self, is_whole: bool) -> str | None:
+        """Bound all solutions, again with fewer features while screening leaves them out; why not, otherwise."""
+        while True:
+            features = np.flatnonzero(~self.fixings.outside)
+            opened = int(self.fixings.open.sum())
+            frame, least = self._find_frame(features, is_whole)
+            self.features = features
+            if not _is_bounded(frame, least):
+                return "weak" if not is_whole and suits_gram(self.problem.form) else "no_bound"
+            self._plant(frame, least)
+            while self.pool.counters[OPEN] and not self.pool.counters[NODES]:
+                if time.perf_counter() >= self.limits.deadline:
+                    return "time_limit"
+                self._explore(1)
+            if not self.pool.counters[OPEN]:
+                return None
+            top = self.pool.heap[0]
+            self.lower = max(self.lower, float(self.pool.bound[top]))
+            status = self.pool.status[top]
+            self._take_solution()
+            self.fixings = self.fixings.include(features[status == 1]).exclude(features[status == -1])
+            if not is_whole and self._is_weak(int((status >= 0).sum())):
+                return "weak"
+            if (status == 0).sum() > REABSORBED * opened:
+                return None
 
-def _run(frame: Frame, pool: Pool, incumbents: Incumbents, limits: SearchLimits) -> str | None:
-    """Explore until the proof is complete or a limit is reached."""
-    began, called = time.perf_counter(), -np.inf
-    quota = 1
-    while pool.counters[OPEN]:
-        before = time.perf_counter()
-        if before >= limits.deadline:
-            return "time_limit"
-        left = limits.max_nodes - int(pool.counters[NODES])
-        if left <= 0:
-            return "max_nodes"
-        if limits.callback is not None and before - called >= CALLBACK_SECONDS:
-            called, value = before, float(min(incumbents.value, pool.values[0]))
-            lower = _compute_lower_bound(pool, value)
-            gap = (value - lower) / value if value > 0 else 0.0
-            nodes, opened = int(pool.counters[NODES]), int(pool.counters[OPEN])
-            stop = limits.callback(Progress(before - began, nodes, opened, value, lower, gap))
-            if isinstance(stop, (bool, np.bool_)) and stop:
+    def _is_weak(self, count: int) -> bool:
+        """Whether the bound of the root is so far from f that curvature is worth the whole Gram matrix."""
+        value = self.incumbents.value
+        is_far = not self.problem.has_box and value - self.lower > WEAK_GAP * value
+        return suits_gram(self.problem.form) and (is_far or count <= self._get_most_features())
+
+    def _plant(self, frame: Frame, least: float) -> None:
+        """Begin with one node."""
+        self.frame = frame
+        status = self.fixings.inside[self.features].astype(np.int8)
+        start = self.incumbents.x.reshape(-1)[self.problem.units] * self.problem.scale
+        self.pool = plant(status, start[self.features], self.lower, self.incumbents.upper, least)
+
+    def _find_frame(self, features: IntArray, is_whole: bool) -> tuple[Frame, float]:
+        """The problem of some features with the best curvature to move, and λ_min if it is that."""
+        frame = self._make_frame(features, is_whole, 1.0)
+        opened = self.fixings.open[features]
+        if not is_whole or not opened.any():
+            return frame, 0.0
+        inside = self.fixings.inside[features] & (not frame.has_box)
+        reduced = self.form.reduce(features[~inside], features[inside])
+        if reduced is None:
+            return frame, 0.0
+        least = find_least_eigenvalue(reduced.gram, frame.matrix_rounding) if opened.sum() <= frame.rank else 0.0
+        if least > LEAST_CURVATURE:
+            return frame, least
+        sparse = find_sparse_curvature(reduced.gram, frame.k - int(inside.sum())) - frame.matrix_rounding
+        frames = [frame] if _is_bounded(frame, 0.0) else []
+        if sparse.min() > LEAST_CURVATURE:
+            frames += [frame._replace(fraction=fraction) for fraction in KEPT_FRACTIONS]
+        if len(frames) > 1:
+            self.features = features
+            return max(frames, key=self._try_frame), 0.0
+        return (frames or [frame])[0], 0.0
+
+    def _try_frame(self, frame: Frame) -> float:
+        """The bound of the root."""
+        self._plant(frame, 0.0)
+        explore(frame, self.pool, 1)
+        return self._compute_lower_bound()
+
+    def _make_frame(self, features: IntArray, is_whole: bool, fraction: float) -> Frame:
+        form, perspective, count = self.form, self.problem.perspective, features.size
+        rows = np.zeros((0, count))
+        if is_whole:
+            is_all = count == len(form.scale)
+            rows = form.gram if is_all else np.ascontiguousarray(form.gram[np.ix_(features, features)])
+        return Frame(
+            rows=rows,
+            slot=np.arange(count) if is_whole else np.full(count, -1),
+            linear=form.linear[features, 0].copy(),
+            constant=form.constant,
+            ridge=form.ridge[features],
+            lower=perspective.lower[features],
+            upper=perspective.upper[features],
+            inflation=form.inflation[features],
+            response_size=form.response_size,
+            rounding=EPS * (form.n_samples + 4.0 * len(form.scale) + 16.0),
+            matrix_rounding=form.matrix_rounding,
+            rank=form.n_samples - self.problem.form.fit_intercept,
+            k=perspective.k,
+            fraction=fraction,
+            has_box=self.problem.has_box,
+            gap=self.limits.gap,
+        )
+
+    # --- the tree -----------------------------------------------------------------------------------------------------
+
+    def _explore_all(self) -> str | None:
+        """Explore until the proof is complete or a limit is reached."""
+        quota = 1
+        while self.pool.counters[OPEN]:
+            before = time.perf_counter()
+            left = self.limits.max_nodes - int(self.pool.counters[NODES])
+            if before >= self.limits.deadline:
+                return "time_limit"
+            if left <= 0:
+                return "max_nodes"
+            if self._calls_for_end(before):
                 return "stopped"
-        explore(frame, pool, min(quota, left))
-        seconds = time.perf_counter() - before
-        quota = max(1, min(2 * quota, int(quota * CHUNK_SECONDS / max(seconds, 1e-6))))
-    return None
+            self._explore(min(quota, left))
+            seconds = time.perf_counter() - before
+            quota = max(1, min(2 * quota, int(quota * CHUNK_SECONDS / max(seconds, 1e-6))))
+        return None
+
+    def _calls_for_end(self, now: float) -> bool:
+        """Call the callback from time to time; whether it ends the search."""
+        if self.limits.callback is None or now - self.called < CALLBACK_SECONDS:
+            return False
+        self.called, value = now, float(min(self.incumbents.value, self.pool.values[0]))
+        lower = self._compute_lower_bound()
+        gap = (value - lower) / value if value > 0 else 0.0
+        nodes, opened = int(self.pool.counters[NODES]), int(self.pool.counters[OPEN])
+        stop = self.limits.callback(Progress(now - self.began, nodes, opened, value, lower, gap))
+        return isinstance(stop, (bool, np.bool_)) and bool(stop)
+
+    def _explore(self, quota: int) -> None:
+        """Bound some nodes; fewer, where rows of the matrix or room in the pool were missing, which is made."""
+        explore(self.frame, self.pool, quota)
+        if self.pool.counters[MISSING]:
+            self._add_rows(np.flatnonzero(self.pool.wanted))
+            self.pool.counters[MISSING] = 0
+            self.pool.wanted[:] = False
+        if self.pool.counters[UNUSED] <= self.features.size + 2 and self.pool.bound.size < self.pool.counters[MOST]:
+            self.pool = enlarge_pool(self.pool)
+
+    def _add_rows(self, wanted: IntArray) -> None:
+        """Compute rows of the Gram matrix; all others are forgotten when they take too much memory."""
+        rows, slot, nodes = self.frame.rows, self.frame.slot, int(self.pool.counters[NODES])
+        if 8 * rows.shape[1] * (len(rows) + wanted.size) > ROW_BYTES and self.forgotten < nodes:
+            rows, slot, self.forgotten = rows[:0], np.full_like(slot, -1), nodes
+        slot[wanted] = len(rows) + np.arange(wanted.size)
+        added = self.form.make_rows(self.features[wanted])[:, self.features]
+        self.frame = self.frame._replace(rows=np.concatenate([rows, added]), slot=slot)
+
+    def _take_solution(self) -> None:
+        """The best support of the tree, if it is better than what is known."""
+        chosen = self.problem.units[self.features[self.pool.best == 1]]
+        if chosen.size:
+            self.incumbents.refit_units(chosen)
+
+    def _compute_lower_bound(self) -> float:
+        lowest = float(self.pool.bound[self.pool.heap[0]]) if self.pool.counters[OPEN] else np.inf
+        return max(min(lowest, float(self.pool.values[1]), self.incumbents.value, float(self.pool.values[0])), 0.0)
 
 
-def _compute_lower_bound(pool: Pool, value: float) -> float:
-    lowest = float(pool.bound[pool.heap[0]]) if pool.counters[OPEN] else np.inf
-    return max(min(lowest, float(pool.values[1]), value), 0.0)
+def _is_bounded(frame: Frame, least: float) -> bool:
+    """Whether all scores are finite, so that there can be a bound."""
+    is_boxed = np.isfinite(frame.lower) & np.isfinite(frame.upper)
+    return frame.fraction < 1.0 or least > 0 or bool(((frame.ridge > 0) | is_boxed).all())

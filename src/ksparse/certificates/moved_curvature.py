@@ -21,17 +21,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky
+from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._types import Array
 
-__all__ = ["Curvature", "find_least_eigenvalue", "find_sparse_curvature", "list_curvatures"]
+__all__ = ["EIGENVALUE_ROUNDING", "Curvature", "find_least_eigenvalue", "find_sparse_curvature", "list_curvatures"]
 
 #: Larger matrices are factorized, and their least eigenvalue is found by Lanczos' method for the inverse.
-DENSE_SIZE = 400
+DENSE_SIZE = 150
+#: Eigenvalues have a rounding error below this many times the size of a matrix and its trace (LAPACK Users' Guide).
+EIGENVALUE_ROUNDING = 64 * 2.3e-16
+#: The relative accuracy of the least eigenvalue of larger ones.
+LANCZOS_TOLERANCE = 1e-2
 #: Fractions of the eigenvalue that are tried, until a factorization proves one of them.
-PROVED_FRACTIONS = (1.0 - 1e-9, 0.999, 0.99, 0.9, 0.5)
+PROVED_FRACTIONS = (0.99, 0.9, 0.5)
 #: Fractions of the quadratic form that stay in the smooth part beside sparse curvature.
 KEPT_FRACTIONS = (0.2, 0.5, 0.8)
 #: Less curvature than this, of matrices with a unit diagonal, is not worth moving.
@@ -83,15 +87,16 @@ def find_least_eigenvalue(matrix: Array, rounding: float) -> float:
     if count == 0:
         return 0.0
     if count <= DENSE_SIZE:
-        estimate = float(np.linalg.eigvalsh(matrix)[0])
-    else:
-        try:
-            factor = cho_factor(matrix + 2.0 * rounding * np.eye(count), lower=True)
-        except np.linalg.LinAlgError:
-            return 0.0
-        inverse = LinearOperator((count, count), matvec=lambda v: cho_solve(factor, v), dtype=np.float64)
-        start = np.cos(np.arange(1.0, count + 1.0))
-        estimate = 1.0 / float(eigsh(inverse, k=1, which="LA", v0=start, tol=1e-4, return_eigenvectors=False)[0])
+        trace = float(np.abs(matrix.diagonal()).sum())
+        rest = 2.0 * rounding + EIGENVALUE_ROUNDING * count * trace
+        return max(float(eigvalsh(matrix, check_finite=False)[0]) - rest, 0.0)
+    shifted = matrix.copy()
+    shifted.flat[:: count + 1] += 2.0 * rounding
+    try:
+        factor = cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return 0.0
+    estimate = 1.0 / _find_largest_of_inverse(factor)
     for fraction in PROVED_FRACTIONS:
         least = fraction * estimate - 2.0 * rounding
         if least <= 0:
@@ -104,6 +109,20 @@ def find_least_eigenvalue(matrix: Array, rounding: float) -> float:
             continue
         return least
     return 0.0
+
+
+def _find_largest_of_inverse(factor: Array) -> float:
+    """A lower bound of λ_max of (LLᵀ)⁻¹, near to it, by Lanczos' method."""
+
+    def solve(vector: Array) -> Array:
+        half = solve_triangular(factor, vector, lower=True, check_finite=False)
+        solved: Array = solve_triangular(factor, half, lower=True, trans=1, overwrite_b=True, check_finite=False)
+        return solved
+
+    count = len(factor)
+    inverse = LinearOperator((count, count), matvec=solve, dtype=np.float64)
+    start = np.cos(np.arange(1.0, count + 1.0))
+    return float(eigsh(inverse, k=1, which="LA", v0=start, tol=LANCZOS_TOLERANCE, return_eigenvectors=False)[0])
 
 
 def find_sparse_curvature(matrix: Array, n_nonzero: int) -> Array:

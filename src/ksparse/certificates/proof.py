@@ -16,19 +16,15 @@ from ..sparsity import Units
 from ..threads import one_thread
 from .bounding import BoundedProblem
 from .branching import Progress, SearchLimits, SearchOutcome, branch_and_bound
-from .certificate import format_gap, tighten_and_screen
-from .gram_search import ROOT_STEPS, compile_search, is_least_squares, search_gram
+from .certificate import format_gap
+from .gram_search import compile_search, is_least_squares, search_gram
 from .incumbents import Incumbents
-from .linearization import StepLimits
 
 __all__ = ["ExactResult", "NearSupport", "ProofStatus", "prove"]
 
 
 #: Smaller gaps are rounding.
 LEAST_GAP = 1e-9
-#: Without bounds of the coefficients and beyond this gap at the root, the Gram matrix is worth its price also where
-#: there are more features than samples.
-WEAK_GAP = 0.1
 
 
 class ProofStatus(str, Enum):
@@ -132,23 +128,9 @@ class ExactResult:
 
 
 def search(problem: BoundedProblem, incumbents: Incumbents, limits: SearchLimits) -> SearchOutcome:
-    """Branch and bound by the method that fits.
-
-    Least squares with more features than samples is screened first by slopes of the samples, which may leave few.
-    """
+    """Branch and bound by the method that fits."""
     if incumbents.collects or not is_least_squares(problem):
         return branch_and_bound(problem, incumbents, limits)
-    if not problem.uses_gram or problem.form.shape[0] > problem.form.n_samples:
-        by_samples = problem.without_gram()
-        start = incumbents.x.reshape(-1)[: problem.scale.size] * problem.scale
-        steps = StepLimits(ROOT_STEPS, limits.deadline)
-        lower, fixings, _, _ = tighten_and_screen(by_samples, start, incumbents.value, incumbents.upper, steps)
-        left = problem.select(fixings)
-        is_weak = not problem.has_box and incumbents.value - lower > WEAK_GAP * (incumbents.value - problem.least_value)
-        is_wide = left.form.shape[0] > left.form.n_samples
-        if not left.uses_gram or (is_wide and not is_weak):
-            return branch_and_bound(by_samples, incumbents, limits)
-        problem = left
     return search_gram(problem, incumbents, limits)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import Array, IntArray
 from ..designs import ColumnBlock, Design
-from ..designs.dense import DenseDesign
+from ..designs.dense import DenseDesign, compute_gram
 from .loss import Loss
 from .terms import RowData
 
@@ -103,6 +103,8 @@ class MarginForm:
         """Xᵀ diag(s) X; dense columns are gathered once, and not kept as those of supports are."""
         if not isinstance(self._design, DenseDesign):
             return self._block.gram(self._samples.weights)
-        columns = self.collect()
-        columns = np.sqrt(self.weights)[:, None] * columns
-        return columns.T @ columns
+        return compute_gram(self.collect(), self.weights)
+
+    def cross(self, columns: IntArray) -> Array:
+        """Rows of Xᵀ diag(s) X."""
+        return self.multiply_transposed(self.weights[:, None] * self._collect(columns)).T
