@@ -173,8 +173,8 @@ def test_false_certificates_are_found_out(kind: Any) -> None:
     with pytest.raises(InvalidCertificateError, match="not proved to be in"):
         verify(replace(certificate, must_contain=np.array([0])), objective)
     contrary = replace(stage, after=stage.before.include([0, 1]))
+    value = 1.001 * certificate.value  # beyond rounding of the bound
     with pytest.raises(InvalidCertificateError, match="does not prove that unit 0 is selected"):
-        value = 1.001 * certificate.value  # beyond rounding of the bound
         verify(replace(certificate, value=value, stages=(contrary,), must_contain=np.array([])), objective)
     if kind is LeastSquares:
         more = replace(stage.dual, curvature=2.0 * stage.dual.curvature)

@@ -127,11 +127,11 @@ def enlarge(is_chosen: Mask, selected: Mask, scores: Array, budget: int) -> bool
         least = np.partition(inner, inner.size - budget)[inner.size - budget]
     ranks = np.where(is_chosen | selected, -1.0, scores)
     entering = ranks > least * (1.0 + SCORE_TOLERANCE)
-    wanted = max(count, ENTERING + ENTERING_MULTIPLE * budget)
+    wanted = max(int(count), ENTERING + ENTERING_MULTIPLE * budget)
     if np.sum(entering) > wanted:
         entering &= ranks >= np.partition(ranks, ranks.size - wanted)[ranks.size - wanted]
     is_chosen |= entering
-    return np.any(entering)
+    return bool(np.any(entering))
 
 
 @jit_compile

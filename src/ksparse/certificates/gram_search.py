@@ -40,9 +40,8 @@ def is_least_squares(problem: BoundedProblem) -> bool:
 def compile_search() -> None:
     """Compile the loop, or load what an earlier process has compiled, which should not count in a time limit."""
     one, slot = np.ones(3), np.arange(3)
-    frame = Frame(
-        np.eye(3), slot, one, 3.0, 0.1 * one, -np.inf * one, np.inf * one, one, 1.0, 1e-14, 1e-14, 3, 1, 1.0, False, 1e-4
-    )  # fmt: skip
+    limits = -np.inf * one, np.inf * one
+    frame = Frame(np.eye(3), slot, one, 3.0, 0.1 * one, *limits, one, 1.0, 1e-14, 1e-14, 3, 1, 1.0, False, 1e-4)
     explore(frame, plant(np.zeros(3, dtype=np.int8), one, -np.inf, np.inf, 0.0), 1)
 
 
