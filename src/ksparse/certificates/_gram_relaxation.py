@@ -162,7 +162,7 @@ def relax_part(frame: Frame, wanted: Mask, part: Part, warm: AnyArray, target: f
         chosen = np.flatnonzero(is_chosen)
         features = kept[chosen]
         if not are_known(frame, wanted, features):
-            return best, -1
+            return RelaxedPart(x, best.rest, scores, z, -np.inf, taken), -1
         matrix, linear, reduction, response, minimizer, is_solved = eliminate(
             frame.rows, frame.slot, frame.linear, frame.ridge, part.eliminated, features
         )

@@ -113,6 +113,8 @@ def bound_part(
             relaxed, outcome = relax_part(frame, pool.wanted, part, warm, target)
         if outcome < 0:
             pool.counters[MISSING] += 1
+            if is_complete:
+                warm = spread(status.size, part.kept, relaxed.point)
             keep_node(pool, status, warm, bound, least, size, UNBOUNDED)
             return
         pool.counters[NODES] += not is_leaf
@@ -131,12 +133,19 @@ def bound_part(
             pool.values[1] = min(pool.values[1], bound)
             return
         left = frame.k - np.sum(status == 1)
-        warm = np.zeros(status.size, dtype=np.float32)
-        for a in range(part.kept.size):
-            warm[part.kept[a]] = relaxed.point[a]
+        warm = spread(status.size, part.kept, relaxed.point)
         if left > 0 and np.sum(status == 0) > left:
             break
     keep_node(pool, status, warm, bound, least, size, choose_branch(status, part.kept, relaxed.z))
+
+
+@jit_compile
+def spread(count: int, kept: IntArray, point: Array) -> AnyArray:
+    """Where the next relaxation starts, in single precision."""
+    warm = np.zeros(count, dtype=np.float32)
+    for a in range(kept.size):
+        warm[kept[a]] = point[a]
+    return warm
 
 
 @jit_compile
