@@ -86,10 +86,11 @@ def load_data(name: str) -> tuple[Any, Any]:
 
 
 def list_squares() -> list[ExactCase]:
-    """More samples than features, as in OKRidge's paper: λ₂ = 2n·alpha/2 = .001."""
-    sizes = [(500, 100), (2000, 500), (2000, 1000), (6000, 1000), (6000, 3000)]
+    """More samples than features, as in OKRidge's paper, where λ₂ = 2n·alpha/2."""
+    sizes = [(500, 100), (2000, 100), (2000, 500), (2000, 1000), (6000, 100), (6000, 500), (6000, 1000), (6000, 3000)]
     return [
-        ExactCase("grid", "squares", n, p, 10, rho, 0.001 / n, gap=1e-6, peers=("okridge",))
+        ExactCase("grid", "squares", n, p, 10, rho, lambda2 / n, gap=1e-6, peers=("okridge",))
+        for lambda2 in (0.001, 0.1)
         for n, p in sizes
         for rho in (0.1, 0.5, 0.9)
     ]

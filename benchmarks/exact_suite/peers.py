@@ -9,6 +9,7 @@ package are compiled by a small problem before.
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -16,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-time.time = time.perf_counter = time.process_time
+#: Proofs of less than so many CPU seconds are repeated.
+SHORT, REPEATS = 0.2, 5
 
 
 def run_okridge(problem: dict[str, Any], limit: float) -> dict[str, Any]:
@@ -89,6 +91,14 @@ RUNNERS: dict[str, Callable[[dict[str, Any], float], dict[str, Any]]] = {
 }
 
 
+def repeat_short(run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What a proof gives; the median time of several ones, if it takes little."""
+    found = run()
+    if found["seconds"] < SHORT:
+        found["seconds"] = statistics.median([found["seconds"], *(run()["seconds"] for _ in range(REPEATS - 1))])
+    return found
+
+
 def make_small(problem: dict[str, Any]) -> dict[str, Any]:
     """A problem of the same kind with few features."""
     X = np.random.default_rng(0).standard_normal((60, 8))
@@ -99,8 +109,9 @@ def make_small(problem: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    time.time = time.perf_counter = time.process_time
     method, path, limit = sys.argv[1], sys.argv[2], float(sys.argv[3])
     with np.load(path) as arrays:
         problem = dict(arrays)
     RUNNERS[method](make_small(problem), 10.0)
-    print("\n" + json.dumps(RUNNERS[method](problem, limit)))
+    print("\n" + json.dumps(repeat_short(lambda: RUNNERS[method](problem, limit))))

@@ -7,6 +7,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+from .summary import reaches_limit, render_summary
+
 __all__ = ["NAMES", "insert_tables", "read_rows", "render_tables"]
 
 #: What the tables of a page are between.
@@ -29,7 +31,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     with path.open(newline="") as file:
         rows: list[dict[str, Any]] = list(csv.DictReader(file))
     for row in rows:
-        row.update({name: float(row[name]) for name in ("seconds", "gap", "value", "wanted", "limit")})
+        row.update({name: float(row[name]) for name in ("seconds", "gap", "value", "wanted", "limit", "gram")})
         row["nodes"] = int(row["nodes"])
     return rows
 
@@ -38,7 +40,8 @@ def insert_tables(page: str, results: Path) -> str:
     """The page with the tables of some results."""
     before, _, rest = page.partition(FIRST_LINE)
     _, _, after = rest.partition(LAST_LINE)
-    return f"{before}{FIRST_LINE}\n\n{render_tables(read_rows(results))}\n\n{LAST_LINE}{after}"
+    rows = read_rows(results)
+    return f"{before}{FIRST_LINE}\n\n{render_summary(rows)}\n\n{render_tables(rows)}\n\n{LAST_LINE}{after}"
 
 
 def render_tables(rows: list[dict[str, Any]]) -> str:
@@ -72,6 +75,6 @@ def describe(row: dict[str, Any] | None, lowest: float) -> str:
         return "failed"
     worse = row["value"] / lowest - 1.0
     note = f", f {100 * worse:.2g} % higher" if worse > max(SAME_VALUE, row["wanted"]) else ""
-    if row["seconds"] >= 0.98 * row["limit"]:
+    if reaches_limit(row):
         return f"gap {100 * row['gap']:.2g} % at {row['limit']:.0f} s{note}"
     return f"{row['seconds']:.2g} s{note}"

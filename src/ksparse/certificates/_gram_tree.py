@@ -63,6 +63,8 @@ def make_part(
     is_sparse = frame.fraction < 1.0
     wanted = REABSORBED if kept.size <= MAX_REABSORBED else REABSORBED_OF_MANY
     is_renewed = not is_sparse and kept.size <= min(wanted * size, float(frame.rank))
+    if (frame.slot < 0).any():  # to know all rows of many features would take longest
+        is_renewed = is_renewed and not frame.has_box and kept.size <= MAX_REABSORBED
     fraction, absorbed, ridge, is_complete = 1.0, np.zeros(kept.size), frame.ridge[kept], True
     if kept.size and (is_sparse or is_renewed):
         is_complete = are_known(frame, pool.wanted, kept) and are_known(frame, pool.wanted, eliminated)
