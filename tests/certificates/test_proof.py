@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import ksparse
 from ksparse.certificates import NoCertificateError, Progress, verify
 from ksparse.certificates.bounding import BoundedProblem
 from ksparse.certificates.branching import LEAF_STEPS
-from ksparse.certificates.gram_search import POOL_BYTES
+from ksparse.certificates.gram_search import POOL_BYTES, ROW_BYTES
 from ksparse.certificates.linearization import StepLimits
 from ksparse.objectives import LeastSquares, Logistic, Quadratic
 from ksparse.sparsity import Entries
@@ -310,3 +311,35 @@ def test_large_matrices_are_used_whole(has_box: bool) -> None:
     assert proof.nodes > 1
     assert proof.value == pytest.approx(optimum, rel=2e-6)
     assert proof.lower_bound <= optimum * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("has_box", [False, True])
+def test_rows_of_the_gram_matrix_are_computed_as_they_are_needed(has_box: bool, fit_intercept: bool) -> None:
+    """More features than samples, with and without memory for the rows that were computed, against all pairs."""
+    rng = np.random.default_rng(11)
+    X = rng.standard_normal((60, 150)) + 0.5 * rng.standard_normal((60, 1)) + 2.0
+    y = X[:, 3] - X[:, 100] + rng.standard_normal(60)
+    sparsity = Entries(2, lower=-1.5, upper=1.5) if has_box else Entries(2)
+    objective = LeastSquares(X, y, alpha=0.3, fit_intercept=fit_intercept)
+    optimum = min(ksparse.minimize(objective, sparsity=replace(sparsity, always=[j])).value for j in range(150))
+    for room in (0, ROW_BYTES):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("ksparse.certificates.gram_search.ROW_BYTES", room)
+            proof = ksparse.solve_exact(objective, sparsity=sparsity, gap=1e-6, solver=ksparse.FixedSupport())
+        assert proof.status == "optimal"
+        assert proof.nodes > 1
+        assert proof.value == pytest.approx(optimum, rel=1e-6)
+        assert proof.lower_bound <= optimum * (1 + 1e-12)
+
+
+def test_nodes_find_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More open nodes than there is room for at first."""
+    monkeypatch.setattr("ksparse.certificates.gram_search.FIRST_NODES", 0)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 20)) + 2.0 * rng.standard_normal((60, 1))
+    y = X[:, :6].sum(axis=1) + 12.0 * rng.standard_normal(60)
+    proof = ksparse.solve_exact(LeastSquares(X, y), 6, gap=1e-7)
+    assert proof.status == "optimal"
+    assert proof.nodes > 80
+    assert proof.value == pytest.approx(lowest("squares", X, y, 6), rel=2e-7)

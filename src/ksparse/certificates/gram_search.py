@@ -243,8 +243,10 @@ class _GramSearch:
         if 8 * rows.shape[1] * (len(rows) + wanted.size) > ROW_BYTES and self.forgotten < nodes:
             rows, slot, self.forgotten = rows[:0], np.full_like(slot, -1), nodes
         slot[wanted] = len(rows) + np.arange(wanted.size)
-        added = self.form.make_rows(self.features[wanted])[:, self.features]
-        self.frame = self.frame._replace(rows=np.concatenate([rows, added]), slot=slot)
+        grown = np.empty((len(rows) + wanted.size, rows.shape[1]))  # each row is contiguous
+        grown[: len(rows)] = rows
+        grown[len(rows) :] = self.form.make_rows(self.features[wanted])[:, self.features]
+        self.frame = self.frame._replace(rows=grown, slot=slot)
 
     def _take_solution(self) -> None:
         """The best support of the tree, if it is better than what is known."""
