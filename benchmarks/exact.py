@@ -172,6 +172,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--peers", type=Path, help="folder of the other packages' environments")
     parser.add_argument("--tables", nargs="+", help="only these tables: grid, hard, wide, glm, real")
+    parser.add_argument("--only", default="", help="only cases whose name contains this")
     parser.add_argument("--methods", nargs="+", help="only these methods")
     parser.add_argument("--limit", type=float, default=60.0, help="CPU seconds of a proof")
     parser.add_argument("--jobs", type=int, default=1, help="cases at a time, one thread each")
@@ -190,6 +191,7 @@ def main() -> None:
         print(json.dumps(prove(CASES[arguments.case], arguments.limit)))
         return
     cases = [case for case in CASES if not arguments.tables or case.table in arguments.tables]
+    cases = [case for case in cases if arguments.only in case.name]
     small = [case for case in cases if case.n * case.p <= LARGE]
     with ThreadPoolExecutor(arguments.jobs) as pool:
         list(pool.map(lambda case: measure_case(case, arguments), small))

@@ -10,6 +10,7 @@ import pytest
 
 import ksparse
 from ksparse.certificates import NoCertificateError, Progress, verify
+from ksparse.certificates._gram_pool import Pool, enlarge_pool
 from ksparse.certificates.bounding import BoundedProblem
 from ksparse.certificates.branching import LEAF_STEPS
 from ksparse.certificates.gram_search import POOL_BYTES, ROW_BYTES
@@ -333,13 +334,21 @@ def test_rows_of_the_gram_matrix_are_computed_as_they_are_needed(has_box: bool, 
         assert proof.lower_bound <= optimum * (1 + 1e-12)
 
 
-def test_nodes_find_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """More open nodes than there is room for at first."""
-    monkeypatch.setattr("ksparse.certificates.gram_search.FIRST_NODES", 0)
+def test_a_pool_that_grows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((60, 20)) + 2.0 * rng.standard_normal((60, 1))
+    X = rng.standard_normal((60, 40)) + 2.0 * rng.standard_normal((60, 1))
     y = X[:, :6].sum(axis=1) + 12.0 * rng.standard_normal(60)
-    proof = ksparse.solve_exact(LeastSquares(X, y), 6, gap=1e-7)
-    assert proof.status == "optimal"
-    assert proof.nodes > 80
-    assert proof.value == pytest.approx(lowest("squares", X, y, 6), rel=2e-7)
+    grown: list[int] = []
+
+    def note(pool: Pool) -> Pool:
+        grown.append(pool.bound.size)
+        return enlarge_pool(pool)
+
+    monkeypatch.setattr("ksparse.certificates.gram_search.enlarge_pool", note)
+    proofs = []
+    for room in (0, 10_000):
+        monkeypatch.setattr("ksparse.certificates.gram_search.FIRST_NODES", room)
+        proofs.append(ksparse.solve_exact(LeastSquares(X, y), 6, gap=1e-3, max_nodes=2000))
+    assert grown
+    assert proofs[0].nodes == proofs[1].nodes > 100
+    assert proofs[0].lower_bound == proofs[1].lower_bound
