@@ -11,7 +11,7 @@ from ..compiling import jit_compile
 
 __all__ = [
     "BORN",
-    "MISSING",
+    "MISSED",
     "MOST",
     "NODES",
     "OPEN",
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 #: Positions in `Pool.counters`; MOST is the largest number of nodes that there may be room for.
-OPEN, UNUSED, NODES, STEP_COUNT, BORN, MISSING, MOST = range(7)
+OPEN, UNUSED, NODES, STEP_COUNT, BORN, MISSED, MOST = range(7)
 
 
 class Pool(NamedTuple):

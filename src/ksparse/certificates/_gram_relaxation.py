@@ -14,10 +14,10 @@ from ._prox import score_coordinate
 __all__ = ["Frame", "Part", "RelaxedPart", "relax_part"]
 
 #: Working sets are enlarged at most so often.
-MAX_ROUNDS = 30
+MAX_WORKING_SETS = 30
 #: Steps end where the bound on the working set exceeds that of all features by less than this fraction of what is
 #: missing.
-ENOUGH = 0.05
+INNER_EXCESS = 0.05
 #: So many features at least enter at once, and so many more for each one that may still be selected; as many as there
 #: are, once they are more.
 ENTERING, ENTERING_MULTIPLE = 10, 2
@@ -158,7 +158,7 @@ def relax_part(frame: Frame, wanted: Mask, part: Part, warm: AnyArray, target: f
     best_bound, taken = -np.inf, 0
     if not are_known(frame, wanted, part.eliminated):
         return best, -1
-    for _ in range(MAX_ROUNDS):
+    for _ in range(MAX_WORKING_SETS):
         chosen = np.flatnonzero(is_chosen)
         features = kept[chosen]
         if not are_known(frame, wanted, features):
@@ -207,7 +207,7 @@ def relax_part(frame: Frame, wanted: Mask, part: Part, warm: AnyArray, target: f
             x[chosen[b]], z[chosen[b]] = point[b], inner_z[b]
         if bound > best_bound:
             best, best_bound = RelaxedPart(x, rest, scores, z, base, taken), bound
-        if best_bound >= target or inner_bound - best_bound <= ENOUGH * (target - best_bound):
+        if best_bound >= target or inner_bound - best_bound <= INNER_EXCESS * (target - best_bound):
             break
         if not enlarge(is_chosen, selected, scores, budget):
             break

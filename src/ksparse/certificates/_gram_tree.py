@@ -7,7 +7,7 @@ import numpy as np
 from .._types import AnyArray, Array, IntArray
 from ..compiling import jit_compile
 from ._gram_nodes import add_top_scores, eliminate, find_node_curvature, minimize_quadratic_on
-from ._gram_pool import BORN, MISSING, MOST, NODES, OPEN, STEP_COUNT, UNUSED, Pool, find_newest, push, take
+from ._gram_pool import BORN, MISSED, MOST, NODES, OPEN, STEP_COUNT, UNUSED, Pool, find_newest, push, take
 from ._gram_relaxation import Frame, Part, RelaxedPart, are_known, relax_part
 from .moved_curvature import EIGENVALUE_ROUNDING
 from .screening import find_fixings
@@ -21,7 +21,7 @@ MAX_REABSORBED, REABSORBED_OF_MANY = 500, 0.5
 #: Relative rounding of bounds that are added.
 SUM_ERROR = 1e-15
 #: What is divided by in a node that is still to be bounded.
-UNBOUNDED = -1
+NOT_BOUNDED = -1
 
 
 @jit_compile
@@ -114,10 +114,10 @@ def bound_part(
         if is_complete:
             relaxed, outcome = relax_part(frame, pool.wanted, part, warm, target)
         if outcome < 0:
-            pool.counters[MISSING] += 1
+            pool.counters[MISSED] += 1
             if is_complete:
-                warm = spread(status.size, part.kept, relaxed.point)
-            keep_node(pool, status, warm, bound, least, size, UNBOUNDED)
+                warm = start_from(status.size, part.kept, relaxed.point)
+            keep_node(pool, status, warm, bound, least, size, NOT_BOUNDED)
             return
         pool.counters[NODES] += not is_leaf
         if outcome > 0:
@@ -135,14 +135,14 @@ def bound_part(
             pool.values[1] = min(pool.values[1], bound)
             return
         left = frame.k - np.sum(status == 1)
-        warm = spread(status.size, part.kept, relaxed.point)
+        warm = start_from(status.size, part.kept, relaxed.point)
         if left > 0 and np.sum(status == 0) > left:
             break
     keep_node(pool, status, warm, bound, least, size, choose_branch(status, part.kept, relaxed.z))
 
 
 @jit_compile
-def spread(count: int, kept: IntArray, point: Array) -> AnyArray:
+def start_from(count: int, kept: IntArray, point: Array) -> AnyArray:
     """Where the next relaxation starts, in single precision."""
     warm = np.zeros(count, dtype=np.float32)
     for a in range(kept.size):
@@ -208,7 +208,7 @@ def explore(frame: Frame, pool: Pool, quota: int) -> None:
     """
     limit = pool.counters[NODES] + quota
     features, is_largest = frame.linear.size, pool.bound.size >= pool.counters[MOST]
-    while pool.counters[OPEN] > 0 and pool.counters[NODES] < limit and pool.counters[MISSING] == 0:
+    while pool.counters[OPEN] > 0 and pool.counters[NODES] < limit and pool.counters[MISSED] == 0:
         is_full = pool.counters[UNUSED] <= features + 2
         if is_full and not is_largest:
             return
@@ -220,7 +220,7 @@ def explore(frame: Frame, pool: Pool, quota: int) -> None:
         pool.counters[UNUSED] += 1
         if bound >= compute_target(frame, pool):
             pool.values[1] = min(pool.values[1], bound)
-        elif branch == UNBOUNDED:
+        elif branch == NOT_BOUNDED:
             bound_part(frame, pool, status, warm, bound, least, size)
         else:
             for choice in (1, -1):

@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 
 from .._types import AnyArray, Array, IntArray
-from ._gram_pool import MISSING, MOST, NODES, OPEN, UNUSED, Pool, enlarge_pool, make_pool
+from ._gram_pool import MISSED, MOST, NODES, OPEN, UNUSED, Pool, enlarge_pool, make_pool
 from ._gram_relaxation import Frame
-from ._gram_tree import REABSORBED, UNBOUNDED, explore, keep_node
+from ._gram_tree import NOT_BOUNDED, REABSORBED, explore, keep_node
 from .bounding import BoundedProblem, suits_gram
 from .branching import CALLBACK_SECONDS, Progress, SearchLimits, SearchOutcome
 from .incumbents import Incumbents
@@ -50,7 +50,7 @@ def plant(status: AnyArray, start: Array, lower: float, upper: float, least: flo
     count = status.size
     most = int(min(max(POOL_BYTES // (5 * count + 64), 2 * count + 16), 1_000_000))
     pool = make_pool(count, min(FIRST_NODES + 2 * count, most), most, upper)
-    keep_node(pool, status, start.astype(np.float32), lower, least, int((status == 0).sum()), UNBOUNDED)
+    keep_node(pool, status, start.astype(np.float32), lower, least, int((status == 0).sum()), NOT_BOUNDED)
     return pool
 
 
@@ -230,9 +230,9 @@ class _GramSearch:
     def _explore(self, quota: int) -> None:
         """Bound some nodes; fewer, where rows of the matrix or room in the pool were missing, which is made."""
         explore(self.frame, self.pool, quota)
-        if self.pool.counters[MISSING]:
+        if self.pool.counters[MISSED]:
             self._add_rows(np.flatnonzero(self.pool.wanted))
-            self.pool.counters[MISSING] = 0
+            self.pool.counters[MISSED] = 0
             self.pool.wanted[:] = False
         if self.pool.counters[UNUSED] <= self.features.size + 2 and self.pool.bound.size < self.pool.counters[MOST]:
             self.pool = enlarge_pool(self.pool)

@@ -33,7 +33,7 @@ DENSE_SIZE = 150
 #: Eigenvalues have a rounding error below this many times the size of a matrix and its trace (LAPACK Users' Guide).
 EIGENVALUE_ROUNDING = 64 * 2.3e-16
 #: The relative accuracy of the least eigenvalue of larger ones.
-LANCZOS_TOLERANCE = 1e-2
+INVERSE_TOLERANCE = 1e-2
 #: Fractions of the eigenvalue that are tried, until a factorization proves one of them.
 PROVED_FRACTIONS = (0.99, 0.9, 0.5)
 #: Fractions of the quadratic form that stay in the smooth part beside sparse curvature.
@@ -122,7 +122,7 @@ def _find_largest_of_inverse(factor: Array) -> float:
     count = len(factor)
     inverse = LinearOperator((count, count), matvec=solve, dtype=np.float64)
     start = np.cos(np.arange(1.0, count + 1.0))
-    return float(eigsh(inverse, k=1, which="LA", v0=start, tol=LANCZOS_TOLERANCE, return_eigenvectors=False)[0])
+    return float(eigsh(inverse, k=1, which="LA", v0=start, tol=INVERSE_TOLERANCE, return_eigenvectors=False)[0])
 
 
 def find_sparse_curvature(matrix: Array, n_nonzero: int) -> Array:

@@ -60,6 +60,12 @@ class DenseDesign(InMemoryDesign):
         self.counters.columns += columns.size
         return DenseBlock(gather_columns(self.matrix, self.shift, columns).T, self, columns)
 
+    def gram_of_all(self, weights: Array) -> Array:
+        """Xᵀ diag(weights) X; X is copied only to be centred or converted, and stays in its order."""
+        if self.shift is None and self.is_double:
+            return compute_gram(self.matrix, weights)
+        return compute_gram(subtract_shift(self.matrix.astype(np.float64), self.shift, self.matrix.dtype), weights)
+
     def multiply_all(self, block: DenseBlock, weights: Array) -> CrossProducts:
         """Products of a block with all columns: passes over X, which saves gathering many of them."""
         known = self._sums is not None and self._sums.weights is weights

@@ -100,9 +100,11 @@ class MarginForm:
         return np.sqrt(self.squares) + 2.0 * np.abs(shift if own is None else shift[own])
 
     def gram(self) -> Array:
-        """Xᵀ diag(s) X; dense columns are gathered once, and not kept as those of supports are."""
+        """Xᵀ diag(s) X; dense columns are not kept as those of supports are."""
         if not isinstance(self._design, DenseDesign):
             return self._block.gram(self._samples.weights)
+        if getattr(self._block, "columns", None) is None:
+            return self._design.gram_of_all(self.weights)
         return compute_gram(self.collect(), self.weights)
 
     def cross(self, columns: IntArray) -> Array:
