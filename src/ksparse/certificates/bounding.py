@@ -24,7 +24,7 @@ from .moved_curvature import list_curvatures
 from .relaxation import Fixings, Perspective
 from .tightening import Tightened, tighten
 
-__all__ = ["BoundedProblem", "NoCertificateError", "Relaxed", "explain_missing"]
+__all__ = ["BoundedProblem", "NoCertificateError", "Relaxed", "explain_missing", "suits_gram"]
 
 #: Least squares with more features than this are not bounded by their Gram matrix, which would take half a gigabyte;
 #: nor with more than so many for each sample, where a product with X costs less and there is hardly any curvature.
@@ -92,19 +92,6 @@ class BoundedProblem:
             return self
         coordinates = self.coordinates.reshape(-1, outputs)[kept].ravel()
         return replace(self, form=self.form.restrict(np.flatnonzero(kept)), coordinates=coordinates)
-
-    def select(self, fixings: Fixings) -> BoundedProblem:
-        """The problem of the units that are not left out, numbered again; each is a feature, and each is looked at."""
-        kept = np.flatnonzero(~fixings.outside)
-        inner, units = self.perspective.with_fixings(fixings).restrict(
-            kept, np.zeros(self.perspective.count, dtype=bool)
-        )
-        form = self.form.restrict(np.flatnonzero(~fixings.outside[self.coordinates]))
-        return BoundedProblem(form, inner, self.scale[kept], np.arange(kept.size), self.units[units], suits_gram(form))
-
-    def without_gram(self) -> BoundedProblem:
-        """The same with bounds that follow from slopes of the samples."""
-        return replace(self, uses_gram=False)
 
     @property
     def outputs(self) -> int:
