@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from exact_suite.summary import compare, is_in, is_not_gram
 from exact_suite.tables import describe, insert_tables, render_table
 
 ROOT = Path(__file__).parents[2]
@@ -26,3 +28,14 @@ def test_cells() -> None:
     assert describe(row, 1.99) == "1.2 s, f 0.5 % higher"
     assert describe({**row, "seconds": float("nan")}, 2.0) == "failed"
     assert describe(None, 2.0) == ""
+
+
+def test_ratios_leave_out_what_neither_has_solved() -> None:
+    both = {"table": "grid", "limit": 60.0, "gram": 0.4}
+    own = [
+        {**both, "method": "ksparse", "case": str(i), "seconds": seconds} for i, seconds in enumerate([0.5, 2.0, 60.0])
+    ]
+    others = [{**both, "method": "okridge", "case": str(i), "seconds": 60.0} for i in range(3)]
+    assert compare([*own, *others], "okridge", is_in("grid")) == pytest.approx([120.0, 30.0])
+    assert compare([*own, *others], "okridge", is_not_gram) == pytest.approx([30.0])
+    assert compare([*own, *others], "okridge", is_in("hard")) == []
