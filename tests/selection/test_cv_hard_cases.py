@@ -17,6 +17,7 @@ from ksparse import (
     SparseLogisticRegressionCV,
     SparseOrdinalRegressionCV,
     SparsePoissonRegressionCV,
+    SparseQuantileRegressionCV,
     make_survival_target,
 )
 
@@ -41,6 +42,18 @@ def test_auto_finds_the_k_of_a_strong_signal(true: int, n: int, p: int) -> None:
     assert true < model.ks_[-1] <= max(75, 4 * true)
     assert len(model.ks_) < 30
     assert model.scores_.shape == (len(model.ks_), 5)
+
+
+@pytest.mark.slow
+def test_a_response_that_one_feature_determines_is_predicted() -> None:
+    """Scores of penalties differ by as many orders of magnitude as losses do; most of them predict nothing."""
+    rng = np.random.default_rng(2)
+    data = rng.standard_normal((300, 6))
+    data[:, 0] = rng.poisson(2, 300)
+    model = SparseQuantileRegressionCV(quantile=0.8, ks=range(4), cv=3).fit(data, data[:, 0] - 0.5)
+    assert model.k_ == 1
+    assert model.score(data, data[:, 0] - 0.5) > 0.999
+    assert model.at(k=2).score(data, data[:, 0] - 0.5) > 0.999
 
 
 @pytest.mark.parametrize("always", [[0, 4, 5], None])

@@ -121,6 +121,8 @@ def compare_by_loops(scores: Array, ks: Array) -> tuple[Array, list[tuple[int, i
     lack, choices = average_penalties(lack), []
     for k in range(n_k):
         total = sum(weigh(ks, k, j) * lack[:, j] for j in range(n_k)) / sum(weigh(ks, k, j) for j in range(n_k))
+        a, r = np.unravel_index(means[:, k].argmax(), (n_selection, n_refit))
+        total[means[:, k] < means[a, k, r] - rules.CLEAR_DIFFERENCE * error_of(scores[a, k, r])] = -np.inf
         a, r = np.unravel_index(np.argmax(total), (n_selection, n_refit))
         choices.append((int(a), k, int(r)))
     lowest = means.max() - rules.LOWEST * error
@@ -172,6 +174,18 @@ def test_penalties_of_a_bad_k_are_its_best_ones() -> None:
     scores = np.zeros((1, 2, 3, 5)) + noise
     scores[:, 0] -= 100.0 * np.array([3.0, 2.0, 1.0])[:, None]
     assert compare(scores, np.array([0, 40]), "smooth").choices[0] == Choice(0, 0, 2)
+
+
+@pytest.mark.parametrize("size", [1e-21, 1e-3])
+def test_useless_penalties_are_never_chosen(size: float) -> None:
+    """Where one combination fits nearly exactly, all others are within two tiny standard errors, cut as they are."""
+    rng = np.random.default_rng(1)
+    scores = -0.2 - 0.02 * rng.random((3, 5, 6, 5))
+    for k in range(1, 5):
+        scores[0, k, 0] = -size * rng.random(5)
+    for choice in compare(scores, KS, "smooth").choices[1:]:
+        assert (choice.selection, choice.refit) == (0, 0)
+    assert choose(scores, KS, "smooth").k > 0
 
 
 def test_smooth_does_not_take_a_lucky_neighbour_of_bad_models() -> None:

@@ -23,7 +23,8 @@ K_WIDTH = 0.4
 #: not pull down its neighbour.
 LOWEST = 2.0
 #: A k whose scores are lower by this many standard errors of the difference is not averaged with: where a necessary
-#: feature is missing, the next larger k must not suffer from it.
+#: feature is missing, the next larger k must not suffer from it. Nor are penalties taken whose score is lower than that
+#: of the best ones for their k by this many of its standard errors.
 CLEAR_DIFFERENCE = 5.0
 #: The smallest k within this many standard errors of the best is taken. How that of "near" was found: docs/graphs.md,
 #: "Shrinkage".
@@ -92,7 +93,8 @@ def _compare_with_best(scores: Array, ks: IntArray, rule: str) -> Comparison:
     Cross-validated scores of neighbouring models differ mostly by chance where samples are few, and the best of
     hundreds is the luckiest. Averaged are 1:2:1 neighbours on both axes of penalties, and all k′ that are not clearly
     worse than k, with weights exp(−½d²), d = log((k + 1)/(k′ + 1))/0.4. A k whose best score is more than two standard
-    errors below the best of all must not be chosen, whatever its neighbours. One fold says nothing about chance.
+    errors below the best of all must not be chosen, whatever its neighbours, nor penalties whose own score is more than
+    five below the best for their k. One fold says nothing about chance.
     """
     unit = _find_unit(scores)
     rates, choices, error = _compare_scaled(scores / unit, ks, rule)
@@ -110,32 +112,40 @@ def _compare_scaled(scores: Array, ks: IntArray, rule: str) -> Comparison:
         return Comparison(rates, choices, float(own[find_first_best(rates)]))
     lowest = means[top] - LOWEST * error
     kernel = _weigh_distances(ks)
-    choices = _find_best(_average_over_k(_average_penalties(_compare_penalties(scores, means)), kernel))
+    lacks, floors = _compare_penalties(scores, means)
+    choices = _find_best(_average_over_k(_average_penalties(lacks), kernel), means >= floors[:, None])
     weights = kernel * ~_find_clearly_worse(np.array([scores[choice] for choice in choices]))
     averages = _average_over_k(_average_penalties(np.maximum(means, lowest)), weights)
     rates = np.array([averages[choice] for choice in choices])
     return Comparison(np.where(means.max(axis=(0, 2)) >= lowest, rates, -np.inf), choices, error)
 
 
-def _find_best(values: Array) -> list[Choice]:
-    """The best penalties for each k."""
+def _find_best(values: Array, allowed: Mask | None = None) -> list[Choice]:
+    """The best penalties for each k, among those that are allowed."""
     choices = []
     for k in range(values.shape[1]):
-        selection, refit = np.unravel_index(find_first_best(values[:, k].ravel()), values[:, k].shape)
+        of_k = values[:, k]
+        places = np.arange(of_k.size) if allowed is None else np.flatnonzero(allowed[:, k])
+        selection, refit = np.unravel_index(places[find_first_best(of_k.ravel()[places])], of_k.shape)
         choices.append(Choice(int(selection), k, int(refit)))
     return choices
 
 
-def _compare_penalties(scores: Array, means: Array) -> Array:
-    """By how much the penalties for each k are worse than its best ones, up to some of its standard errors."""
-    compared = np.empty_like(means)
+def _compare_penalties(scores: Array, means: Array) -> tuple[Array, Array]:
+    """By how much the penalties for each k are worse than its best ones, up to some of its standard errors.
+
+    Also, for each k, the mean score below which penalties are clearly worse: where the best ones fit nearly exactly,
+    all others count as worse by as little, and any of them might be taken.
+    """
+    lacks, floors = np.zeros_like(means), np.full(means.shape[1], -np.inf)
     for k in range(means.shape[1]):
         best = np.unravel_index(np.argmax(means[:, k]), means[:, k].shape)
         error = compute_standard_errors(scores[best[0], k, best[1]][None])[0]
-        with np.errstate(invalid="ignore"):
-            worse = means[:, k] - means[best[0], k, best[1]]
-            compared[:, k] = np.maximum(np.nan_to_num(worse), -LOWEST * error) if np.isfinite(error) else 0.0
-    return compared
+        if np.isfinite(error):
+            highest = means[best[0], k, best[1]]
+            floors[k] = highest - CLEAR_DIFFERENCE * error
+            lacks[:, k] = np.maximum(means[:, k] - highest, -LOWEST * error)
+    return lacks, floors
 
 
 def _pool_errors(scores: Array, top: tuple[Any, ...]) -> float:
