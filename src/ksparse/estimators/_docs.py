@@ -179,7 +179,8 @@ solver : {"auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs"} or Solver
 warm_start : bool
     Whether `fit` starts from the coefficients of the last fit.
 scoring : str or callable
-    Any scorer of scikit-learn, larger being better. By default minus the mean loss of the held-out samples.
+    The name of a scorer of scikit-learn, or a function of a fitted model, X and y; larger is better. Times until an
+    event have "concordance_index". By default minus the mean loss of the held-out samples.
 criterion : {"aic", "bic", "ebic", "gic"}
     What is minimized over k: see `ksparse.information_criterion`. Sample weights are counts for it: their sum is the
     number of samples, so that weights times a constant choose another k.

@@ -33,6 +33,10 @@ class SparseOrdinalRegression(WeightedClassifier):
     k nonzero features. The thresholds take the place of an intercept. The order of the classes is that of numbers, of
     an ordered categorical of pandas, or of `categories`; text without an order is an error.
 
+    Columns of probabilities are in this order. Scores of scikit-learn, such as ``scoring="neg_log_loss"``, take them to
+    be sorted by label, which ordered text seldom is: pass `cross_val_score` and the like a scorer of
+    `ksparse.inference.find_scorer`. `SparseOrdinalRegressionCV` does so by itself.
+
     $fields
 
     References

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .concordance import concordance_index, concordance_interval
     from .repeated_cross_validation import CrossValidatedScores, repeat_cross_validation
     from .score_intervals import ScoreInterval, score_interval
+    from .scorers import find_scorer
     from .summaries import Summary, orient, rename_features
     from .summarized import Summarized
     from .summarizing import summarize
@@ -24,6 +25,7 @@ __all__ = [
     "compare_with_baseline",
     "concordance_index",
     "concordance_interval",
+    "find_scorer",
     "kaplan_meier",
     "orient",
     "rename_features",
@@ -45,6 +47,7 @@ __getattr__ = import_when_used(
         "compare_with_baseline": ".baselines",
         "concordance_index": ".concordance",
         "concordance_interval": ".concordance",
+        "find_scorer": ".scorers",
         "orient": ".summaries",
         "rename_features": ".summaries",
         "repeat_cross_validation": ".repeated_cross_validation",

@@ -12,12 +12,11 @@ from scipy import stats
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, cross_validate
-from sklearn.pipeline import Pipeline
 
 from .._types import Array
 from ..objectives.survival import as_survival_target
 from ..validation import check_iterations, check_positive_number, check_size
-from .concordance import concordance_index
+from .scorers import CONCORDANCE, find_last_step, find_scorer
 
 __all__ = ["CrossValidatedScores", "find_corrected_interval", "repeat_cross_validation"]
 
@@ -103,9 +102,9 @@ def repeat_cross_validation(
     repeats : int, default=5
         How many times the folds are drawn.
     scoring : str, sequence of str or mapping, optional
-        Scores of scikit-learn, or scorers by their names; by default accuracy, balanced accuracy and the negative log
-        loss of classifiers (with the area under the curve for two classes), the concordance index of survival models,
-        R² and the negative root mean squared error of others.
+        Names of scores, or scorers by their names, as `find_scorer` takes them; by default accuracy, balanced accuracy
+        and the negative log loss of classifiers (with the area under the curve for two classes), the concordance index
+        of survival models, R² and the negative root mean squared error of others.
     groups : array-like, optional
         Groups of the samples, for splitters such as `GroupKFold`.
     level : float, default=0.95
@@ -136,17 +135,18 @@ def repeat_cross_validation(
     """
     if check_positive_number(level, "level") >= 1.0:
         raise ValueError(f"level must lie between 0 and 1, such as 0.95; got {level!r}")
-    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    last = find_last_step(estimator)
     classifies, is_survival = is_classifier(estimator), hasattr(last, "predict_survival_function")
     y = as_survival_target(y) if is_survival else y
-    scorers: Any = {"concordance_index": score_concordance} if is_survival and scoring is None else scoring
-    scorers = dict(scorers) if isinstance(scorers, Mapping) else _list_scores(scorers, classifies, y)
-    names = list(scorers)
+    given = scoring if isinstance(scoring, Mapping) else {name: name for name in _list_scores(scoring, last, y)}
+    names = list(given)
     labels = y["event"] if is_survival else y if classifies else None
     splits = _split_repeatedly(X, y, labels, cv, check_size(repeats, "repeats"), groups, random_state)
     baseline = ConstantRisk() if is_survival else DummyClassifier(strategy="prior") if classifies else DummyRegressor()
     both = []
     for each in (estimator, baseline):
+        # Each by its own scorers: the baseline has its classes sorted.
+        scorers = {name: find_scorer(estimator if is_survival else each, score) for name, score in given.items()}
         found = cross_validate(each, X, y, scoring=scorers, cv=splits, n_jobs=n_jobs, error_score="raise")
         both.append(pd.DataFrame({name: found[f"test_{name}"] for name in names}))
     scores, baselines = both
@@ -155,12 +155,14 @@ def repeat_cross_validation(
     return CrossValidatedScores(pd.DataFrame(rows, index=pd.Index(names, name="score")), scores, baselines, level)
 
 
-def _list_scores(scoring: str | Sequence[str] | None, classifies: bool, y: Any) -> list[str]:
+def _list_scores(scoring: str | Sequence[str] | None, estimator: Any, y: Any) -> list[str]:
     if isinstance(scoring, str):
         return [scoring]
     if scoring is not None:
         return list(scoring)
-    if not classifies:
+    if hasattr(estimator, "predict_survival_function"):
+        return [CONCORDANCE]
+    if not is_classifier(estimator):
         return ["r2", "neg_root_mean_squared_error"]
     names = ["accuracy", "balanced_accuracy", "neg_log_loss"]
     return [*names, "roc_auc"] if len(np.unique(np.asarray(y))) == 2 else names
@@ -176,11 +178,6 @@ class ConstantRisk(BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Array:
         """Zeros."""
         return np.zeros(np.shape(X)[0])
-
-
-def score_concordance(estimator: Any, X: Any, y: Any) -> float:
-    """The concordance index of what an estimator predicts."""
-    return concordance_index(y, estimator.predict(X))
 
 
 def _split_repeatedly(

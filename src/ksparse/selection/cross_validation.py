@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import rankdata
-from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
 from .._types import AnyArray, Array, IntArray
 from ..designs import Design
 from ..estimators import Samples, SparseEstimator
+from ..inference.scorers import find_scorer
 from ..objectives import Objective
 from ..threads import one_thread
 from .choosing import ChosenK
@@ -85,7 +85,7 @@ class CrossValidated(ChosenK):
         if offset is None:
             return self.fit_samples(self.check_samples(X, y, sample_weight), groups)
         if self.scoring is not None:
-            raise ValueError("scorers of scikit-learn know no offset; leave scoring out to score by the loss")
+            raise ValueError("scorers know no offset; leave scoring out to score by the loss")
         return self.fit_samples(self.check_samples(X, y, sample_weight, offset), groups)  # type: ignore[call-arg]
 
     def build_grid(self, objective: Objective, training: Sequence[Objective]) -> PenaltyGrid:
@@ -98,7 +98,7 @@ class CrossValidated(ChosenK):
             raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}, got {self.rule!r}")
         samples = samples.collect()
         splits = self._split(samples, groups)
-        scorer = None if self.scoring is None else get_scorer(self.scoring)
+        scorer = None if self.scoring is None else find_scorer(self, self.scoring)
         parts = split_samples(self, samples, splits, scores_moments=scorer is None)
         objective = self.prepare(parts.whole)
         self.check_splits(samples.y, splits, by_loss=scorer is None)

@@ -21,6 +21,7 @@ from ..estimators.edges import list_named_pairs
 from ..estimators.linear_model import ACCEPTED, FeatureSelector
 from ..estimators.variables import check_variables
 from ..inference.resampling import draw_halves
+from ..inference.scorers import find_last_step
 from ..threads import one_thread
 from ..validation import check_positive_number, check_size
 from .cross_validation import CrossValidated
@@ -141,7 +142,7 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         self._check_parameters()
         data, y = self._check_data(X, y)
         self.estimator_ = _fix_choices(self.estimator, data, y)
-        selector, n_units = _find_selector(self.estimator_), self._count_units()
+        selector, n_units = find_last_step(self.estimator_), self._count_units()
         k = getattr(selector, "k", None)
         if isinstance(k, int) and getattr(selector, "feature_groups", None) is None:
             self._find_threshold(min(k, n_units))  # refuses before the first half what no threshold can guarantee
@@ -164,7 +165,7 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
 
     def _check_data(self, X: Any, y: Any) -> tuple[Any, AnyArray | None]:
         """The data as the estimator gets them: a data frame with its names, which parameters may refer to."""
-        selector = _find_selector(self.estimator)
+        selector = find_last_step(self.estimator)
         if isinstance(selector, SparseLinearModel):
             checked = validate_data(self, X, **ACCEPTED, ensure_min_samples=2)
             _, y = copy.copy(selector).check_data(checked, y)  # what y must be is for the model to say
@@ -177,11 +178,11 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         return (X if hasattr(self, "feature_names_in_") else checked), y
 
     def _has_edges(self) -> bool:
-        return isinstance(_find_selector(self.estimator), GraphModel)
+        return isinstance(find_last_step(self.estimator), GraphModel)
 
     def _stratify(self, y: AnyArray) -> AnyArray | None:
         """The labels of which both halves have the same fractions, if there are some."""
-        selector = _find_selector(self.estimator)
+        selector = find_last_step(self.estimator)
         if isinstance(selector, SparseEstimator):
             return selector.stratify(y)
         return y if is_classifier(self.estimator) else None
@@ -228,7 +229,7 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         return tags
 
     def _check_parameters(self) -> None:
-        selector = _find_selector(self.estimator)
+        selector = find_last_step(self.estimator)
         if isinstance(self.estimator, type) or not (self._has_edges() or hasattr(selector, "get_support")):
             raise TypeError(
                 "estimator must select features, as SparseLinearRegression(k=10) does, or edges, as "
@@ -258,7 +259,7 @@ def _select_units(estimator: Any, X: Any, y: AnyArray | None, half: IntArray) ->
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*are constant, such as", UserWarning)  # on a half of the samples
         model = clone(estimator).fit(_safe_indexing(X, half), None if y is None else y[half])
-    selector = _find_selector(model)
+    selector = find_last_step(model)
     if (count := selector.n_features_in_) != X.shape[1]:
         raise ValueError(
             f"the last step of the pipeline has {count} features, but X has {X.shape[1]}; only steps that keep all "
@@ -281,18 +282,13 @@ def _to_matrix(values: Array, size: int) -> Array:
 
 def _fix_choices(estimator: Any, X: Any, y: AnyArray | None) -> Any:
     """The estimator; with k and penalties fixed to its choice on all samples, if it chooses them."""
-    if not isinstance(_find_selector(estimator), CrossValidated):
+    if not isinstance(find_last_step(estimator), CrossValidated):
         return clone(estimator)
     fitted = clone(estimator).fit(X, y)
-    chosen = _find_selector(fitted)
+    chosen = find_last_step(fitted)
     fixed = clone(chosen.at(chosen.k_))
     return (
         Pipeline([*clone(estimator).steps[:-1], (estimator.steps[-1][0], fixed)])
         if isinstance(estimator, Pipeline)
         else fixed
     )
-
-
-def _find_selector(estimator: Any) -> Any:
-    """The estimator itself, or the last step of a pipeline."""
-    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
