@@ -122,7 +122,7 @@ def compare_by_loops(scores: Array, ks: Array) -> tuple[Array, list[tuple[int, i
     for k in range(n_k):
         total = sum(weigh(ks, k, j) * lack[:, j] for j in range(n_k)) / sum(weigh(ks, k, j) for j in range(n_k))
         a, r = np.unravel_index(means[:, k].argmax(), (n_selection, n_refit))
-        total[means[:, k] < means[a, k, r] - rules.CLEAR_DIFFERENCE * error_of(scores[a, k, r])] = -np.inf
+        total[means[:, k] < means[a, k, r] - rules.USELESS * error_of(scores[a, k, r])] = -np.inf
         a, r = np.unravel_index(np.argmax(total), (n_selection, n_refit))
         choices.append((int(a), k, int(r)))
     lowest = means.max() - rules.LOWEST * error
