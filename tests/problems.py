@@ -118,7 +118,7 @@ MATRIX = ["multiresponse", "multinomial", "hinge of classes"]
 #: Kinds of which a constant in all margins changes nothing: they have no intercept.
 CONSTANTS_IGNORED = ["ordinal"]
 #: Kinds whose curvature has no bound.
-UNBOUNDED = ["poisson", "gamma", "tweedie", "negative binomial"]
+UNBOUNDED = ["poisson", "gamma", "tweedie"]
 
 
 def linear(kind: str, X: Any = None, seed: int = 0, **options: Any) -> Any:

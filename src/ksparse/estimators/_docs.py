@@ -175,7 +175,8 @@ positive : bool
     Whether coefficients must not be negative.
 solver : {"auto", "grahtp", "fgrahtp", "htp", "iht", "grasp", "fbs"} or Solver
     The method. "auto" is `ksparse.SwapGraHTP`; pass a solver of `ksparse.solvers` to set its steps and limits. "htp"
-    and "iht" are for least squares, "grahtp" and "fgrahtp" for losses of bounded curvature, which excludes Poisson.
+    and "iht" are for least squares, "grahtp" and "fgrahtp" for losses of bounded curvature, which excludes Poisson,
+    gamma and Tweedie; the bound of Cox's is far above most curvatures, so that steps are short.
 warm_start : bool
     Whether `fit` starts from the coefficients of the last fit.
 scoring : str or callable

@@ -16,6 +16,7 @@ from ..weights import count_weighted_samples
 from .base import VALUE_ROUNDING, Outcome, Point, describe_objective, inherit
 from .coefficient_layout import CoefficientLayout
 from .coordinates import CentredCoordinates, replace_zeros, rescale_alpha
+from .curvature_bounds import CurvatureBounds
 from .loss import AnyLoss, JointLoss, Loss, SampleMargins
 from .margin_form import MarginForm
 from .protocols import (
@@ -27,7 +28,6 @@ from .protocols import (
     HasWorkingForm,
     NoLipschitzConstantError,
     WorkingForm,
-    largest_eigenvalue,
 )
 from .terms import Terms
 from .trial_points import TrialPoints
@@ -366,29 +366,25 @@ class LinearModel(
         return float(np.mean(varying) * np.mean(self._terms.typical_curvature(point.state)) / self.unit / self.unit)
 
     def lipschitz(self, metric: Array | None = None) -> float:
-        """bound(ℓ″)·λ_max(Xᵀ diag(s) X) + alpha, by Lanczos; a few passes over X."""
-        bound = self.loss.curvature_bound
-        if not np.isfinite(bound):
-            raise NoLipschitzConstantError(
-                f"the curvature of {describe_objective(self)} is unbounded, so its gradient has no Lipschitz constant; "
-                "give a constant step, or use Backtracking() or BarzilaiBorwein()"
-            )
-        p = self._block.width
+        """By bounds of the curvatures of samples, or of variances by the ranges of margins."""
         scale = np.ones(self._layout.n_rows)
         if metric is not None:
             scale = 1.0 / np.sqrt(metric if metric.ndim == 1 else metric.min(axis=1))
+        ridge = np.full(scale.size, self.alpha)
+        ridge[self._block.width :] = 0.0
+        bound = self.curvature_bounds.find_lipschitz(ridge, scale)
+        if np.isfinite(bound):
+            return bound
+        raise NoLipschitzConstantError(
+            f"no bound of the curvature of {describe_objective(self)} is known, so its gradient has no known Lipschitz "
+            "constant; give a constant step, or use Backtracking() or BarzilaiBorwein()"
+        )
 
-        def product(vector: Array) -> Array:
-            v = scale * vector.ravel()
-            intercept = v[p:].sum()
-            margins = self._block.matvec(v[:p])
-            weighted = self._design.map_rows(lambda m, s: s * (m + intercept), margins, self._terms.samples.weights)
-            total = [float(self._sum_rows(weighted))] if self.fit_intercept else []
-            curved = bound * np.append(self._block.rmatvec(weighted), total)
-            curved[:p] += self.alpha * v[:p]
-            return scale * curved
-
-        return largest_eigenvalue(LinearOperator((scale.size, scale.size), matvec=product, dtype=np.float64))
+    @cached_property
+    def curvature_bounds(self) -> CurvatureBounds:
+        """What bounds the Hessian everywhere, without the ridge."""
+        columns = np.arange(self._block.width) if self._columns is None else self._columns
+        return CurvatureBounds(self._block, columns, self._terms)
 
     # --- what solvers and users should know ---------------------------------------------------------------------
 

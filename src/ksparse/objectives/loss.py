@@ -34,7 +34,7 @@ class SampleMargins(NamedTuple):
 class AnyLoss(ABC):
     """What every loss says about itself."""
 
-    #: Upper bound of the curvature of a sample, infinite where there is none.
+    #: Upper bound of the curvature of a sample whatever its y, infinite where there is none.
     curvature_bound: ClassVar[float] = np.inf
     #: Whether the loss is convex in the margins.
     is_convex: ClassVar[bool] = True
@@ -58,6 +58,10 @@ class AnyLoss(ABC):
     def output_shape(self, target: Array) -> tuple[int, ...]:
         """Shape of the margins of one sample: () for one output, (q,) for q of them."""
         return target.shape[1:]
+
+    def bound_curvature(self, y: Array) -> Array:
+        """Upper bounds of the curvature of samples with these y, shape (n,); infinite where there are none."""
+        return np.full(len(y), self.curvature_bound)
 
     def separates(self, margins: Array, y: Array) -> bool:
         """Whether scaling these margins up lowers the loss of every sample without end."""
@@ -230,6 +234,10 @@ class BoundLoss:
 
     def find_nuisance(self, margins: Array) -> Array | None:
         """Parameters of the loss besides the margins, which it takes at their best values; None if it has none."""
+        return None
+
+    def total_variances(self) -> float | None:
+        """The sum of c where the Hessian H is a sum of variances, vᵀHv = Σ c·Var(v); None where it is not."""
         return None
 
     def hessian_diagonal(self, margins: Array) -> Array:

@@ -167,6 +167,10 @@ class Terms(ABC):
     ) -> tuple[Array, Array]:
         """The Hessian between a block (and the intercept) and other columns, and its diagonal at the others."""
 
+    def total_variances(self) -> float | None:
+        """The sum of c where the Hessian H is a sum of variances, vᵀHv = Σ c·Var(v); None where it is not."""
+        return None
+
     def find_nuisance(self, margins: RowVector) -> Array | None:
         """Parameters of the loss besides the margins; None if it has none."""
         return None
@@ -344,6 +348,9 @@ class JointTerms(Terms):
         terms = replace(self, rows=rows)
         vars(terms)["_bound"] = self._bound
         return terms
+
+    def total_variances(self) -> float | None:
+        return self._bound.total_variances()
 
     def find_nuisance(self, margins: RowVector) -> Array | None:
         return self._bound.find_nuisance(self.rows.collect_rows(margins))

@@ -32,6 +32,7 @@ MAX_COLUMNS = 1000
 N_SUPPORTS = 50
 SAMPLED = "the worst Hessian sampled"
 NOTHING_KNOWN = "nothing is known"
+NO_BOUND = "no bound of the curvature of the loss is known"
 OF_INTERCEPT = "the intercept"
 
 
@@ -177,7 +178,7 @@ def _bracket_log_det(objective: LogDet, s: int) -> RestrictedEigenvalues:
 
 
 def _bracket_linear_model(model: LinearModel, s: int, max_supports: int) -> RestrictedEigenvalues:
-    bound, alpha = model.loss.curvature_bound, model.alpha
+    bound, alpha = model.curvature_bounds.of_samples, model.alpha
     width = model.shape[0] - model.fit_intercept
     if width <= MAX_COLUMNS:
         gram = bracket_restricted_eigenvalues(model.gram(), s, max_supports=max_supports) if min(s, width) else None
@@ -197,14 +198,21 @@ def _bracket_linear_model(model: LinearModel, s: int, max_supports: int) -> Rest
             smallest, largest = _include_smallest(smallest, 1.0), _include_largest(largest, 1.0)
     else:
         smallest = _bound_smallest(model)
-        largest = _scale(gram.largest, bound, alpha)
+        largest = _scale(gram.largest, bound, alpha) if np.isfinite(bound) else _bound_by_ranges(model, s)
         if model.fit_intercept:
             largest = _include_largest(largest, bound)
         if not model.loss.is_steepest_at_zero or model.has_offset:
             largest = replace(largest, low=-np.inf, low_source=NOTHING_KNOWN)
-    if width > MAX_COLUMNS:
+    if width > MAX_COLUMNS or bound != model.loss.curvature_bound:  # bounds that differ among samples
         largest = _bound_by_lipschitz(model, largest)
     return RestrictedEigenvalues(s, smallest, largest)
+
+
+def _bound_by_ranges(model: LinearModel, s: int) -> Bracket:
+    """M_s of a loss that is a sum of variances of margins; infinite for others."""
+    bound = model.curvature_bounds.bound_by_ranges(s=s)
+    source = "the ranges of the margins" if np.isfinite(bound) else NO_BOUND
+    return Bracket(-np.inf, bound + model.alpha, NOTHING_KNOWN, source)
 
 
 def _bound_smallest(model: LinearModel) -> Bracket:
@@ -222,8 +230,6 @@ def _bound_smallest(model: LinearModel) -> Bracket:
 
 
 def _scale(bracket: Bracket, factor: float, shift: float) -> Bracket:
-    if not np.isfinite(factor):
-        return Bracket(-np.inf, np.inf, NOTHING_KNOWN, "no bound of the curvature of the loss is known")
     return replace(bracket, low=factor * bracket.low + shift, high=factor * bracket.high + shift)
 
 

@@ -119,6 +119,10 @@ class BoundCoxLoss(BoundLoss):
         squares = _risk_sets.compute_squares(self._sets, sums, expected, np.ascontiguousarray(directions.T))
         return np.maximum(squares, 0.0)
 
+    def total_variances(self) -> float:
+        """Each event adds the variance of v over its risk set."""
+        return float(self._sets.weights[self._sets.is_event].sum())
+
     def hessian_diagonal(self, margins: Array) -> Array:
         _, _, _, (expected, squared) = self._evaluate(margins)
         diagonal = np.zeros(len(margins))

@@ -79,6 +79,12 @@ class NegativeBinomialLoss(LogLinkLoss):
         with np.errstate(over="ignore", divide="ignore"):
             return negative_binomial_curvature(margins, y, self.dispersion)
 
+    def bound_curvature(self, y: Array) -> Array:
+        """(y + 1/a)/4: the curvature is (y + 1/a)·σ(1 − σ) with the logistic function σ of m + log a."""
+        if self.dispersion == 0.0:
+            return super().bound_curvature(y)
+        return 0.25 * (y + 1.0 / self.dispersion)
+
     def conjugate(self, slopes: Array, y: Array) -> Array:
         """c·log c + (1/θ − a)·log(1 − θa) − (y + 1/θ)·log(1 + θy) with c = a + y ≥ 0 and θa ≤ 1."""
         if self.dispersion == 0.0:
