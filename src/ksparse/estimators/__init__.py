@@ -13,6 +13,7 @@ from .log_link import (
     SparsePoissonRegression,
     SparseTweedieRegression,
 )
+from .offset_scores import LinearRegressorMixin
 from .ordinal_regression import SparseOrdinalRegression
 from .paths import PrecisionPath, SparsityPath
 from .precision import SparsePrecision
@@ -22,6 +23,7 @@ from .robust import SparseHuberRegression, SparseQuantileRegression
 __all__ = [
     "BaselineHazard",
     "GraphModel",
+    "LinearRegressorMixin",
     "PrecisionPath",
     "Samples",
     "SparseCoxRegression",

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
-from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._types import AnyArray, Array, IntArray
@@ -20,6 +19,7 @@ from ..validation import check_nonnegative_number
 from ..wording import quote
 from .base import Samples
 from .linear_model import SparseLinearModel
+from .offset_scores import OffsetClassifierMixin
 from .stored_data import weigh_alike
 
 __all__ = ["LabelEncoder", "LinearClassifier", "MarginClassifier", "ProbabilityClassifier", "WeightedClassifier"]
@@ -29,7 +29,7 @@ M = TypeVar("M", bound="WeightedClassifier")
 MANY_CLASSES, MANY_CLASSES_FRACTION = 20, 1 / 3
 
 
-class LabelEncoder(ClassifierMixin):  # type: ignore[misc]
+class LabelEncoder(OffsetClassifierMixin):
     """A classifier as it takes labels."""
 
     classes_: AnyArray

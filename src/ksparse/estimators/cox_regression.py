@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from .._types import AnyArray, Array, IntArray, Matrix
@@ -22,6 +24,7 @@ from .base import Samples
 from .baseline_hazard import BaselineHazard, estimate_baseline
 from .linear_model import ACCEPTED, SparseLinearModel
 from .margins import add_offset, multiply_selected
+from .offset_scores import OffsetScoreMixin
 from .paths import SparsityPath
 from .stored_data import refuse_stored_data
 
@@ -41,7 +44,7 @@ class FitData(NamedTuple):
 
 @document
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseCoxRegression(SparseLinearModel):
+class SparseCoxRegression(OffsetScoreMixin, SparseLinearModel):
     """Cox's proportional hazards with k features, for times until an event of which some are censored.
 
     Minimizes (1/n)·Σᵢ dᵢ [log Σ_{j at risk at tᵢ} exp(mⱼ) − mᵢ] + (alpha/2)·‖w‖² with mᵢ = wᵀxᵢ, over w with at most k
@@ -241,9 +244,19 @@ class SparseCoxRegression(SparseLinearModel):
             raise ValueError(f"the stratum {unknown[0]!r} was not there in the fit, which had {self.strata_.tolist()}")
         return np.searchsorted(self.strata_, labels)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
-        """Harrell's concordance index of the predictions: ½ for a model that says nothing; see `concordance_index`."""
-        return concordance_index(y, self.predict(X, offset), sample_weight)
+    def score_predictions(self, y: Any, prediction: AnyArray, sample_weight: Any = None) -> float:
+        """Harrell's concordance index: ½ for predictions that say nothing; see `concordance_index`.
+
+        NaN, with a warning, where no pair of samples is comparable.
+        """
+        index = concordance_index(y, prediction, sample_weight)
+        if np.isnan(index):
+            warnings.warn(
+                "no pair of samples is comparable, so there is no concordance index: score more samples with events",
+                UndefinedMetricWarning,
+                stacklevel=3,
+            )
+        return index
 
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
         """Minus twice the log partial likelihood, above its least value; the number of events does not enter."""

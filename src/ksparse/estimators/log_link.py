@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import digamma, gammaln
-from sklearn.base import RegressorMixin
 
-from .._types import Array, Matrix
+from .._types import AnyArray, Array, Matrix
 from ..designs.blocked import collect_values
 from ..inference.number_scores import explain_deviance
 from ..objectives import Gamma, LinearObjective, NegativeBinomial, Objective, Poisson, Tweedie
@@ -23,6 +22,7 @@ from ..validation import check_nonnegative_number
 from ._docs import document
 from .linear_model import SparseLinearModel
 from .margins import add_offset, multiply_selected
+from .offset_scores import LinearRegressorMixin
 from .pilot import fit_pilot
 from .stored_data import weigh_alike
 
@@ -44,7 +44,7 @@ DISPERSION_ROUNDS, SELECTING_ROUNDS = 50, 2
 DISPERSION_CHANGE = 1e-9
 
 
-class LogLinkRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc]
+class LogLinkRegression(LinearRegressorMixin, SparseLinearModel):
     """A regression with k features and a log link."""
 
     ratio_name: ClassVar[str] = "rate_ratio"
@@ -57,12 +57,12 @@ class LogLinkRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc
         with np.errstate(over="ignore"):  # a response beyond all floats is infinite
             return np.exp(self.linear_predictor(X, offset))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+    def score_predictions(self, y: Any, prediction: AnyArray, sample_weight: Any = None) -> float:
         """D², the fraction of the deviance explained, at most 1; R² is the same for least squares.
 
         Where y is constant, it is 1 if y is predicted, otherwise 0.
         """
-        return explain_deviance(self.get_deviance_loss(), y, self.predict(X, offset), sample_weight)
+        return explain_deviance(self.get_deviance_loss(), y, prediction, sample_weight)
 
     def get_deviance_loss(self) -> LogLinkLoss:
         """The loss that is half the deviance, up to terms of y."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin
 
 from .._types import AnyArray, Array, Matrix
 from ..objectives import LeastSquares, LinearObjective, Objective
@@ -14,6 +14,7 @@ from ..objectives.base import value_at_zero
 from ..solvers import Result
 from ._docs import document
 from .linear_model import SparseLinearModel
+from .offset_scores import LinearRegressorMixin
 
 __all__ = ["SparseLinearRegression"]
 
@@ -23,7 +24,7 @@ EXACT_MEAN_SQUARE = 1e-24
 
 @document
 @dataclass(eq=False, repr=False)
-class SparseLinearRegression(MultiOutputMixin, RegressorMixin, SparseLinearModel):  # type: ignore[misc]
+class SparseLinearRegression(MultiOutputMixin, LinearRegressorMixin, SparseLinearModel):  # type: ignore[misc]
     """Least squares with k features: best-subset regression.
 
     Minimizes (1/2n)·‖y − Xw − b‖² + (alpha/2)·‖w‖² over w with at most k nonzero features (paper, equation 1).

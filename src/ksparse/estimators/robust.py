@@ -7,16 +7,16 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_pinball_score
 
-from .._types import Array, Matrix
+from .._types import AnyArray, Array, Matrix
 from ..designs.blocked import map_values
 from ..objectives import Huber, LinearObjective, Objective, Quantile
 from ..solvers import Result
 from ..weights import count_weighted_samples
 from ._docs import document
 from .linear_model import SparseLinearModel
+from .offset_scores import LinearRegressorMixin
 from .pilot import compute_weighted_median, estimate_residuals, estimate_spread
 from .stored_data import weigh_alike
 
@@ -34,7 +34,7 @@ LOGISTIC_DEVIATION = np.pi / np.sqrt(3.0)
 
 @document
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc]
+class SparseHuberRegression(LinearRegressorMixin, SparseLinearModel):
     """Robust regression with k features: Huber's loss, which is linear for large residuals.
 
     Minimizes (1/n)·Σᵢ huber(yᵢ − wᵀxᵢ − b) + (alpha/2)·‖w‖², with huber(r) = ½r² for |r| ≤ δ and δ|r| − ½δ² beyond,
@@ -87,7 +87,7 @@ class SparseHuberRegression(RegressorMixin, SparseLinearModel):  # type: ignore[
 
 @document
 @dataclass(eq=False, repr=False, kw_only=True)
-class SparseQuantileRegression(RegressorMixin, SparseLinearModel):  # type: ignore[misc]
+class SparseQuantileRegression(LinearRegressorMixin, SparseLinearModel):
     """Regression of a quantile with k features, such as the median, or the value that 90 % of responses do not exceed.
 
     Minimizes (1/n)·Σᵢ [τrᵢ + h·log(1 + exp(−rᵢ/h))] + (alpha/2)·‖w‖² with rᵢ = yᵢ − wᵀxᵢ − b, over w with at most k
@@ -145,9 +145,8 @@ class SparseQuantileRegression(RegressorMixin, SparseLinearModel):  # type: igno
         """2n·log of the mean loss, which estimates the unknown scale of an asymmetric Laplace distribution."""
         return float(2.0 * n_samples * np.log(max(self.mean_loss(objective, result), np.finfo(float).tiny)))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+    def score_predictions(self, y: Any, prediction: AnyArray, sample_weight: Any = None) -> float:
         """The fraction of the check loss of the best constant that is explained, at most 1."""
-        prediction = self.predict(X, offset)
         return float(d2_pinball_score(y, prediction, sample_weight=sample_weight, alpha=self.quantile))
 
 

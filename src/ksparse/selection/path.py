@@ -15,7 +15,13 @@ __all__ = ["path", "precision_path"]
 
 
 def path(
-    X: Any, y: Any, ks: Iterable[int], estimator: SparseLinearModel | None = None, *, sample_weight: Any = None
+    X: Any,
+    y: Any,
+    ks: Iterable[int],
+    estimator: SparseLinearModel | None = None,
+    *,
+    sample_weight: Any = None,
+    offset: Any = None,
 ) -> SparsityPath:
     """Fit a model for each k, from large to small and back, each starting from its neighbours.
 
@@ -33,6 +39,8 @@ def path(
         The model, whose own k does not matter; by default ``SparseLinearRegression()``.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the samples.
+    offset : array-like of shape (n_samples,), optional
+        Known part of the margins, such as the logarithm of an exposure.
 
     Returns
     -------
@@ -54,7 +62,7 @@ def path(
     if estimator is not None and not isinstance(estimator, SparseLinearModel):
         raise TypeError(f"estimator must be an estimator such as ksparse.SparseLogisticRegression(), got {estimator!r}")
     model = SparseLinearRegression() if estimator is None else clone(estimator)
-    return _fit_path(model, ks, X, y, sample_weight)
+    return _fit_path(model, ks, X, y, sample_weight, offset)
 
 
 def precision_path(X: Any, ks: Iterable[int], estimator: SparsePrecision | None = None) -> PrecisionPath:

@@ -6,6 +6,7 @@ import copy
 import logging
 import warnings
 from dataclasses import KW_ONLY, dataclass
+from inspect import signature
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,9 +20,11 @@ from .._types import AnyArray, Array, IntArray, Mask
 from ..estimators import GraphModel, SparseEstimator, SparseLinearModel
 from ..estimators.edges import list_named_pairs
 from ..estimators.linear_model import ACCEPTED, FeatureSelector
+from ..estimators.margins import check_offset
 from ..estimators.variables import check_variables
 from ..inference.resampling import draw_halves
 from ..inference.scorers import find_last_step
+from ..objectives.linear import normalize_weights
 from ..threads import one_thread
 from ..validation import check_positive_number, check_size
 from .cross_validation import CrossValidated
@@ -124,7 +127,7 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
     random_state: Any = None
     n_jobs: int | None = None
 
-    def fit(self: S, X: Any, y: Any = None) -> S:
+    def fit(self: S, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> S:
         """Fit the estimator to random halves, and keep the features or edges that are selected most often.
 
         Parameters
@@ -133,6 +136,10 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
             The features; the variables of a graph.
         y : array-like of shape (n_samples,)
             The response or the labels; a graph needs none.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples in each fit; which samples are in a half does not depend on them.
+        offset : array-like of shape (n_samples,), optional
+            Known part of the margins of a linear model, such as the logarithm of an exposure.
 
         Returns
         -------
@@ -141,12 +148,13 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         """
         self._check_parameters()
         data, y = self._check_data(X, y)
-        self.estimator_ = _fix_choices(self.estimator, data, y)
+        options = _check_options(self.estimator, data.shape[0], {"sample_weight": sample_weight, "offset": offset})
+        self.estimator_ = _fix_choices(self.estimator, data, y, options)
         selector, n_units = find_last_step(self.estimator_), self._count_units()
         k = getattr(selector, "k", None)
         if isinstance(k, int) and getattr(selector, "feature_groups", None) is None:
             self._find_threshold(min(k, n_units))  # refuses before the first half what no threshold can guarantee
-        frequencies = self._count_selections(data, y) / (2 * self.n_pairs)
+        frequencies = self._count_selections(data, y, options) / (2 * self.n_pairs)
         self.n_selected_ = float(frequencies.sum())
         self.threshold_ = self._find_threshold(self.n_selected_)
         self.max_false_ = expected_false_selections(
@@ -192,7 +200,7 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         p = self.n_features_in_
         return p * (p - 1) // 2 if self._has_edges() else p
 
-    def _count_selections(self, X: Any, y: AnyArray | None) -> Array:
+    def _count_selections(self, X: Any, y: AnyArray | None, options: dict[str, Array]) -> Array:
         """How many of the fits to halves select each feature or pair."""
         generator = check_random_state(self.random_state)
         labels = None if y is None else self._stratify(y)
@@ -200,7 +208,7 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         halves = [half for _ in range(self.n_pairs) for half in draw_halves(labels, generator)]
         counts = np.zeros(self._count_units())
         with one_thread():
-            tasks = (delayed(_select_units)(self.estimator_, X, y, half) for half in halves)
+            tasks = (delayed(_select_units)(self.estimator_, X, y, options, half) for half in halves)
             for done, mask in enumerate(Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks), start=1):
                 counts += mask
                 log.info("%d of %d random halves", done, len(halves))
@@ -254,11 +262,36 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
         return find_smallest_threshold(self.max_false, n_selected, self._count_units(), self.n_pairs, self.assumption)
 
 
-def _select_units(estimator: Any, X: Any, y: AnyArray | None, half: IntArray) -> Mask:
+def _check_options(estimator: Any, n: int, given: dict[str, Any]) -> dict[str, Array]:
+    """Weights and offsets, those that are given; an error if the estimator takes none."""
+    selector = find_last_step(estimator)
+    options = {name: value for name, value in given.items() if value is not None}
+    for name in options:
+        if name not in signature(selector.fit).parameters:
+            raise TypeError(
+                f"{type(selector).__name__} takes no {name} in fit; leave it out, or pass another estimator"
+            )
+    if "sample_weight" in options:
+        normalize_weights(options["sample_weight"], n)  # checks them
+        options["sample_weight"] = np.asarray(options["sample_weight"], dtype=np.float64)
+    if "offset" in options:
+        options["offset"] = check_offset(options["offset"], n)
+    return options
+
+
+def _fit_last_step(estimator: Any, X: Any, y: AnyArray | None, options: dict[str, Any]) -> Any:
+    """Fit an estimator, of which the last step gets the options."""
+    if isinstance(estimator, Pipeline):
+        options = {f"{estimator.steps[-1][0]}__{name}": value for name, value in options.items()}
+    return estimator.fit(X, y, **options)
+
+
+def _select_units(estimator: Any, X: Any, y: AnyArray | None, options: dict[str, Array], half: IntArray) -> Mask:
     """The features, or the pairs of variables above the diagonal, that the estimator selects on some of the samples."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*are constant, such as", UserWarning)  # on a half of the samples
-        model = clone(estimator).fit(_safe_indexing(X, half), None if y is None else y[half])
+        parts = {name: values[half] for name, values in options.items()}
+        model = _fit_last_step(clone(estimator), _safe_indexing(X, half), None if y is None else y[half], parts)
     selector = find_last_step(model)
     if (count := selector.n_features_in_) != X.shape[1]:
         raise ValueError(
@@ -280,11 +313,11 @@ def _to_matrix(values: Array, size: int) -> Array:
     return matrix + matrix.T
 
 
-def _fix_choices(estimator: Any, X: Any, y: AnyArray | None) -> Any:
+def _fix_choices(estimator: Any, X: Any, y: AnyArray | None, options: dict[str, Array]) -> Any:
     """The estimator; with k and penalties fixed to its choice on all samples, if it chooses them."""
     if not isinstance(find_last_step(estimator), CrossValidated):
         return clone(estimator)
-    fitted = clone(estimator).fit(X, y)
+    fitted = _fit_last_step(clone(estimator), X, y, options)
     chosen = find_last_step(fitted)
     fixed = clone(chosen.at(chosen.k_))
     return (
