@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .objectives import Objective
+from .objectives.base import require_objective
 from .objectives.protocols import find_labels, working_form
 from .solvers import Callback, Problem, Result, Solver, SwapGraHTP, check_no_effort, specialize
 from .sparsity import Sparsity, make_set
@@ -186,11 +187,7 @@ def _describe_type(thing: Any) -> str:
 
 
 def _check_types(objective: Any, k: Any, sparsity: Any, solver: Any, callback: Any) -> None:
-    if not isinstance(objective, Objective):
-        advice = "bind a model to your data, such as ksparse.objectives.LeastSquares(X, y)"
-        if callable(objective) and not isinstance(objective, type):
-            advice = "wrap your own function in ksparse.objectives.from_jax, from_torch or Function"
-        raise TypeError(f"objective must be a ksparse Objective, got {_describe_type(objective)}; {advice}")
+    require_objective(objective)
     if isinstance(k, Sparsity):
         raise TypeError(f"k must be an integer; pass a set of units as sparsity={type(k).__name__}(...)")
     if solver is not None and not isinstance(solver, Solver):

@@ -78,6 +78,8 @@ def as_real_array(values: Any, name: str) -> Array:
     except OverflowError as error:
         raise ValueError(f"{name} has a number beyond {LARGEST_FLOAT:.2g}, the largest float; rescale it") from error
     except (TypeError, ValueError) as error:
+        if "NAType" in str(error):  # pandas is not imported for it
+            raise ValueError(f"{name} has missing values (pandas.NA); remove or impute them") from error
         raise ValueError(f"{name} must be numeric; {error}") from error
 
 

@@ -92,7 +92,16 @@ def test_entry_times_and_strata_of_a_frame() -> None:
         ),
         (np.column_stack([TIME, EVENT, -TIME]), "entry times must be at least 0; entry 0 of y is -"),
         (np.column_stack([TIME, 0 * TIME]), "y has no event; Cox needs at least one sample with an event"),
-        (pd.DataFrame({"a": TIME, "b": TIME}), "y has the columns 'a', 'b'; pass ksparse.make_survival_target"),
+        (
+            pd.DataFrame({"a": TIME, "b": EVENT.astype(int)}),
+            "y has the columns 'a' and 'b', neither of which has booleans, .* pass ksparse.make_survival_target",
+        ),
+        (pd.DataFrame({"a": TIME}), "y has the columns 'a'; pass ksparse.make_survival_target"),
+        (list(zip(EVENT, TIME, strict=True)), "times of y are all 0 or 1, .* the order of columns is time, event"),
+        (
+            pd.DataFrame({"time": TIME, "event": pd.array([None, *EVENT[1:]], dtype="boolean")}),
+            r"event of y has missing values \(pandas.NA\); remove or impute them",
+        ),
         (pd.DataFrame({"time": TIME, "event": EVENT, "age": 1}), "y has a column 'age'; expected time, event, entry"),
         (pd.DataFrame({"time": ["1"] * 79 + ["x"], "event": EVENT}), "time of y must be numeric"),
         (Y[1:], r"inconsistent numbers of samples"),
@@ -114,6 +123,21 @@ def test_make_survival_target_checks_its_columns() -> None:
         make_survival_target([1.0, 2.0], [True, False], strata=["a"])
     with pytest.raises(ValueError, match="time of y has shape"):
         make_survival_target([[1.0]], [True])
+
+
+def test_times_to_predict_must_be_numbers() -> None:
+    model = SparseCoxRegression(k=1).fit(X, Y)
+    with pytest.raises(ValueError, match="times has 1 NaN; leave them out"):
+        model.predict_survival_function(X, times=[1.0, np.nan])
+    with pytest.raises(ValueError, match=r"times must be a list of numbers; got an array of shape \(\)"):
+        model.predict_survival_function(X, times=1.0)
+
+
+def test_fewer_events_than_folds_are_said() -> None:
+    few = make_survival_target(TIME, np.arange(N) < 3)
+    with pytest.warns(UserWarning, match="y has 3 events, and the held-out part of 2 of 5 folds has none") as said:
+        SparseCoxRegressionCV(ks=[0, 1], alphas=0.1, refit_alphas=None).fit(X, few)
+    assert len(said) == 1
 
 
 def test_events_at_one_time_only() -> None:
@@ -201,7 +225,7 @@ def test_strata_have_baselines_of_their_own() -> None:
         assert_array_equal(curves[rows], alone)
     with pytest.raises(ValueError, match="the model has strata, each with a baseline of its own; pass strata"):
         model.predict_survival_function(X)
-    with pytest.raises(ValueError, match=r"the stratum '?.*z.* was not there in the fit, which had \['a', 'b', 'c'\]"):
+    with pytest.raises(ValueError, match=r"the stratum 'z' was not there in the fit, which had \['a', 'b', 'c'\]"):
         model.predict_survival_function(X[:1], strata=["z"])
     with pytest.raises(ValueError, match="the model has no strata"):
         SparseCoxRegression(k=3).fit(X, Y).predict_survival_function(X, strata=FULL["stratum"])

@@ -74,6 +74,16 @@ def test_public_methods_are_documented(kind: type[Any]) -> None:
             assert inspect.getdoc(method), name
 
 
+def test_only_models_of_several_outputs_speak_of_matrices() -> None:
+    for kind in ESTIMATORS:
+        text = kind.__doc__ or ""
+        several = any(word in kind.__name__ for word in ("LinearRegression", "Logistic", "SVC"))
+        if "support_ :" in text and kind is not ksparse.StabilitySelection:
+            assert ("A matrix with one row for two classes" in text) == several, kind
+            no_intercept = any(word in kind.__name__ for word in ("Cox", "Ordinal"))
+            assert ("the model has no intercept" in text) == no_intercept, kind
+
+
 def test_defaults_are_those_of_the_documentation() -> None:
     for kind in ESTIMATORS:
         for name, parameter in inspect.signature(kind).parameters.items():

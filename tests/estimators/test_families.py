@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse, stats
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import GammaRegressor, QuantileRegressor, TweedieRegressor
 from sklearn.metrics import mean_pinball_loss
 from sklearn.model_selection import KFold
@@ -19,6 +20,7 @@ from ksparse import SparseNegativeBinomialRegression, SparseQuantileRegression, 
 from ksparse._types import Array
 from ksparse.inference import score_interval
 from ksparse.objectives.losses import NegativeBinomialLoss, TweedieLoss, estimate_dispersion
+from ksparse.solvers import Status
 from tests.estimators.models import MODELS, N, P, X, fitted, response
 
 #: statsmodels comes without types.
@@ -108,6 +110,35 @@ def test_the_dispersion_of_known_means_has_slope_zero(dispersion: float) -> None
         assert likelihood(found) >= max(likelihood(found * 1.01), likelihood(found * 0.99))
         assert found == pytest.approx(dispersion, rel=0.2) or dispersion < 1e-3
     assert estimate_dispersion(np.round(means), means, np.ones(3000)) == 0.0  # they vary less than Poisson's
+
+
+def test_counts_that_are_all_zero_are_said_once() -> None:
+    model = SparseNegativeBinomialRegression(k=2)
+    with pytest.warns(ConvergenceWarning, match="f has no minimum on the selected support") as said:
+        model.fit(X, np.zeros(N))
+    assert len(said) == 1
+    assert model.result_.status is Status.NO_MINIMUM
+    assert model.dispersion_ == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e5])
+def test_bandwidths_down_to_the_smallest_one_fit(scale: float) -> None:
+    y = scale * response("quantile")
+    model = SparseQuantileRegression(k=2, bandwidth=1e-15)
+    with pytest.raises(ValueError, match=r"bandwidth must be at least .* for this y, got 1e-15") as caught:
+        model.fit(X, y)
+    smallest = float(str(caught.value).split("at least ")[1].split(" ")[0])
+    result = SparseQuantileRegression(k=2, bandwidth=1.1 * smallest).fit(X, y).result_
+    assert result.success
+    assert result.value < 0.9 * SparseQuantileRegression(k=0, bandwidth=1.1 * smallest).fit(X, y).result_.value
+
+
+def test_the_largest_dispersion_finds_features() -> None:
+    y = response("negative binomial")
+    largest = SparseNegativeBinomialRegression(k=3, dispersion=1e6).fit(X, y)
+    assert largest.support_.sum() == 3
+    with pytest.raises(ValueError, match=r"dispersion must be finite and from 0 to 1e\+06"):
+        SparseNegativeBinomialRegression(k=3, dispersion=1e12).fit(X, y)
 
 
 def test_smoothing_vanishes_with_the_bandwidth() -> None:

@@ -56,6 +56,13 @@ SIMILAR = [
 ]
 
 
+#: Checks of weights that stability selection does not pass.
+HALVES = dict.fromkeys(
+    ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
+    "random halves are of rows, also of those without weight",
+)
+
+
 @pytest.mark.slow
 @parametrize_with_checks(BASE_CLASSES)  # type: ignore[untyped-decorator]
 def test_base_classes(estimator: Any, check: Any) -> None:
@@ -63,7 +70,10 @@ def test_base_classes(estimator: Any, check: Any) -> None:
 
 
 @pytest.mark.slow
-@parametrize_with_checks(SIMILAR)  # type: ignore[untyped-decorator]
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    SIMILAR,
+    expected_failed_checks=lambda estimator: HALVES if isinstance(estimator, StabilitySelection) else {},
+)
 def test_what_is_made_of_the_same_parts(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -120,7 +120,8 @@ def compare_by_loops(scores: Array, ks: Array) -> tuple[Array, list[tuple[int, i
         lack[:, k] = np.maximum(means[:, k] - means[a, k, r], -rules.LOWEST * error_of(scores[a, k, r]))
     lack, choices = average_penalties(lack), []
     for k in range(n_k):
-        total = sum(weigh(ks, k, j) * lack[:, j] for j in range(n_k)) / sum(weigh(ks, k, j) for j in range(n_k))
+        weights = np.array([weigh(ks, k, j) for j in range(n_k)])
+        total = np.einsum("j,ajr->ar", weights, lack) / weights.sum()
         a, r = np.unravel_index(means[:, k].argmax(), (n_selection, n_refit))
         total[means[:, k] < means[a, k, r] - rules.USELESS * error_of(scores[a, k, r])] = -np.inf
         a, r = np.unravel_index(np.argmax(total), (n_selection, n_refit))

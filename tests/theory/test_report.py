@@ -114,6 +114,20 @@ def test_what_the_report_promises_holds(kind: str, seed: int) -> None:
             assert np.linalg.norm(x - target) <= found.bound_error(method, t) + 1e-12  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("thing", "advice"),
+    [
+        (ksparse.SparseLinearRegression(), r"got a SparseLinearRegression; .* such as ksparse.objectives.LeastSquares"),
+        (lambda x: 0.0, "got a function; wrap your own function in ksparse.objectives.from_jax"),
+        (LeastSquares, "got the class LeastSquares; bind a model to your data"),
+    ],
+)
+def test_what_is_no_objective_is_refused(thing: Any, advice: str) -> None:
+    for function in (ksparse.theory.report, ksparse.theory.bracket_curvature):
+        with pytest.raises(TypeError, match=advice):
+            function(thing, 2)
+
+
 def test_the_target_with_an_intercept_is_that_of_centred_features() -> None:
     objective, coef = make_problem(0, fit_intercept=True)
     found = report(objective, K, truth=coef).target

@@ -188,17 +188,34 @@ criterion : {"aic", "bic", "ebic", "gic"}
 path_ : SparsityPath
     The models for all k, fitted to all samples; where ridges are chosen, with those chosen for each k.
 coef_path_ : ndarray of shape (n_ks, n_features)
-    Coefficients for each k; with an axis of classes or responses in the middle where `coef_` is a matrix.
+    Coefficients for each k.
 intercept_path_ : ndarray of shape (n_ks,)
     Intercepts for each k.
+coef_ : ndarray of shape (n_features,)
+    Coefficients of all features; zero for those that are not selected.
+intercept_ : float
+    The intercept; 0 without an intercept.
+support_ : ndarray of bool, shape (n_features,)
+    Which features are selected: those with a coefficient and the always-selected ones; whole groups, with
+    `feature_groups`.
+""")
+
+#: What differs for models of several classes or responses.
+SEVERAL_OUTPUTS = _split_entries("""
+coef_path_ : ndarray of shape (n_ks, n_features)
+    Coefficients for each k; with an axis of classes or responses in the middle where `coef_` is a matrix.
 coef_ : ndarray of shape (n_features,)
     Coefficients of all features; zero for those that are not selected. A matrix with one row for two classes, and one
     for each of several classes or responses.
 intercept_ : float or ndarray
     The intercept, or one for each row of a matrix `coef_`; 0 without an intercept.
-support_ : ndarray of bool, shape (n_features,)
-    Which features are selected: those with a coefficient and the always-selected ones; whole groups, with
-    `feature_groups`.
+""")
+#: What differs for models that cannot have an intercept.
+NO_INTERCEPT = _split_entries("""
+intercept_path_ : ndarray of shape (n_ks,)
+    Zeros: the models have no intercept.
+intercept_ : float
+    0: the model has no intercept.
 """)
 
 EDGES = COMMON | _split_entries("""
@@ -283,6 +300,9 @@ def document(cls: C) -> C:
     unit = cls.unit_name
     texts = {"features": FEATURES, "edges": EDGES}[unit]
     parameters = signature(cls).parameters
+    if unit == "features":
+        texts = texts | (SEVERAL_OUTPUTS if cls.has_several_outputs else {})
+        texts = texts | ({} if "fit_intercept" in parameters else NO_INTERCEPT)
     added = [name for parameter, names in ADDED.items() if parameter in parameters for name in names]
     attributes = [*(name for name in added if name in texts), *cls.more_attributes, *FITTED[unit], *ALWAYS]
     if not getattr(cls, "has_certificate", True):

@@ -125,6 +125,8 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     #: its place when the selected units are fitted for the last time; cross-validation chooses them.
     penalty_names: ClassVar[tuple[str, ...]] = ()
 
+    #: Whether there may be several outputs, each with coefficients of its own; for the documentation.
+    has_several_outputs: ClassVar[bool] = False
     #: Fitted attributes beyond those of every estimator of features or edges, as `_docs` names them.
     more_attributes: ClassVar[tuple[str, ...]] = ()
 

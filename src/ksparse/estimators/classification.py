@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
@@ -219,6 +219,8 @@ def _weigh_codes(class_weights: Array, codes: IntArray, weights: Array) -> Array
 
 class LinearClassifier(MarginClassifier, WeightedClassifier):
     """A linear model of labels that predicts the class with the largest margin."""
+
+    has_several_outputs: ClassVar[bool] = True
 
     def describe_coefficients(self) -> str:
         if len(self.classes_) == 2:

@@ -125,6 +125,14 @@ class SparseCoxRegression(OffsetScoreMixin, SparseLinearModel):
                 f"y has {count} event{'s' if count > 1 else ''}, and the training part of a fold has none; "
                 "cross-validation needs more events: at least two, in different folds"
             )
+        without = sum(len(test) > 1 and not y["event"][test].any() for _, test in splits)
+        if without:
+            warnings.warn(
+                f"y has {count} event{'s' if count > 1 else ''}, and the held-out part of {without} of {len(splits)} "
+                "folds has none, so that its score says little; use fewer folds",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def encode_target(self, y: AnyArray) -> Array:
         return encode_survival(y, strata=self.strata_)
@@ -209,8 +217,10 @@ class SparseCoxRegression(OffsetScoreMixin, SparseLinearModel):
         predictor = self.predict(X, offset)
         baselines = self._find_baselines()
         at = np.unique(self.event_times_) if times is None else as_real_array(times, "times")
-        if at.ndim != 1 or np.isnan(at).any():
+        if at.ndim != 1:
             raise ValueError(f"times must be a list of numbers; got an array of shape {at.shape}")
+        if np.isnan(at).any():
+            raise ValueError(f"times has {int(np.isnan(at).sum())} NaN; leave them out")
         numbers = self._number_strata(strata, len(predictor))
         with np.errstate(over="ignore"):  # a hazard beyond all floats is infinite
             relative = np.exp(predictor - self.mean_predictor_)
@@ -241,7 +251,9 @@ class SparseCoxRegression(OffsetScoreMixin, SparseLinearModel):
         labels = labels.astype(self.strata_.dtype) if labels.dtype.kind == "O" else labels
         unknown = labels[~np.isin(labels, self.strata_)]
         if unknown.size:
-            raise ValueError(f"the stratum {unknown[0]!r} was not there in the fit, which had {self.strata_.tolist()}")
+            raise ValueError(
+                f"the stratum {unknown.tolist()[0]!r} was not there in the fit, which had {self.strata_.tolist()}"
+            )
         return np.searchsorted(self.strata_, labels)
 
     def score_predictions(self, y: Any, prediction: AnyArray, sample_weight: Any = None) -> float:

@@ -244,6 +244,8 @@ class SparseNegativeBinomialRegression(LogLinkRegression):
         """The most likely dispersion, in turn with the coefficients: from those of Poisson regression on."""
         # The likelihood of a dispersion looks at the counts of all rows: they come into this process for it.
         target, weights = collect_values(target), collect_values(weigh_alike(target, options["sample_weight"]))
+        if not target[weights > 0].any():
+            return 0.0  # counts that are all zero have no dispersion
         options = {**options, "alpha": 0.0, "offset": collect_values(options["offset"])}
         # Without a dispersion it is Poisson regression.
         result, dispersion = fit_pilot(self, NegativeBinomial(X, target, dispersion=0.0, **options), weights), 0.0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from .._types import Array, Matrix
 from ..designs.blocked import RowValues, map_values, multiply_rows, reduce_values
@@ -30,13 +32,17 @@ HALF_TOLERANCE = 1e-9
 def fit_pilot(
     model: SparseLinearModel, objective: LinearObjective, weights: Any, solver: Solver | None = None, x0: Any = None
 ) -> Result:
-    """Minimize a pilot objective with as many features as its samples can bear."""
+    """Minimize a pilot objective with as many features as its samples can bear.
+
+    Nothing is said of its convergence: the fit that follows says what there is to say of the data.
+    """
     n_samples, k = int(count_weighted_samples(weights)), model.estimate_k()
     n_always = int(model.build_sparsity(objective, k).bind(objective.shape, objective.free).always.sum())
     fewer = max(min(k, n_samples // PILOT_SAMPLES_PER_FEATURE), n_always, 1)
-    return minimize(
-        objective, sparsity=model.build_sparsity(objective, fewer), solver=solver or model.find_solver(), x0=x0
-    )
+    sparsity = model.build_sparsity(objective, fewer)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return minimize(objective, sparsity=sparsity, solver=solver or model.find_solver(), x0=x0)
 
 
 def estimate_residuals(

@@ -46,6 +46,7 @@ class SparseLinearRegression(MultiOutputMixin, LinearRegressorMixin, SparseLinea
     (array([603.1, 262.3, 543.9]), 0.4801)
     """
 
+    has_several_outputs: ClassVar[bool] = True
     more_attributes: ClassVar[tuple[str, ...]] = ("response_names_",)
 
     def check_data(self, X: Any, y: Any) -> tuple[Matrix, AnyArray]:

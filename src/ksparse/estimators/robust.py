@@ -13,6 +13,7 @@ from .._types import AnyArray, Array, Matrix
 from ..designs.blocked import map_values
 from ..objectives import Huber, LinearObjective, Objective, Quantile
 from ..solvers import Result
+from ..validation import check_positive_number
 from ..weights import count_weighted_samples
 from ._docs import document
 from .linear_model import SparseLinearModel
@@ -29,6 +30,8 @@ EXACT_SPREAD = 1e-3
 #: The standard deviation of the smoothing of quantiles is that of the residuals times ((k + log n)/n)^0.4, the rate of
 #: He et al. (2023), and this fraction at least; that of the logistic density of scale 1 is π/√3.
 SMOOTHING_RATE, LEAST_SMOOTHING = 0.4, 0.05
+#: Bandwidths below this fraction of the spread of y are refused: Newton steps fail from a tenth of it on.
+LEAST_BANDWIDTH = 1e-5
 LOGISTIC_DEVIATION = np.pi / np.sqrt(3.0)
 
 
@@ -124,8 +127,21 @@ class SparseQuantileRegression(LinearRegressorMixin, SparseLinearModel):
         if self.bandwidth != "auto" and isinstance(self.bandwidth, str):
             raise ValueError(f'bandwidth must be a positive number or "auto", got {self.bandwidth!r}')
         given = self.bandwidth
-        self.bandwidth_ = self._adapt_bandwidth(X, target, options) if isinstance(given, str) else given
+        self.bandwidth_ = (
+            self._adapt_bandwidth(X, target, options)
+            if isinstance(given, str)
+            else self._check_bandwidth(given, target, options)
+        )
         return Quantile(X, target, quantile=self.quantile, bandwidth=self.bandwidth_, **options)
+
+    def _check_bandwidth(self, bandwidth: float, target: Array, options: dict[str, Any]) -> float:
+        smallest = LEAST_BANDWIDTH * _measure_target(target, options, self.fit_intercept)[1]
+        if check_positive_number(bandwidth, "bandwidth") < smallest:
+            raise ValueError(
+                f"bandwidth must be at least {smallest:.2g} for this y, got {bandwidth:g}, with which the loss has "
+                'kinks; take a larger one, or "auto"'
+            )
+        return bandwidth
 
     def _adapt_bandwidth(self, X: Matrix, target: Array, options: dict[str, Any]) -> float:
         """The bandwidth from the residuals of a pilot fit, whose own bandwidth comes from the spread of y."""

@@ -224,6 +224,17 @@ class TwiceDifferentiable(Objective):
         return np.maximum(diagonal, 1e-6 * largest)
 
 
+def require_objective(objective: Any) -> None:
+    """Refuse what is no objective by an error that says how to make one."""
+    if isinstance(objective, Objective):
+        return
+    advice = "bind a model to your data, such as ksparse.objectives.LeastSquares(X, y)"
+    if callable(objective) and not isinstance(objective, type):
+        advice = "wrap your own function in ksparse.objectives.from_jax, from_torch or Function"
+    kind = f"the class {objective.__name__}" if isinstance(objective, type) else f"a {type(objective).__name__}"
+    raise TypeError(f"objective must be a ksparse Objective, got {kind}; {advice}")
+
+
 def describe_objective(objective: Objective) -> str:
     """The name of an objective in messages: that of the class which the user has made."""
     return objective._name or type(objective).__name__

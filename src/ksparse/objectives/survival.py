@@ -132,12 +132,19 @@ def _name_columns(names: Sequence[Any], read: Any) -> dict[str, Any]:
         if sorted(kind == "b" for kind in kinds) == [False, True]:
             event = kinds.index("b")
             return {"event": columns[event], "time": columns[1 - event]}
+        if "b" not in kinds:
+            raise ValueError(
+                f"y has the columns {' and '.join(map(repr, map(str, names)))}, neither of which has booleans, so that "
+                f"it is not known which says whether the event came; {EXPECTED}"
+            )
     raise ValueError(f"y has the columns {', '.join(map(repr, map(str, names)))}; {EXPECTED}")
 
 
 def _encode_columns(columns: dict[str, Any], strata: AnyArray | None) -> Array:
     time = _check_column(columns["time"], "time")
     advice = "" if (time < 0).any() else "; use half of the shortest positive time, or leave these samples out"
+    if np.isin(time, (0.0, 1.0)).all() and not np.isin(np.asarray(columns["event"]), (0, 1)).all():
+        raise ValueError("the times of y are all 0 or 1, and its events are not; the order of columns is time, event")
     _require(time, time > 0, "times must be positive", "time", "positive", advice)
     n = len(time)
     encoded = np.zeros((n, len(NAMES)))
@@ -160,7 +167,7 @@ def _encode_columns(columns: dict[str, Any], strata: AnyArray | None) -> Array:
         known = np.unique(labels) if strata is None else strata
         numbers = np.minimum(np.searchsorted(known, labels), len(known) - 1)
         if (new := known[numbers] != labels).any():
-            raise ValueError(f"y has the stratum {labels[new][0]!r}, which was not there in the fit")
+            raise ValueError(f"y has the stratum {labels[new].tolist()[0]!r}, which was not there in the fit")
         encoded[:, STRATUM] = numbers
     elif strata is not None:
         raise ValueError("the model has strata, but y has none; y needs a column stratum")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import rankdata
+from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 
 from .._types import AnyArray, Array, IntArray
@@ -119,7 +121,10 @@ class CrossValidated(ChosenK):
             splitter = type(splitter)(splitter.n_splits, shuffle=True, random_state=FOLD_SEED)
         # Splitters look at the number of rows only, and would copy X that is not in memory.
         X = np.empty((len(samples), 0)) if isinstance(samples.X, Design) else samples.X
-        splits = list(splitter.split(X, y, groups))
+        with warnings.catch_warnings():
+            if not is_classifier(self):  # the labels are not the user's; `check_splits` says what is wrong with y
+                warnings.filterwarnings("ignore", "The least populated class in y", UserWarning)
+            splits = list(splitter.split(X, y, groups))
         if not splits:
             raise ValueError("cv gives no splits; pass at least one, and note that an iterator can be read only once")
         return splits

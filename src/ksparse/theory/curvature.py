@@ -10,7 +10,7 @@ import numpy as np
 
 from .._types import Array, Mask
 from ..objectives import LogDet, Objective
-from ..objectives.base import NotFiniteError, compute_hessian, describe_objective, is_quadratic
+from ..objectives.base import NotFiniteError, compute_hessian, describe_objective, is_quadratic, require_objective
 from ..objectives.columns import LinearModel
 from ..objectives.protocols import (
     HasLipschitzConstant,
@@ -67,6 +67,7 @@ def bracket_curvature(
     >>> found.smallest.low, round(found.largest.high, 3), found.is_exact
     (0.1, 0.475, True)
     """
+    require_objective(objective)
     s = check_number_of_units(s)
     form = working_form(objective)
     if form.unit != 1.0:
@@ -96,6 +97,7 @@ def sample_curvature(
     >>> sample_curvature(f, 2, [[1.0, 0, 0, 0, 0]])
     (0.0, 12.0)
     """
+    require_objective(objective)
     units = bind_units(objective, s)
     rng = np.random.default_rng(random_state)
     smallest, largest = np.inf, -np.inf

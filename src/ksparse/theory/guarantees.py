@@ -9,6 +9,7 @@ import numpy as np
 
 from .._types import Array
 from ..objectives import LogDet, Logistic, Objective, Quadratic
+from ..objectives.base import require_objective
 from ..objectives.columns import LinearModel
 from ..objectives.protocols import WorkingForm, working_form
 from ..validation import check_number_of_units, check_positive_number
@@ -78,6 +79,7 @@ def report(
     >>> bool(found.bound_error("GraHTP", t=10) < 0.2)
     True
     """
+    require_objective(objective)
     k = check_number_of_units(k)
     if k == 0:
         raise ValueError("k must be at least 1 for a report")

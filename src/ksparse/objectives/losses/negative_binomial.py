@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import digamma, entr
 
 from ..._types import Array
-from ...validation import check_nonnegative_number
+from ...validation import check_number
 from .._linear_docs import document_objective
 from ..linear import LinearObjective
 from ..row_checks import is_nonnegative
@@ -19,8 +19,9 @@ from .log_link_loss import LogLinkLoss
 
 __all__ = ["NegativeBinomial", "NegativeBinomialLoss", "estimate_dispersion"]
 
-#: The dispersions between which the most likely one is looked for; below the first, counts are Poisson's.
-SMALLEST_DISPERSION, LARGEST_DISPERSION = 1e-8, 1e8
+#: The dispersions between which the most likely one is looked for. Below the first, counts are Poisson's; above the
+#: second, means change the loss by less than its tolerances.
+SMALLEST_DISPERSION, LARGEST_DISPERSION = 1e-8, 1e6
 #: Relative tolerance of the dispersion.
 DISPERSION_TOL = 1e-12
 #: Below this product of dispersion and count, log-gamma functions of 1/dispersion lose digits, and series are used.
@@ -65,7 +66,8 @@ class NegativeBinomialLoss(LogLinkLoss):
     dispersion: float = 1.0
 
     def __post_init__(self) -> None:
-        check_nonnegative_number(self.dispersion, "dispersion")
+        expected = f"from 0 to {LARGEST_DISPERSION:g} (with a larger one, counts tell nothing of their means)"
+        check_number(self.dispersion, "dispersion", expected, lambda number: 0.0 <= number <= LARGEST_DISPERSION)
 
     def value(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):
@@ -146,7 +148,7 @@ def estimate_dispersion(y: Array, means: Array, weights: Array) -> float:
     Returns
     -------
     float
-        a, at most 10⁸.
+        a, at most 10⁶.
 
     Examples
     --------
