@@ -47,7 +47,23 @@ class OffsetScoreMixin:
 
 
 class LinearRegressorMixin(OffsetScoreMixin, RegressorMixin):  # type: ignore[misc]
-    """scikit-learn's `RegressorMixin` for a `SparseLinearModel`, whose `score` takes an offset."""
+    """scikit-learn's `RegressorMixin` for a `SparseLinearModel`, whose `score` takes an offset.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from ksparse.estimators import LinearRegressorMixin, SparseLinearModel
+    >>> from ksparse.objectives import LeastSquares
+    >>> @dataclass(eq=False, repr=False)
+    ... class MyRegression(LinearRegressorMixin, SparseLinearModel):
+    ...     def build_objective(self, X, target, **options):
+    ...         return LeastSquares(X, target, **options)
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> model = MyRegression(k=1).fit(X, [1.0, 5.0, 3.0], offset=[0.0, 3.0, 0.0])
+    >>> model.score(X, [1.0, 5.0, 3.0], offset=[0.0, 3.0, 0.0])
+    1.0
+    """
 
     def score_predictions(self, y: Any, prediction: AnyArray, sample_weight: Any = None) -> float:
         """R², at most 1; the mean over several responses."""
