@@ -48,6 +48,13 @@ def least_value(hessian: Array, linear: Array, inside: IntArray) -> float:
     return float(-0.5 * linear[inside] @ np.linalg.solve(hessian[np.ix_(inside, inside)], linear[inside]))
 
 
+def best_swap(table: Array, leaving: IntArray, entering: IntArray, least: Array) -> tuple[float, int, int]:
+    """The best of all swaps."""
+    anywhere = np.ones(SIZE, dtype=bool)
+    found: tuple[float, int, int] = find_best_swap(table, leaving, entering, least, anywhere, anywhere, -np.inf)
+    return found
+
+
 def changes_of_refits(hessian: Array, linear: Array, leaving: IntArray, entering: IntArray, kept: IntArray) -> Array:
     """By how much each swap changes the minimum; `kept` are coordinates of the support that stay."""
     before = least_value(hessian, linear, np.concatenate([kept, leaving]))
@@ -93,7 +100,7 @@ def test_the_best_swap_is_that_of_refits(seed: int, free: int) -> None:
     leaving, kept, entering = order[: INSIDE - free], order[INSIDE - free : INSIDE], order[INSIDE:]
     changes = changes_of_refits(hessian, linear, leaving, entering, kept)
     table = tableau(hessian, linear, order[:INSIDE])
-    change, row, column = find_best_swap(table, leaving, entering, np.zeros(SIZE))
+    change, row, column = best_swap(table, leaving, entering, np.zeros(SIZE))
     assert (row, column) == divmod(int(np.argmin(changes)), changes.shape[1])
     assert change == pytest.approx(changes.min(), rel=1e-9)
 
@@ -112,6 +119,22 @@ def test_the_formula_on_arrays_is_that_of_refits(seed: int) -> None:
     assert_allclose(changes, changes_of_refits(hessian, linear, leaving, entering, np.arange(0)), rtol=1e-8, atol=1e-10)
 
 
+def test_swaps_that_are_not_allowed_have_to_change_f_by_less_than_a_limit() -> None:
+    hessian, linear = quadratic(0)
+    order = np.random.default_rng(0).permutation(SIZE)
+    leaving, entering = order[:INSIDE], order[INSIDE:]
+    table, nothing = tableau(hessian, linear, leaving), np.zeros(SIZE)
+    lowest, row, column = best_swap(table, leaving, entering, nothing)
+    rows, columns = np.arange(INSIDE) != row, np.arange(SIZE - INSIDE) != column
+    changes = changes_of_refits(hessian, linear, leaving, entering, np.arange(0))
+    allowed = np.where(rows[:, None] & columns, changes, np.inf)
+    change, *place = find_best_swap(table, leaving, entering, nothing, rows, columns, lowest)
+    assert change == pytest.approx(allowed.min(), rel=1e-9)
+    assert place == list(divmod(int(np.argmin(allowed)), SIZE - INSIDE))
+    found = find_best_swap(table, leaving, entering, nothing, rows, columns, lowest + 1e-9)
+    assert found == (lowest, row, column)
+
+
 def test_what_the_support_explains_cannot_enter() -> None:
     hessian, linear = quadratic(0)
     leaving, entering = np.arange(INSIDE), np.arange(INSIDE, SIZE)
@@ -119,12 +142,12 @@ def test_what_the_support_explains_cannot_enter() -> None:
     changes = changes_of_refits(hessian, linear, leaving, entering, np.arange(0))
     least = np.zeros(SIZE)
     for _ in entering:
-        change, row, column = find_best_swap(table, leaving, entering, least)
+        change, row, column = best_swap(table, leaving, entering, least)
         assert change == pytest.approx(changes.min(), rel=1e-9)
         assert (row, column) == divmod(int(np.argmin(changes)), changes.shape[1])
         changes[:, column] = np.inf
         least[entering[column]] = table[entering[column], entering[column]]  # no larger than this: not allowed
-    change, row, column = find_best_swap(table, leaving, entering, least)
+    change, row, column = best_swap(table, leaving, entering, least)
     assert (change, row, column) == (np.inf, -1, -1)
 
 
@@ -132,7 +155,7 @@ def test_a_zero_curvature_cannot_enter() -> None:
     hessian, linear = quadratic(0)
     hessian[7] = hessian[:, 7] = 0.0
     leaving, entering = np.arange(INSIDE), np.array([7])
-    change, *_ = find_best_swap(tableau(hessian, linear, leaving), leaving, entering, np.zeros(SIZE))
+    change, *_ = best_swap(tableau(hessian, linear, leaving), leaving, entering, np.zeros(SIZE))
     assert change == np.inf
 
 
@@ -140,7 +163,7 @@ def test_ties_go_to_the_first_place() -> None:
     hessian, linear = np.eye(6), np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
     table = tableau(hessian, linear, np.arange(3))
     for leaving, entering in (([0, 1, 2], [3, 4, 5]), ([2, 0, 1], [5, 3, 4])):
-        _, row, column = find_best_swap(table, np.array(leaving), np.array(entering), np.zeros(6))
+        _, row, column = best_swap(table, np.array(leaving), np.array(entering), np.zeros(6))
         assert (row, column) == (0, 0)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._types import Array, IntArray
+from ..._types import Array, IntArray, Mask
 from ...compiling import jit_compile
 from . import formula
 
 __all__ = [
     "chain_swaps",
+    "explore_swaps",
     "find_best_swap",
     "find_block_changes",
     "find_lowest_changes",
@@ -25,10 +26,19 @@ entering_terms = jit_compile(formula.entering_terms)
 
 
 @jit_compile
-def find_best_swap(table: Array, leaving: IntArray, entering: IntArray, least: Array) -> tuple[float, int, int]:
+def find_best_swap(
+    table: Array,
+    leaving: IntArray,
+    entering: IntArray,
+    least: Array,
+    may_leave: Mask,
+    may_enter: Mask,
+    limit: float,
+) -> tuple[float, int, int]:
     """The lowest change, and the positions of its coordinates in `leaving` and `entering`; ties by position.
 
-    A coordinate may enter if its Schur complement exceeds its entry of `least`. The positions are -1 if none may.
+    A coordinate may enter if its Schur complement exceeds its entry of `least`. Positions that may not leave or enter
+    now may do so in a swap that changes f by less than `limit`. The positions are -1 if no swap is possible.
     """
     last, count = table.shape[0] - 1, entering.size
     schur = np.empty(count)
@@ -41,7 +51,7 @@ def find_best_swap(table: Array, leaving: IntArray, entering: IntArray, least: A
         coefficient, inverse = line[last], -line[leaving[a]]
         for b in range(count):
             change = change_of_swap(coefficient, inverse, line[entering[b]], step[b], inverse_schur[b], gain[b])
-            if change < best:
+            if change < best and ((may_leave[a] and may_enter[b]) or change < limit):
                 best, row, column = change, a, b
     return best, row, column
 
@@ -140,6 +150,16 @@ def sweep_tableau(table: Array, pivot: int, sign: float) -> None:
 
 
 @jit_compile
+def exchange(table: Array, leaving: IntArray, entering: IntArray, row: int, column: int) -> tuple[int, int]:
+    """Swap the coordinates at two positions, in place; the coordinates that left and entered."""
+    out, into = leaving[row], entering[column]
+    sweep_tableau(table, into, 1.0)
+    sweep_tableau(table, out, -1.0)
+    leaving[row], entering[column] = into, out
+    return out, into
+
+
+@jit_compile
 def chain_swaps(
     table: Array, leaving: IntArray, entering: IntArray, least: Array, length: int, threshold: float
 ) -> tuple[IntArray, Array, Array]:
@@ -152,19 +172,50 @@ def chain_swaps(
     pairs = np.empty((length, 2), dtype=np.intp)
     changes = np.empty(length)
     solutions = np.empty((length, table.shape[0] - 1))
+    anywhere = np.ones(max(leaving.size, entering.size), dtype=np.bool_)
     count = 0
     while count < length:
-        change, row, column = find_best_swap(table, leaving, entering, least)
+        change, row, column = find_best_swap(table, leaving, entering, least, anywhere, anywhere, -np.inf)
         if not change < -threshold:
             break
-        out, into = leaving[row], entering[column]
-        sweep_tableau(table, into, 1.0)
-        sweep_tableau(table, out, -1.0)
-        leaving[row], entering[column] = into, out
-        pairs[count, 0], pairs[count, 1], changes[count] = out, into, change
+        pairs[count] = exchange(table, leaving, entering, row, column)
+        changes[count] = change
         solutions[count] = table[-1, :-1]
         count += 1
     return pairs[:count], changes[:count], solutions[:count]
+
+
+@jit_compile
+def explore_swaps(
+    table: Array,
+    leaving: IntArray,
+    entering: IntArray,
+    least: Array,
+    stays: IntArray,
+    waits: IntArray,
+    threshold: float,
+) -> tuple[IntArray, Array]:
+    """Perform a swap of coordinates for each entry of `stays`, the best one even if it raises f.
+
+    What enters may not leave in the next `stays` swaps, and what leaves may not enter in the next `waits`, unless f
+    falls below its lowest value so far by more than `threshold`. For the rest, see `chain_swaps`.
+    """
+    pairs = np.empty((stays.size, 2), dtype=np.intp)
+    changes = np.empty(stays.size)
+    leaves_from, enters_from = np.zeros(leaving.size, dtype=np.intp), np.zeros(entering.size, dtype=np.intp)
+    total, lowest = 0.0, 0.0
+    for count in range(stays.size):
+        may_leave, may_enter = leaves_from <= count, enters_from <= count
+        limit = lowest - total - threshold
+        change, row, column = find_best_swap(table, leaving, entering, least, may_leave, may_enter, limit)
+        if row < 0:
+            return pairs[:count], changes[:count]
+        pairs[count] = exchange(table, leaving, entering, row, column)
+        changes[count] = change
+        total += change
+        lowest = min(lowest, total)
+        leaves_from[row], enters_from[column] = count + 1 + stays[count], count + 1 + waits[count]
+    return pairs, changes
 
 
 @jit_compile

@@ -15,15 +15,15 @@ from ...sparsity.base import select_top
 from ..loop import Budget
 from ..problem import Iterate, Problem
 from ..steps import Step
-from .ranking import build_additive_model, build_swap_model, entering_gains
+from .ranking import build_additive_model, build_swap_model, can_explore, entering_gains
 from .state import Phase, SwapState, hand_over, with_state
 from .swap_model import PredictedMinimizer, Swap, SwapModel
 from .tuning import SwapTuning
 
-__all__ = ["SwapLimits", "bulk_swap", "end_descent", "is_exact", "is_lower", "pursue", "swap"]
+__all__ = ["SwapLimits", "bulk_swap", "end_descent", "is_exact", "is_lower", "pursue", "swap", "try_support"]
 
 
-def _try_support(
+def try_support(
     problem: Problem, current: Iterate, support: Mask, steps: int, tuning: SwapTuning, at: PredictedMinimizer | None
 ) -> Iterate:
     """Refit on another support in a few Newton steps, which end early once f cannot come below the current one.
@@ -63,7 +63,7 @@ def pursue(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTun
         z = Step(size, metric).take(current.point.x, gradient)
         support = problem.units.select(z, metric)
         if last_tried is None or not np.array_equal(support, last_tried):
-            trial = _try_support(problem, current, support, max_steps, tuning, None)
+            trial = try_support(problem, current, support, max_steps, tuning, None)
             if is_lower(problem, trial, current, tuning):
                 # Pursuit continues as long as it lowers f by much, with a longer step if this was the first one tried.
                 decrease = current.value - trial.value
@@ -94,7 +94,7 @@ def bulk_swap(problem: Problem, current: Iterate, state: SwapState, tuning: Swap
     if not chain:
         return hand_over(current, state, Phase.SWAP)
     support = _swap_units(problem, current, chain)
-    trial = _try_support(problem, current, support, tuning.swap_refit_steps, tuning, None)
+    trial = try_support(problem, current, support, tuning.swap_refit_steps, tuning, None)
     much = current.value - trial.value > tuning.bulk_decrease * abs(current.value)
     next_length = 2 * len(chain) if much else max(len(chain) // tuning.bulk_shrinkage, tuning.chain_length)
     best = trial if is_lower(problem, trial, current, tuning) else current
@@ -123,7 +123,8 @@ class SwapLimits(NamedTuple):
         width = int(units.sizes.max(initial=1))
         second_order = has_hessian(problem.objective)
         if single_swaps is None:
-            single_swaps = tuning.single_swaps_if_few if units.count <= tuning.few_units else 1
+            further = units.count <= tuning.few_units and not can_explore(problem, tuning)
+            single_swaps = tuning.single_swaps_if_few if further else 1
         if candidates is not None:
             first = min(candidates, outside)
             return cls(first, first, single_swaps)
@@ -173,7 +174,7 @@ def _replace_idle(problem: Problem, current: Iterate, gains: Array, tuning: Swap
     if not entering.any():
         return None
     support = units.to_mask((inside & ~idle) | entering)
-    trial = _try_support(problem, current, support, tuning.swap_refit_steps, tuning, None)
+    trial = try_support(problem, current, support, tuning.swap_refit_steps, tuning, None)
     return trial if is_lower(problem, trial, current, tuning) else None
 
 
@@ -196,7 +197,7 @@ def _try_swaps(
             further = (choose_start(*attempt) for attempt in attempts[1:])
             problem.anticipate_refits((mask, current.point.x if at is None else at.x) for mask, at in further)
         support, prediction = choose_start(swaps, in_chain)
-        trial = _try_support(problem, current, support, tuning.swap_refit_steps, tuning, prediction)
+        trial = try_support(problem, current, support, tuning.swap_refit_steps, tuning, prediction)
         if is_lower(problem, trial, current, tuning):
             return trial, len(swaps)
     return None

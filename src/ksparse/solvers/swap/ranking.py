@@ -7,7 +7,7 @@ from itertools import takewhile
 import numpy as np
 
 from ..._types import Array, IntArray, Mask
-from ...objectives.base import Objective, Point, TwiceDifferentiable, compute_hessian, has_hessian
+from ...objectives.base import Objective, Point, TwiceDifferentiable, compute_hessian, has_hessian, is_quadratic
 from ...objectives.protocols import HasCrossHessian, HasSwapScores, QuadraticModel
 from ...sparsity.base import select_top
 from ..problem import Iterate, Problem
@@ -19,7 +19,9 @@ from .tuning import SwapTuning
 __all__ = [
     "AdditiveSwapModel",
     "build_additive_model",
+    "build_joint_model",
     "build_swap_model",
+    "can_explore",
     "choose_removals",
     "entering_gains",
     "get_max_model_size",
@@ -104,6 +106,27 @@ def build_swap_model(problem: Problem, current: Iterate, candidates: Mask, tunin
             objective, point, solution, slopes, support, others, units.number, units.always, tuning
         )
     at, hessian, linear = _build_quadratic_model(problem, point, coordinates)
+    return QuadraticSwapModel(hessian, linear, units.number[at], support[at], units.always, tuning)
+
+
+def can_explore(problem: Problem, tuning: SwapTuning) -> bool:
+    """Whether a model of all units is worth exploring.
+
+    There are few of them; the Hessian is cheap; f has no bounds, which a model does not know; and units have one
+    coordinate each, or the model is exact: exploring takes longer for groups, and with an exact model once is enough.
+    """
+    units, objective = problem.units, problem.objective
+    few = units.count <= tuning.few_units
+    return few and has_hessian(objective) and not problem.has_bounds and (units.singletons or is_quadratic(objective))
+
+
+def build_joint_model(problem: Problem, current: Iterate, tuning: SwapTuning) -> QuadraticSwapModel:
+    """The quadratic model of f on all units."""
+    units, objective, support = problem.units, problem.objective, current.support
+    assert support is not None
+    objective.counters.swap_models += 1
+    everything = np.ones(objective.shape, dtype=bool)
+    at, hessian, linear = _build_quadratic_model(problem, current.point, everything)
     return QuadraticSwapModel(hessian, linear, units.number[at], support[at], units.always, tuning)
 
 

@@ -18,7 +18,7 @@ class Phase(Enum):
     GROW = "more units enter; only in `StagedSwap`, in the place of PURSUE"
     BULK_SWAP = "many swaps at once, ranked by gains and costs of single units"
     SWAP = "a chain of swaps, or one swap, ranked by a quadratic model of f"
-    RESTART = "descents from other supports"
+    RESTART = "exploring a model of all units, and descents from other supports"
     PERTURB = "a descent from the best support with some of its units replaced at random"
     VERIFY = "single swaps, until none lowers f"
 

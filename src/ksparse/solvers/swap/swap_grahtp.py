@@ -15,7 +15,8 @@ from ...validation import check_iterations
 from ..loop import Budget, Solver
 from ..problem import Iterate, Problem
 from .descent import SwapLimits, bulk_swap, end_descent, is_exact, is_lower, pursue, swap
-from .ranking import entering_gains
+from .exploring import explore_model
+from .ranking import can_explore, entering_gains
 from .restarts import count_swaps, perturb, ranks_all_swaps, restart_supports, try_all_swaps
 from .state import ALL_PHASES, LOCAL_PHASES, Phase, SwapState, hand_over, with_state
 from .ties import break_ties
@@ -40,13 +41,16 @@ class SwapGraHTP(Solver):
     ----------
     max_swaps : int, optional
         How many single swaps are tried on f, whatever the model predicts, before the solver calls a support final; by
-        default 8 if there are at most 64 units, and 1 otherwise. 0 turns swaps off; restarts remain.
+        default 8 if there are at most 64 units that cannot be explored, and 1 otherwise. 0 turns swaps off; restarts
+        remain.
     candidates : int, optional
         How many units outside the support the model sees; by default k of them, but at least 30 and at most 200
-        coordinates, and more in a second model if none of them may enter. A given number allows no second model.
+        coordinates, and more in a second model if none of them may enter. A given number allows no second model, and
+        explores nothing.
     restarts : int, optional
         How often to restart: from the best units outside a final support, and the last time by backward elimination
-        from all units; as often again after a success. By default 3 times with at most 64 units, otherwise never.
+        from all units; as often again after a success. By default 3 times with at most 64 units, otherwise never; and
+        never on least squares without bounds, where a model of so few units is explored in place of it.
     effort : int, default=0
         How much more time to spend on a lower f, from 0 to 5. From 1 on, the search continues 3, 9, 27, 81 or 243
         times from the best support with a tenth or a fifth of its units replaced at random, which takes about 3, 6,
@@ -98,7 +102,8 @@ class SwapGraHTP(Solver):
         BULK_SWAP     many swaps at once (large supports)    BULK_SWAP; after a small          SWAP
                                                              decrease SWAP
         SWAP          a chain of swaps, or a single one      SWAP                              RESTART; QUICK: done
-        RESTART       descents from other supports           SWAP                              PERTURB; effort 0: done
+        RESTART       a long chain in a model of all units;  SWAP                              PERTURB; effort 0: done
+                      descents from other supports
         PERTURB       a descent from a perturbed support     PERTURB; after the last one       the same
                                                              VERIFY (effort 5) or done
         VERIFY        every single swap                      VERIFY                            done
@@ -211,24 +216,40 @@ class SwapGraHTP(Solver):
         return replace(current, state=state, done="converged: no step lowers f")
 
     def _restart(self, problem: Problem, best: Iterate, state: SwapState) -> Iterate:
-        """RESTART: a better support, from the first start that leads to one; else PERTURB, if effort is given."""
-        few = problem.units.count <= self.tuning.few_units
-        count = (self.tuning.restarts_if_few if few else 0) if self.restarts is None else self.restarts
-        for support in restart_supports(problem, best, count, self.tuning):
+        """RESTART: a better support, explored or from the first start that leads to one; else PERTURB with effort."""
+        explores = can_explore(problem, self.tuning) and self.candidates is None and self.max_swaps != 0
+        found = explore_model(problem, best, best, self.tuning) if explores else None
+        if found is not None:
+            return with_state(found, replace(state, phase=Phase.SWAP))
+        for support in restart_supports(problem, best, self._count_restarts(problem, explores), self.tuning):
             if problem.out_of_time:
                 return replace(best, done=None)
             start = problem.refit(support, np.zeros_like(best.point.x), self.tuning.loose_refit)
+            budget = Budget.QUICK if explores else Budget.FULL  # exploring does more than the rest of a full descent
+            start = replace(start, state=self.make_first_state(problem, start, budget))
             other = self._descend(problem, start, final=best)
-            if not other.has_same_support(best) and is_lower(problem, other, best, self.tuning):
+            if other.has_same_support(best):
+                continue
+            if is_lower(problem, other, best, self.tuning):
                 reached = self._get_state(problem, other)
                 phase = reached.phase if reached.phase in LOCAL_PHASES else Phase.SWAP
-                return with_state(other, replace(reached, phase=phase))
+                return with_state(other, replace(reached, phase=phase, budget=Budget.FULL))
+            found = explore_model(problem, other, best, self.tuning) if explores else None
+            if found is not None:
+                return with_state(found, replace(state, phase=Phase.SWAP))
         if self.effort == 0 or not count_swaps(problem, best):
             return best
         exact = _refit_exactly(problem, best)  # so that others are compared with its true value
         if exact.outcome not in (Outcome.SOLVED, Outcome.SINGULAR):
             return best
         return with_state(exact, replace(state, phase=Phase.PERTURB, perturbation=1))
+
+    def _count_restarts(self, problem: Problem, explores: bool) -> int:
+        """How many restarts there are: none where the model of all units, which was explored, is exact."""
+        if self.restarts is not None:
+            return self.restarts
+        few = problem.units.count <= self.tuning.few_units
+        return self.tuning.restarts_if_few if few and not (explores and is_exact(problem)) else 0
 
     def _perturb(self, problem: Problem, best: Iterate, state: SwapState) -> Iterate:
         """PERTURB: one perturbation; the best iterate, or a better one that it led to."""

@@ -84,15 +84,38 @@ class QuadraticSwapModel(SwapModel):
         swaps: list[Swap] = []
         while len(swaps) < length:
             row, column = divmod(int(np.argmin(self._changes)), self._entering.size)
-            change = float(self._changes[row, column])
-            if not change < -threshold:
+            if not self._changes[row, column] < -threshold:
                 break
-            leaving, entering = int(self._leaving[row]), int(self._entering[column])
-            swaps.append(Swap(leaving, entering, change))
-            self._put_in(entering)
-            self._take_out(leaving)
-            self._leaving[row], self._entering[column] = entering, leaving
-            del self._changes
+            swaps.append(self._exchange(row, column))
+        return swaps
+
+    def explore(self, length: int, threshold: float) -> list[Swap]:
+        """A chain that goes on where no swap lowers f: a tabu search (Glover, ORSA Journal on Computing 1, 1989).
+
+        A unit that has entered stays for some swaps, and one that has left waits for some, unless f falls below its
+        lowest value so far by more than `threshold`: so the chain does not turn back.
+        """
+        inside, outside = self._leaving.size, self._entering.size
+        if not inside or not outside:
+            return []
+        # Waits of different lengths, in an order that repeats itself after ten swaps: few chains go in circles then.
+        fractions = 0.5 + 0.1 * (7 * np.arange(length) % 10)
+        stays = np.full(length, min(int(np.sqrt(inside)), inside - 1))
+        waits = np.minimum(2.0 * fractions * np.sqrt(outside), outside - 1).astype(np.intp)
+        if self._coordinate is not None:
+            return self._explore_coordinates(self._coordinate, stays, waits, threshold)
+        leaves_from, enters_from = np.zeros(inside), np.zeros(outside)
+        swaps, total, lowest = list[Swap](), 0.0, 0.0
+        for count in range(length):
+            may_move = (leaves_from[:, None] <= count) & (enters_from <= count)
+            possible = may_move | (self._changes < lowest - total - threshold)
+            row, column = divmod(int(np.where(possible, self._changes, np.inf).argmin()), outside)
+            if not self._changes[row, column] < np.inf:
+                break
+            swaps.append(self._exchange(row, column))
+            total += swaps[-1].change
+            lowest = min(lowest, total)
+            leaves_from[row], enters_from[column] = count + 1 + stays[count], count + 1 + waits[count]
         return swaps
 
     def find_removals(self, count: int) -> list[int]:
@@ -108,12 +131,36 @@ class QuadraticSwapModel(SwapModel):
             self._take_out(removed[-1])
         return removed
 
+    def _exchange(self, row: int, column: int) -> Swap:
+        """Swap the units at two positions."""
+        leaving, entering = int(self._leaving[row]), int(self._entering[column])
+        swap = Swap(leaving, entering, float(self._changes[row, column]))
+        self._put_in(entering)
+        self._take_out(leaving)
+        self._leaving[row], self._entering[column] = entering, leaving
+        del self._changes
+        return swap
+
     def _chain_coordinates(self, coordinate: IntArray, length: int, threshold: float) -> list[Swap]:
         from ._kernels import chain_swaps
 
-        unit, leaving, entering = self._unit, coordinate[self._leaving], coordinate[self._entering]
+        leaving, entering = coordinate[self._leaving], coordinate[self._entering]
         pairs, changes, solutions = chain_swaps(self._table, leaving, entering, self._least, length, threshold)
         self.solutions = list(solutions)
+        return self._note_swaps(leaving, entering, pairs, changes)
+
+    def _explore_coordinates(
+        self, coordinate: IntArray, stays: IntArray, waits: IntArray, threshold: float
+    ) -> list[Swap]:
+        from ._kernels import explore_swaps
+
+        leaving, entering = coordinate[self._leaving], coordinate[self._entering]
+        pairs, changes = explore_swaps(self._table, leaving, entering, self._least, stays, waits, threshold)
+        return self._note_swaps(leaving, entering, pairs, changes)
+
+    def _note_swaps(self, leaving: IntArray, entering: IntArray, pairs: IntArray, changes: Array) -> list[Swap]:
+        """The swaps of coordinates as ones of units, after which these coordinates may leave and enter."""
+        unit = self._unit
         self._leaving, self._entering = unit[leaving], unit[entering]
         self._inside[entering], self._inside[leaving] = False, True
         vars(self).pop("_changes", None)
