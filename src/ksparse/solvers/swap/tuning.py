@@ -124,10 +124,10 @@ class SwapTuning:
     #: With no more units than this, a search is so cheap that it may take several times as long for a lower f: restarts
     #: and further single swaps. ½: f +1.2 % on the 12 problems with 40 units (5 / 0), a quarter of the passes.
     few_units: int = 64
-    #: Swaps of the chain that explores a model of few units, if the model is exact and units have one coordinate. Of 240
+    #: Swaps of the chain that explores a model of few units, if it is exact and units have one coordinate. Of 240
     #: proved optima in problems like those of benchmarks/heuristic.py, it misses none. ½: 2. 2: none, time +22 %.
     explored_swaps: int = 200
-    #: The same if the model is not exact, or units have several coordinates, which takes fifty times as long. Of 120 best
+    #: The same if it is not exact, or units have several coordinates, which takes fifty times as long. Of 120 best
     #: logistic models, 1 is missed. ½: 2. 2: 1.
     fewer_explored_swaps: int = 50
     #: Supports of such a chain that are tried. ½: 1 is missed. 2: 0.
