@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ksparse.datasets import load_real
 from ksparse.objectives import LeastSquares, Logistic, Poisson
+
+from .real_data import SIZES, load_data
 
 __all__ = ["CASES", "ExactCase"]
 
@@ -73,16 +74,25 @@ class ExactCase:
         return OBJECTIVES[self.loss](X, y, alpha=self.alpha)
 
 
-def load_data(name: str) -> tuple[Any, Any]:
-    """Gene expressions; of riboflavin, the log of the production rate is predicted."""
-    if name == "riboflavin":
-        import os
-        from pathlib import Path
+def list_real() -> list[ExactCase]:
+    """Real data, standardized."""
+    both = ("el0ps",)
+    expressions = [("golub", 0.1), ("golub", 1.0), ("colon", 0.1), ("prostate", 0.1), ("prostate", 1.0)]
+    cases = [make_real("logistic", name, 5, alpha, both) for name, alpha in expressions]
+    cases += [make_real("squares", "riboflavin", 5, alpha, both) for alpha in (1.0, 0.1)]
+    cases += [make_real("logistic", "breast cancer", k, alpha, both) for alpha in (1e-2, 1e-4) for k in (5, 10)]
+    cases += [make_real("squares", "diabetes", k, 1e-4, ("okridge", "el0ps")) for k in (5, 10)]
+    cases += [
+        make_real("squares", drug, k, alpha, ("okridge", "el0ps"))
+        for drug in ("GDSC drug 221", "GDSC drug 211")
+        for k, alpha in ((5, 0.1), (10, 0.3), (10, 0.1), (5, 1e-3))
+    ]
+    return cases
 
-        with np.load(Path(os.environ["KSPARSE_DATA"]) / "graphical/riboflavin_71x4088.npz") as arrays:
-            return arrays["X"].astype(float), arrays["y"].astype(float)
-    data = load_real(name)
-    return data.X, data.y
+
+def make_real(loss: str, data: str, k: int, alpha: float, peers: tuple[str, ...]) -> ExactCase:
+    """A case with real data."""
+    return ExactCase("real", loss, *SIZES[data], k, 0.0, alpha, data=data, peers=peers)
 
 
 def list_squares() -> list[ExactCase]:
@@ -138,7 +148,7 @@ def list_wide() -> list[ExactCase]:
 def list_glm() -> list[ExactCase]:
     """Logistic and Poisson regression."""
     logistic = [
-        ExactCase("glm", "logistic", n, p, 10, 0.5, alpha, peers=("el0ps",) if alpha >= 1e-3 else ())
+        ExactCase("glm", "logistic", n, p, 10, 0.5, alpha, peers=("el0ps",))
         for n, p, alpha in [
             (500, 100, 1e-4),
             (2000, 100, 1e-4),
@@ -156,26 +166,6 @@ def list_glm() -> list[ExactCase]:
         for n, p, alpha in [(500, 100, 1e-3), (2000, 100, 1e-3), (2000, 500, 1e-2), (6000, 1000, 1e-2)]
     ]
     return logistic + poisson
-
-
-def list_real() -> list[ExactCase]:
-    """Gene expressions, standardized."""
-    sizes = {"golub": (72, 7129), "colon": (62, 2000), "prostate": (102, 6033), "riboflavin": (71, 4088)}
-    settings = [("golub", 0.1), ("golub", 1.0), ("colon", 0.1), ("prostate", 0.1), ("prostate", 1.0)]
-    settings += [("riboflavin", 1.0), ("riboflavin", 0.1)]
-    return [
-        ExactCase(
-            "real",
-            "squares" if name == "riboflavin" else "logistic",
-            *sizes[name],
-            5,
-            0.0,
-            alpha,
-            data=name,
-            peers=("el0ps",),
-        )
-        for name, alpha in settings
-    ]
 
 
 CASES = list_squares() + list_hard() + list_wide() + list_glm() + list_real()

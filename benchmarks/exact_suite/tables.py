@@ -19,7 +19,7 @@ TITLES = {
     "hard": "Little signal or many features, gap 1e-4",
     "wide": "No more samples than features, gap 1e-4",
     "glm": "Logistic and Poisson regression, gap 1e-4",
-    "real": "Gene expressions, gap 1e-4",
+    "real": "Real data, gap 1e-4",
 }
 NAMES = {"ksparse": "ksparse", "okridge": "OKRidge", "l0bnb": "l0bnb", "el0ps": "El0ps"}
 #: A value this much above the lowest one is another solution.
