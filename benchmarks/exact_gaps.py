@@ -17,7 +17,7 @@ from suite.environment import use_one_thread
 use_one_thread()
 
 import numpy as np
-from exact_suite.cases import load_data
+from exact_suite.real_data import load_data
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer, load_diabetes
