@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from ksparse import make_survival_target
 from ksparse._types import Array
 from ksparse.debias import Outcome
 from ksparse.debias._samples import Limits
 from ksparse.debias.compiled import minimize_compiled
 from ksparse.debias.newton import minimize_newton
-from ksparse.objectives import Logistic, Poisson
-from tests.problems import N, P, design, linear, responses, signal
+from ksparse.objectives import Cox, Logistic, Poisson
+from tests.problems import N, P, design, draw_survival, linear, responses, signal
 
 KINDS = ["logistic", "poisson", "huber", "hinge", "gamma", "tweedie", "negative binomial", "quantile"]
 WEIGHTS: Array = np.random.default_rng(0).uniform(0.1, 3.0, N)
@@ -31,7 +32,19 @@ def limits(tol: float = 1e-12, goal: float = np.inf, max_iter: int = 100) -> Lim
 def test_each_loss_has_the_minimum_and_costs_of_the_general_method(
     kind: str, intercept: bool, options: dict[str, Any]
 ) -> None:
-    objective = linear(kind, alpha=0.1, fit_intercept=intercept, **options)
+    check_minimum_and_costs(linear(kind, alpha=0.1, fit_intercept=intercept, **options))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+@pytest.mark.parametrize("options", [{}, {"sample_weight": WEIGHTS}, {"offset": OFFSET}], ids=["", "weights", "offset"])
+@pytest.mark.parametrize("late", [False, True], ids=["", "entry and strata"])
+@pytest.mark.parametrize("ties", ["efron", "breslow"])
+def test_partial_likelihoods_have_them_too(ties: str, late: bool, options: dict[str, Any], alpha: float) -> None:
+    y = draw_survival(signal(design()), entry=late, strata=late)
+    check_minimum_and_costs(Cox(design(), y, ties=ties, alpha=alpha, **options))
+
+
+def check_minimum_and_costs(objective: Any) -> None:
     best = minimize_newton(objective, objective.evaluate(np.zeros(objective.size))).point.x
     for fraction in (0.0, 0.3, 0.6):  # f is lower than at zero on the way to its minimum
         counters = [objective.counters.newton_steps, objective.counters.hessians, objective.counters.products]
@@ -87,10 +100,13 @@ def test_few_steps_leave_it_unfinished() -> None:
 
 
 def test_what_is_left_to_the_general_method() -> None:
-    """No ridge; samples without weight; many numbers; several outputs; a minimum at infinity; a quadratic."""
+    """No minimum; many of them; samples without weight; many numbers; several outputs; a quadratic."""
     X, y = design(), responses("logistic", signal(design()))
+    ordered = make_survival_target(np.exp(-X[:, 0]), np.ones(N, dtype=bool))
     for objective in (
-        Logistic(X, y),
+        Logistic(X[:, :1], X[:, 0] > 0),
+        Cox(X[:, :1], ordered),
+        Logistic(X[:, [0, 0]], y),
         Logistic(X, y, alpha=1.0, sample_weight=np.where(np.arange(N) < 3, 0.0, 1.0)),
         Logistic(np.ones((1000, 60)), np.arange(1000) % 2, alpha=1.0),
         linear("multinomial", alpha=1.0),

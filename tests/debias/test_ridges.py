@@ -114,10 +114,19 @@ def test_samples_without_weight_are_left_to_others() -> None:
     assert minimize_for_ridges(objective.restrict(support_of(objective)), RIDGES, np.zeros(3)) is None
 
 
-def test_losses_of_all_margins_together_are_left_to_others() -> None:
+def test_partial_likelihoods_have_minimizers_too() -> None:
     X = design()
     times = np.random.default_rng(0).exponential(np.exp(-signal(X)))
     objective = Cox(X, np.column_stack([times, np.ones(N)]))
+    restricted = objective.restrict(support_of(objective))
+    solutions = minimize_for_ridges(restricted, RIDGES, np.zeros(3))
+    assert solutions is not None
+    for ridge, x in zip(RIDGES, solutions, strict=True):
+        assert_allclose(restricted.with_alpha(ridge).evaluate(x).gradient, 0.0, atol=1e-8)
+
+
+def test_losses_with_thresholds_are_left_to_others() -> None:
+    objective = linear("ordinal")
     assert minimize_for_ridges(objective.restrict(support_of(objective)), RIDGES, np.zeros(3)) is None
 
 
@@ -225,4 +234,4 @@ def test_many_samples_of_losses_that_are_left_to_others(monkeypatch: pytest.Monk
     monkeypatch.setattr("ksparse.debias.ridges.MAX_NUMBERS", 0)
     test_several_outputs_are_left_to_others("multinomial")
     test_samples_without_weight_are_left_to_others()
-    test_losses_of_all_margins_together_are_left_to_others()
+    test_losses_with_thresholds_are_left_to_others()

@@ -70,9 +70,12 @@ def test_derivatives_in_the_margins(ties: str, kind: str, weights: Any) -> None:
     assert_allclose(full, numeric, atol=2e-7)
     assert_allclose(full, full.T, atol=1e-14)
     assert_allclose(loss.hessian_diagonal(margins, y, weights), full.diagonal(), atol=1e-14)
-    directions = np.random.default_rng(0).standard_normal((N, 4))
-    squares = loss.bind(y, weights).compute_squares(margins, directions)
-    assert_allclose(squares, np.einsum("ij,ik,kj->j", directions, full, directions), atol=1e-13)
+    directions, bound = np.random.default_rng(0).standard_normal((N, 4)), loss.bind(y, weights)
+    gram = directions.T @ full @ directions
+    assert_allclose(bound.compute_gram(margins, directions), gram, atol=1e-13)
+    cross, squares = bound.compute_cross(margins, directions[:, :3], directions[:, 1:])
+    assert_allclose(cross, gram[:3, 1:], atol=1e-13)
+    assert_allclose(squares, gram.diagonal()[1:], atol=1e-13)
     assert np.linalg.eigvalsh(full)[0] > -1e-13
     assert_allclose(full @ np.ones(N), 0.0, atol=1e-14)  # only differences of margins matter
 

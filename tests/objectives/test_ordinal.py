@@ -99,8 +99,11 @@ def test_slopes_and_hessian_by_finite_differences() -> None:
     np.testing.assert_allclose(loss.multiply_hessian(margins, y, weights, np.eye(120)), hessian, atol=1e-9)
     np.testing.assert_allclose(loss.hessian_diagonal(margins, y, weights), hessian.diagonal(), atol=1e-9)
     bound, directions = loss.bind(y, weights), X[:, :3]
-    squares = np.einsum("ij,ik,kj->j", directions, hessian, directions)
-    np.testing.assert_allclose(bound.compute_squares(margins, directions), squares, rtol=1e-5)
+    gram = directions.T @ hessian @ directions
+    np.testing.assert_allclose(bound.compute_gram(margins, directions), gram, atol=1e-7)
+    cross, squares = bound.compute_cross(margins, directions[:, :2], directions[:, 1:])
+    np.testing.assert_allclose(cross, gram[:2, 1:], atol=1e-7)
+    np.testing.assert_allclose(squares, gram.diagonal()[1:], rtol=1e-5)
     np.testing.assert_allclose(hessian.sum(axis=1), 0.0, atol=1e-9)  # a constant changes nothing
 
 

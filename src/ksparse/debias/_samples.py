@@ -7,6 +7,7 @@ from typing import NamedTuple
 from .._types import Array
 
 __all__ = [
+    "COX",
     "FAILED",
     "HINGE",
     "HUBER",
@@ -23,13 +24,13 @@ __all__ = [
 ]
 
 #: The losses that are compiled.
-LOGISTIC, POISSON, HUBER, HINGE, SQUARED, TWEEDIE, NEGATIVE_BINOMIAL, QUANTILE = range(8)
+LOGISTIC, POISSON, HUBER, HINGE, SQUARED, TWEEDIE, NEGATIVE_BINOMIAL, QUANTILE, COX = range(9)
 #: How a refit has ended; after FAILED, what it gives is of no use.
 SOLVED, UNFINISHED, FAILED = range(3)
 
 
 class SampleArrays(NamedTuple):
-    """SampleArrays with one output, whose loss is compiled."""
+    """Samples with one output, whose loss is compiled."""
 
     #: The number of the loss.
     loss: int

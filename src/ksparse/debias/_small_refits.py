@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._types import Array
 from ..compiling import jit_compile
+from ..objectives import _risk_sets
 from ..objectives.losses import hinge, huber, logistic, negative_binomial, poisson, quantile, tweedie
 from ._samples import (
     FAILED,
@@ -151,8 +154,20 @@ def factorize(hessian: Array) -> tuple[Array, bool]:  # pragma: no cover - compi
 
 
 @jit_compile
+def evaluate_partial_likelihood(
+    samples: SampleArrays, sets: Any, margins: Array
+) -> tuple[Array, float]:  # pragma: no cover - compiled
+    """The slopes of Cox's loss and the loss; slopes have no meaning where it is infinite."""
+    value, sums = _risk_sets.sum_risk_sets(sets, margins)
+    if not np.isfinite(value):
+        return np.zeros(margins.size), np.inf
+    expected = _risk_sets.expect_events(sets, sums)
+    return _risk_sets.sum_slopes(sets, expected, margins.size), value - samples.parameters[0]
+
+
+@jit_compile
 def evaluate(
-    samples: SampleArrays, ridge: Array, x: Array
+    samples: SampleArrays, sets: Any, ridge: Array, x: Array
 ) -> tuple[Array, Array, float]:  # pragma: no cover - compiled
     """The margins, the slopes of the loss in them, and f: the loss and the ridge.
 
@@ -161,24 +176,33 @@ def evaluate(
     margins = np.dot(x, samples.design) + samples.offset
     slopes = np.empty(margins.size)
     value, penalty = 0.0, 0.0
-    for i in range(margins.size):
-        margin, y, weight = margins[i], samples.target[i], samples.weights[i]
-        value += weight * loss_value(samples.loss, samples.parameters, margin, y)
-        slopes[i] = weight * loss_slope(samples.loss, samples.parameters, margin, y)
+    if sets is None:
+        for i in range(margins.size):
+            margin, y, weight = margins[i], samples.target[i], samples.weights[i]
+            value += weight * loss_value(samples.loss, samples.parameters, margin, y)
+            slopes[i] = weight * loss_slope(samples.loss, samples.parameters, margin, y)
+    else:
+        slopes, value = evaluate_partial_likelihood(samples, sets, margins)
     for j in range(x.size):
         penalty += ridge[j] * x[j] * x[j]
     return margins, slopes, value + 0.5 * penalty
 
 
 @jit_compile
-def form_hessian(samples: SampleArrays, ridge: Array, margins: Array) -> Array:  # pragma: no cover - compiled
+def form_hessian(
+    samples: SampleArrays, sets: Any, ridge: Array, margins: Array
+) -> Array:  # pragma: no cover - compiled
     """The Hessian of f."""
-    roots = np.empty(margins.size)
-    for i in range(margins.size):
-        curvature = loss_curvature(samples.loss, samples.parameters, margins[i], samples.target[i])
-        roots[i] = np.sqrt(samples.weights[i] * curvature)
-    scaled = samples.design * roots
-    hessian = np.dot(scaled, scaled.T)
+    if sets is None:
+        roots = np.empty(margins.size)
+        for i in range(margins.size):
+            curvature = loss_curvature(samples.loss, samples.parameters, margins[i], samples.target[i])
+            roots[i] = np.sqrt(samples.weights[i] * curvature)
+        scaled = samples.design * roots
+        hessian = np.dot(scaled, scaled.T)
+    else:
+        sums = _risk_sets.sum_risk_sets(sets, margins)[1]
+        hessian = _risk_sets.compute_gram(sets, sums, _risk_sets.expect_events(sets, sums), samples.design)
     for j in range(ridge.size):
         hessian[j, j] += ridge[j]
     return hessian
@@ -196,19 +220,20 @@ def measure_change(before: Array, after: Array, unit: float) -> float:  # pragma
 
 @jit_compile
 def minimize_samples(
-    samples: SampleArrays, ridge: Array, start: Array, at_zero: float, hessian: Array, limits: Limits
+    samples: SampleArrays, sets: Any, ridge: Array, start: Array, at_zero: float, hessian: Array, limits: Limits
 ) -> tuple[int, Array, float, Array, int, int]:  # pragma: no cover - compiled
     """`newton.minimize_newton` for samples in memory, with a `ridge` for each coordinate.
 
-    It starts from zero where f is lower there: `at_zero`. `hessian` is that near the start, or empty.
+    The samples of a partial likelihood have `sets`, those at risk at each event; others have None. The method starts
+    from zero where f is lower there: `at_zero`. `hessian` is that near the start, or empty.
 
     Returned are how it ended, the minimizer, f, the margins, and the numbers of steps and Hessians.
     """
     x = start.copy()
-    margins, slopes, value = evaluate(samples, ridge, x)
+    margins, slopes, value = evaluate(samples, sets, ridge, x)
     if np.isfinite(at_zero) and not value <= at_zero:
         x = np.zeros(x.size)
-        margins, slopes, value = evaluate(samples, ridge, x)
+        margins, slopes, value = evaluate(samples, sets, ridge, x)
     drift, n_hessians, last_decrease, remaining_gain, smallest = 0, 0, np.inf, np.inf, 0.0
     factor, is_known = hessian, False
     if hessian.shape[0] > 0:
@@ -227,7 +252,7 @@ def minimize_samples(
             is_reused = shrinks and decrement > limits.min_decrease * abs(value)
         if not is_reused:
             n_hessians += 1
-            factor, is_known = factorize(form_hessian(samples, ridge, margins))
+            factor, is_known = factorize(form_hessian(samples, sets, ridge, margins))
             if not is_known:
                 return FAILED, x, value, margins, number, n_hessians
             step = -solve_factored(factor, gradient)
@@ -240,7 +265,7 @@ def minimize_samples(
         new_x, new_margins, new_slopes, new_value = x, margins, slopes, value
         for _ in range(MAX_HALVINGS):
             trial = x + length * step
-            trial_margins, trial_slopes, trial_value = evaluate(samples, ridge, trial)
+            trial_margins, trial_slopes, trial_value = evaluate(samples, sets, ridge, trial)
             if trial_value <= value - SUFFICIENT_DECREASE * length * decrement + ROUNDING * abs(value):
                 new_x, new_margins, new_slopes, new_value = trial, trial_margins, trial_slopes, trial_value
                 is_lower = True

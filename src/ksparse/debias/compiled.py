@@ -9,8 +9,9 @@ import numpy as np
 
 from .._types import Array
 from ..objectives.base import Objective, value_at_zero
-from ..objectives.columns import LinearModel, PointwiseData
+from ..objectives.columns import LinearModel, SampleData
 from ..objectives.losses import (
+    CoxLoss,
     HuberLoss,
     LogisticLoss,
     NegativeBinomialLoss,
@@ -20,7 +21,9 @@ from ..objectives.losses import (
     SquaredLoss,
     TweedieLoss,
 )
+from ..objectives.losses.cox import BoundCoxLoss
 from ._samples import (
+    COX,
     FAILED,
     HINGE,
     HUBER,
@@ -51,53 +54,59 @@ LOSSES: dict[type, int] = {
     TweedieLoss: TWEEDIE,
     NegativeBinomialLoss: NEGATIVE_BINOMIAL,
     QuantileLoss: QUANTILE,
+    CoxLoss: COX,
 }
 #: Stands for a Hessian that is not known.
 UNKNOWN: Array = np.empty((0, 0))
 
 
-def collect_data(model: LinearModel) -> PointwiseData | None:
+def collect_data(model: LinearModel) -> SampleData | None:
     """The samples of a small model whose loss is compiled; None for other models."""
     is_small = type(model.loss) in LOSSES and model.n_samples * model.size <= MAX_NUMBERS
     return model.collect_samples() if is_small else None
 
 
-def make_samples(data: PointwiseData, columns: Array, fit_intercept: bool) -> SampleArrays:
-    """The samples as compiled refits take them, with other columns in the place of those of X."""
+def make_samples(data: SampleData, columns: Array, fit_intercept: bool) -> tuple[SampleArrays, Any]:
+    """The samples as compiled refits take them, with other columns in the place of those of X; and their risk sets.
+
+    There are risk sets for a partial likelihood; None otherwise.
+    """
     n, k = columns.shape
     design = np.empty((k + fit_intercept, n))
     design[:k] = columns.T
     design[k:] = 1.0
     offset = np.zeros(n) if data.offset is None else data.offset
     unit = float(np.abs(data.target).max(initial=0.0)) if data.loss.of_residuals else 1.0
-    return SampleArrays(
-        LOSSES[type(data.loss)],
-        np.array(astuple(data.loss), dtype=np.float64),
-        design,
-        data.target,
-        data.weights,
-        offset,
-        unit,
-    )
+    loss, sets = LOSSES[type(data.loss)], None
+    if isinstance(data.bound, BoundCoxLoss):  # its risk sets know the times
+        sets, parameters, target = data.bound.sets, np.array([data.bound.least]), data.weights
+    else:
+        parameters, target = np.array(astuple(data.loss), dtype=np.float64), data.target
+    return SampleArrays(loss, parameters, design, target, data.weights, offset, unit), sets
 
 
 def run_compiled(
-    samples: SampleArrays, ridge: Array, start: Array, at_zero: float, limits: Limits, hessian: Array | None = None
+    samples: tuple[SampleArrays, Any],
+    ridge: Array,
+    start: Array,
+    at_zero: float,
+    limits: Limits,
+    hessian: Array | None = None,
 ) -> tuple[int, Array, float, Array, int, int]:
     """`minimize_samples`, imported when it is first needed: Numba takes half a second to import."""
     from ._small_refits import minimize_samples
 
     known = UNKNOWN if hessian is None else np.ascontiguousarray(hessian)
-    result: Any = minimize_samples(samples, ridge, start, at_zero, known, limits)
+    result: Any = minimize_samples(*samples, ridge, start, at_zero, known, limits)
     return result
 
 
 def minimize_compiled(objective: Objective, start: Array, limits: Limits, hessian: Array | None) -> Solution | None:
-    """Minimize a small model with a ridge; None for others, and where the general method should be used.
+    """Minimize a small model; None for others, and where the general method should be used.
 
     Without a ridge f may have no minimum, or many; the general method tells which.
     """
-    if not isinstance(objective, LinearModel) or objective.alpha == 0 or objective.is_quadratic or not start.size:
+    if not isinstance(objective, LinearModel) or objective.is_quadratic or not start.size:
         return None
     data = collect_data(objective)
     if data is None:
@@ -114,5 +123,7 @@ def minimize_compiled(objective: Objective, start: Array, limits: Limits, hessia
     counters.products += n_hessians * data.columns.shape[1] ** 2
     if status == FAILED:
         return None
-    outcome = Outcome.SOLVED if status == SOLVED else Outcome.UNFINISHED
-    return Solution(objective.make_point(x, value, margins), outcome)
+    point = objective.make_point(x, value, margins)
+    if objective.is_unbounded_below(point):
+        return None
+    return Solution(point, Outcome.SOLVED if status == SOLVED else Outcome.UNFINISHED)

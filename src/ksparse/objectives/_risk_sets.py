@@ -14,7 +14,17 @@ import numpy as np
 from .._types import Array, IntArray, Mask
 from ..compiling import jit_compile
 
-__all__ = ["RiskSets", "RiskSums", "add_risks", "compute_squares", "multiply_hessian", "sum_risk_sets", "sum_slopes"]
+__all__ = [
+    "RiskSets",
+    "RiskSums",
+    "compute_cross",
+    "compute_diagonal",
+    "compute_gram",
+    "expect_events",
+    "multiply_hessian",
+    "sum_risk_sets",
+    "sum_slopes",
+]
 
 #: A sum that is a smaller fraction of the largest one since it was computed anew has lost digits.
 CANCELLED = 1e-3
@@ -72,6 +82,8 @@ class RiskSums(NamedTuple):
     is_anew: Mask
     #: The margins by position.
     margins: Array
+    #: s·exp(m) of each sample, relative to the scale of its first risk set.
+    risks: Array
 
 
 @jit_compile
@@ -81,7 +93,7 @@ def sum_risk_sets(sets: RiskSets, margins: Array) -> tuple[float, RiskSums]:  # 
     ordered = margins[sets.order]
     scale, first, first_tied = np.zeros(count), np.zeros(count), np.zeros(count)
     second, second_tied, second_twice_tied = np.zeros(count), np.zeros(count), np.zeros(count)
-    is_anew = np.zeros(count, dtype=np.bool_)
+    is_anew, risks = np.zeros(count, dtype=np.bool_), np.zeros(ordered.size)
     value, top, rest, peak = 0.0, -np.inf, 0.0, 0.0
     position, left = 0, 0
     for g in range(count):
@@ -93,11 +105,13 @@ def sum_risk_sets(sets: RiskSets, margins: Array) -> tuple[float, RiskSums]:  # 
         if above > top:
             factor = np.exp(top - above)
             rest, peak, top = rest * factor, peak * factor, above
-        for i in range(position, sets.first_event[g]):
-            rest += sets.weights[i] * np.exp(ordered[i] - top)
         tied, total, lost = 0.0, 0.0, 0.0
+        for i in range(position, sets.stop[g]):
+            risks[i] = sets.weights[i] * np.exp(ordered[i] - top)
+        for i in range(position, sets.first_event[g]):
+            rest += risks[i]
         for i in range(sets.first_event[g], sets.stop[g]):
-            tied += sets.weights[i] * np.exp(ordered[i] - top)
+            tied += risks[i]
         peak = max(peak, rest + tied)
         while left < sets.n_left[g]:
             i = sets.leaving[left]
@@ -117,6 +131,8 @@ def sum_risk_sets(sets: RiskSets, margins: Array) -> tuple[float, RiskSums]:  # 
                         tied += risk
                     else:
                         rest += risk
+                    if i >= position:
+                        risks[i] = risk
             peak = rest + tied
         scale[g] = top
         for i in range(sets.first_event[g], sets.stop[g]):
@@ -144,7 +160,7 @@ def sum_risk_sets(sets: RiskSets, margins: Array) -> tuple[float, RiskSums]:  # 
             value += lost + total * np.log(at_risk)
         rest += tied
         position = sets.stop[g]
-    return value, RiskSums(scale, first, first_tied, second, second_tied, second_twice_tied, is_anew, ordered)
+    return value, RiskSums(scale, first, first_tied, second, second_tied, second_twice_tied, is_anew, ordered, risks)
 
 
 @jit_compile
@@ -166,10 +182,18 @@ def add_later(sets: RiskSets, sums: RiskSums, values: Array, power: float) -> tu
 
 
 @jit_compile
+def measure_risk(sets: RiskSets, sums: RiskSums, i: int, unit: float, power: float) -> float:
+    """(s·exp(m))^power of the sample at a position, relative to exp(power·unit), for a power of 1 or 2."""
+    is_known = unit == sums.scale[sets.low[i]]
+    risk = sums.risks[i] if is_known else sets.weights[i] * np.exp(sums.margins[i] - unit)
+    return risk if power == 1.0 else risk * risk
+
+
+@jit_compile
 def add_over_sets(
     sets: RiskSets, sums: RiskSums, values: Array, checks: Array, power: float, out: Array
 ) -> None:  # pragma: no cover - compiled
-    """For each sample, exp(power·m) times the sum of values over its risk sets.
+    """For each sample, (s·exp(m))^power times the sum of values over its risk sets.
 
     Values are relative to exp(−power·scale). Where a difference of sums of the `checks`, which are positive, would
     lose digits, the values are added one by one.
@@ -180,39 +204,41 @@ def add_over_sets(
         tests, _ = add_later(sets, sums, checks, power)
     for i in range(out.size):
         low, high = sets.low[i], sets.high[i]
-        if low >= high:
-            out[i] = 0.0
-            continue
-        margin, end = sums.margins[i], sets.end_set[low]
-        if high == end:
-            out[i] = np.exp(power * (margin - units[low])) * totals[low]
+        if high == sets.end_set[low]:
+            out[i] = measure_risk(sets, sums, i, units[low], power) * totals[low]
             continue
         shrunken = np.exp(power * (units[low] - units[high]))
         if tests[low] - tests[high] * shrunken > CANCELLED_DIFFERENCE * tests[low]:
-            out[i] = np.exp(power * (margin - units[low])) * (totals[low] - totals[high] * shrunken)
+            out[i] = measure_risk(sets, sums, i, units[low], power) * (totals[low] - totals[high] * shrunken)
         else:
             total = 0.0
             for g in range(low, high):
-                total += values[g] * np.exp(power * (margin - sums.scale[g]))
+                total += values[g] * measure_risk(sets, sums, i, sums.scale[g], power)
             out[i] = total
 
 
 @jit_compile
-def add_risks(sets: RiskSets, sums: RiskSums) -> tuple[Array, Array]:  # pragma: no cover - compiled
-    """By position: each sample's expected weight of events, and minus its curvature's second part."""
-    expected, squared = np.empty(sets.order.size), np.empty(sets.order.size)
+def expect_events(sets: RiskSets, sums: RiskSums) -> Array:  # pragma: no cover - compiled
+    """By position: each sample's expected weight of events."""
+    expected = np.empty(sets.order.size)
     add_over_sets(sets, sums, sums.first, sums.first, 1.0, expected)
+    if sets.is_efron:
+        for i in range(expected.size):
+            if sets.is_event[i]:
+                expected[i] -= sums.risks[i] * sums.first_tied[sets.low[i]]
+    return expected
+
+
+@jit_compile
+def compute_diagonal(sets: RiskSets, sums: RiskSums, expected: Array) -> Array:  # pragma: no cover - compiled
+    """By position: the diagonal of the Hessian in the margins."""
+    squared = np.empty(sets.order.size)
     add_over_sets(sets, sums, sums.second, sums.second, 2.0, squared)
-    for i in range(expected.size):
-        weight = sets.weights[i]
-        expected[i] *= weight
-        squared[i] *= weight * weight
+    for i in range(squared.size):
         if sets.is_event[i]:
-            g = sets.low[i]
-            risk = weight * np.exp(sums.margins[i] - sums.scale[g])
-            expected[i] -= risk * sums.first_tied[g]
+            g, risk = sets.low[i], sums.risks[i]
             squared[i] += risk * risk * (sums.second_twice_tied[g] - 2.0 * sums.second_tied[g])
-    return expected, squared
+    return expected - squared
 
 
 @jit_compile
@@ -226,13 +252,13 @@ def sum_slopes(sets: RiskSets, expected: Array, n_samples: int) -> Array:  # pra
 
 @jit_compile
 def sum_directions(
-    sets: RiskSets, sums: RiskSums, risks: Array, moved: Array, at_risk: Array, tied: Array
+    sets: RiskSets, sums: RiskSums, moved: Array, at_risk: Array, tied: Array
 ) -> None:  # pragma: no cover - compiled
     """For each risk set, Σ s·exp(m)·v over its samples and over its events, relative to exp(scale).
 
-    `risks` are s·exp(m) relative to the scale of a sample's first set; `moved` is v by position.
+    `moved` is v by position.
     """
-    total, position, left = 0.0, 0, 0
+    total, position, left, risks = 0.0, 0, 0, sums.risks
     for g in range(sets.stop.size):
         if g == sets.first_set[g]:
             total, position = 0.0, sets.first_position[g]
@@ -249,23 +275,79 @@ def sum_directions(
             total = 0.0
             for i in range(sets.first_position[g], sets.stop[g]):
                 if sets.high[i] > g:
-                    total += sets.weights[i] * np.exp(sums.margins[i] - sums.scale[g]) * moved[i]
+                    total += measure_risk(sets, sums, i, sums.scale[g], 1.0) * moved[i]
         while left < sets.n_left[g]:
             i = sets.leaving[left]
-            total -= sets.weights[i] * np.exp(sums.margins[i] - sums.scale[g]) * moved[i]
+            total -= measure_risk(sets, sums, i, sums.scale[g], 1.0) * moved[i]
             left += 1
         at_risk[g], tied[g] = total, inside
         position = sets.stop[g]
 
 
 @jit_compile
-def find_first_risks(sets: RiskSets, sums: RiskSums) -> Array:  # pragma: no cover - compiled
-    """s·exp(m) of each sample, relative to the scale of its first risk set."""
-    risks = np.zeros(sets.order.size)
-    for i in range(risks.size):
-        if sets.low[i] < sets.high[i]:
-            risks[i] = sets.weights[i] * np.exp(sums.margins[i] - sums.scale[sets.low[i]])
-    return risks
+def sum_columns(sets: RiskSets, sums: RiskSums, rows: Array) -> tuple[Array, Array, Array]:
+    """Some directions, which are rows, by position, and their sums over the risk sets and over the events of each."""
+    size, count = sets.order.size, sets.stop.size
+    moved = np.empty((rows.shape[0], size))
+    at_risk, tied = np.empty((rows.shape[0], count)), np.empty((rows.shape[0], count))
+    for row in range(rows.shape[0]):
+        for i in range(size):
+            moved[row, i] = rows[row, sets.order[i]]
+        sum_directions(sets, sums, moved[row], at_risk[row], tied[row])
+    return moved, at_risk, tied
+
+
+@jit_compile
+def pull_sums(
+    sets: RiskSets, sums: RiskSums, at_risk: Array, tied: Array
+) -> tuple[Array, Array]:  # pragma: no cover - compiled
+    """What the Hessian takes of the sums of other directions over the risk sets, and over their events."""
+    if not sets.is_efron:
+        return at_risk * sums.second, np.zeros((0, 0))
+    return (
+        at_risk * sums.second - tied * sums.second_tied,
+        tied * sums.second_twice_tied - at_risk * sums.second_tied,
+    )
+
+
+@jit_compile
+def compute_gram(sets: RiskSets, sums: RiskSums, expected: Array, rows: Array) -> Array:
+    """VHVᵀ for the Hessian H in the margins and directions, the rows of V."""
+    moved, at_risk, tied = sum_columns(sets, sums, rows)
+    pulled, tied_pulled = pull_sums(sets, sums, at_risk, tied)
+    gram = np.dot(moved * expected, moved.T) - np.dot(pulled, at_risk.T)
+    if sets.is_efron:
+        gram -= np.dot(tied_pulled, tied.T)
+    return gram
+
+
+@jit_compile
+def compute_cross(
+    sets: RiskSets, sums: RiskSums, expected: Array, rows: Array, others: Array
+) -> tuple[Array, Array]:  # pragma: no cover - compiled
+    """VHUᵀ for the Hessian H in the margins and directions, the rows of V and of U; and the diagonal of UHUᵀ."""
+    moved, at_risk, tied = sum_columns(sets, sums, rows)
+    pulled, tied_pulled = pull_sums(sets, sums, at_risk, tied)
+    weighted = moved * expected
+    cross, squares = np.empty((rows.shape[0], others.shape[0])), np.empty(others.shape[0])
+    size, count = sets.order.size, sets.stop.size
+    direction, sums_at_risk, sums_tied = np.empty(size), np.empty(count), np.empty(count)
+    for j in range(others.shape[0]):
+        for i in range(size):
+            direction[i] = others[j, sets.order[i]]
+        sum_directions(sets, sums, direction, sums_at_risk, sums_tied)
+        products = np.dot(weighted, direction) - np.dot(pulled, sums_at_risk)
+        if sets.is_efron:
+            products -= np.dot(tied_pulled, sums_tied)
+        cross[:, j] = products
+        total = 0.0
+        for i in range(size):
+            total += expected[i] * direction[i] * direction[i]
+        for g in range(count):
+            total -= sums_at_risk[g] * (sums.second[g] * sums_at_risk[g] - 2.0 * sums.second_tied[g] * sums_tied[g])
+            total -= sums.second_twice_tied[g] * sums_tied[g] * sums_tied[g]
+        squares[j] = max(total, 0.0)
+    return cross, squares
 
 
 @jit_compile
@@ -275,42 +357,19 @@ def multiply_hessian(
     """The Hessian in the margins times some directions, which are the rows."""
     product = np.zeros(directions.shape)
     size, count = sets.order.size, sets.stop.size
-    risks = find_first_risks(sets, sums)
     moved, later = np.empty(size), np.empty(size)
     at_risk, tied, pulled = np.empty(count), np.empty(count), np.empty(count)
     for row in range(directions.shape[0]):
         for i in range(size):
             moved[i] = directions[row, sets.order[i]]
-        sum_directions(sets, sums, risks, moved, at_risk, tied)
+        sum_directions(sets, sums, moved, at_risk, tied)
         for g in range(count):
             pulled[g] = sums.second[g] * at_risk[g] - sums.second_tied[g] * tied[g]
         add_over_sets(sets, sums, pulled, sums.first, 1.0, later)
         for i in range(size):
-            entry = expected[i] * moved[i] - sets.weights[i] * later[i]
+            entry = expected[i] * moved[i] - later[i]
             if sets.is_event[i]:
                 g = sets.low[i]
-                entry += risks[i] * (sums.second_tied[g] * at_risk[g] - sums.second_twice_tied[g] * tied[g])
+                entry += sums.risks[i] * (sums.second_tied[g] * at_risk[g] - sums.second_twice_tied[g] * tied[g])
             product[row, sets.order[i]] = entry
     return product
-
-
-@jit_compile
-def compute_squares(
-    sets: RiskSets, sums: RiskSums, expected: Array, directions: Array
-) -> Array:  # pragma: no cover - compiled
-    """vᵀHv for the Hessian H in the margins and each direction v, a row."""
-    squares = np.zeros(directions.shape[0])
-    size, count = sets.order.size, sets.stop.size
-    risks = find_first_risks(sets, sums)
-    moved, at_risk, tied = np.empty(size), np.empty(count), np.empty(count)
-    for row in range(directions.shape[0]):
-        total = 0.0
-        for i in range(size):
-            moved[i] = directions[row, sets.order[i]]
-            total += expected[i] * moved[i] * moved[i]
-        sum_directions(sets, sums, risks, moved, at_risk, tied)
-        for g in range(count):
-            total -= at_risk[g] * (sums.second[g] * at_risk[g] - 2.0 * sums.second_tied[g] * tied[g])
-            total -= sums.second_twice_tied[g] * tied[g] * tied[g]
-        squares[row] = total
-    return squares

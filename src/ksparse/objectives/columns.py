@@ -17,7 +17,7 @@ from .base import VALUE_ROUNDING, Outcome, Point, describe_objective, inherit
 from .coefficient_layout import CoefficientLayout
 from .coordinates import CentredCoordinates, replace_zeros, rescale_alpha
 from .curvature_bounds import CurvatureBounds
-from .loss import AnyLoss, JointLoss, Loss, SampleMargins
+from .loss import AnyLoss, BoundLoss, JointLoss, Loss, SampleMargins
 from .margin_form import MarginForm
 from .protocols import (
     DetectsUnboundedness,
@@ -29,10 +29,10 @@ from .protocols import (
     NoLipschitzConstantError,
     WorkingForm,
 )
-from .terms import Terms
+from .terms import JointTerms, Terms
 from .trial_points import TrialPoints
 
-__all__ = ["LinearModel", "PointwiseData"]
+__all__ = ["LinearModel", "SampleData"]
 
 #: Columns whose squares about the mean are below this fraction of the largest are constant.
 CONSTANT_SQUARES = 1e-20
@@ -40,10 +40,10 @@ CONSTANT_SQUARES = 1e-20
 SEPARATED_LOSS = 1e-6
 
 
-class PointwiseData(NamedTuple):
-    """A loss that is a sum over samples with one output each, and its data in memory."""
+class SampleData(NamedTuple):
+    """A loss of samples with one output each, and its data in memory."""
 
-    loss: Loss
+    loss: AnyLoss
     #: Some columns of X.
     columns: Array
     #: y as the loss wants it.
@@ -52,6 +52,8 @@ class PointwiseData(NamedTuple):
     weights: Array
     #: Known part of the margins.
     offset: Array | None
+    #: The loss of the samples together; None if it is a sum over them.
+    bound: BoundLoss | None
 
 
 class LinearModel(
@@ -155,17 +157,22 @@ class LinearModel(
     @property
     def is_sum_over_samples(self) -> bool:
         """Whether the loss is a sum over samples that all count, with one output each."""
-        is_single = not self._outputs and self._pattern is None and isinstance(self.loss, Loss)
-        return is_single and not self._terms.samples.has_zero_weights
+        return isinstance(self.loss, Loss) and self._has_single_margins
 
-    def collect_samples(self) -> PointwiseData | None:
-        """The columns and what belongs to the rows, as arrays; None unless f `is_sum_over_samples`."""
-        if not (self.is_sum_over_samples and isinstance(self.loss, Loss) and self._design.is_local):
+    @property
+    def _has_single_margins(self) -> bool:
+        """Whether samples have one output each, and all of them count."""
+        return not self._outputs and self._pattern is None and not self._terms.samples.has_zero_weights
+
+    def collect_samples(self) -> SampleData | None:
+        """The columns and what belongs to the rows; None for several outputs, zero weights, or samples elsewhere."""
+        if not (self._has_single_margins and self._design.is_local):
             return None
         samples, collect = self._terms.samples, self._design.collect_rows
         offset = None if samples.offset is None else collect(samples.offset)
-        return PointwiseData(
-            self.loss, self._block.collect(), collect(samples.target), collect(samples.weights), offset
+        bound = self._terms.bound if isinstance(self._terms, JointTerms) else None
+        return SampleData(
+            self.loss, self._block.collect(), collect(samples.target), collect(samples.weights), offset, bound
         )
 
     def collect_margins(self, x: Array) -> SampleMargins:

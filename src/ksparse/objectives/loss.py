@@ -228,9 +228,14 @@ class BoundLoss:
         """Its Hessian times some directions, the columns."""
         return self._loss.multiply_hessian(margins, self._y, self._weights, directions)
 
-    def compute_squares(self, margins: Array, directions: Array) -> Array:
-        """vᵀHv for its Hessian H and each direction v."""
-        return np.einsum("ij,ij->j", directions, self.multiply_hessian(margins, directions))
+    def compute_gram(self, margins: Array, directions: Array) -> Array:
+        """VᵀHV for its Hessian H and some directions, the columns of V."""
+        return directions.T @ self.multiply_hessian(margins, directions)
+
+    def compute_cross(self, margins: Array, directions: Array, others: Array) -> tuple[Array, Array]:
+        """VᵀHU for directions and others, the columns of V and of U, and the diagonal of UᵀHU."""
+        cross = self.multiply_hessian(margins, directions).T @ others
+        return cross, np.einsum("ij,ij->j", others, self.multiply_hessian(margins, others))
 
     def find_nuisance(self, margins: Array) -> Array | None:
         """Parameters of the loss besides the margins, which it takes at their best values; None if it has none."""

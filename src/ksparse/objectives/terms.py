@@ -340,51 +340,49 @@ class JointTerms(Terms):
     loss: JointLoss
 
     @cached_property
-    def _bound(self) -> BoundLoss:
+    def bound(self) -> BoundLoss:
         """The loss of the samples, collected once."""
         return self.loss.bind(*map(self.rows.collect_rows, self.samples[:2]))
 
     def with_rows(self, rows: Design) -> JointTerms:
         terms = replace(self, rows=rows)
-        vars(terms)["_bound"] = self._bound
+        vars(terms)["bound"] = self.bound
         return terms
 
     def total_variances(self) -> float | None:
         return self._bound.total_variances()
 
     def find_nuisance(self, margins: RowVector) -> Array | None:
-        return self._bound.find_nuisance(self.rows.collect_rows(margins))
+        return self.bound.find_nuisance(self.rows.collect_rows(margins))
 
     def total(self, margins: RowVector) -> float:
-        return self._bound.total(self.rows.collect_rows(margins))
+        return self.bound.total(self.rows.collect_rows(margins))
 
     def slopes(self, margins: RowVector) -> RowVector:
-        return self.rows.to_rows(self._bound.slopes(self.rows.collect_rows(margins)))
+        return self.rows.to_rows(self.bound.slopes(self.rows.collect_rows(margins)))
 
     def mean_curvature(self, margins: RowVector) -> Array:
-        return np.asarray(self._bound.hessian_diagonal(self.rows.collect_rows(margins)).sum())
+        return np.asarray(self.bound.hessian_diagonal(self.rows.collect_rows(margins)).sum())
 
     def hessian(self, block: ColumnBlock, margins: RowVector, intercept: bool) -> Array:
-        columns = _collect_bordered(block, intercept)
-        return columns.T @ self._bound.multiply_hessian(self.rows.collect_rows(margins), columns)
+        self.rows.counters.products += block.width**2
+        return self.bound.compute_gram(self.rows.collect_rows(margins), _collect_bordered(block, intercept))
 
     def hessian_product(self, margins: RowVector) -> Callable[[RowVector], RowVector]:
         local = self.rows.collect_rows(margins)
 
         def product(directions: RowVector) -> RowVector:
             collected = self.rows.collect_rows(directions)
-            return self.rows.to_rows(self._bound.multiply_hessian(local, collected[:, None])[:, 0])
+            return self.rows.to_rows(self.bound.multiply_hessian(local, collected[:, None])[:, 0])
 
         return product
 
     def cross_hessian(
         self, block: ColumnBlock, others: IntArray, margins: RowVector, intercept: bool
     ) -> tuple[Array, Array]:
+        self.rows.counters.products += block.width * others.size
         columns, candidates = _collect_bordered(block, intercept), self.rows.collect_columns(others)
-        local = self.rows.collect_rows(margins)
-        # Products with the few columns of the block: of the others only squares are needed.
-        cross = self._bound.multiply_hessian(local, columns).T @ candidates
-        return cross, self._bound.compute_squares(local, candidates)
+        return self.bound.compute_cross(self.rows.collect_rows(margins), columns, candidates)
 
 
 def _collect_bordered(block: ColumnBlock, intercept: bool) -> Array:

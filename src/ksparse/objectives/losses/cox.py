@@ -77,11 +77,12 @@ class BoundCoxLoss(BoundLoss):
 
     def __init__(self, loss: CoxLoss, y: Array, weights: Array) -> None:
         super().__init__(loss, y, weights)
-        self._sets, self._least = build_risk_sets(y, weights, loss.ties == "efron")
+        #: The risk sets, and the least value of the negative log partial likelihood.
+        self.sets, self.least = build_risk_sets(y, weights, loss.ties == "efron")
         self._latest: tuple[Array, float, Any, Any] | None = None
 
     def _evaluate(self, margins: Array) -> tuple[Array, float, Any, Any]:
-        """The loss, the sums over risk sets, and expected events with what the curvatures lack of them.
+        """The loss, the sums over risk sets, and expected events.
 
         The latest are kept: derivatives are asked for where the loss was.
         """
@@ -89,9 +90,9 @@ class BoundCoxLoss(BoundLoss):
 
         latest = self._latest
         if latest is None or latest[0] is not margins:
-            value, sums = _risk_sets.sum_risk_sets(self._sets, margins)
-            value = value - self._least if np.isfinite(value) else np.inf
-            latest = margins, value, sums, _risk_sets.add_risks(self._sets, sums) if np.isfinite(value) else None
+            value, sums = _risk_sets.sum_risk_sets(self.sets, margins)
+            value = value - self.least if np.isfinite(value) else np.inf
+            latest = margins, value, sums, _risk_sets.expect_events(self.sets, sums) if np.isfinite(value) else None
             self._latest = latest
         return latest
 
@@ -101,32 +102,40 @@ class BoundCoxLoss(BoundLoss):
     def slopes(self, margins: Array) -> Array:
         from .. import _risk_sets
 
-        expected = self._evaluate(margins)[3][0]
-        return _risk_sets.sum_slopes(self._sets, expected, len(margins))
+        return _risk_sets.sum_slopes(self.sets, self._evaluate(margins)[3], len(margins))
 
     def multiply_hessian(self, margins: Array, directions: Array) -> Array:
         from .. import _risk_sets
 
-        _, _, sums, (expected, _) = self._evaluate(margins)
-        rows = np.ascontiguousarray(directions.T)
-        product: Array = _risk_sets.multiply_hessian(self._sets, sums, expected, rows).T
+        _, _, sums, expected = self._evaluate(margins)
+        product: Array = _risk_sets.multiply_hessian(self.sets, sums, expected, np.ascontiguousarray(directions.T)).T
         return product
 
-    def compute_squares(self, margins: Array, directions: Array) -> Array:
+    def compute_gram(self, margins: Array, directions: Array) -> Array:
         from .. import _risk_sets
 
-        _, _, sums, (expected, _) = self._evaluate(margins)
-        squares = _risk_sets.compute_squares(self._sets, sums, expected, np.ascontiguousarray(directions.T))
-        return np.maximum(squares, 0.0)
+        _, _, sums, expected = self._evaluate(margins)
+        gram: Array = _risk_sets.compute_gram(self.sets, sums, expected, np.ascontiguousarray(directions.T))
+        return gram
+
+    def compute_cross(self, margins: Array, directions: Array, others: Array) -> tuple[Array, Array]:
+        from .. import _risk_sets
+
+        _, _, sums, expected = self._evaluate(margins)
+        rows = (np.ascontiguousarray(columns.T) for columns in (directions, others))
+        products: tuple[Array, Array] = _risk_sets.compute_cross(self.sets, sums, expected, *rows)
+        return products
 
     def total_variances(self) -> float:
         """Each event adds the variance of v over its risk set."""
         return float(self._sets.weights[self._sets.is_event].sum())
 
     def hessian_diagonal(self, margins: Array) -> Array:
-        _, _, _, (expected, squared) = self._evaluate(margins)
+        from .. import _risk_sets
+
+        _, _, sums, expected = self._evaluate(margins)
         diagonal = np.zeros(len(margins))
-        diagonal[self._sets.order] = expected - squared
+        diagonal[self.sets.order] = _risk_sets.compute_diagonal(self.sets, sums, expected)
         return diagonal
 
 

@@ -117,11 +117,19 @@ class BoundOrdinalLoss(BoundLoss):
         own, coupling, factor = self._find_hessian(margins)
         return own[:, None] * directions - coupling @ cho_solve(factor, coupling.T @ directions)
 
-    def compute_squares(self, margins: Array, directions: Array) -> Array:
+    def compute_gram(self, margins: Array, directions: Array) -> Array:
         own, coupling, factor = self._find_hessian(margins)
         moved = coupling.T @ directions
-        squares = own @ np.square(directions) - np.einsum("ij,ij->j", moved, cho_solve(factor, moved))
-        return np.maximum(squares, 0.0)
+        gram: Array = (directions.T * own) @ directions - moved.T @ cho_solve(factor, moved)
+        return gram
+
+    def compute_cross(self, margins: Array, directions: Array, others: Array) -> tuple[Array, Array]:
+        own, coupling, factor = self._find_hessian(margins)
+        moved, others_moved = coupling.T @ directions, coupling.T @ others
+        solved = cho_solve(factor, others_moved)
+        cross = (directions.T * own) @ others - moved.T @ solved
+        squares = own @ np.square(others) - np.einsum("ij,ij->j", others_moved, solved)
+        return cross, np.maximum(squares, 0.0)
 
     def hessian_diagonal(self, margins: Array) -> Array:
         own, coupling, factor = self._find_hessian(margins)
