@@ -52,7 +52,8 @@ def measure_cases(cases: list[Case], options: argparse.Namespace, output: Path) 
         write_machine(output, case.name)
         start = time.perf_counter()
         print(case.title, flush=True)
-        run_case(case, options.seeds, [1] if case.one_thread else options.threads, record)
+        seeds = list(range(case.n_seeds)) if options.seeds is None else options.seeds
+        run_case(case, seeds, [1] if case.one_thread else options.threads, record)
         print(f"  total {time.perf_counter() - start:.0f} s", flush=True)
 
 
@@ -91,7 +92,7 @@ def choose_cases(parser: argparse.ArgumentParser, options: argparse.Namespace) -
 def check_options(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Exit with an error on invalid options, before anything is run."""
     cores = os.cpu_count() or 1
-    if min(options.seeds) < 0:
+    if options.seeds and min(options.seeds) < 0:
         parser.error(f"--seeds {min(options.seeds)}: expected 0, 1, 2, …")
     if not all(1 <= count <= cores for count in options.threads):
         parser.error(f"--threads {' '.join(map(str, options.threads))}: expected numbers from 1 to {cores}")
@@ -120,13 +121,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--cases", nargs="+", choices=names, default=names, metavar="CASE", help=", ".join(names))
     parser.add_argument("--variants", nargs="+", help="only variants whose names contain one of these strings")
     parser.add_argument("--methods", nargs="+", help="only methods whose names contain one of these strings")
-    parser.add_argument("--seeds", type=int, nargs="+", default=None, help="default: 0 to 4")
+    parser.add_argument(
+        "--seeds", type=int, nargs="+", default=None, help="default: 0 to 4, and 0 to 19 for survival tables"
+    )
     parser.add_argument("--threads", type=int, nargs="+", default=None, help="numbers of threads; default: 1 and all")
     parser.add_argument("--output", type=Path, help="folder for the CSV files, the page and the figures")
     parser.add_argument("--quick", action="store_true", help="small data, one seed, no files written")
     parser.add_argument("--report", action="store_true", help="only render the page and figures from existing results")
     options = parser.parse_args(arguments)
-    options.seeds = options.seeds or ([0] if options.quick else list(range(5)))
+    options.seeds = options.seeds or ([0] if options.quick else None)
     options.threads = options.threads or ([1] if options.quick else sorted({1, os.cpu_count() or 1}))
     check_options(parser, options)
     cases = choose_cases(parser, options)

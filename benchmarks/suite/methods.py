@@ -16,7 +16,7 @@ from scipy import sparse
 
 from .bisection import select_by_bisection, select_l1
 from .families import FAMILIES
-from .family_methods import make_family_estimator, prepare_coxnet, prepare_family_abess
+from .family_methods import choose_coxnet, choose_ridge, make_family_estimator, prepare_coxnet, prepare_family_abess
 from .graph_methods import GRAPH_METHODS
 from .tasks import Task
 
@@ -251,6 +251,11 @@ METHODS: dict[str, Method] = {
         _skip_preparation(_run_ksparse_effort),
         note="more time for a lower objective; targets apply to the default, effort 0",
     ),
+    "ksparse, ridge by CV": Method(
+        _skip_preparation(choose_ridge),
+        note="SparseCoxRegressionCV with ks=[k], which chooses the ridges by the partial likelihood of five folds of"
+        " the training rows; its own coefficients",
+    ),
     "ksparse path": Method(_skip_preparation(_run_ksparse_path)),
     **_list_skscope(),
     "abess": Method(partial(_prepare_abess, 128)),
@@ -277,6 +282,11 @@ METHODS: dict[str, Method] = {
     ),
     "Coxnet, not refitted": Method(
         partial(prepare_coxnet, False), COXNET_RATIOS, "the same with its own coefficients, which are shrunken"
+    ),
+    "Coxnet, penalty by CV": Method(
+        _skip_preparation(choose_coxnet),
+        note="the model with the highest concordance index in five folds of the training rows, of those of the path"
+        " with at most k features; its own coefficients",
     ),
     **{name: Method(_skip_preparation(select), note=note) for name, (select, note) in GRAPH_METHODS.items()},
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -67,6 +68,14 @@ class Comparison:
         values = [getattr(self._rows[method, seed], measure) for seed in done]
         known = [value for value in values if not np.isnan(value)]
         return float(np.median(known)) if known else np.nan
+
+    def pair(self, measure: str, method: str, ours: str) -> Any:
+        """The measure of a method minus that of one of ours on each seed that both have done; empty if few are."""
+        if not (self._is_mostly_done(method) and self._is_mostly_done(ours)):
+            return np.empty(0)
+        seeds = sorted(set(self._list_done(method)) & set(self._list_done(ours)))
+        values = [getattr(self._rows[method, s], measure) - getattr(self._rows[ours, s], measure) for s in seeds]
+        return np.array(values)
 
     def aggregate(self, method: str, measure: str, function: Callable[[Iterable[float]], float]) -> float:
         """Apply a function, such as `min`, to the values of a measure over the seeds; NaN if there is none."""

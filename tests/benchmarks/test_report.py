@@ -52,6 +52,30 @@ def judge(case: str, *rows: Row) -> list[str]:
     return [str(target.judge(compare(*rows))) for target in TARGETS[case]]
 
 
+def test_concordance_is_judged_by_paired_differences() -> None:
+    """The standard error of three splits is that of the mean, times √(1 + 3·0.3/0.7)."""
+    rows = []
+    for seed, ours, ridge, peer, other in (
+        (0, 0.30, 0.20, 0.28, 0.5),
+        (1, 0.35, 0.2, 0.36, 0.5),
+        (2, 0.4, 0.2, 0.37, 0.5),
+    ):
+        values = {"ksparse": ours, "ksparse, ridge by CV": ridge, "Coxnet": peer, "abess": other}
+        rows += [make_row(name, seed, case="survival", test_error=error) for name, error in values.items()]
+    _, plain, with_ridge, _, _ = (target.judge(compare(*rows)) for target in TARGETS["survival"])
+    differences = np.array([-0.02, 0.01, -0.03])
+    error = differences.std(ddof=1) * np.sqrt(1 / 3 + 3 / 7)
+    assert str(plain) == f"{differences.mean():+.3f} ± {error:.3f} (Coxnet)"
+    assert plain is not None
+    assert plain.met
+    assert with_ridge is not None
+    assert with_ridge.met
+    worse = [replace(row, test_error=row.test_error + 0.03) if row.method == "ksparse" else row for row in rows]
+    verdict = TARGETS["survival"][1].judge(compare(*worse))
+    assert verdict is not None
+    assert not verdict.met
+
+
 def test_targets_met() -> None:
     ours = [make_row("ksparse", seed, 1.0, 0.1) for seed in range(5)]
     scope = [make_row("skscope Scope", seed, 1.05 if seed else 0.99, 3.0) for seed in range(5)]
@@ -111,7 +135,7 @@ def test_a_target_that_is_not_measured_is_not_met(tmp_path: Path) -> None:
     append_row(tmp_path, make_row("abess", objective=1.1, seconds=2.0))
     text = render(tmp_path)  # one of three variants
     assert "| faster than abess | ? 2.0× · — · — |" in text
-    assert " 0 of 23 targets are met, " in text
+    assert " 0 of 24 targets are met, " in text
 
 
 def test_a_method_that_mostly_fails_has_no_median() -> None:
