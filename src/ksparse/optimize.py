@@ -86,7 +86,7 @@ def minimize(
             raise ValueError("x0 has NaN or infinite entries; pass a finite starting point")
         units = chosen.bind(objective.shape, objective.free)
         form = working_form(objective)
-        feasible = form.to_working(units.truncate(start))
+        feasible = form.to_working(start if x0 is None else units.truncate(start))
         result = solver.solve(Problem(form, units.divide_bounds(form.unit)), feasible, callback)
     if not result.success:
         warnings.warn(result.message, ConvergenceWarning, stacklevel=2)

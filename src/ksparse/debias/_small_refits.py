@@ -202,7 +202,7 @@ def form_hessian(
         hessian = np.dot(scaled, scaled.T)
     else:
         sums = _risk_sets.sum_risk_sets(sets, margins)[1]
-        hessian = _risk_sets.compute_gram(sets, sums, _risk_sets.expect_events(sets, sums), samples.design)
+        hessian = _risk_sets.weigh_gram(sets, sums, _risk_sets.expect_events(sets, sums), samples.design)
     for j in range(ridge.size):
         hessian[j, j] += ridge[j]
     return hessian

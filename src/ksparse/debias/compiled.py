@@ -60,9 +60,9 @@ LOSSES: dict[type, int] = {
 UNKNOWN: Array = np.empty((0, 0))
 
 
-def collect_data(model: LinearModel) -> SampleData | None:
+def collect_data(model: LinearModel, max_numbers: int = MAX_NUMBERS) -> SampleData | None:
     """The samples of a small model whose loss is compiled; None for other models."""
-    is_small = type(model.loss) in LOSSES and model.n_samples * model.size <= MAX_NUMBERS
+    is_small = type(model.loss) in LOSSES and model.n_samples * model.size <= max_numbers
     return model.collect_samples() if is_small else None
 
 

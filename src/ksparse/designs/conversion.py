@@ -41,6 +41,8 @@ def as_design(X: Any, name: str = "a design") -> Design:
     array([[1., 0.],
            [0., 1.]])
     """
+    if type(X) is np.ndarray and X.dtype in (np.float64, np.float32) and X.ndim == 2 and X.size:
+        return DenseDesign(X)  # as it is after the checks below, which take longer than small fits
     shape = np.shape(X)
     if len(shape) != 2:
         raise ValueError(f"X has shape {shape}; expected (n, p). One feature is X.reshape(-1, 1)")

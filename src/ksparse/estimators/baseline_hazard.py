@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._types import Array, IntArray
-from ..objectives.losses.cox import build_risk_sets
+from ..objectives.losses.cox import BoundCoxLoss
 from ..objectives.survival import STRATUM, TIME
 
 __all__ = ["BaselineHazard", "estimate_baseline"]
@@ -59,15 +59,15 @@ class BaselineHazard:
         return found
 
 
-def estimate_baseline(margins: Array, target: Array, weights: Array) -> BaselineHazard:
+def estimate_baseline(margins: Array, bound: BoundCoxLoss) -> BaselineHazard:
     """Breslow's estimate: at each time, the weight of its events divided by the relative hazards at risk."""
     from ..objectives import _risk_sets
 
-    mean = float(weights @ margins)
-    sets, _ = build_risk_sets(target, weights, False)
+    mean = float(bound.weights @ margins)
+    sets = bound.sets._replace(is_efron=False)
     _, sums = _risk_sets.sum_risk_sets(sets, margins - mean)
     at = sets.order[sets.first_event]
-    times, strata = target[at, TIME], target[at, STRATUM].astype(np.intp)
+    times, strata = bound.y[at, TIME], bound.y[at, STRATUM].astype(np.intp)
     order = np.lexsort((times, strata))
     with np.errstate(over="ignore"):  # a hazard beyond all floats is infinite
         hazard = sums.first * np.exp(-sums.scale)

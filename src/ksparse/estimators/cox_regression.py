@@ -15,7 +15,7 @@ from .._types import AnyArray, Array, IntArray, Matrix
 from ..inference import concordance_index
 from ..objectives import Cox, LinearObjective, Objective
 from ..objectives.columns import LinearModel
-from ..objectives.linear import normalize_weights
+from ..objectives.losses.cox import BoundCoxLoss
 from ..objectives.survival import EVENT, as_survival_target, encode_survival, find_strata
 from ..solvers import Result
 from ..validation import as_real_array
@@ -37,8 +37,8 @@ class FitData(NamedTuple):
     """What a baseline hazard is estimated from."""
 
     X: Matrix
-    target: Array
-    sample_weight: Array | None
+    #: The samples with their risk sets.
+    bound: BoundCoxLoss
     offset: Array | None
 
 
@@ -139,7 +139,8 @@ class SparseCoxRegression(OffsetScoreMixin, SparseLinearModel):
 
     def prepare(self, samples: Samples) -> LinearObjective:
         objective = super().prepare(samples)
-        self._fit_data = FitData(samples.X, self.encode_target(samples.y), samples.sample_weight, samples.offset)
+        assert isinstance(objective.bound_loss, BoundCoxLoss)
+        self._fit_data = FitData(samples.X, objective.bound_loss, samples.offset)
         return objective
 
     def store_result(self: C, result: Result) -> C:
@@ -164,10 +165,9 @@ class SparseCoxRegression(OffsetScoreMixin, SparseLinearModel):
         return known.get(self.k)
 
     def _estimate_baseline(self, result: Result) -> BaselineHazard:
-        X, target, sample_weight, offset = self._fit_data
+        X, bound, offset = self._fit_data
         coefficients, _ = self.coefficients(result)
-        _, weights = normalize_weights(sample_weight, len(target))
-        return estimate_baseline(add_offset(multiply_selected(X, coefficients), offset), target, weights)
+        return estimate_baseline(add_offset(multiply_selected(X, coefficients), offset), bound)
 
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_fit_data"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import cache, wraps
 from inspect import signature
 from typing import Any, TypeVar
 
@@ -28,9 +28,14 @@ INSTEAD = {
 }
 
 
+@cache
+def _list_arguments(initialize: Callable[..., None]) -> tuple[str, ...]:
+    return tuple(signature(initialize).parameters)
+
+
 def list_parameters(cls: type) -> list[str]:
     """The parameters of a class, from its ``__init__``: `inspect.signature` of a class may ask ``__new__``."""
-    _, *names = signature(cls.__init__).parameters  # type: ignore[misc]
+    _, *names = _list_arguments(cls.__init__)  # type: ignore[misc]
     return names
 
 

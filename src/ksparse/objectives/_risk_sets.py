@@ -19,11 +19,11 @@ __all__ = [
     "RiskSums",
     "compute_cross",
     "compute_diagonal",
-    "compute_gram",
     "expect_events",
     "multiply_hessian",
     "sum_risk_sets",
     "sum_slopes",
+    "weigh_gram",
 ]
 
 #: A sum that is a smaller fraction of the largest one since it was computed anew has lost digits.
@@ -285,7 +285,7 @@ def sum_directions(
 
 
 @jit_compile
-def sum_columns(sets: RiskSets, sums: RiskSums, rows: Array) -> tuple[Array, Array, Array]:
+def sum_moved(sets: RiskSets, sums: RiskSums, rows: Array) -> tuple[Array, Array, Array]:
     """Some directions, which are rows, by position, and their sums over the risk sets and over the events of each."""
     size, count = sets.order.size, sets.stop.size
     moved = np.empty((rows.shape[0], size))
@@ -311,9 +311,9 @@ def pull_sums(
 
 
 @jit_compile
-def compute_gram(sets: RiskSets, sums: RiskSums, expected: Array, rows: Array) -> Array:
+def weigh_gram(sets: RiskSets, sums: RiskSums, expected: Array, rows: Array) -> Array:
     """VHVᵀ for the Hessian H in the margins and directions, the rows of V."""
-    moved, at_risk, tied = sum_columns(sets, sums, rows)
+    moved, at_risk, tied = sum_moved(sets, sums, rows)
     pulled, tied_pulled = pull_sums(sets, sums, at_risk, tied)
     gram = np.dot(moved * expected, moved.T) - np.dot(pulled, at_risk.T)
     if sets.is_efron:
@@ -326,7 +326,7 @@ def compute_cross(
     sets: RiskSets, sums: RiskSums, expected: Array, rows: Array, others: Array
 ) -> tuple[Array, Array]:  # pragma: no cover - compiled
     """VHUᵀ for the Hessian H in the margins and directions, the rows of V and of U; and the diagonal of UHUᵀ."""
-    moved, at_risk, tied = sum_columns(sets, sums, rows)
+    moved, at_risk, tied = sum_moved(sets, sums, rows)
     pulled, tied_pulled = pull_sums(sets, sums, at_risk, tied)
     weighted = moved * expected
     cross, squares = np.empty((rows.shape[0], others.shape[0])), np.empty(others.shape[0])

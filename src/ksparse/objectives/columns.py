@@ -170,10 +170,8 @@ class LinearModel(
             return None
         samples, collect = self._terms.samples, self._design.collect_rows
         offset = None if samples.offset is None else collect(samples.offset)
-        bound = self._terms.bound if isinstance(self._terms, JointTerms) else None
-        return SampleData(
-            self.loss, self._block.collect(), collect(samples.target), collect(samples.weights), offset, bound
-        )
+        target, weights = collect(samples.target), collect(samples.weights)
+        return SampleData(self.loss, self._block.collect(), target, weights, offset, self.bound_loss)
 
     def collect_margins(self, x: Array) -> SampleMargins:
         """The margins of the samples at x, their target and their weights as given."""
@@ -189,7 +187,13 @@ class LinearModel(
 
     def find_nuisance(self, x: Array) -> Array | None:
         """Parameters of the loss besides x, such as thresholds, at the values that f takes; None without any."""
-        return self._terms.find_nuisance(self.evaluate(x).state) if isinstance(self.loss, JointLoss) else None
+        has_nuisance = isinstance(self.loss, JointLoss) and self.loss.has_nuisance
+        return self._terms.find_nuisance(self.evaluate(x).state) if has_nuisance else None
+
+    @property
+    def bound_loss(self) -> BoundLoss | None:
+        """The loss of the samples together; None if it is a sum over them."""
+        return self._terms.bound if isinstance(self._terms, JointTerms) else None
 
     def make_point(self, x: Array, value: float, margins: Array) -> Point:
         """The point of coordinates at which f and the margins are known; the margins go to where the rows are."""

@@ -148,6 +148,9 @@ class JointLoss(AnyLoss):
     Row vectors are collected in memory for it, whatever the design.
     """
 
+    #: Whether the loss has parameters besides the margins, such as thresholds.
+    has_nuisance: ClassVar[bool] = False
+
     def bind(self, y: Array, weights: Array) -> BoundLoss:
         """The loss of given samples, for many margins; a loss that sorts its samples does it here, once."""
         return BoundLoss(self, y, weights)
@@ -214,19 +217,19 @@ class BoundLoss:
     """
 
     def __init__(self, loss: JointLoss, y: Array, weights: Array) -> None:
-        self._loss, self._y, self._weights = loss, y, weights
+        self._loss, self.y, self.weights = loss, y, weights
 
     def total(self, margins: Array) -> float:
         """The loss."""
-        return self._loss.total(margins, self._y, self._weights)
+        return self._loss.total(margins, self.y, self.weights)
 
     def slopes(self, margins: Array) -> Array:
         """Its gradient."""
-        return self._loss.slopes(margins, self._y, self._weights)
+        return self._loss.slopes(margins, self.y, self.weights)
 
     def multiply_hessian(self, margins: Array, directions: Array) -> Array:
         """Its Hessian times some directions, the columns."""
-        return self._loss.multiply_hessian(margins, self._y, self._weights, directions)
+        return self._loss.multiply_hessian(margins, self.y, self.weights, directions)
 
     def compute_gram(self, margins: Array, directions: Array) -> Array:
         """VᵀHV for its Hessian H and some directions, the columns of V."""
@@ -247,7 +250,7 @@ class BoundLoss:
 
     def hessian_diagonal(self, margins: Array) -> Array:
         """The diagonal of its Hessian, or an upper bound of it."""
-        return self._loss.hessian_diagonal(margins, self._y, self._weights)
+        return self._loss.hessian_diagonal(margins, self.y, self.weights)
 
 
 def sum_entropies(q: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._types import Array, IntArray, Mask
-from .base import Objective, Point, describe_objective
+from .base import Objective, Point, describe_objective, value_at_zero
 
 __all__ = [
     "DetectsUnboundedness",
@@ -87,7 +87,8 @@ class WorkingForm:
     @cached_property
     def value_at_start(self) -> float:
         """f at its default start, which bounds the rounding error of f; computed once."""
-        return self.objective.evaluate(self.objective.start).value
+        start = self.objective.start
+        return self.objective.evaluate(start).value if start.any() else value_at_zero(self.objective)
 
 
 class HasWorkingForm(ABC):

@@ -14,7 +14,7 @@ from ..linear import LinearObjective
 from ..loss import BoundLoss, SampleMargins, SortedLoss
 from ..survival import EVENT, STRATUM, TIME, encode_survival
 
-__all__ = ["Cox", "CoxLoss", "build_risk_sets", "compute_martingale_residuals"]
+__all__ = ["BoundCoxLoss", "Cox", "CoxLoss", "build_risk_sets", "compute_martingale_residuals"]
 
 TIES = ("efron", "breslow")
 #: Margins of this size tell whether the loss vanishes far away: it is below the other number there.
@@ -115,7 +115,7 @@ class BoundCoxLoss(BoundLoss):
         from .. import _risk_sets
 
         _, _, sums, expected = self._evaluate(margins)
-        gram: Array = _risk_sets.compute_gram(self.sets, sums, expected, np.ascontiguousarray(directions.T))
+        gram: Array = _risk_sets.weigh_gram(self.sets, sums, expected, np.ascontiguousarray(directions.T))
         return gram
 
     def compute_cross(self, margins: Array, directions: Array, others: Array) -> tuple[Array, Array]:

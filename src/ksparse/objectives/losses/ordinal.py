@@ -50,6 +50,7 @@ class OrdinalLoss(SortedLoss):
     """
 
     allows_intercept = False
+    has_nuisance = True
     curvature_bound = 0.5
     no_minimum_reason = "The selected features separate the classes"
     n_classes: int = 2
@@ -139,7 +140,7 @@ class BoundOrdinalLoss(BoundLoss):
     def _differentiate(self, margins: Array) -> tuple[Array, Array, Array]:
         from .. import _class_sums
 
-        return _class_sums.compute_derivatives(self._codes, self._weights, margins, self._solve(margins).values)
+        return _class_sums.compute_derivatives(self._codes, self.weights, margins, self._solve(margins).values)
 
     def _find_hessian(self, margins: Array) -> tuple[Array, csr_array, Any]:
         """The Hessian in the margins (a diagonal), between these and the thresholds, and a factor of that in these."""
@@ -158,7 +159,7 @@ class BoundOrdinalLoss(BoundLoss):
         found: Thresholds | None = None
         if self._latest is not None:
             before, known = self._latest
-            found = self._descend(margins, known.values + self._weights @ (margins - before))
+            found = self._descend(margins, known.values + self.weights @ (margins - before))
         if found is None or not found.decrement <= NEAR_DECREMENT:
             other = self._approach(margins)
             found = other if found is None or not found.loss <= other.loss else found
@@ -167,7 +168,7 @@ class BoundOrdinalLoss(BoundLoss):
 
     def _approach(self, margins: Array) -> Thresholds:
         """From a start of its own; for far margins, where curvature vanishes, from the thresholds of smaller ones."""
-        centre = float(self._weights @ margins)
+        centre = float(self.weights @ margins)
         moved = margins - centre
         scale = min(1.0, MODERATE_MARGINS / max(float(np.abs(moved).max()), 1.0))
         found = self._descend(scale * moved, self._guess(scale * moved))
@@ -181,7 +182,7 @@ class BoundOrdinalLoss(BoundLoss):
         """Thresholds that are right for margins that are all alike, and between classes that are far apart."""
         below = np.cumsum(self._masses)[:-1] / self._masses.sum()
         order = np.argsort(margins, kind="stable")
-        reached = np.cumsum(self._weights[order])
+        reached = np.cumsum(self.weights[order])
         places = np.searchsorted(reached, below * reached[-1])
         return margins[order[np.minimum(places, order.size - 1)]] + logit(below)
 
@@ -219,7 +220,7 @@ class BoundOrdinalLoss(BoundLoss):
         if not (np.isfinite(thresholds).all() and (gaps > 0).all()):
             nothing = np.zeros(thresholds.size)
             return Thresholds(thresholds, np.inf, nothing, np.eye(thresholds.size), nothing, np.inf)
-        loss, gradient, curvature = _class_sums.sum_over_classes(self._codes, self._weights, margins, thresholds)
+        loss, gradient, curvature = _class_sums.sum_over_classes(self._codes, self.weights, margins, thresholds)
         shrunken = np.exp(-gaps)
         pull = inner * shrunken / -np.expm1(-gaps)
         gradient[1:] -= pull
