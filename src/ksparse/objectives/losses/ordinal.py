@@ -18,14 +18,9 @@ from ..targets import encode_ordered_labels
 
 __all__ = ["Ordinal", "OrdinalLoss", "compute_log_probabilities"]
 
-#: Newton steps for the thresholds.
-MOST_THRESHOLD_STEPS = 60
-#: The square of Newton's decrement at which thresholds are exact: their error in the loss is as large.
-SMALL_DECREMENT = 1e-24
-#: Below this one, whole steps are taken as long as they lower it: changes of the loss are lost in its rounding there.
+#: The square of Newton's decrement above which steps for the thresholds may be halved, and thresholds are sought from
+#: another start. Below it, whole steps are taken while they lower it: changes of the loss are lost in its rounding.
 NEAR_DECREMENT = 1e-8
-#: Elsewhere a step must lower the loss by this fraction of what its slope promises; it is halved at most so often.
-SUFFICIENT, MOST_HALVINGS = 1e-4, 40
 #: Margins that are no larger have enough curvature; larger ones are approached by this factor.
 MODERATE_MARGINS, MARGIN_GROWTH = 30.0, 4.0
 #: What is added to the Hessian in the thresholds, as a fraction of its largest entry, until it has a factor.
@@ -79,13 +74,11 @@ class OrdinalLoss(SortedLoss):
 
 
 class Thresholds(NamedTuple):
-    """Thresholds with what is known there: the loss, its gradient and Hessian in them, and Newton's step."""
+    """Thresholds with what is known there: the loss, and its Hessian in them."""
 
     values: Array
     loss: float
-    gradient: Array
     hessian: Array
-    step: Array
     #: The square of Newton's decrement.
     decrement: float
 
@@ -99,7 +92,7 @@ class BoundOrdinalLoss(BoundLoss):
         super().__init__(loss, y, weights)
         self._codes: IntArray = y.astype(np.intp)
         #: The total weight of each class.
-        self._masses = np.bincount(self._codes, weights, minlength=loss.n_classes)
+        self._masses: Array = np.bincount(self._codes, weights, minlength=loss.n_classes).astype(np.float64)
         self._latest: tuple[Array, Thresholds] | None = None
 
     def find_nuisance(self, margins: Array) -> Array:
@@ -188,52 +181,13 @@ class BoundOrdinalLoss(BoundLoss):
 
     def _descend(self, margins: Array, start: Array) -> Thresholds:
         """Newton's method with halved steps."""
-        current = self._evaluate(margins, start)
-        for _ in range(MOST_THRESHOLD_STEPS):
-            if not current.decrement > SMALL_DECREMENT:
-                break
-            following = self._evaluate(margins, current.values + current.step)
-            if current.decrement > NEAR_DECREMENT:
-                following = self._shorten(margins, current, following)
-            elif not following.decrement < current.decrement:
-                break
-            if not following.loss < np.inf:
-                break
-            current = following
-        return current
-
-    def _shorten(self, margins: Array, current: Thresholds, following: Thresholds) -> Thresholds:
-        """The thresholds after a step that is halved until it lowers the loss enough."""
-        length = 1.0
-        for _ in range(MOST_HALVINGS):
-            if following.loss <= current.loss - SUFFICIENT * length * current.decrement:
-                break
-            length *= 0.5
-            following = self._evaluate(margins, current.values + length * current.step)
-        return following
-
-    def _evaluate(self, margins: Array, thresholds: Array) -> Thresholds:
-        """The loss and its derivatives in the thresholds, which keep their order by −log(1 − exp(−gap))."""
         from .. import _class_sums
 
-        gaps, inner = np.diff(thresholds), self._masses[1:-1]
-        if not (np.isfinite(thresholds).all() and (gaps > 0).all()):
-            nothing = np.zeros(thresholds.size)
-            return Thresholds(thresholds, np.inf, nothing, np.eye(thresholds.size), nothing, np.inf)
-        loss, gradient, curvature = _class_sums.sum_over_classes(self._codes, self.weights, margins, thresholds)
-        shrunken = np.exp(-gaps)
-        pull = inner * shrunken / -np.expm1(-gaps)
-        gradient[1:] -= pull
-        gradient[:-1] += pull
-        stiffness = inner * shrunken / np.square(np.expm1(-gaps))
-        hessian = np.diag(curvature)
-        places = np.arange(gaps.size)
-        hessian[places, places] += stiffness
-        hessian[places + 1, places + 1] += stiffness
-        hessian[places, places + 1] = hessian[places + 1, places] = -stiffness
-        step = -cho_solve(_factorize(hessian), gradient)
-        loss -= float(inner @ np.log(-np.expm1(-gaps)))
-        return Thresholds(thresholds, loss, gradient, hessian, step, float(-gradient @ step))
+        values, loss, diagonal, beside, decrement = _class_sums.find_thresholds(
+            self._codes, self.weights, self._masses, margins, start
+        )
+        hessian = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+        return Thresholds(values, loss, hessian, decrement)
 
 
 def _factorize(hessian: Array) -> Any:
