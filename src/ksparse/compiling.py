@@ -20,24 +20,21 @@ def jit_compile(function: F) -> F: ...
 
 
 @overload
-def jit_compile(*, reassociate: bool = False, inline: bool = False) -> Callable[[F], F]: ...
+def jit_compile(*, reassociate: bool) -> Callable[[F], F]: ...
 
 
-def jit_compile(function: F | None = None, *, reassociate: bool = False, inline: bool = False) -> Any:
+def jit_compile(function: F | None = None, *, reassociate: bool = False) -> Any:
     """Compile a function on its first call, and cache the result for other processes where that is possible.
 
-    It releases the GIL. With `reassociate` the terms of a sum may be added in another order. With `inline` it becomes a
-    part of the functions that call it: each of those optimizes again all that it calls, so that a function which only
-    divides a long one into parts would double the time of compiling.
+    It releases the GIL. With `reassociate` the terms of a sum may be added in another order.
     """
     if function is None:
-        return lambda later: _compile(later, reassociate, inline)
-    return _compile(function, reassociate, inline)
+        return lambda later: _compile(later, reassociate)
+    return _compile(function, reassociate)
 
 
-def _compile(function: F, reassociate: bool, inline: bool) -> Any:
+def _compile(function: F, reassociate: bool) -> Any:
     options: Any = {"nogil": True, "fastmath": REASSOCIATE if reassociate else False}
-    options["inline"] = "always" if inline else "never"
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package's folder nor the user's is writable
