@@ -350,7 +350,7 @@ class JointTerms(Terms):
         return terms
 
     def total_variances(self) -> float | None:
-        return self._bound.total_variances()
+        return self.bound.total_variances()
 
     def find_nuisance(self, margins: RowVector) -> Array | None:
         return self.bound.find_nuisance(self.rows.collect_rows(margins))
