@@ -128,7 +128,7 @@ class BoundCoxLoss(BoundLoss):
 
     def total_variances(self) -> float:
         """Each event adds the variance of v over its risk set."""
-        return float(self.sets.weights[self._sets.is_event].sum())
+        return float(self.sets.weights[self.sets.is_event].sum())
 
     def hessian_diagonal(self, margins: Array) -> Array:
         from .. import _risk_sets
