@@ -26,7 +26,8 @@ def jit_compile(*, reassociate: bool) -> Callable[[F], F]: ...
 def jit_compile(function: F | None = None, *, reassociate: bool = False) -> Any:
     """Compile a function on its first call, and cache the result for other processes where that is possible.
 
-    It releases the GIL. With `reassociate` the terms of a sum may be added in another order.
+    It releases the GIL, and divides by zero as NumPy does. With `reassociate` the terms of a sum may be added in
+    another order.
     """
     if function is None:
         return lambda later: _compile(later, reassociate)
@@ -34,7 +35,7 @@ def jit_compile(function: F | None = None, *, reassociate: bool = False) -> Any:
 
 
 def _compile(function: F, reassociate: bool) -> Any:
-    options: Any = {"nogil": True, "fastmath": REASSOCIATE if reassociate else False}
+    options: Any = {"nogil": True, "error_model": "numpy", "fastmath": REASSOCIATE if reassociate else False}
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package's folder nor the user's is writable

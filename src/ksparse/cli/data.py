@@ -19,7 +19,7 @@ from ..tables import NoColumnError, TableEncoder
 from ..wording import MOST_NAMES
 from .errors import InputError, check_memory, choose_limit, join_problems, quote, quote_list, quote_path
 from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix, open_table
-from .row_values import RowColumns, RowValues, read_row_values
+from .row_weights import RowColumns, RowWeights, read_row_values
 from .settings import Settings
 from .survival_hint import suggest_survival_analysis
 from .survival_target import SurvivalColumns, read_survival_target
@@ -51,7 +51,7 @@ class Data:
         What is wrong with the file; the rows are those that could be read all the same.
     row_columns : RowColumns
         The columns of weights and exposures or offsets, which are no features.
-    row_values : RowValues
+    row_values : RowWeights
         Their values in these rows.
     """
 
@@ -64,7 +64,7 @@ class Data:
     max_memory: int | None = None
     problems: tuple[str, ...] = ()
     row_columns: RowColumns = field(default_factory=RowColumns)
-    row_values: RowValues = field(default_factory=RowValues)
+    row_values: RowWeights = field(default_factory=RowWeights)
 
     @property
     def names(self) -> Sequence[str]:

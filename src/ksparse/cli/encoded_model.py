@@ -17,7 +17,7 @@ from ..tables.unknown import ignore_unknown
 from ..wording import cut_text
 from .data import Data, find_names
 from .errors import InputError
-from .row_values import RowValues
+from .row_weights import RowWeights
 from .settings import Settings
 from .tasks import Task
 
@@ -43,7 +43,7 @@ class EncodedModel:
         y: AnyArray,
         rows: IntArray,
         targets: tuple[str, ...] = (),
-        values: RowValues | None = None,
+        values: RowWeights | None = None,
     ) -> EncodedModel:
         """Fit an estimator to some rows; the medians are those of these rows."""
         known = pd.DataFrame(y[rows], columns=list(targets)) if targets else y[rows]
@@ -54,11 +54,11 @@ class EncodedModel:
         part = encoder.refit(table, y[rows])
         return cls(part, estimator.fit(part.transform(table), known, **options), targets)
 
-    def fit_to_all(self, X: Any, y: AnyArray, values: RowValues | None = None) -> EncodedModel:
+    def fit_to_all(self, X: Any, y: AnyArray, values: RowWeights | None = None) -> EncodedModel:
         """The model with the k and the ridges that were chosen, fitted to all rows."""
         return self.fit(self.encoder, self._copy_fixed(), X, y, np.arange(len(y)), self.targets, values)
 
-    def fit_nothing(self, X: Any, y: AnyArray, rows: IntArray, values: RowValues) -> EncodedModel:
+    def fit_nothing(self, X: Any, y: AnyArray, rows: IntArray, values: RowWeights) -> EncodedModel:
         """The model without features, whose predictions differ by the offsets of rows alone."""
         empty = self._copy_fixed().set_params(k=0, always_select=None)
         return self.fit(self.encoder, empty, X, y, rows, self.targets, values)

@@ -18,7 +18,7 @@ from .encoded_model import EncodedModel, encode_training
 from .errors import InputError, quote, quote_path
 from .fitted_model import FittedModel
 from .making import make_estimator
-from .row_values import check_offset_task
+from .row_weights import check_offset_task
 from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_score_names, predict_encoded, validate
 from .settings import Settings
 from .splitting import hold_out_rows

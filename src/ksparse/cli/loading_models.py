@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 from ..persistence import MODEL_FILE, load_with_notes
 from ..wording import LONGEST_CELL, escape_control
 from .errors import InputError, explain_read_errors, quote, quote_path
-from .row_values import RowColumns
+from .row_weights import RowColumns
 from .streams import complain
 
 __all__ = ["ModelNotes", "explain_damage", "find_needed", "load_model"]

@@ -28,7 +28,7 @@ from .errors import InputError, check_memory, choose_limit, quote_path
 from .loading_models import ModelNotes, explain_damage, find_needed, load_model
 from .prediction_tables import NewRows, estimate_memory, name_parts, predict_parts, tabulate
 from .reading import SVMLIGHT, ReadingOptions, find_suffix
-from .row_values import RowColumns
+from .row_weights import RowColumns
 from .stored.large_files import StoredFiles
 from .survival_times import choose_times, describe_late_times
 

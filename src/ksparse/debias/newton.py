@@ -25,7 +25,7 @@ from ..objectives.base import (
     is_quadratic,
     value_at_zero,
 )
-from ..objectives.protocols import HasMajorizer, is_unbounded_below
+from ..objectives.protocols import HasMajorizer, evaluate_each, is_unbounded_below
 from .base import Bounds, Outcome, Solution
 
 __all__ = [
@@ -229,7 +229,7 @@ def line_search(objective: Objective, point: Point, gradient: Array, step: Array
         trials = [point.x + 0.5**number * step for number in halvings]
         if bounds is not None:
             trials = [bounds.clip(x) for x in trials]
-        for trial in objective.evaluate_each(trials):
+        for trial in evaluate_each(objective, trials):
             predicted = float(gradient @ (trial.x - point.x))
             if trial.value <= point.value + SUFFICIENT_DECREASE * predicted + slack:
                 return trial

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._types import Array, IntArray
 from ..compiling import jit_compile
-from .losses.ordinal import NEAR_DECREMENT, RIDGES
+from .thresholds import NEAR_DECREMENT, RIDGES
 
 __all__ = ["compute_derivatives", "find_thresholds", "sum_over_classes"]
 

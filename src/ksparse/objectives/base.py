@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import cached_property
 from typing import Any, Literal
@@ -130,13 +129,6 @@ class Objective(ABC):
     @abstractmethod
     def evaluate(self, x: Array) -> Point:
         """Evaluate f at x."""
-
-    def evaluate_each(self, points: Sequence[Array]) -> Iterable[Point]:
-        """Evaluate f at several points; by default each when it is asked for, as a line search may need only some."""
-        return map(self.evaluate, points)
-
-    def anticipate_refits(self, starts: Iterable[tuple[Mask, Array]]) -> None:  # noqa: B027 - a hint may be ignored
-        """A hint that refits on these supports will start from these points: they may be evaluated together now."""
 
     @abstractmethod
     def gradient(self, point: Point) -> Array:

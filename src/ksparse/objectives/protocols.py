@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from .base import Objective, Point, describe_objective, value_at_zero
 
 __all__ = [
     "DetectsUnboundedness",
+    "EvaluatesTogether",
     "HasCrossHessian",
     "HasGroups",
     "HasHeavyState",
@@ -27,6 +28,7 @@ __all__ = [
     "NoLipschitzConstantError",
     "QuadraticModel",
     "WorkingForm",
+    "evaluate_each",
     "find_labels",
     "is_unbounded_below",
     "largest_eigenvalue",
@@ -159,12 +161,31 @@ class HasPenalty(ABC):
         """The part of the gradient that is the penalty's."""
 
 
+class EvaluatesTogether(ABC):
+    """An objective that may evaluate several points in less time than one after the other."""
+
+    @abstractmethod
+    def evaluate_each(self, points: Sequence[Array]) -> Iterable[Point]:
+        """Evaluate f at several points."""
+
+    @abstractmethod
+    def anticipate_refits(self, starts: Iterable[tuple[Mask, Array]]) -> None:
+        """A hint that refits on these supports will start from these points: they may be evaluated together now."""
+
+
 class HasHeavyState(ABC):
     """An objective whose points hold matrices, which are computed again where they are missing."""
 
     @abstractmethod
     def without_state(self, point: Point) -> Point:
         """The same point with x and f alone."""
+
+
+def evaluate_each(objective: Objective, points: Sequence[Array]) -> Iterable[Point]:
+    """Evaluate f at several points, each when it is asked for if nothing is gained by evaluating them together."""
+    if isinstance(objective, EvaluatesTogether):
+        return objective.evaluate_each(points)
+    return map(objective.evaluate, points)
 
 
 def lipschitz_constant(objective: Objective, metric: Array | None = None) -> float:

@@ -11,12 +11,13 @@ from .._types import Array, Mask
 from ..designs import ColumnBlock, Design, RowVector
 from .base import Objective, Point, TwiceDifferentiable
 from .coefficient_layout import CoefficientLayout
+from .protocols import EvaluatesTogether
 from .terms import Terms, sum_over_rows
 
 __all__ = ["TrialPoints"]
 
 
-class TrialPoints(TwiceDifferentiable):
+class TrialPoints(TwiceDifferentiable, EvaluatesTogether):
     """A loss of the margins of some columns, plus a penalty of the coefficients, evaluated at trial points.
 
     Where the rows are in blocks elsewhere, a round trip brings all that a refit may need of a point: f, its gradient,
@@ -56,7 +57,7 @@ class TrialPoints(TwiceDifferentiable):
 
     def evaluate_each(self, points: Sequence[Array]) -> Iterable[Point]:
         if self._design.is_local or len(points) == 1:
-            return super().evaluate_each(points)
+            return map(self.evaluate, points)  # each when it is asked for: a line search may need only some
         return _evaluate_together([self] * len(points), points)
 
     def anticipate_refits(self, starts: Iterable[tuple[Mask, Array]]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from .._types import Array, Mask
 from ..debias import Bounds, Debias, Exact, Outcome
 from ..objectives.base import Objective, Point
-from ..objectives.protocols import WorkingForm
+from ..objectives.protocols import EvaluatesTogether, WorkingForm
 from ..sparsity import Units
 
 __all__ = ["Iterate", "Problem", "SolverState", "Tolerance"]
@@ -136,7 +136,8 @@ class Problem:
 
     def anticipate_refits(self, starts: Iterable[tuple[Mask, Array]]) -> None:
         """A hint that refits on these supports will start from these points."""
-        self.objective.anticipate_refits((support, self._find_start(support, x)) for support, x in starts)
+        if isinstance(self.objective, EvaluatesTogether):
+            self.objective.anticipate_refits((support, self._find_start(support, x)) for support, x in starts)
 
     def _find_start(self, support: Mask, x: Array) -> Array:
         bounds = self.restrict_bounds(support)

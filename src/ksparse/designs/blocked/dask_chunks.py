@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 BLOCKS_PER_THREAD = 4
 #: The columns of supports in a block, which are gathered in one piece, take about this fraction of the memory of a
 #: worker, if there are 32 of them.
-COLUMNS_FRACTION, ROW_BYTES = 1 / 16, 32 * 8
+CHUNK_FRACTION, CHUNK_ROW_BYTES = 1 / 16, 32 * 8
 #: Larger objects that several chunks have in common, such as an array in this process, are not sent with each of them.
 LARGEST_COMMON = 100_000
 
@@ -74,7 +74,7 @@ def _is_small_datum(task: Any) -> bool:
 
 def choose_block_count(n_rows: int, n_threads: int, memory_limit: float) -> int:
     """How many blocks are enough for so many threads, and small enough for the memory of a worker."""
-    most_rows = COLUMNS_FRACTION * memory_limit / ROW_BYTES
+    most_rows = CHUNK_FRACTION * memory_limit / CHUNK_ROW_BYTES
     return max(BLOCKS_PER_THREAD * n_threads, int(np.ceil(n_rows / most_rows)))
 
 

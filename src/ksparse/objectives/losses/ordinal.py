@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 from scipy.sparse import csr_array
 from scipy.special import log_expit, logit
 
@@ -15,16 +15,12 @@ from .._linear_docs import document_objective
 from ..linear import LinearObjective
 from ..loss import BoundLoss, SampleMargins, SortedLoss
 from ..targets import encode_ordered_labels
+from ..thresholds import NEAR_DECREMENT, Thresholds, factorize_hessian
 
 __all__ = ["Ordinal", "OrdinalLoss", "compute_log_probabilities"]
 
-#: The square of Newton's decrement above which steps for the thresholds may be halved, and thresholds are sought from
-#: another start. Below it, whole steps are taken while they lower it: changes of the loss are lost in its rounding.
-NEAR_DECREMENT = 1e-8
 #: Margins that are no larger have enough curvature; larger ones are approached by this factor.
 MODERATE_MARGINS, MARGIN_GROWTH = 30.0, 4.0
-#: What is added to the Hessian in the thresholds, as a fraction of its largest entry, until it has a factor.
-RIDGES = (0.0, 1e-15, 1e-12, 1e-9)
 
 
 def compute_log_probabilities(margins: Array, thresholds: Array) -> Array:
@@ -71,16 +67,6 @@ class OrdinalLoss(SortedLoss):
         logs = compute_log_probabilities(held_out.margins, thresholds)
         losses = -np.take_along_axis(logs, held_out.target.astype(np.intp)[:, None], axis=1)[:, 0]
         return float(np.average(losses, weights=held_out.weights))
-
-
-class Thresholds(NamedTuple):
-    """Thresholds with what is known there: the loss, and its Hessian in them."""
-
-    values: Array
-    loss: float
-    hessian: Array
-    #: The square of Newton's decrement.
-    decrement: float
 
 
 class BoundOrdinalLoss(BoundLoss):
@@ -143,7 +129,11 @@ class BoundOrdinalLoss(BoundLoss):
         entries = np.concatenate([-upper[has_upper], -lower[has_lower]])
         columns = np.concatenate([self._codes[has_upper], self._codes[has_lower] - 1])
         places = np.concatenate([rows[has_upper], rows[has_lower]]), columns
-        return upper + lower, csr_array((entries, places), shape=(n, last)), _factorize(self._solve(margins).hessian)
+        return (
+            upper + lower,
+            csr_array((entries, places), shape=(n, last)),
+            factorize_hessian(self._solve(margins).hessian),
+        )
 
     def _solve(self, margins: Array) -> Thresholds:
         """The best thresholds; the latest are kept, since derivatives are asked for where the loss was."""
@@ -188,18 +178,6 @@ class BoundOrdinalLoss(BoundLoss):
         )
         hessian = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
         return Thresholds(values, loss, hessian, decrement)
-
-
-def _factorize(hessian: Array) -> Any:
-    """Cholesky's factor; far from all margins the loss has hardly any curvature, and is given what rounding needs."""
-    diagonal = hessian.diagonal()
-    size = max(float(diagonal.max(initial=0.0)), np.finfo(np.float64).tiny ** 0.5)
-    for ridge in RIDGES:
-        try:
-            return cho_factor(hessian + np.diag(np.full(diagonal.size, ridge * size)))
-        except np.linalg.LinAlgError:
-            continue
-    return cho_factor(np.diag(diagonal + size))
 
 
 @document_objective

@@ -14,7 +14,7 @@ from .errors import InputError, join_problems, quote, quote_list
 from .number_columns import Locate, describe_first, read_numbers
 from .tasks import TASKS, Task
 
-__all__ = ["RowColumns", "RowValues", "check_offset_task", "read_row_values"]
+__all__ = ["RowColumns", "RowWeights", "check_offset_task", "read_row_values"]
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,15 @@ class RowColumns:
 
 
 @dataclass(frozen=True)
-class RowValues:
+class RowWeights:
     """Weights and offsets of rows; None where all weights are 1, and all offsets 0."""
 
     weights: Array | None = None
     offset: Array | None = None
 
-    def select(self, rows: Any) -> RowValues:
+    def select(self, rows: Any) -> RowWeights:
         """Those of some rows."""
-        return RowValues(*(None if part is None else part[rows] for part in (self.weights, self.offset)))
+        return RowWeights(*(None if part is None else part[rows] for part in (self.weights, self.offset)))
 
     @property
     def options(self) -> dict[str, Array]:
@@ -86,7 +86,7 @@ class RowValues:
 
 def read_row_values(
     columns: RowColumns, frame: pd.DataFrame, used: Mask, locate: Locate | None
-) -> tuple[RowValues, Mask, list[str]]:
+) -> tuple[RowWeights, Mask, list[str]]:
     """Weights and offsets of a table's rows, which rows have them and a weight above 0, and notes.
 
     Parameters
@@ -107,7 +107,7 @@ def read_row_values(
     if not (known & weighted & used).any():
         names = quote_list(list(columns.list_columns().values()))
         raise InputError(f"no row has a target and what is needed in {names}; choose other columns")
-    return RowValues(weights, offset), known & weighted, [*notes, *more]
+    return RowWeights(weights, offset), known & weighted, [*notes, *more]
 
 
 #: Values of rows, which rows have one, notes on the others, and what is wrong.
