@@ -16,6 +16,7 @@ from ..persistence import dumps
 from ..writing import Hold, check_output_file, replace_files, write_text
 from .data import load_data
 from .errors import InputError, MemoryLimitError, escape_control, explain_write_errors, quote_path
+from .files.sources import shorten_source
 from .fitted_model import FittedModel
 from .fitting import fit_model
 from .outputs import find_output_files
@@ -35,7 +36,7 @@ def run_fit(settings: Settings, hold: Hold = nullcontext) -> None:
         require_output("give --out DIR to write a report and the model")
     if settings.out is not None:
         find_output_files(settings.out, FILES)  # before the work
-    asked = settings.out_of_core or settings.scheduler is not None
+    asked = "--scheduler" if settings.scheduler is not None else "--out-of-core" if settings.out_of_core else None
     files = find_stored_files(settings.data, settings.reading, settings.max_memory, asked=asked)
     if files is not None:
         from .stored.block_fitting import fit_in_blocks
@@ -78,7 +79,7 @@ def _write(fitted: FittedModel, folder: Path, hold: Hold) -> list[str]:
     with show_progress("Writing the report"):
         page = render_report(fitted, day=date.today())
         about: dict[str, object] = {
-            "data": Path(data.source).name,
+            "data": shorten_source(data.source),
             "target": data.target.name,
             "task": fitted.task.name,
         }

@@ -17,6 +17,7 @@ from ..tables.kinds import infer_kind, read_values
 from ..tables.unused import find_unused
 from .data import split_names
 from .errors import InputError, check_memory, choose_limit, quote, quote_list, quote_path
+from .files.sources import is_pattern
 from .graph_settings import GraphSettings
 from .reading import SVMLIGHT, ReadingOptions, find_suffix, open_table
 
@@ -85,6 +86,11 @@ def _read_frame(name: str, reading: ReadingOptions | None, max_memory: int | Non
     """All columns of a table with their names; and what a user should know of how it was read."""
     if find_suffix(Path(name)) in SVMLIGHT:
         raise InputError(f"{quote_path(name)} has no names of columns, which a graph needs; give a CSV or Parquet file")
+    if is_pattern(name):
+        raise InputError(
+            f"{quote_path(name)} is a pattern of several files, which ksparse fit and predict read; a graph needs one"
+            " file, so join them first"
+        )
     table = open_table(name, reading, max_memory)
     return table.read(), list(table.notes)
 

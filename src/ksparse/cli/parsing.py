@@ -109,6 +109,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> Callable[..., None]:
     if given.get("k") is not None and "ks" in given:
         fit.error("--k is the number of features, and --ks are numbers to choose from; give one of them")
     _check_survival(fit, given)
+    _check_blocks(fit, given)
     if "rule" in given and given.get("criterion", "cv") != "cv":
         fit.error(f"--rule is for cross-validation; leave it out with --criterion {given['criterion']}")
     from .commands import run_fit, run_predict
@@ -134,6 +135,17 @@ def _check_survival(fit: Parser, given: dict[str, Any]) -> None:
         fit.error("--entry and --strata are for survival analysis, with --time and --event")
     if "time" in given and "target" in given:
         fit.error("--time and --event take the place of --target; leave it out")
+
+
+def _check_blocks(fit: Parser, given: dict[str, Any]) -> None:
+    """End if the options that say who reads blocks do not fit together."""
+    if "scheduler" in given and ("out_of_core" in given or "workers" in given):
+        fit.error(
+            "--scheduler has workers of its own, and --out-of-core and --workers are for those of this machine; leave"
+            " --scheduler or the others out"
+        )
+    if "workers" in given and "out_of_core" not in given:
+        fit.error("--workers is for --out-of-core; give both, or leave --workers out")
 
 
 def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import os
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -33,6 +34,31 @@ HIDDEN = ("__MACOSX/", ".DS_Store", "Thumbs.db")
 ENCRYPTED = 1
 #: Methods of archives whose decoders take little memory.
 COMPRESSION_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def is_pattern(source: str) -> bool:
+    """Whether what the user names is no file, but a pattern that several files may match.
+
+    Examples
+    --------
+    >>> from ksparse.cli.files.sources import is_pattern
+    >>> is_pattern("data/*.csv"), is_pattern("data/a.csv")
+    (True, False)
+    """
+    return any(sign in source for sign in "*?[") and not os.path.exists(source)
+
+
+def shorten_source(source: str) -> str:
+    """The name of a file without its folders; a pattern keeps the last one, which says more of the files.
+
+    Examples
+    --------
+    >>> from ksparse.cli.files.sources import shorten_source
+    >>> shorten_source("data/a.csv"), shorten_source("study/data/*.csv")
+    ('a.csv', 'data/*.csv')
+    """
+    path = Path(source)
+    return Path(path.parent.name, path.name).as_posix() if is_pattern(source) else path.name
 
 
 def find_suffix(path: Path) -> str:

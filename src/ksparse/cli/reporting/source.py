@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ...inference.summaries import NEGLIGIBLE_EFFECT
 from ...limits import LARGEST
 from ...selection import compute_standard_errors
 from ..encoded_model import EncodedModel
+from ..files.sources import shorten_source
 from ..fitted_model import FittedModel
 from ..scoring import Predicted, predict_encoded
 from ..tasks import Task
@@ -190,7 +190,7 @@ def take_source(fitted: FittedModel) -> Source:
     refitted = fitted.final is not fitted.training
     X = fitted.features if refitted else fitted.final.encode(fitted.data.X, np.arange(len(fitted.y)))
     return Source(
-        data=Path(fitted.data.source).name,
+        data=shorten_source(fitted.data.source),
         target=fitted.data.target.name,
         task=fitted.task,
         X=X.tocsr() if sparse.issparse(X) else X.to_numpy(),

@@ -169,7 +169,8 @@ class _BlockFit:
 
     def _explain_blocks(self) -> list[str]:
         """That data are read in blocks, why and by what."""
-        return [self.files.describe(), self.engine.description]
+        by_cluster = self.settings.scheduler is not None
+        return [self.files.describe(by_cluster=by_cluster), self.engine.description]
 
     def _read_some(self, target: Target, advice: Sequence[str], names: list[str], rows: IntArray) -> Data:
         """Some rows as data in memory; their numbers are those in the files."""

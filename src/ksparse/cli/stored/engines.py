@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from http.client import HTTPException
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pandas as pd
 
@@ -25,11 +29,13 @@ from ..streams import write_error
 from . import worker_setup
 from .feature_file import FeatureFile
 
-__all__ = ["EncodeFrame", "Engine", "open_engine"]
+__all__ = ["EncodeFrame", "Engine", "block_interrupts", "hide_logs", "open_engine", "tell_dashboard"]
 
 NEEDS_DASK = '--scheduler needs Dask; install it with: pip install "dask[array,dataframe]" distributed'
 #: Seconds to wait for a scheduler.
 CONNECTION_SECONDS = 10
+#: Seconds to wait for its dashboard, and how the page begins that is in the place of one.
+DASHBOARD_SECONDS, NO_DASHBOARD = 2, b"<p>Dask needs"
 #: A worker process takes about 200 MB before it has any data, and ends where its limit is reached.
 LEAST_WORKER_MEMORY = 700 * 2**20
 #: More workers than this wait for the scheduler.
@@ -131,7 +137,7 @@ def open_engine(settings: Settings, limit: float, folder: Path, hold: Hold) -> I
     with ExitStack() as stack:
         if settings.scheduler is not None:
             client = stack.enter_context(_connect(settings.scheduler))
-            _tell_dashboard(client)
+            tell_dashboard(client)
             description = f"The blocks are read by the workers of {escape_control(settings.scheduler)}"
             yield OnWorkers(description, LARGEST_WORKER_BLOCK / WORKER_BLOCK_FRACTION, reads_temporary_files=False)
             return
@@ -169,28 +175,64 @@ def _start_workers(count: int, limit: float, folder: Path, hold: Hold) -> Iterat
     from distributed import Client, LocalCluster
 
     memory = limit / count
-    # An interrupt while processes start would leave some behind.
-    with hold(), dask.config.set({"temporary-directory": str(folder)}):
-        cluster = LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            memory_limit=int(memory),
-            dashboard_address=":0",
-            local_directory=str(folder),
-            silence_logs=logging.CRITICAL,
-            preload=[worker_setup.__name__],
-        )
-        client = Client(cluster)
-    try:
-        _tell_dashboard(client)
+    with hide_logs(), ExitStack() as stack:
+        # An interrupt while processes start would leave some behind: it waits until there is what closes them.
+        with hold(), block_interrupts(), dask.config.set({"temporary-directory": str(folder)}):
+            cluster = LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                memory_limit=int(memory),
+                dashboard_address=":0",
+                local_directory=str(folder),
+                silence_logs=logging.CRITICAL,
+                preload=[worker_setup.__name__],
+            )
+            stack.callback(_close, cluster, hold)
+            client = Client(cluster)
+            stack.callback(_close, client, hold)
+        tell_dashboard(client)
         processes = f"{count} worker process{'es' * (count > 1)} with {describe_size(int(memory))}"
         yield OnWorkers(
             f"The blocks are read by {processes}{' each' * (count > 1)}", memory, reads_temporary_files=True
         )
+
+
+def _close(part: Any, hold: Hold) -> None:
+    with hold():
+        part.close()
+
+
+@contextmanager
+def block_interrupts() -> Iterator[None]:
+    """Let threads and processes that start in this context never get Ctrl-C, which a terminal sends to all processes.
+
+    A worker may get it before its first line runs, so that it must inherit this. The command ends its workers itself,
+    and gets Ctrl-C in its main thread nevertheless. Windows cannot do this; `worker_setup` must suffice there.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # at its start, it would unblock signals
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
     finally:
-        with hold():
-            client.close()
-            cluster.close()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def hide_logs() -> Iterator[None]:
+    """Hide what Dask, once imported, says of lost connections and work that ends early: the command says it itself."""
+    # One handler has the messages of Dask and Tornado; those of tasks that nobody waits for are of asyncio.
+    parts: list[Any] = [*logging.getLogger("distributed").handlers, logging.getLogger("asyncio")]
+    levels = [part.level for part in parts]
+    for part in parts:
+        part.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for part, level in zip(parts, levels, strict=True):
+            part.setLevel(level)
 
 
 @contextmanager
@@ -199,18 +241,31 @@ def _connect(address: str) -> Iterator[Any]:
         from distributed import Client
     except ImportError as error:
         raise InputError(NEEDS_DASK) from error
+    with hide_logs():
+        try:
+            client = Client(address, timeout=CONNECTION_SECONDS)
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"no scheduler answers at {quote(address)} within {CONNECTION_SECONDS} seconds; check the address, and "
+                "whether it runs"
+            ) from error
+        with client:
+            yield client
+
+
+def tell_dashboard(client: Any) -> None:
+    """Say where the work of the workers can be seen, if it can; it is for the time of the fit only."""
+    link = client.dashboard_link
+    if link and _has_dashboard(link):
+        write_error(f"ksparse: dashboard of the workers: {escape_control(link)}\n")
+
+
+def _has_dashboard(link: str) -> bool:
+    """Whether there is more at an address than what Dask shows without Bokeh: how to install it."""
     try:
-        client = Client(address, timeout=CONNECTION_SECONDS)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"no scheduler answers at {quote(address)} within {CONNECTION_SECONDS} seconds; check the address, and "
-            "whether it runs"
-        ) from error
-    with client:
-        yield client
-
-
-def _tell_dashboard(client: Any) -> None:
-    """Say where the work of the workers can be seen; it is for the time of the fit only."""
-    if client.dashboard_link:
-        write_error(f"ksparse: dashboard of the workers: {escape_control(client.dashboard_link)}\n")
+        with urlopen(link, timeout=DASHBOARD_SECONDS) as page:
+            return NO_DASHBOARD not in page.read()
+    except (OSError, HTTPException):
+        return False
+    except ValueError:  # a setting of Dask makes it the end of an address
+        return True

@@ -11,7 +11,7 @@ from pathlib import Path
 from ...designs.blocked.disk_inputs import choose_memory_limit, find_machine_memory
 from ...limits import describe_size
 from ..errors import InputError, explain_read_errors, quote_path
-from ..files.sources import DASH, ZIP, FileSource
+from ..files.sources import DASH, ZIP, FileSource, is_pattern
 from ..reading import PARQUET, TEXT, ReadingOptions
 from .parquet_files import open_parquet_table, read_footer
 from .table import FindUnneeded, StoredTable
@@ -72,14 +72,15 @@ class StoredFiles:
         files = [open_large_text(path, options) for path in self.paths]
         return store_text(self.source, files, folder, self.limit, find_unneeded)
 
-    def describe(self) -> str:
-        """That they are read in blocks, and why."""
+    def describe(self, *, by_cluster: bool = False) -> str:
+        """That they are read in blocks, and why; within which memory, unless the workers of a cluster read them."""
         files = "1 file is" if len(self.paths) == 1 else f"{len(self.paths)} files are"
-        return f"{files} read in blocks, within {describe_size(int(self.limit))} of memory, {self.reason}"
+        within = "" if by_cluster else f" within {describe_size(int(self.limit))} of memory,"
+        return f"{files} read in blocks,{within} {self.reason}"
 
 
 def find_stored_files(
-    source: str, options: ReadingOptions, max_memory: int | None = None, *, asked: bool = False
+    source: str, options: ReadingOptions, max_memory: int | None = None, *, asked: str | None = None
 ) -> StoredFiles | None:
     """The files to read in blocks: if that was asked for, if they are several, or if they would take much memory.
 
@@ -91,17 +92,17 @@ def find_stored_files(
         What the user says about the files.
     max_memory : int, optional
         Memory in bytes that the data may take; by default half of the memory of the machine.
-    asked : bool
-        Whether the user asks for blocks.
+    asked : str, optional
+        The option by which the user asks for blocks.
     """
-    pattern = any(sign in source for sign in "*?[") and not os.path.exists(source)
+    pattern = is_pattern(source)
     paths = sorted(glob.glob(source)) if pattern else [source]
     if not paths:
         raise InputError(f"no file matches {quote_path(source)}; check the pattern")
     limit = choose_memory_limit(max_memory)
-    if asked or pattern:
+    if asked is not None or pattern:
         is_parquet = _require_format(paths, options)
-        reason = "as you asked" if asked else "since they are several files"
+        reason = "since they are several files" if asked is None else f"since {asked} asks for it"
         return StoredFiles(source, tuple(paths), is_parquet, reason, limit)
     reason = find_large_file(source, options, max_memory)
     return StoredFiles(source, (source,), source.lower().endswith(PARQUET), reason, limit) if reason else None
