@@ -232,6 +232,10 @@ def test_bad_options(arguments: list[str], says: str, capsys: pytest.CaptureFixt
     assert says in capsys.readouterr().err
 
 
+def test_a_pattern_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "is a pattern of several files" in refused(capsys, "graph", "data/*.parquet")
+
+
 def test_features_without_names_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "x.svm.gz").write_text("1 1:2\n")
     assert "has no names of columns" in refused(capsys, "graph", tmp_path / "x.svm.gz")

@@ -127,7 +127,7 @@ def test_several_files_are_read_in_blocks(files: str, tmp_path: Path, capsys: An
     np.testing.assert_allclose(model.coef_, there.coef_, rtol=1e-8)
     features = pd.read_csv(tmp_path / "out" / "features.csv")
     assert sorted(features["feature"]) == ["(intercept)", "f1", "f4", "f9"]
-    assert json.loads((tmp_path / "out" / "model.json").read_text())["about"]["data"] == "*.parquet"
+    assert json.loads((tmp_path / "out" / "model.json").read_text())["about"]["data"] == f"{tmp_path.name}/*.parquet"
 
 
 def test_several_text_files(tmp_path: Path, capsys: Any) -> None:
@@ -230,6 +230,7 @@ def test_a_scheduler(tmp_path: Path, cluster: Any, capsys: Any) -> None:
     arguments = ["--target", "y", "--drop", "label", *FIXED, "--out"]
     code, out, err = run(capsys, pattern, *arguments, tmp_path / "cluster", "--scheduler", address)
     assert (code, f"The blocks are read by the workers of {address}" in out) == (0, True), err
+    assert "3 files are read in blocks, since --scheduler asks for it" in out
     run(capsys, pattern, *arguments, tmp_path / "here")
     workers, here = (load(tmp_path / name / "model.json")[-1] for name in ("cluster", "here"))
     np.testing.assert_allclose(workers.coef_, here.coef_, rtol=1e-8, atol=1e-12)
@@ -269,12 +270,40 @@ def test_files_with_other_columns(ending: str, tmp_path: Path, capsys: Any) -> N
     for frame, said in (
         (FRAME.drop(columns="y"), "lacks 'y'"),
         (FRAME.assign(extra=1.0), "has 'extra' besides"),
-        (FRAME[FRAME.columns[::-1]], "has them in another order"),
     ):
         write(frame, tmp_path / f"2{ending}")
         err = refuse(capsys, tmp_path / f"*{ending}", "--target", "y", *FIXED)
         assert said in err
         assert f"2{ending}' has not the same columns as" in err
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_files_with_columns_in_another_order(ending: str, tmp_path: Path, capsys: Any) -> None:
+    """The same model and predictions as of files with one order: numbers, text, late text, and names of rows."""
+    names = ["f1", "f4", "town", "late", "y"]
+    models = []
+    for folder, order in (("same", names), ("other", names[::-1])):
+        (tmp_path / folder).mkdir()
+        for place, columns in enumerate((names, order)):
+            part = MIXED[place * ROWS // 2 : (place + 1) * ROWS // 2][columns]
+            path = tmp_path / folder / f"{place}{ending}"
+            part.to_parquet(path) if ending == ".parquet" else part.to_csv(path)
+        pattern = tmp_path / folder / f"*{ending}"
+        code, _, err = run(capsys, pattern, "--target", "y", *FIXED, "--out", tmp_path / folder)
+        assert code == 0, err
+        models.append(load(tmp_path / folder / "model.json"))
+        assert f"{folder}/*{ending}" in (tmp_path / folder / "report.html").read_text()
+    np.testing.assert_array_equal(models[0].feature_names_in_, models[1].feature_names_in_)
+    np.testing.assert_array_equal(models[0][-1].coef_, models[1][-1].coef_)
+    tables = [(tmp_path / folder / "predictions.csv").read_text() for folder in ("same", "other")]
+    assert tables[0] == tables[1]
+
+
+def test_names_of_rows_in_one_file_only(tmp_path: Path, capsys: Any) -> None:
+    FRAME.to_csv(tmp_path / "1.csv")
+    FRAME.to_csv(tmp_path / "2.csv", index=False)
+    err = refuse(capsys, tmp_path / "*.csv", "--target", "y", *FIXED)
+    assert "2.csv' has 0 columns without a name, but" in err
 
 
 def test_damaged_and_empty_files(tmp_path: Path, capsys: Any) -> None:

@@ -19,6 +19,7 @@ from ksparse.cli import main
 from ksparse.cli.interrupts import RaiseOnSignals, Stop
 from ksparse.cli.settings import Settings
 from ksparse.cli.stored import engines
+from ksparse.cli.stored.large_files import StoredFiles
 
 ASK = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
 posix = pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be blocked")
@@ -116,6 +117,12 @@ def test_a_dashboard_is_announced_if_it_is_there(pages: str, capsys: pytest.Capt
     ):
         engines.tell_dashboard(type("Client", (), {"dashboard_link": link}))
         assert (f"dashboard of the workers: {link}" in capsys.readouterr().err) == told
+
+
+def test_the_memory_of_this_process_is_not_that_of_a_cluster() -> None:
+    files = StoredFiles("a.parquet", ("a.parquet",), True, "since --scheduler asks for it", 2e9)
+    assert files.describe(by_cluster=True) == "1 file is read in blocks, since --scheduler asks for it"
+    assert "of memory" in files.describe()
 
 
 @pytest.mark.parametrize(

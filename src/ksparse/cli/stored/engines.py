@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -231,6 +232,7 @@ def hide_logs() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.collect()  # tasks that ended early say so when they are collected
         for part, level in zip(parts, levels, strict=True):
             part.setLevel(level)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -46,13 +46,12 @@ def store_text(
     A column is numbers if it is so in all pieces; other columns are read as text, and converted as a whole.
     """
     first = files[0]
-    for file in files[1:]:
-        check_columns(file.source, file.names, first.source, first.names)
+    places = [_find_places(file, first) for file in files]
     named = [place for place, name in enumerate(first.columns) if name]
     keys = {name: str(place) for name, place in zip(first.names, named, strict=True)}
     writer = _PieceWriter(folder, limit, {int(keys[name]) for name in find_unneeded(first.names)})
-    for file in files:
-        writer.add(file)
+    for file, found in zip(files, places, strict=True):
+        writer.add(file, found)
     keys = {name: key for name, key in keys.items() if int(key) not in writer.unneeded}
     unnamed = [place for place, name in enumerate(first.columns) if not name and place not in writer.empty]
     titles = ["index" if not i else f"index {i}" for i in range(len(unnamed))]
@@ -69,18 +68,31 @@ def store_text(
 
 
 def check_columns(path: str, names: Sequence[str], first: str, expected: Sequence[str]) -> None:
-    """Raise if a file has other columns than the first, or the same in another order."""
-    if list(names) == list(expected):
-        return
+    """Raise if a file has other columns than the first; their order may be another."""
     there, wanted = set(names), set(expected)
+    if there == wanted:
+        return
     lacking, more = [n for n in expected if n not in there], [n for n in names if n not in wanted]
     said = f"lacks {quote_list(lacking)}" if lacking else f"has {quote_list(more)} besides"
-    if not lacking and not more:
-        said = "has them in another order"
     raise InputError(
         f"{quote_path(path)} has not the same columns as {quote_path(first)}: it {said}; files of one table must have"
         " the same columns"
     )
+
+
+def _find_places(file: TextFile, first: TextFile) -> dict[int, int]:
+    """The number that each column of a file has in the first; those without a name are in their order."""
+    check_columns(file.source, file.names, first.source, first.names)
+    unnamed = [[place for place, name in enumerate(part.columns) if not name] for part in (file, first)]
+    if len(unnamed[0]) != len(unnamed[1]):
+        raise InputError(
+            f"{quote_path(file.source)} has {len(unnamed[0])} columns without a name, but {quote_path(first.source)}"
+            f" has {len(unnamed[1])}; files of one table must have the same columns"
+        )
+    named = [[place for place, name in enumerate(part.columns) if name] for part in (file, first)]
+    theirs = dict(zip(first.names, named[1], strict=True))
+    places = {place: theirs[name] for name, place in zip(file.names, named[0], strict=True)}
+    return places | dict(zip(*unnamed, strict=True))
 
 
 class _PieceWriter:
@@ -95,19 +107,19 @@ class _PieceWriter:
         self.late: set[int] = set()
         self.empty: set[int] = set()
         self._truth: dict[int, bool] = {}
-        self._files: list[tuple[TextFile, int]] = []
+        self._files: list[tuple[TextFile, dict[int, int], int]] = []
 
-    def add(self, file: TextFile) -> None:
-        """The rows of one file."""
+    def add(self, file: TextFile, places: dict[int, int]) -> None:
+        """The rows of one file, whose columns have these numbers in the first."""
         width = len(file.columns)
         most = min(PIECE_FRACTION * self.limit / PIECE_COST, MOST_CELLS)
         rows = max(int(most / width), 1)
-        self._files.append((file, rows))
+        self._files.append((file, places, rows))
         if not self.paths:
             piece = next(file.read_pieces(min(rows, 1000)))
             self.text |= {place for place in range(width) if not is_numeric_dtype(piece[place])}
             self.empty = set(range(width))
-        for piece in file.read_pieces(rows, self.text - self.late):
+        for piece in _read_pieces(file, places, rows, self.text - self.late):
             self.empty -= {place for place in self.empty if piece[place].notna().any()}
             found = self._find_text(piece)
             found -= self.unneeded
@@ -140,9 +152,25 @@ class _PieceWriter:
         if not self.late:
             return []
         paths, columns = list[str](), sorted(self.late)
-        for file, rows in self._files:
-            for piece in file.read_pieces(rows, columns, columns):
+        for file, places, rows in self._files:
+            for piece in _read_pieces(file, places, rows, columns, columns):
                 path = str(self.folder / f"late-{len(paths):06d}.parquet")
                 piece.rename(columns=str).to_parquet(path, index=False, compression="lz4")
                 paths.append(path)
         return paths
+
+
+def _read_pieces(
+    file: TextFile,
+    places: dict[int, int],
+    rows: int,
+    text: Collection[int],
+    columns: Collection[int] | None = None,
+) -> Iterator[pd.DataFrame]:
+    """Pieces of a file, in which columns have the numbers of the first file, by which some are chosen as text."""
+    chosen, read = (
+        None if some is None else [here for here, first in places.items() if first in set(some)]
+        for some in (text, columns)
+    )
+    for piece in file.read_pieces(rows, chosen or (), read):
+        yield piece.rename(columns=places)
