@@ -15,6 +15,8 @@ import pytest
 
 from ksparse import SparseLinearRegression, load
 from ksparse.cli import main
+from ksparse.cli.reading import ReadingOptions
+from ksparse.cli.stored.large_files import find_stored_files
 from tests.scaling.test_dask_arrays import NOISE, SIGNAL, X
 
 NAMES = [f"f{j}" for j in range(X.shape[1])]
@@ -76,7 +78,7 @@ def refuse(capsys: Any, *arguments: Any, command: str = "fit") -> str:
     ("ending", "options"),
     [
         (".csv", ["--target", "y", "--drop", "label", *FIXED]),
-        (".csv.gz", ["--target", "label", "--drop", "y", *FIXED]),
+        pytest.param(".csv.gz", ["--target", "label", "--drop", "y", *FIXED], marks=pytest.mark.slow),
         (".parquet", ["--target", "y", "--drop", "label", "--always", "town", *FIXED]),
         (".parquet", ["--target", "y", "--drop", "label,town,f1,when,late", "--ks", "1,2,3,5"]),
     ],
@@ -142,20 +144,31 @@ def test_several_text_files(tmp_path: Path, capsys: Any) -> None:
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
-def test_large_data_are_read_in_blocks(
-    ending: str, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng = np.random.default_rng(1)
-    large = pd.DataFrame(rng.standard_normal((2000, 13)), columns=[*NAMES, "label"])
-    path = write(large.assign(y=large["f1"] + rng.standard_normal(2000)), tmp_path / f"a{ending}")
-    arguments = [path, "--target", "y", "--drop", "label", *FIXED, "--resamples", "0"]
-    code, out, _ = run(capsys, *arguments)
-    assert (code, "in blocks" in out) == (0, False)
-    code, out, err = run(capsys, *arguments, "--max-memory", "200KB")
-    assert (code, "1 file is read in blocks" in out, "bytes of --max-memory" in out) == (0, True, True), err
+def test_large_data_are_read_in_blocks(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(
+        write(
+            pd.DataFrame(np.random.default_rng(1).standard_normal((2000, 14))).add_prefix("f"), tmp_path / f"a{ending}"
+        )
+    )
+    options = ReadingOptions()
+    assert find_stored_files(path, options) is None
+    found = find_stored_files(path, options, 200 * 1024)
+    assert found is not None
+    assert found.describe().startswith("1 file is read in blocks, within 204800 bytes of memory, since it takes about")
+    assert found.reason.endswith("more than the 204800 bytes of --max-memory")
     monkeypatch.setattr("ksparse.cli.stored.large_files.find_machine_memory", lambda: 400 * 1024.0)
-    code, out, _ = run(capsys, *arguments)
-    assert (code, "more than half of the 409600 bytes of memory" in out) == (0, True)
+    found = find_stored_files(path, options)
+    assert found is not None
+    assert "more than half of the 409600 bytes of memory" in found.reason
+
+
+@pytest.mark.slow
+def test_large_data_are_fitted_in_blocks(tmp_path: Path, capsys: Any) -> None:
+    path = write(pd.concat([FRAME] * 7, ignore_index=True), tmp_path / "a.parquet")
+    arguments = [path, "--target", "y", "--drop", "label", *FIXED, "--test", "0", "--resamples", "0"]
+    for options, said in (([], False), (["--max-memory", "200KB"], True)):
+        code, out, err = run(capsys, *arguments, *options)
+        assert (code, "1 file is read in blocks" in out, "bytes of --max-memory" in out) == (0, said, said), err
 
 
 def test_files_that_take_too_much_memory_as_a_whole(tmp_path: Path, capsys: Any) -> None:
