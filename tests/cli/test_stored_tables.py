@@ -44,7 +44,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def open_stored(source: Path, options: ReadingOptions, unneeded: tuple[str, ...] = ()) -> StoredTable:
-    files = find_stored_files(str(source), options, 10**6, asked=True)
+    files = find_stored_files(str(source), options, 10**6, asked="--out-of-core")
     assert files is not None
     folder = source.parent / f"stored-{len(list(source.parent.iterdir()))}"
     folder.mkdir()

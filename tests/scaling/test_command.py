@@ -74,11 +74,12 @@ def refuse(capsys: Any, *arguments: Any, command: str = "fit") -> str:
     return err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "options"),
     [
         (".csv", ["--target", "y", "--drop", "label", *FIXED]),
-        pytest.param(".csv.gz", ["--target", "label", "--drop", "y", *FIXED], marks=pytest.mark.slow),
+        (".csv.gz", ["--target", "label", "--drop", "y", *FIXED]),
         (".parquet", ["--target", "y", "--drop", "label", "--always", "town", *FIXED]),
         (".parquet", ["--target", "y", "--drop", "label,town,f1,when,late", "--ks", "1,2,3,5"]),
     ],
@@ -132,6 +133,7 @@ def test_several_files_are_read_in_blocks(files: str, tmp_path: Path, capsys: An
     assert json.loads((tmp_path / "out" / "model.json").read_text())["about"]["data"] == f"{tmp_path.name}/*.parquet"
 
 
+@pytest.mark.slow
 def test_several_text_files(tmp_path: Path, capsys: Any) -> None:
     for i, part in enumerate(np.array_split(np.arange(ROWS), 4)):
         write(MIXED.iloc[part], tmp_path / f"part-{i}.csv")
@@ -176,6 +178,7 @@ def test_files_that_take_too_much_memory_as_a_whole(tmp_path: Path, capsys: Any)
     assert err.endswith("allow more with --max-memory SIZE, or read the file in blocks with --out-of-core\n")
 
 
+@pytest.mark.slow
 def test_few_rows_are_in_memory(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ksparse.cli.stored.block_fitting.MOST_SAMPLED", 50)
     monkeypatch.setattr("ksparse.cli.stored.block_fitting.MOST_HELD_OUT", 40)
@@ -191,6 +194,7 @@ def test_few_rows_are_in_memory(tmp_path: Path, capsys: Any, monkeypatch: pytest
     assert "of a sample of 90 rows" in (tmp_path / "out" / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_k_is_chosen_on_some_rows(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ksparse.cli.stored.block_fitting.MOST_CHOOSING_NUMBERS", 12 * 150)
     path = write(FRAME, tmp_path / "a.parquet")
@@ -290,6 +294,7 @@ def test_files_with_other_columns(ending: str, tmp_path: Path, capsys: Any) -> N
         assert f"2{ending}' has not the same columns as" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_files_with_columns_in_another_order(ending: str, tmp_path: Path, capsys: Any) -> None:
     """The same model and predictions as of files with one order: numbers, text, late text, and names of rows."""
