@@ -147,11 +147,8 @@ def test_several_text_files(tmp_path: Path, capsys: Any) -> None:
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
 def test_large_data_are_read_in_blocks(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = str(
-        write(
-            pd.DataFrame(np.random.default_rng(1).standard_normal((2000, 14))).add_prefix("f"), tmp_path / f"a{ending}"
-        )
-    )
+    large = pd.DataFrame(np.random.default_rng(1).standard_normal((2000, 14))).add_prefix("f")
+    path = str(write(large, tmp_path / f"a{ending}"))
     options = ReadingOptions()
     assert find_stored_files(path, options) is None
     found = find_stored_files(path, options, 200 * 1024)
