@@ -47,6 +47,8 @@ class Frame(NamedTuple):
     #: The rank of the matrix is at most this: with more open features there is no least eigenvalue to move.
     rank: int
     k: int
+    #: Curvature of each feature that is moved beside λ_min of what is left.
+    diagonal: Array
     #: The fraction of the form that stays beside sparse curvature; 1 for spectral curvature.
     fraction: float
     has_box: bool

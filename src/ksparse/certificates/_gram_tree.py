@@ -78,12 +78,14 @@ def make_part(
                     fraction = frame.fraction
                     ridge = ridge + (1.0 - fraction) * curvature
             elif is_solved:
+                for a in range(kept.size):
+                    matrix[a, a] -= frame.diagonal[kept[a]]
                 lowest = np.linalg.eigvalsh(matrix)[0]
                 rounding = frame.matrix_rounding + EIGENVALUE_ROUNDING * kept.size * frame.linear.size
                 least, size = max(least, lowest - rounding), kept.size
     if not is_sparse:
-        absorbed[:] = least
-        ridge = ridge + least
+        absorbed = frame.diagonal[kept] + least
+        ridge = ridge + absorbed
     lower, upper = frame.lower[kept], frame.upper[kept]
     part = Part(kept, eliminated, fraction, absorbed, ridge, lower, upper, status[kept] == 1, budget)
     return part, least, size, is_complete

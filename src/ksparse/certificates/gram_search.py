@@ -16,6 +16,7 @@ from .branching import CALLBACK_SECONDS, Progress, SearchLimits, SearchOutcome
 from .incumbents import Incumbents
 from .linearization import EPS
 from .moved_curvature import KEPT_FRACTIONS, LEAST_CURVATURE, find_least_eigenvalue, find_sparse_curvature
+from .moved_diagonal import Quadratic, find_diagonal, prove_diagonal
 
 __all__ = ["compile_search", "is_least_squares", "search_gram"]
 
@@ -29,6 +30,11 @@ CHUNK_SECONDS = 0.05
 MAX_BOXED_RATIO = 0.75
 #: Without bounds and beyond this gap at the root, it is also where there are more features than samples.
 WEAK_GAP = 0.1
+#: After so many nodes the best diagonal is looked for, with at most so many open features: it costs some twenty p³.
+PATIENCE, MAX_DIAGONAL = 200, 700
+#: It is used where its median is at least this fraction of its mean. Where it has hardly anything for most features,
+#: λ_min is better, which grows at the nodes.
+TYPICAL_FRACTION = 0.5
 
 
 def is_least_squares(problem: BoundedProblem) -> bool:
@@ -41,7 +47,9 @@ def compile_search() -> None:
     """Compile the loop, or load what an earlier process has compiled, which should not count in a time limit."""
     one, slot = np.ones(3), np.arange(3)
     limits = -np.inf * one, np.inf * one
-    frame = Frame(np.eye(3), slot, one, 3.0, 0.1 * one, *limits, one, 1.0, 1e-14, 1e-14, 3, 1, 1.0, False, 1e-4)
+    frame = Frame(
+        np.eye(3), slot, one, 3.0, 0.1 * one, *limits, one, 1.0, 1e-14, 1e-14, 3, 1, 0.0 * one, 1.0, False, 1e-4
+    )
     explore(frame, plant(np.zeros(3, dtype=np.int8), one, -np.inf, np.inf, 0.0), 1)
 
 
@@ -79,6 +87,8 @@ class _GramSearch:
         self.fixings = problem.perspective.fixings
         #: The lower bound of all solutions, and the node before which rows were last forgotten.
         self.lower, self.forgotten = -np.inf, -1
+        #: What a tree that was given up has proved, and its number of nodes.
+        self.proved, self.given_up = -np.inf, 0
         self.began, self.called = time.perf_counter(), -np.inf
 
     def run(self) -> SearchOutcome:
@@ -92,11 +102,19 @@ class _GramSearch:
             if reason == "weak":
                 reason = self._bound_root(True)
             if reason is None:
-                reason = self._explore_all()
+                reason = self._explore_all(PATIENCE)
+            if reason is None and self.pool.counters[OPEN]:
+                self._move_diagonal()
+                reason = self._explore_all(self.limits.max_nodes)
         except KeyboardInterrupt:  # never within the compiled loop, which leaves the pool complete
             reason = "stopped"
         self._take_solution()
-        return SearchOutcome(self._compute_lower_bound(), int(self.pool.counters[NODES]), reason)
+        return SearchOutcome(self._compute_lower_bound(), self.nodes, reason)
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes that were bounded."""
+        return self.given_up + int(self.pool.counters[NODES])
 
     def _get_most_features(self) -> float:
         """So many features at most have curvature in all directions that is worth the whole Gram matrix."""
@@ -141,6 +159,7 @@ class _GramSearch:
         """Begin with one node."""
         self.frame = frame
         status = self.fixings.inside[self.features].astype(np.int8)
+        status[self.fixings.outside[self.features]] = -1
         start = self.incumbents.x.reshape(-1)[self.problem.units] * self.problem.scale
         self.pool = plant(status, start[self.features], self.lower, self.incumbents.upper, least)
 
@@ -166,9 +185,9 @@ class _GramSearch:
             return max(frames, key=self._try_frame), 0.0
         return (frames or [frame])[0], 0.0
 
-    def _try_frame(self, frame: Frame) -> float:
+    def _try_frame(self, frame: Frame, least: float = 0.0) -> float:
         """The bound of the root."""
-        self._plant(frame, 0.0)
+        self._plant(frame, least)
         explore(frame, self.pool, 1)
         return self._compute_lower_bound()
 
@@ -192,6 +211,7 @@ class _GramSearch:
             matrix_rounding=form.matrix_rounding,
             rank=form.n_samples - self.problem.form.fit_intercept,
             k=perspective.k,
+            diagonal=np.zeros(count),
             fraction=fraction,
             has_box=self.problem.has_box,
             gap=self.limits.gap,
@@ -199,22 +219,51 @@ class _GramSearch:
 
     # --- the tree -----------------------------------------------------------------------------------------------------
 
-    def _explore_all(self) -> str | None:
-        """Explore until the proof is complete or a limit is reached."""
+    def _explore_all(self, most: int) -> str | None:
+        """Explore until the proof is complete, so many nodes were bounded or a limit is reached; which, if one is."""
         quota = 1
         while self.pool.counters[OPEN]:
             before = time.perf_counter()
-            left = self.limits.max_nodes - int(self.pool.counters[NODES])
+            left = self.limits.max_nodes - self.nodes
             if before >= self.limits.deadline:
                 return "time_limit"
             if left <= 0:
                 return "max_nodes"
             if self._calls_for_end(before):
                 return "stopped"
-            self._explore(min(quota, left))
+            if self.nodes >= most:
+                return None
+            self._explore(min(quota, left, most - self.nodes))
             seconds = time.perf_counter() - before
             quota = max(1, min(2 * quota, int(quota * CHUNK_SECONDS / max(seconds, 1e-6))))
         return None
+
+    def _move_diagonal(self) -> None:
+        """Begin again with the best diagonal of the root, if its bound there is better and there is hope for nodes."""
+        frame, pool = self.frame, self.pool
+        opened, inside = self.fixings.open[self.features], self.fixings.inside[self.features]
+        is_whole = frame.fraction == 1.0 and bool((frame.slot >= 0).all())
+        if not is_whole or frame.has_box or opened.sum() > min(MAX_DIAGONAL, frame.rank):
+            return
+        reduced = self.form.reduce(self.features[opened], self.features[inside])
+        if reduced is None:
+            return
+        self._take_solution()
+        least = find_least_eigenvalue(reduced.gram, frame.matrix_rounding)
+        start = (self.incumbents.x.reshape(-1)[self.problem.units] * self.problem.scale)[reduced.kept]
+        linear = np.ascontiguousarray(reduced.linear[:, 0])
+        form = Quadratic(reduced.gram, linear, reduced.constant, reduced.ridge, frame.k - int(inside.sum()))
+        found = find_diagonal(form, start, least, self.incumbents.value, self.limits.deadline)
+        proved = prove_diagonal(reduced.gram, found, frame.matrix_rounding)
+        if proved is None or np.median(proved[0]) < TYPICAL_FRACTION * np.mean(proved[0]):
+            return
+        diagonal = np.zeros(self.features.size)
+        diagonal[opened] = proved[0]
+        moved, lower = frame._replace(diagonal=diagonal), self._compute_lower_bound()
+        if _is_bounded(moved, proved[1]) and self._try_frame(moved, proved[1]) > self.lower:
+            self.proved, self.given_up = lower, int(pool.counters[NODES])
+        else:
+            self.frame, self.pool = frame, pool
 
     def _calls_for_end(self, now: float) -> bool:
         """Call the callback from time to time; whether it ends the search."""
@@ -223,7 +272,7 @@ class _GramSearch:
         self.called, value = now, float(min(self.incumbents.value, self.pool.values[0]))
         lower = self._compute_lower_bound()
         gap = (value - lower) / value if value > 0 else 0.0
-        nodes, opened = int(self.pool.counters[NODES]), int(self.pool.counters[OPEN])
+        nodes, opened = self.nodes, int(self.pool.counters[OPEN])
         stop = self.limits.callback(Progress(now - self.began, nodes, opened, value, lower, gap))
         return isinstance(stop, (bool, np.bool_)) and bool(stop)
 
@@ -256,10 +305,12 @@ class _GramSearch:
 
     def _compute_lower_bound(self) -> float:
         lowest = float(self.pool.bound[self.pool.heap[0]]) if self.pool.counters[OPEN] else np.inf
-        return max(min(lowest, float(self.pool.values[1]), self.incumbents.value, float(self.pool.values[0])), 0.0)
+        lowest = max(min(lowest, float(self.pool.values[1])), self.proved)
+        return max(min(lowest, self.incumbents.value, float(self.pool.values[0])), 0.0)
 
 
 def _is_bounded(frame: Frame, least: float) -> bool:
     """Whether all scores are finite, so that there can be a bound."""
     is_boxed = np.isfinite(frame.lower) & np.isfinite(frame.upper)
-    return frame.fraction < 1.0 or least > 0 or bool(((frame.ridge > 0) | is_boxed).all())
+    ridge = frame.ridge + frame.diagonal + least
+    return frame.fraction < 1.0 or bool(((ridge > 0) | is_boxed).all())
