@@ -38,7 +38,7 @@ def find_optimum(form: Quadratic) -> float:
     whole, lowest = form.matrix + np.diag(form.ridge), np.inf
     for chosen in combinations(range(len(form.linear)), form.k):
         c = form.linear[list(chosen)]
-        lowest = min(lowest, 0.5 * (form.constant - c @ np.linalg.solve(whole[np.ix_(chosen, chosen)], c)))
+        lowest = min(lowest, 0.5 * float(form.constant - c @ np.linalg.solve(whole[np.ix_(chosen, chosen)], c)))
     return lowest
 
 
