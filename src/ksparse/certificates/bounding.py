@@ -18,6 +18,7 @@ from ..objectives.margin_form import MarginForm
 from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
 from .gram_form import GramForm, QuadraticPart
+from .level_set import tighten_on_level_set
 from .linearization import SmoothPart, StepLimits
 from .mean_loss import MeanLoss
 from .moved_curvature import list_curvatures
@@ -135,6 +136,15 @@ class BoundedProblem:
             if found.bound > best.tightened.bound:
                 best = best._replace(tightened=found)
         return best
+
+    def relax_further(
+        self, relaxed: Relaxed, upper: float, target: float, limits: StepLimits
+    ) -> Relaxed:
+        """A better bound for all solutions with f ≤ `upper`, where there is one."""
+        if self.uses_gram:
+            return relaxed
+        better = tighten_on_level_set(self.mean_loss, relaxed.perspective, relaxed.tightened, upper, target, limits)
+        return relaxed if better is None else relaxed._replace(tightened=better[0], perspective=better[1])
 
     def _list_relaxations(
         self, perspective: Perspective

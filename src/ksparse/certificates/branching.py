@@ -199,11 +199,13 @@ class _BranchAndBound:
         z = np.zeros(fixings.inside.size)
         bound = inherited
         if relaxed is not None:
-            bound = max(inherited, relaxed.tightened.bound)
+            start = relaxed.tightened.x
+            relaxed = problem.relax_further(relaxed, self.incumbents.upper, self._get_target(), steps)
+            bound = max(inherited, min(relaxed.tightened.bound, self.incumbents.upper))
             z[relaxed.units] = relaxed.tightened.z
             self._round(relaxed, fixings, perspective.budget)
             x = np.zeros(x.size)
-            x[relaxed.coordinates] = relaxed.tightened.x
+            x[relaxed.coordinates] = start
             fixings = self._screen(relaxed, fixings)
         if bound >= self._get_target():
             self.closed = min(self.closed, bound)

@@ -9,6 +9,7 @@ from math import fsum
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import LinearOperator
 
 from .._types import Array, IntArray
@@ -61,7 +62,7 @@ class MeanLoss(SmoothPart):
         form = self._form
         bound = form.loss.curvature_bound
         if not self.is_lipschitz:
-            margins = self._find_margins(np.zeros(self._scale.size))
+            margins = self.find_margins(np.zeros(self._scale.size))
             curvatures = form.loss.hessian_diagonal(form.loss.curvature(margins, form.target))
             bound = float(np.max(form.weights[self._weighted] @ curvatures[self._weighted]))
         return max(bound * self._find_largest_eigenvalue(), float(np.finfo(float).tiny))
@@ -171,7 +172,7 @@ class MeanLoss(SmoothPart):
 
     def linearize(self, x: Array) -> Linearization:
         form = self._form
-        margins = self._find_margins(x)
+        margins = self.find_margins(x)
         slopes = np.where(self._expand(self._weighted), form.loss.slope(margins, form.target), 0.0)
         balancing = -1
         if form.fit_intercept:
@@ -185,9 +186,29 @@ class MeanLoss(SmoothPart):
         return Linearization(base, products, EPS * terms * norm * self._sizes, self._average(margins), slopes)
 
     def evaluate_at(self, x: Array) -> float:
-        return self._average(self._find_margins(x))
+        return self._average(self.find_margins(x))
 
-    def _find_margins(self, x: Array) -> Array:
+    @property
+    def form(self) -> MarginForm:
+        """The model."""
+        return self._form
+
+    @property
+    def intercept(self) -> Array:
+        """The intercept where the margins were last computed."""
+        return self._intercept
+
+    @cached_property
+    def least_eigenvalue(self) -> float:
+        """About λ_min of the scaled Gram matrix of X; 0 without compiled samples, or if they are not more."""
+        samples = self.samples
+        if samples is None or samples.design.shape[0] >= samples.design.shape[1]:
+            return 0.0
+        gram = (samples.design * samples.weights) @ samples.design.T
+        return float(eigvalsh(gram, subset_by_index=(0, 0), check_finite=False)[0])
+
+    def find_margins(self, x: Array) -> Array:
+        """The margins at x, with the intercept that is best there."""
         form = self._form
         coefficients = (x / self._scale).reshape(form.shape)
         nonzero = np.flatnonzero(coefficients.reshape(len(coefficients), -1).any(axis=1))

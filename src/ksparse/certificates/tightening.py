@@ -39,6 +39,8 @@ class Tightened:
     z: Array
     #: How many steps were taken.
     steps: int
+    #: Where the tangent is.
+    point: Array
 
 
 def tighten(part: SmoothPart, perspective: Perspective, x: Array, target: float, limits: StepLimits) -> Tightened:
@@ -64,7 +66,7 @@ def tighten(part: SmoothPart, perspective: Perspective, x: Array, target: float,
         bound = tangent.base - perspective.add_scores(scores)
         bound = -np.inf if np.isnan(bound) else bound
         if best is None or bound > best.bound:
-            best = Tightened(bound, tangent, scores, x, z, step)
+            best = Tightened(bound, tangent, scores, x, z, step, ahead)
         is_approached = step == taken + 1 and approach is not None and approach.is_near
         if is_approached or best.bound >= target or time.perf_counter() > limits.deadline:
             break
@@ -79,7 +81,7 @@ def tighten(part: SmoothPart, perspective: Perspective, x: Array, target: float,
         grown = 0.5 + np.sqrt(0.25 + momentum * momentum)
         ahead, x, momentum = following + (momentum - 1.0) / grown * (following - x), following, grown
     assert best is not None
-    return Tightened(best.bound, best.linearization, best.scores, x, z, step)
+    return Tightened(best.bound, best.linearization, best.scores, x, z, step, best.point)
 
 
 def _take_step(
