@@ -37,6 +37,8 @@ LEAST_MOVE, LARGEST_MOVE = 1e-3, 300.0
 #: Rounds until bounds of moves are proved. They grow with the square root of the bounds that they follow from, so that
 #: the next ones are guessed by this power of their growth.
 MAX_ROUNDS, EXTRAPOLATION, MARGIN = 8, 1.8, 1.02
+#: Rounds of an estimate of them.
+ESTIMATES = 3
 #: Fractions of the least eigenvalue that are tried, until a factorization proves one of them.
 PROVED_FRACTIONS = (0.995, 0.9)
 #: The expected curvature is at least so many times the ridge; otherwise the bound would hardly be better.
@@ -88,9 +90,10 @@ def tighten_on_level_set(
     if found.point[fixings.outside].any():
         return None
     level = _Level(part, found, design, upper)
-    if level.estimate_gain() < LEAST_GAIN * float(perspective.ridge[kept].mean()):
+    guess, gain = level.estimate()
+    if gain < LEAST_GAIN * float(perspective.ridge[kept].mean()):
         return None
-    level_set = level.bound_moves()
+    level_set = level.bound_moves(guess)
     if level_set is None:
         return None
     moved = find_moved(level_set, fixings.inside[kept])
@@ -139,20 +142,20 @@ class _Level:
             curvature = np.minimum(curvature, 2.0 * divergence / np.square(moves))
         return np.maximum(np.nan_to_num(curvature, nan=0.0, posinf=0.0), 0.0) * (1.0 - 3.0 * ROUNDING_SHARE)
 
-    def estimate_gain(self) -> float:
-        """About how much curvature there will be, if all samples move by as much."""
+    def estimate(self) -> tuple[float, float]:
+        """About how far margins will move and how much curvature there will be, if all move by as much."""
         total = len(self.design) * 2.0 * self.excess
-        middle = float(self.weights @ self.least_curvature)
-        move = np.sqrt(total / max(middle, 1e-300))
-        for _ in range(MAX_ROUNDS):
-            moves = np.full(self.margins.size, min(max(move, LEAST_MOVE), LARGEST_MOVE))
-            middle = float(self.weights @ self.find_curvature(moves))
-            move = np.sqrt(total / max(middle, 1e-300))
-        return middle * self.part.least_eigenvalue
+        move, former = LEAST_MOVE, LEAST_MOVE
+        for _ in range(ESTIMATES):
+            curvature = float(self.weights @ self.find_curvature(np.full(self.margins.size, move)))
+            following = np.sqrt(total / max(curvature, 1e-300))
+            power = 1.0 if former == LEAST_MOVE else EXTRAPOLATION
+            former, move = move, min(max(move * (following / move) ** power, LEAST_MOVE), LARGEST_MOVE)
+        return move, curvature * self.part.least_eigenvalue
 
-    def bound_moves(self) -> LevelSet | None:
-        """Bounds of the moves of all margins, and M with the curvature that they leave."""
-        moves = np.full(self.margins.size, LEAST_MOVE)
+    def bound_moves(self, guess: float) -> LevelSet | None:
+        """Bounds of the moves of all margins, from a guess, and M with the curvature that they leave."""
+        moves = np.full(self.margins.size, guess)
         first = True
         for _ in range(MAX_ROUNDS):
             curvature = self.find_curvature(moves)
