@@ -137,9 +137,7 @@ class BoundedProblem:
                 best = best._replace(tightened=found)
         return best
 
-    def relax_further(
-        self, relaxed: Relaxed, upper: float, target: float, limits: StepLimits
-    ) -> Relaxed:
+    def relax_further(self, relaxed: Relaxed, upper: float, target: float, limits: StepLimits) -> Relaxed:
         """A better bound for all solutions with f ≤ `upper`, where there is one."""
         if self.uses_gram:
             return relaxed

@@ -3,11 +3,11 @@
 A tangent at w₀ gives f(w) ≥ L + Σᵢ sᵢ Dᵢ(tᵢ − t₀ᵢ) for all w of a relaxation, with its lower bound L and the Bregman
 divergences Dᵢ of the losses. Every w with f(w) ≤ U hence has Σᵢ sᵢ Dᵢ ≤ δ = U − L. Let |tᵢ − t₀ᵢ| ≤ Bᵢ imply
 Dᵢ(r) ≥ cᵢr²/2, and M = Xᵀ diag(sᵢcᵢ) X, with a column of ones for the intercept. If √(2δ xᵢᵀM⁻¹xᵢ) < Bᵢ for all i, the
-set is within these bounds, since it is convex and contains w₀, and does not reach them. On it, f is at least a quadratic
+set is within these bounds, since it is convex, contains w₀ and does not reach them. On it, f is not below a quadratic
 function with the Hessian M, of which curvature is moved into the ridge as in least squares.
 
-For a loss whose second derivative is quasiconcave, D(r)/r² on |r| ≤ B is least at 0, −B or B: along a ray it is an average
-of the second derivative over a growing interval, which first grows and then falls.
+For a loss whose second derivative is quasiconcave, D(r)/r² on |r| ≤ B is least at 0, −B or B: along a ray it is an
+average of the second derivative over a growing interval, which grows first and then falls.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ MAX_ROUNDS, EXTRAPOLATION, MARGIN = 8, 1.8, 1.02
 ESTIMATES = 3
 #: Fractions of the least eigenvalue that are tried, until a factorization proves one of them.
 PROVED_FRACTIONS = (0.995, 0.9)
-#: The expected curvature is at least so many times the ridge; otherwise the bound would hardly be better.
-LEAST_GAIN = 3.0
+#: The bound would rise by so many times what it lacks, if it were a linear function of the ridge; otherwise parts are
+#: hardly ever closed, and the time is better spent on dividing them.
+LEAST_GAIN = 4.0
 
 
 class LevelSet(NamedTuple):
@@ -78,7 +79,7 @@ def tighten_on_level_set(
         None where it does not help.
     """
     samples = part.samples if perspective.has_single_features and isinstance(part.form.loss, QUASICONCAVE) else None
-    if samples is None or not found.bound < target or time.perf_counter() > limits.deadline:
+    if samples is None or not -np.inf < found.bound < target or time.perf_counter() > limits.deadline:
         return None
     fixings = perspective.fixings
     kept = np.flatnonzero(~fixings.outside)
@@ -91,7 +92,7 @@ def tighten_on_level_set(
         return None
     level = _Level(part, found, design, upper)
     guess, gain = level.estimate()
-    if gain < LEAST_GAIN * float(perspective.ridge[kept].mean()):
+    if gain * measure_room(perspective, found) < LEAST_GAIN * level.excess:
         return None
     level_set = level.bound_moves(guess)
     if level_set is None:
@@ -105,6 +106,13 @@ def tighten_on_level_set(
     inner = perspective.with_ridge(perspective.ridge + added)
     better = tighten(minorant, inner, found.x, target, limits)
     return (better, inner) if better.bound > found.bound else None
+
+
+def measure_room(perspective: Perspective, found: Tightened) -> float:
+    """Σ w_j²(1/z_j − 1)/2 of the open features: by how much a bound rises at most with the ridge."""
+    w, z = found.x, found.z
+    fractional = perspective.fixings.open & (z > 0.0)
+    return 0.5 * float(np.sum(np.square(w[fractional]) * (1.0 / z[fractional] - 1.0)))
 
 
 class _Level:
@@ -250,7 +258,8 @@ class QuadraticMinorant(SmoothPart):
         kept, center = self.kept, self.center
         product = self.inner @ center
         linear = self.tangent.slopes[kept] + product + self.added * center
-        constant = 2.0 * (self.tangent.base - self.level.slack) + center @ product + self.added @ np.square(center)
+        constant = 2.0 * (self.tangent.base - self.level.slack)
+        constant += float(center @ product) + float(self.added @ np.square(center))
         lower, upper = perspective.lower[kept], perspective.upper[kept]
         inside = perspective.fixings.inside[kept]
         has_box = bool(np.isfinite(lower).any() or np.isfinite(upper).any())
