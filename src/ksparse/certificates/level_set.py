@@ -90,7 +90,7 @@ def tighten_on_level_set(
         return None
     if found.point[fixings.outside].any():
         return None
-    level = _Level(part, found, design, upper)
+    level = Level(part, found, design, upper)
     guess, gain = level.estimate()
     if gain * measure_room(perspective, found) < LEAST_GAIN * level.excess:
         return None
@@ -115,7 +115,7 @@ def measure_room(perspective: Perspective, found: Tightened) -> float:
     return 0.5 * float(np.sum(np.square(w[fractional]) * (1.0 / z[fractional] - 1.0)))
 
 
-class _Level:
+class Level:
     """The set of all solutions with f ≤ `upper`, around the point of a tangent."""
 
     def __init__(self, part: MeanLoss, found: Tightened, design: Array, upper: float) -> None:
