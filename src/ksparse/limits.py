@@ -73,18 +73,18 @@ def parse_size(text: str) -> int:
     return size
 
 
-def describe_size(size: int) -> str:
-    """A number of bytes for people.
+def describe_size(size: int, base: int = 1024) -> str:
+    """A number of bytes for people; a unit is so many of the smaller one, as in what they have written.
 
     Examples
     --------
     >>> from ksparse.limits import describe_size
-    >>> describe_size(2 * 2**30), describe_size(1000)
-    ('2 GB', '1000 bytes')
+    >>> describe_size(2 * 2**30), describe_size(1000), describe_size(700_000_000, base=1000)
+    ('2 GB', '1000 bytes', '700 MB')
     """
-    for unit in "TGM":
-        if size >= UNITS[unit]:
-            return f"{size / UNITS[unit]:.3g} {unit}B"
+    for unit, power in (("T", 4), ("G", 3), ("M", 2)):
+        if size >= base**power:
+            return f"{size / base**power:.3g} {unit}B"
     return f"{size} bytes"
 
 

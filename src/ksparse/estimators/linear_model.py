@@ -173,6 +173,7 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         if is_stored_elsewhere(X):
             X, y = check_stored_data(self, X, y)
         else:
+            y = collect_if_dask(y)
             X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False, multi_output=True)
         return X, y if isinstance(self, MultiOutputMixin) else require_one_column(y)
 
@@ -409,6 +410,7 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
             X = pick_columns(X, self._get_feature_names(), self.support_)
         if is_stored_elsewhere(X):
             X, offset = open_design(self, X, reset=False), collect_if_dask(offset)
+            X = X.with_finite_blocks() if isinstance(X, BlockedDesign) else X
         else:
             with explain_text_columns(X):
                 X = validate_data(self, X, **ACCEPTED, reset=False)

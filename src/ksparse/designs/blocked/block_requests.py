@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import assert_all_finite
 
 from ..._types import AnyArray, Array, IntArray, Matrix
 from ..base import ColumnBlock, CrossProducts
@@ -43,6 +44,7 @@ __all__ = [
     "copy_rows",
     "open_block",
     "prepare_block",
+    "require_finite",
     "scale_block",
 ]
 
@@ -116,6 +118,12 @@ def prepare_block(values: Any) -> Matrix:
     design = as_design(values, "X")
     assert isinstance(design, InMemoryDesign)
     return design.matrix
+
+
+def require_finite(matrix: Matrix) -> Matrix:
+    """The block, or the error of arrays in memory if it has NaN or infinite values."""
+    assert_all_finite(matrix, input_name="X")
+    return matrix
 
 
 def open_block(matrix: Matrix, shift: Array | None) -> InMemoryDesign:

@@ -28,6 +28,7 @@ from .block_requests import (
     TransposedProduct,
     WeightedGram,
     prepare_block,
+    require_finite,
     scale_block,
 )
 from .block_rows import BlockRows, MappedRows, ProductRows, SlotNumbers, SourceRows, StoredRows
@@ -195,6 +196,13 @@ class BlockedDesign(Design):
 
     def check_finite(self, weights: BlockRows) -> None:
         self._sum_moments(weights)
+
+    def with_finite_blocks(self) -> BlockedDesign:
+        """The same X, of which each block is refused that has NaN or infinite values: a check without a pass."""
+        X = self.rows.X
+        rows = replace(self.rows, X=X.apply(require_finite, keep=False, in_chunks=X.in_chunks))
+        limits = self.counters, self._most_gathered
+        return BlockedDesign(rows, self.shape[1], self._nbytes, self.shift, self._moments, *limits)
 
     def _sum_moments(self, weights: BlockRows) -> BlockMoments:
         if weights.key not in self._moments:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -17,12 +18,20 @@ from ..conversion import as_design
 from .block_requests import prepare_block
 from .blocked_design import BlockedDesign
 from .dask_chunks import choose_block_count, group_chunks, make_readers
-from .dask_runner import DaskRunner, describe_smallest_limit, find_futures
-from .disk_inputs import find_machine_memory
+from .dask_runner import DaskRunner, describe_smallest_limit, find_futures, find_own_client
+from .declared_chunks import check_array_chunks, check_chunk, declare_chunks
+from .machine_memory import find_machine_memory
 from .row_layout import RowLayout
 from .runner import Blocks
 
-__all__ = ["DaskCollection", "collect_if_dask", "count_rows", "find_column_names", "join_lists"]
+__all__ = [
+    "DaskCollection",
+    "collect_if_dask",
+    "count_rows",
+    "find_column_names",
+    "join_lists",
+    "require_distinct_names",
+]
 
 #: X is kept in memory if it takes no more than this fraction of what the workers have.
 KEPT_FRACTION = 0.5
@@ -44,8 +53,11 @@ class DaskCollection(ABC):  # noqa: B024 - its hook says what belongs to it
 
 def collect_if_dask(values: Any) -> Any:
     """A vector of Dask as an array in memory; anything else as it is."""
+    if not issubclass(type(values), DaskCollection):
+        return values
     collection: Any = values
-    return np.asarray(collection.compute()) if issubclass(type(values), DaskCollection) else values
+    client = find_own_client([collection])
+    return np.asarray(collection.compute() if client is None else client.compute(collection).result())
 
 
 def find_column_names(X: Any) -> AnyArray | None:
@@ -55,6 +67,13 @@ def find_column_names(X: Any) -> AnyArray | None:
         return None
     names = np.asarray(columns, dtype=object)
     return names if all(isinstance(name, str) for name in names) else None
+
+
+def require_distinct_names(names: Sequence[Any]) -> None:
+    """Refuse columns with the same name, of which none could be told from the others."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(f"X has several columns with the name {twice[0]!r}; give each its own, or take it once")
 
 
 @as_design.register(DaskCollection)
@@ -74,7 +93,7 @@ def _(X: Any, name: str = "a design") -> BlockedDesign:
     if array.shape[0] == 0:
         raise ValueError("X has no rows; pass at least one")
     if array.numblocks[1] > 1:
-        array = _join_column_chunks(array)
+        array = _join_column_chunks(check_array_chunks(array, "X"))
     sizes = [int(size) for size in array.chunks[0]]
     # What is on the workers already would be lost from a graph that is optimized.
     parts = array.to_delayed(optimize_graph=not find_futures([array])).ravel().tolist()
@@ -85,7 +104,7 @@ def _make_design(
     parts: list[Any], prepare: Callable[[Any], Any], sizes: list[int], p: int, dtype: Any, counters: Counters
 ) -> BlockedDesign:
     nbytes = sum(sizes) * p * max(dtype.itemsize, 4)
-    runner = DaskRunner(counters)
+    runner = DaskRunner(counters, find_own_client(parts[:1]))
     limits = runner.memory_limits
     _check_block_size(nbytes * max(sizes) / sum(sizes), limits)
     memory = sum(limits) if all(limits) else np.inf  # no limit is 0
@@ -93,7 +112,9 @@ def _make_design(
     fits = nbytes <= room
     count = choose_block_count(sum(sizes), runner.n_threads, min(limits) if memory < np.inf and limits else np.inf)
     chunks, groups = _arrange_chunks(parts, sizes, count, fits, 2 * nbytes <= room)
-    source = Blocks(chunks, in_chunks=True)
+    source = Blocks(chunks, in_chunks=True).apply(
+        check_chunk, declare_chunks("X", groups, (p,)), keep=False, in_chunks=True
+    )
     # What is on the workers already decides where the rest will be.
     frame = source.apply(_drop_columns) if find_futures(parts[:1]) else None
     X = source.apply(prepare, keep=fits, in_chunks=True)
@@ -124,12 +145,13 @@ def _open_frame(X: Any, name: str) -> BlockedDesign:
     """A data frame, which is read once for the sizes of its partitions."""
     if not hasattr(X, "dtypes") or not hasattr(X, "columns"):
         raise ValueError("X is a series of Dask; expected (n, p). One feature is X.to_frame()")
+    require_distinct_names(list(X.columns))
     bad = [column for column, dtype in X.dtypes.items() if not _is_number(dtype)]
     if bad:
         raise ValueError(f"the columns {bad[:5]} of X are not numbers; {name} needs numbers: encode or drop them")
     dtype = np.dtype(np.float32 if all(dtype == np.float32 for dtype in X.dtypes) else np.float64)
     counters, parts = Counters(), X.to_delayed()
-    sizes = DaskRunner(counters).reduce(count_rows, [Blocks(parts)], join_lists)
+    sizes = DaskRunner(counters, find_own_client(parts[:1])).reduce(count_rows, [Blocks(parts)], join_lists)
     if sum(sizes) == 0:
         raise ValueError("X has no rows; pass at least one")
     return _make_design(parts, partial(_convert_frame, dtype), sizes, X.shape[1], dtype, counters)
@@ -168,7 +190,7 @@ def _check_block_size(nbytes: float, limits: Sequence[int]) -> None:
     """Refuse blocks that no worker can hold, before they are read."""
     if limits and 0 < LARGEST_BLOCK_FRACTION * min(limits) < nbytes:
         raise ValueError(
-            f"a block of X takes {describe_size(int(nbytes))}, too much for workers with a memory limit of "
+            f"a block of X takes {describe_size(int(nbytes), base=1000)}, too much for workers with a memory limit of "
             f"{describe_smallest_limit(limits)}; use smaller chunks, as X.rechunk({{0: 10_000}}) makes them, or larger "
             "workers"
         )

@@ -17,7 +17,7 @@ from ...limits import describe_size
 from .block_plan import BlockPlan
 from .runner import FAN_IN, Blocks, Combine, Runner, find_known, find_missing, make_plan
 
-__all__ = ["DaskRunner", "describe_smallest_limit", "find_client", "find_futures"]
+__all__ = ["DaskRunner", "describe_smallest_limit", "find_client", "find_futures", "find_own_client"]
 
 #: Larger functions are sent to a worker once, and fetched from it by the others; smaller ones go with each task.
 SENT_WITH_TASKS = 16_384
@@ -35,12 +35,16 @@ class DaskRunner(Runner):
     ----------
     counters : Counters
         Where bytes are counted that leave this process and come back to it.
+    client : Client, optional
+        The client of the cluster; by default the one that Dask uses.
     """
 
     is_elsewhere = True
 
-    def __init__(self, counters: Counters) -> None:
-        self.counters, client = counters, find_client()
+    def __init__(self, counters: Counters, client: Any = None) -> None:
+        self.counters = counters
+        #: None without a cluster.
+        self.client = client = find_client() if client is None else client
         # Asked for once, since that is a round trip too.
         workers = [] if client is None else list(client.scheduler_info(n_workers=-1)["workers"].values())
         #: Of the workers, in bytes; 0 for none.
@@ -62,11 +66,11 @@ class DaskRunner(Runner):
         known = find_known(wanted, missing)
         kept = [blocks for blocks in missing if blocks.keep]
         plan = make_plan(known, missing, wanted, function, combine)
-        graph = _TaskGraph(self.counters)
+        graph = _TaskGraph(self.counters, self.client)
         together = graph.run(plan, known, bool(kept), name)
         parts: list[Any] = [(getitem, key, len(kept)) for key in together] if kept else list(together)
         last = graph.combine(parts, combine)
-        with _explain_lost_work(self.memory_limits):
+        with _explain_lost_work(self.client, self.memory_limits):
             nodes, answers = graph.compute(together if kept else [], last)
         self.counters.bytes_received += len(pickle.dumps(answers))
         for i, blocks in enumerate(kept):
@@ -89,8 +93,8 @@ class KeptValue:
 class _TaskGraph:
     """The tasks of one round trip; built as a dictionary, which takes a tenth of the time of `dask.delayed`."""
 
-    def __init__(self, counters: Counters) -> None:
-        self._counters = counters
+    def __init__(self, counters: Counters, client: Any) -> None:
+        self._counters, self._client = counters, client
         self._tasks: dict[str, Any] = {}
         self._token = uuid4().hex
 
@@ -110,6 +114,11 @@ class _TaskGraph:
             self._counters.bytes_sent += int(getattr(value, "nbytes", 0))
             return value
         futures = find_futures([value])
+        if futures and futures[0].client is not self._client:
+            raise ValueError(
+                "some of X, y, weights and offsets are on a cluster by another client of Dask than the rest; persist "
+                "all of them by the same client, or make it the default one"
+            )
         if len(futures) == 1 and futures[0].key == value.key:
             return futures[0]
         if value.key not in self._tasks:
@@ -134,8 +143,13 @@ class _TaskGraph:
         layer = f"ksparse-{self._token}"
         graph = HighLevelGraph({layer: self._tasks}, {layer: set()})
         wanted = [Delayed(key, graph, layer=layer) for key in (*stored, *answers)]
-        with _allow_large_graphs():
-            nodes = dask.persist(*wanted, optimize_graph=False)
+        is_default = self._client is None or self._client is find_client()
+        with _allow_large_graphs(self._client):
+            nodes = (
+                dask.persist(*wanted, optimize_graph=False)
+                if is_default
+                else self._client.persist(wanted, optimize_graph=False)
+            )
         kept = list(nodes[: len(stored)])
         return kept, _fetch(nodes[len(stored) :], kept)
 
@@ -165,9 +179,9 @@ def _count_own_threads() -> int:
 
 
 @contextmanager
-def _allow_large_graphs() -> Iterator[None]:
+def _allow_large_graphs(client: Any) -> Iterator[None]:
     """No warning where y and weights of this process are sent, which happens once."""
-    if find_client() is None:
+    if client is None:
         yield  # threads of this process work now, and others need not wait for them
         return
     with _submitting, warnings.catch_warnings():  # which is not safe where several threads do it
@@ -176,9 +190,8 @@ def _allow_large_graphs() -> Iterator[None]:
 
 
 @contextmanager
-def _explain_lost_work(limits: Sequence[int]) -> Iterator[None]:
+def _explain_lost_work(client: Any, limits: Sequence[int]) -> Iterator[None]:
     """Say what a user can do where workers died or the scheduler is gone."""
-    client = find_client()
     if client is None:
         yield
         return
@@ -213,7 +226,7 @@ def find_client() -> Any:
 
 def describe_smallest_limit(limits: Sequence[int]) -> str:
     """The smallest memory limit in words."""
-    return describe_size(min(limits)) if limits and min(limits) else "which is not set"
+    return describe_size(min(limits), base=1000) if limits and min(limits) else "which is not set"
 
 
 def run_plan(sent: bytes, *known: Any) -> Any:
@@ -253,3 +266,9 @@ def find_futures(nodes: Sequence[Any]) -> list[Any]:
     except ImportError:
         return []
     return list(futures_of(list(nodes)))
+
+
+def find_own_client(collections: Sequence[Any]) -> Any:
+    """The client that holds some collections of Dask on its workers; None where none does."""
+    futures = find_futures(collections)
+    return futures[0].client if futures else None

@@ -10,6 +10,7 @@ from ..._types import AnyArray
 from .blocked_design import BlockedDesign
 from .dask_inputs import DaskCollection, collect_if_dask, count_rows, join_lists
 from .dask_runner import DaskRunner, find_futures
+from .declared_chunks import DeclaredChunk, check_array_chunks, check_chunk, declare_chunks
 from .row_values import RowValues
 from .runner import Blocks
 
@@ -38,11 +39,11 @@ def open_row_values(values: Any, X: Any, name: str = "y") -> Any:
         parts = None
     if sum(sizes) != X.shape[0]:
         raise ValueError(f"{name} has {sum(sizes)} values for {X.shape[0]} rows of X; give one for each row")
-    return RowValues(X, _bring_to_rows(values, parts, sizes, dtype, outputs, X), outputs, dtype)
+    return RowValues(X, _bring_to_rows(values, parts, sizes, dtype, outputs, X, name), outputs, dtype)
 
 
 def _count_partitions(values: Any, X: BlockedDesign) -> list[int]:
-    sizes: list[int] = DaskRunner(X.counters).reduce(count_rows, [Blocks(values.to_delayed())], join_lists, "count")
+    sizes: list[int] = X.rows.runner.reduce(count_rows, [Blocks(values.to_delayed())], join_lists, "count")
     X.counters.round_trips += 1
     return sizes
 
@@ -55,7 +56,13 @@ def _find_type(values: Any) -> Any:
 
 
 def _bring_to_rows(
-    values: Any, parts: list[Any] | None, sizes: list[int], dtype: Any, outputs: tuple[int, ...], X: BlockedDesign
+    values: Any,
+    parts: list[Any] | None,
+    sizes: list[int],
+    dtype: Any,
+    outputs: tuple[int, ...],
+    X: BlockedDesign,
+    name: str,
 ) -> Blocks:
     """The entries of each block of X, in chunks as those of X."""
     import dask
@@ -68,9 +75,15 @@ def _bring_to_rows(
             shapes = [(size, *outputs) for size in sizes]
             pieces = zip(parts, shapes, strict=True)
             values = da.concatenate([da.from_delayed(convert(part), shape, dtype) for part, shape in pieces])
-        values = values.rechunk({0: tuple(wanted)})
+        values = (values if parts is not None else check_array_chunks(values, name)).rechunk({0: tuple(wanted)})
         parts = values.to_delayed(optimize_graph=not find_futures([values])).ravel().tolist()
-    return Blocks(X.rows.group(parts), in_chunks=True).apply(_as_array)
+    declared = declare_chunks(name, X.rows.chunks, outputs)
+    return Blocks(X.rows.group(parts), in_chunks=True).apply(_convert_chunk, declared)
+
+
+def _convert_chunk(part: Any, declared: DeclaredChunk) -> AnyArray:
+    values: AnyArray = check_chunk(_as_array(part), declared)
+    return values
 
 
 def _as_array(part: Any) -> AnyArray:

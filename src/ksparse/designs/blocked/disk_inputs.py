@@ -7,11 +7,11 @@ from abc import ABC
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from glob import glob
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..._types import AnyArray
 from ...limits import describe_size, parse_size
@@ -19,6 +19,10 @@ from ...validation import check_positive_number
 from ..conversion import as_design
 from .block_requests import prepare_block
 from .blocked_design import BlockedDesign
+from .dask_inputs import DaskCollection, require_distinct_names
+from .declared_chunks import DeclaredChunk, check_chunk
+from .disk_paths import find_files, name_damaged_file, open_array_file
+from .machine_memory import find_machine_memory
 from .row_layout import RowLayout
 from .runner import Blocks, LocalRunner
 
@@ -52,8 +56,9 @@ def open_blocks(source: Any, *, memory_limit: float | str | None = None, columns
     Parameters
     ----------
     source : ndarray, zarr.Array, h5py.Dataset, str, path or list of these
-        An array on disk of shape (n, p), such as ``numpy.load(file, mmap_mode="r")``; or Parquet files: a pattern such
-        as ``"data/*.parquet"``, or a list, in the order of their rows.
+        An array on disk of shape (n, p), such as ``numpy.load(file, mmap_mode="r")``, or the path of one (``.npy``, or
+        ``.h5`` and ``.zarr`` with one such array); or Parquet files: a folder, or a pattern such as
+        ``"data/*.parquet"``, of which part.2 is before part.10, or a list, in the order of their rows.
     memory_limit : float or str, optional
         Bytes that the fit may take, such as ``"2GB"``; by default half of the memory of the machine.
     columns : sequence of str, optional
@@ -78,12 +83,19 @@ def open_blocks(source: Any, *, memory_limit: float | str | None = None, columns
     array([2])
     """
     limit = choose_memory_limit(memory_limit)
-    if isinstance(source, (str, os.PathLike)) or (
+    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+    array = source if path is None else open_array_file(path)
+    if (path is not None and array is None) or (
         isinstance(source, (list, tuple)) and all(isinstance(part, (str, os.PathLike)) for part in source)
     ):
-        return _open_parquet(_find_files(source), limit, columns)
+        return _open_parquet(find_files(source), limit, columns)
     if columns is not None:
         raise ValueError("columns is for Parquet files, whose columns have names; leave it out for arrays")
+    return _open_array(array, limit)
+
+
+def _open_array(source: Any, limit: float) -> BlockedDesign:
+    _refuse_other_arrays(source)
     shape, dtype = tuple(getattr(source, "shape", ())), np.dtype(getattr(source, "dtype", object))
     if len(shape) != 2:
         raise ValueError(f"X has shape {shape}; expected (n, p). One feature is an array of shape (n, 1)")
@@ -92,7 +104,10 @@ def open_blocks(source: Any, *, memory_limit: float | str | None = None, columns
     row_bytes = shape[1] * max(dtype.itemsize, 4)
     step = _choose_rows(row_bytes, _count_chunk_rows(source), limit)
     edges = [*range(0, shape[0], step), shape[0]] if shape[0] else [0]
-    readers = [partial(_read_rows, source, start, stop) for start, stop in pairwise(edges)]
+    readers = [
+        partial(_read_rows, source, start, DeclaredChunk("X", i, (stop - start, shape[1])))
+        for i, (start, stop) in enumerate(pairwise(edges))
+    ]
     return _make_design(readers, np.diff(edges).tolist(), shape[1], row_bytes, limit)
 
 
@@ -102,8 +117,28 @@ def _(X: Any, name: str = "a design") -> BlockedDesign:  # noqa: ARG001 - one si
     return design
 
 
-def _read_rows(source: Any, start: int, stop: int) -> Any:
-    return prepare_block(np.asarray(source[start:stop]))
+def _refuse_other_arrays(source: Any) -> None:
+    """Refuse what is not on disk, and files that are closed."""
+    kind = (
+        "of Dask"
+        if issubclass(type(source), DaskCollection)
+        else "a sparse matrix"
+        if sparse.issparse(source)
+        else None
+    )
+    if kind is not None:
+        raise TypeError(f"X is {kind}, which goes to fit and predict as it is; open_blocks is for arrays on disk")
+    _require_open(source)
+
+
+def _require_open(source: Any) -> None:
+    if not getattr(getattr(source, "id", None), "valid", True):
+        raise ValueError("the HDF5 file of X is closed; open it again, and close it after the fit")
+
+
+def _read_rows(source: Any, start: int, declared: DeclaredChunk) -> Any:
+    _require_open(source)
+    return prepare_block(check_chunk(np.asarray(source[start : start + declared.shape[0]]), declared))
 
 
 def _count_chunk_rows(source: Any) -> int:
@@ -150,13 +185,23 @@ class RowGroups:
     groups: list[int]
     columns: list[str]
     dtype: Any
+    #: Rows of the file, and of these groups, when it was opened.
+    file_rows: int
+    size: int
 
     def __call__(self) -> AnyArray:
         """The rows as one array."""
         from pyarrow import parquet
 
-        with parquet.ParquetFile(self.path) as file:
-            table = file.read_row_groups(self.groups, columns=self.columns, use_threads=False)
+        with name_damaged_file(self.path), parquet.ParquetFile(self.path) as file:
+            found = file.metadata.num_rows
+            same = found == self.file_rows and max(self.groups) < file.num_row_groups
+            table = file.read_row_groups(self.groups, columns=self.columns, use_threads=False) if same else None
+        if table is None or table.num_rows != self.size:
+            raise ValueError(
+                f"{self.path!r} has changed: it has {found} rows, and had {self.file_rows} when open_blocks opened it; "
+                "call open_blocks again"
+            )
         values = np.empty((table.num_rows, len(self.columns)), dtype=self.dtype, order="F")
         for j, name in enumerate(self.columns):
             values[:, j] = table.column(name).to_numpy()
@@ -176,7 +221,7 @@ class ParquetRows:
         """Add the row groups of a file in blocks."""
         from pyarrow import parquet
 
-        with parquet.ParquetFile(path) as file:
+        with name_damaged_file(path), parquet.ParquetFile(path) as file:
             counts = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
         most = _choose_rows(row_bytes, max(counts, default=1), limit)
         groups: list[int] = []
@@ -189,19 +234,8 @@ class ParquetRows:
 
     def _close(self, path: str, groups: list[int], counts: list[int]) -> None:
         if size := sum(counts[group] for group in groups):
-            self.readers.append(RowGroups(path, groups, self.columns, self.dtype))
+            self.readers.append(RowGroups(path, groups, self.columns, self.dtype, sum(counts), size))
             self.sizes.append(size)
-
-
-def _find_files(source: Any) -> list[str]:
-    patterns = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    files: list[str] = []
-    for pattern in (os.fspath(part) for part in patterns):
-        found = sorted(glob(pattern)) or ([pattern] if os.path.exists(pattern) else [])
-        if not found:
-            raise FileNotFoundError(f"no file matches {pattern!r}")
-        files += found
-    return files
 
 
 def _open_parquet(paths: Sequence[str], limit: float, columns: Sequence[str] | None) -> BlockedDesign:
@@ -211,10 +245,15 @@ def _open_parquet(paths: Sequence[str], limit: float, columns: Sequence[str] | N
         raise ImportError(
             "Parquet files need pyarrow, which is not installed; install it with: pip install pyarrow"
         ) from error
-    schema = parquet.read_schema(paths[0])
-    names = list(schema.names) if columns is None else list(columns)
+    schemas = []
     for path in paths:
-        _check_columns(path, parquet.read_schema(path), names)
+        with name_damaged_file(path):
+            schemas.append(parquet.read_schema(path))
+    schema = schemas[0]
+    names = list(schema.names) if columns is None else list(columns)
+    require_distinct_names(names)
+    for path, own in zip(paths, schemas, strict=True):
+        _check_columns(path, own, names)
     single = all(str(schema.field(name).type) == "float" for name in names)
     dtype = np.dtype(np.float32 if single else np.float64)
     rows = ParquetRows(names, dtype)
@@ -246,8 +285,3 @@ def choose_memory_limit(limit: float | str | None) -> float:
     if limit is None:
         return find_machine_memory() / 2
     return float(parse_size(limit)) if isinstance(limit, str) else check_positive_number(limit, "memory_limit")
-
-
-def find_machine_memory() -> float:
-    """Bytes of memory that this machine has."""
-    return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

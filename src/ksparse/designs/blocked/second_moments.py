@@ -68,4 +68,5 @@ def sum_second_moments(
 
 def add_second_moments(parts: Sequence[SecondMoments], more: Sequence[SecondMoments]) -> list[SecondMoments]:
     """The moments of two blocks, label by label."""
-    return [reduce(SecondMoments.add, pair) for pair in zip(parts, more, strict=True)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return [reduce(SecondMoments.add, pair) for pair in zip(parts, more, strict=True)]
