@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -98,7 +99,7 @@ class Sleeping:
         return block
 
 
-def test_an_interrupt_leaves_nothing_behind(client: Any) -> None:
+def test_an_interrupt_leaves_nothing_behind(client: Any, caplog: pytest.LogCaptureFixture) -> None:
     blocks = in_chunks(X).map_blocks(Sleeping(), meta=np.empty((0, 0)))
     timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -107,4 +108,6 @@ def test_an_interrupt_leaves_nothing_behind(client: Any) -> None:
             SparseLogisticRegression(k=3, alpha=1e-3).fit(blocks, LABELS)
     finally:
         timer.cancel()
+    gc.collect()
+    assert "never retrieved" not in caplog.text
     client.restart()  # the sleeping tasks would hold up the tests that follow

@@ -12,7 +12,6 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
-import zarr
 from scipy import sparse
 
 from ksparse import (
@@ -26,7 +25,7 @@ from ksparse._types import Array
 from ksparse.designs.blocked import dask_chunks
 from ksparse.designs.blocked.machine_memory import find_container_limit
 from tests.scaling.test_dask_arrays import NOISE, SIGNAL, P, X, in_chunks
-from tests.scaling.test_disk import LIMIT, NAMES, write_parquet
+from tests.scaling.test_disk import LIMIT, NAMES, write_parquet, write_zarr
 
 Y: Array = SIGNAL + NOISE
 NOTHING = np.empty((0, 0))
@@ -158,7 +157,7 @@ def test_paths_of_arrays(tmp_path: Path) -> None:
     np.save(tmp_path / "X.npy", X)
     with h5py.File(tmp_path / "X.h5", "w") as file:
         file["X"], file["y"] = X, Y
-    zarr.save(str(tmp_path / "X.zarr"), X)
+    write_zarr(tmp_path, X)
     for name in ("X.npy", "X.h5", "X.zarr"):
         assert find_support(tmp_path / name) == wanted
         assert find_support(str(tmp_path / name)) == wanted

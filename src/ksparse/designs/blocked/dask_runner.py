@@ -252,7 +252,13 @@ def _fetch(nodes: Sequence[Any], stored: Sequence[Any]) -> list[Any]:
     futures = find_futures(nodes)
     if not futures:
         return list(dask.compute(*nodes))
+    from distributed import as_completed
+
     try:
+        # To gather what is not there yet prints errors of its own, if that is interrupted.
+        for future in as_completed(futures, loop=futures[0].client.loop):
+            if future.status != "finished":
+                break
         return list(futures[0].client.gather(futures))
     except BaseException:
         futures[0].client.cancel([*futures, *find_futures(stored)])

@@ -22,7 +22,7 @@ def find_files(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
     """The files of a path, a pattern, a folder of Parquet files, or several of these, part.2 before part.10."""
     patterns = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     files: list[str] = []
-    for pattern in map(os.fspath, patterns):
+    for pattern in (os.fspath(part) for part in patterns):
         found = [pattern] if os.path.exists(pattern) else sorted(glob(pattern), key=_make_sort_key)
         if not found:
             raise FileNotFoundError(f"no file matches {pattern!r}")
