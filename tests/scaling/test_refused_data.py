@@ -22,6 +22,7 @@ from ksparse import (
     open_blocks,
 )
 from ksparse._types import Array
+from ksparse.cli.stored.engines import OnWorkers
 from ksparse.designs.blocked import dask_chunks
 from ksparse.designs.blocked.machine_memory import find_container_limit
 from tests.scaling.test_dask_arrays import NOISE, SIGNAL, P, X, in_chunks
@@ -247,3 +248,11 @@ def test_limits_of_containers(tmp_path: Path, membership: str, files: dict[str, 
     (tmp_path / "cgroup").write_text(f"{membership}\n")
     assert find_container_limit(tmp_path / "cgroup", str(tmp_path / "groups")) == limit
     assert find_container_limit(tmp_path / "none", str(tmp_path / "groups")) == np.inf
+
+
+def test_workers_take_files_in_the_order_of_the_command(tmp_path: Path) -> None:
+    paths = [str(tmp_path / f"{i}.parquet") for i in (1, 10, 2)]  # Dask would take 2 before 10
+    for path, rows in zip(paths, np.split(X, 3), strict=True):
+        pd.DataFrame(rows, columns=NAMES).to_parquet(path)
+    engine = OnWorkers("threads of Dask", 1e9, reads_temporary_files=True)
+    np.testing.assert_array_equal(engine.open_files(paths, NAMES, None).collect_columns(np.arange(P)), X)
