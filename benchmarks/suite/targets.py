@@ -147,7 +147,7 @@ def _require_concordance(method: str) -> Callable[[Comparison], Verdict | None]:
         differences = known[peer]
         mean, count = float(differences.mean()), differences.size
         error = float(differences.std(ddof=1)) * np.sqrt(1.0 / count + TEST_FRACTION / (1.0 - TEST_FRACTION))
-        return Verdict(f"{mean:+.3f} ± {error:.3f} ({peer})", mean >= -error)
+        return Verdict(f"{mean:+.3f} ± {error:.3f} ({peer})", bool(mean >= -error))
 
     return judge
 

@@ -67,13 +67,13 @@ def test_concordance_is_judged_by_paired_differences() -> None:
     error = differences.std(ddof=1) * np.sqrt(1 / 3 + 3 / 7)
     assert str(plain) == f"{differences.mean():+.3f} ± {error:.3f} (Coxnet)"
     assert plain is not None
-    assert plain.met
+    assert plain.met is True
     assert with_ridge is not None
-    assert with_ridge.met
+    assert with_ridge.met is True
     worse = [replace(row, test_error=row.test_error + 0.03) if row.method == "ksparse" else row for row in rows]
     verdict = TARGETS["survival"][1].judge(compare(*worse))
     assert verdict is not None
-    assert not verdict.met
+    assert verdict.met is False
 
 
 def test_targets_met() -> None:
