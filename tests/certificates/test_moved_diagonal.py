@@ -11,8 +11,8 @@ import pytest
 import ksparse
 from ksparse._types import Array
 from ksparse.certificates import gram_search
-from ksparse.certificates.gram_search import PATIENCE
-from ksparse.certificates.moved_diagonal import Quadratic, _relax, find_diagonal, prove_diagonal
+from ksparse.certificates.gram_search import PLAIN_NODES
+from ksparse.certificates.moved_diagonal import PerspectiveForm, _relax, find_diagonal, prove_diagonal
 from ksparse.objectives import LeastSquares
 
 ROUNDING = 1e-13
@@ -27,13 +27,13 @@ def draw_data(seed: int, p: int, correlation: float) -> tuple[Array, Array]:
     return X, X[:, ::3].sum(axis=1) + 2.0 * rng.standard_normal(3 * p)
 
 
-def make_quadratic(X: Array, y: Array, k: int, alpha: float) -> Quadratic:
+def make_quadratic(X: Array, y: Array, k: int, alpha: float) -> PerspectiveForm:
     X = X / np.sqrt(np.mean(X**2, axis=0))
     n, p = X.shape
-    return Quadratic(X.T @ X / n, X.T @ y / n, float(y @ y / n), np.full(p, alpha), k)
+    return PerspectiveForm(X.T @ X / n, X.T @ y / n, float(y @ y / n), np.full(p, alpha), k)
 
 
-def find_optimum(form: Quadratic) -> float:
+def find_optimum(form: PerspectiveForm) -> float:
     """The minimum over all supports."""
     whole, lowest = form.matrix + np.diag(form.ridge), np.inf
     for chosen in combinations(range(len(form.linear)), form.k):
@@ -89,7 +89,7 @@ def test_trees_with_a_diagonal_find_the_optimum(seed: int, is_singular: bool, mo
         calls.append(len(given))
         return find_diagonal(*given)
 
-    monkeypatch.setattr(gram_search, "PATIENCE", 2)
+    monkeypatch.setattr(gram_search, "PLAIN_NODES", 2)
     monkeypatch.setattr(gram_search, "TYPICAL_FRACTION", 0.0)
     monkeypatch.setattr(gram_search, "find_diagonal", count_calls)
     lowest = -np.inf
@@ -113,5 +113,5 @@ def test_long_proofs_need_fewer_nodes_with_a_diagonal(monkeypatch: pytest.Monkey
     with_diagonal = ksparse.solve_exact(objective, 15)
     monkeypatch.setattr(gram_search, "MAX_DIAGONAL", 0)
     without = ksparse.solve_exact(objective, 15)
-    assert PATIENCE < with_diagonal.nodes < 0.9 * without.nodes
+    assert PLAIN_NODES < with_diagonal.nodes < 0.9 * without.nodes
     assert with_diagonal.value == pytest.approx(without.value, rel=1e-9)

@@ -16,7 +16,7 @@ from .branching import CALLBACK_SECONDS, Progress, SearchLimits, SearchOutcome
 from .incumbents import Incumbents
 from .linearization import EPS
 from .moved_curvature import KEPT_FRACTIONS, LEAST_CURVATURE, find_least_eigenvalue, find_sparse_curvature
-from .moved_diagonal import Quadratic, find_diagonal, prove_diagonal
+from .moved_diagonal import PerspectiveForm, find_diagonal, prove_diagonal
 
 __all__ = ["compile_search", "is_least_squares", "search_gram"]
 
@@ -31,7 +31,7 @@ MAX_BOXED_RATIO = 0.75
 #: Without bounds and beyond this gap at the root, it is also where there are more features than samples.
 WEAK_GAP = 0.1
 #: After so many nodes the best diagonal is looked for, with at most so many open features: it costs some twenty p³.
-PATIENCE, MAX_DIAGONAL = 200, 700
+PLAIN_NODES, MAX_DIAGONAL = 200, 700
 #: It is used where its median is at least this fraction of its mean. Where it has hardly anything for most features,
 #: λ_min is better, which grows at the nodes.
 TYPICAL_FRACTION = 0.5
@@ -102,7 +102,7 @@ class _GramSearch:
             if reason == "weak":
                 reason = self._bound_root(True)
             if reason is None:
-                reason = self._explore_all(PATIENCE)
+                reason = self._explore_all(PLAIN_NODES)
             if reason is None and self.pool.counters[OPEN]:
                 self._move_diagonal()
                 reason = self._explore_all(self.limits.max_nodes)
@@ -252,7 +252,7 @@ class _GramSearch:
         least = find_least_eigenvalue(reduced.gram, frame.matrix_rounding)
         start = (self.incumbents.x.reshape(-1)[self.problem.units] * self.problem.scale)[reduced.kept]
         linear = np.ascontiguousarray(reduced.linear[:, 0])
-        form = Quadratic(reduced.gram, linear, reduced.constant, reduced.ridge, frame.k - int(inside.sum()))
+        form = PerspectiveForm(reduced.gram, linear, reduced.constant, reduced.ridge, frame.k - int(inside.sum()))
         found = find_diagonal(form, start, least, self.incumbents.value, self.limits.deadline)
         proved = prove_diagonal(reduced.gram, found, frame.matrix_rounding)
         if proved is None or np.median(proved[0]) < TYPICAL_FRACTION * np.mean(proved[0]):

@@ -36,11 +36,11 @@ ROUNDING_SHARE = 1e-6
 LEAST_MOVE, LARGEST_MOVE = 1e-3, 300.0
 #: Rounds until bounds of moves are proved. They grow with the square root of the bounds that they follow from, so that
 #: the next ones are guessed by this power of their growth.
-MAX_ROUNDS, EXTRAPOLATION, MARGIN = 8, 1.8, 1.02
+MAX_MOVE_ROUNDS, EXTRAPOLATION, MARGIN = 8, 1.8, 1.02
 #: Rounds of an estimate of them.
 ESTIMATES = 3
 #: Fractions of the least eigenvalue that are tried, until a factorization proves one of them.
-PROVED_FRACTIONS = (0.995, 0.9)
+SCHUR_FRACTIONS = (0.995, 0.9)
 #: The bound would rise by so many times what it lacks, if it were a linear function of the ridge; otherwise parts are
 #: hardly ever closed, and the time is better spent on dividing them.
 LEAST_GAIN = 4.0
@@ -165,7 +165,7 @@ class Level:
         """Bounds of the moves of all margins, from a guess, and M with the curvature that they leave."""
         moves = np.full(self.margins.size, guess)
         first = True
-        for _ in range(MAX_ROUNDS):
+        for _ in range(MAX_MOVE_ROUNDS):
             curvature = self.find_curvature(moves)
             if curvature.max() <= 0.0:
                 return None
@@ -221,7 +221,7 @@ def find_moved(level: LevelSet, inside: Mask) -> Array | None:
         half = solve_triangular(inner, cross, lower=True, check_finite=False)
         schur = schur - half.T @ half
     least = float(eigvalsh(schur, subset_by_index=(0, 0), check_finite=False)[0])
-    for fraction in PROVED_FRACTIONS:
+    for fraction in SCHUR_FRACTIONS:
         moved = fraction * least - 3.0 * level.rounding
         if moved <= 0.0:
             return None

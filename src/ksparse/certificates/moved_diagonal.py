@@ -20,7 +20,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, eigvalsh, solve
 from .._types import Array
 from ._gram_nodes import relax_node
 
-__all__ = ["Quadratic", "find_diagonal", "prove_diagonal"]
+__all__ = ["PerspectiveForm", "find_diagonal", "prove_diagonal"]
 
 #: Rounds, each of which relaxes the problem and takes a Newton step with a logarithmic barrier.
 ROUNDS = 8
@@ -31,14 +31,14 @@ REGULAR = 1e-8
 #: This fraction of the mean of the supergradient is added to it, for the sake of features that no relaxation uses yet.
 SPREAD = 0.02
 #: What a first diagonal and a shortened step keep of what the constraints allow.
-STEP_FRACTION = 0.9
+KEPT_STEP = 0.9
 #: Steps are shortened by this factor until they are within the constraints, and so often at most.
 SHORTENING, MAX_SHORTENINGS = 0.6, 15
 #: Fractions of a diagonal that are tried, until a factorization proves one of them.
-PROVED_FRACTIONS = (1.0, 0.999, 0.99, 0.9)
+DIAGONAL_FRACTIONS = (1.0, 0.999, 0.99, 0.9)
 
 
-class Quadratic(NamedTuple):
+class PerspectiveForm(NamedTuple):
     """½·constant − cᵀw + ½wᵀSw + ½Σ r_j w_j² with at most k nonzeros."""
 
     matrix: Array
@@ -48,7 +48,7 @@ class Quadratic(NamedTuple):
     k: int
 
 
-def find_diagonal(form: Quadratic, start: Array, least: float, target: float, deadline: float) -> Array:
+def find_diagonal(form: PerspectiveForm, start: Array, least: float, target: float, deadline: float) -> Array:
     """A diagonal with a large lower bound; that S − diag(D) is positive semidefinite is yet to be proved.
 
     `start` is where the first relaxation starts, `least` is λ_min(S) as far as it is known, no larger bound than
@@ -88,7 +88,7 @@ def prove_diagonal(matrix: Array, diagonal: Array, rounding: float) -> tuple[Arr
     zero, so that also a singular matrix has a proof. None if there is none.
     """
     least = -4.0 * rounding
-    for fraction in PROVED_FRACTIONS:
+    for fraction in DIAGONAL_FRACTIONS:
         moved = fraction * diagonal - REGULAR
         shifted = matrix - np.diag(moved + least + 2.0 * rounding)
         if _is_definite(shifted):
@@ -98,7 +98,7 @@ def prove_diagonal(matrix: Array, diagonal: Array, rounding: float) -> tuple[Arr
 
 def _find_first(regular: Array, least: float) -> Array:
     """λ_min for all features, or a multiple of what each of them has beside all others, where that is more."""
-    uniform = np.full(len(regular), STEP_FRACTION * (least + REGULAR))
+    uniform = np.full(len(regular), KEPT_STEP * (least + REGULAR))
     inverse = _invert(regular)
     if inverse is None:
         return uniform
@@ -106,11 +106,11 @@ def _find_first(regular: Array, least: float) -> Array:
     root = np.sqrt(own)
     last = len(own) - 1
     largest = eigvalsh(inverse * root * root[:, None], subset_by_index=[last, last], check_finite=False)[0]
-    multiple: Array = STEP_FRACTION / largest * own
+    multiple: Array = KEPT_STEP / largest * own
     return multiple if np.median(multiple) > least else uniform
 
 
-def _relax(form: Quadratic, diagonal: Array, start: Array, target: float) -> tuple[Array, Array, float]:
+def _relax(form: PerspectiveForm, diagonal: Array, start: Array, target: float) -> tuple[Array, Array, float]:
     """The point, z and the bound of the relaxation with a diagonal that is moved."""
     count = len(diagonal)
     unlimited = np.full(count, np.inf)
