@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -40,9 +41,9 @@ class TrialPoints(TwiceDifferentiable, EvaluatesTogether):
         self._start: Point | None = None
         self._refits_ahead: dict[bytes, Point] = {}
 
+    @abstractmethod
     def penalty(self, weights: Array) -> float:
         """What is added to the loss."""
-        raise NotImplementedError
 
     def evaluate(self, x: Array) -> Point:
         """Evaluate f at x, touching only the columns where x is nonzero."""
