@@ -9,7 +9,7 @@ import numpy as np
 
 from .._types import Array
 from ..objectives.base import Objective, value_at_zero
-from ..objectives.columns import LinearModel, SampleData
+from ..objectives.columns import LinearModel
 from ..objectives.losses import (
     CoxLoss,
     HuberLoss,
@@ -22,6 +22,7 @@ from ..objectives.losses import (
     TweedieLoss,
 )
 from ..objectives.losses.cox import BoundCoxLoss
+from ..objectives.sample_data import SampleData
 from ._samples import (
     COX,
     FAILED,

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import pinvh
 from sklearn.base import MultiOutputMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._types import AnyArray, Array, IntArray, Mask, Matrix
+from .._types import AnyArray, Array, Mask, Matrix
 from ..certificates.certified import Certified
-from ..debias.ridges import apply_to_rows, minimize_for_ridges
 from ..designs import BlockedDesign, Design
 from ..designs.blocked import RowValues, collect_if_dask, open_row_values
 from ..inference.summarized import Summarized
-from ..objectives import JointLoss, LinearObjective, Loss, Objective
+from ..objectives import LinearObjective, Objective
 from ..objectives.columns import LinearModel
 from ..objectives.linear import normalize_weights
-from ..objectives.loss import SampleMargins
-from ..objectives.protocols import WorkingForm
 from ..objectives.row_checks import check_row_values
 from ..solvers import Result, Solver
 from ..sparsity import Entries, Groups, Rows, Sparsity
 from ..tables.encoding import RowEncoder, find_columns_of, find_encoding
 from ..validation import check_flag, check_nonnegative_number
-from .base import Samples, SparseEstimator
+from .base import Samples
 from .feature_sets import (
     explain_text_columns,
     find_features,
@@ -39,22 +35,19 @@ from .feature_sets import (
     pick_columns,
     require_columns,
 )
+from .held_out_losses import HeldOutLosses
 from .margins import add_offset, check_offset, multiply_selected
 from .paths import SparsityPath
 from .ridge_grid import suggest_ridges
 from .sample_moments import compress_stored_samples
 from .standardizing import standardize_columns
 from .stored_data import check_stored_data, is_stored_elsewhere, open_design, require_one_column, standardize_design
-from .stored_scores import average_stored_losses
 
 __all__ = ["ACCEPTED", "FeatureSelector", "SparseLinearModel"]
 
 M = TypeVar("M", bound="SparseLinearModel")
 #: The forms of X that are used without a copy.
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csc", "csr"], "dtype": [np.float64, np.float32]}
-
-#: Why held-out samples have no score.
-NO_WEIGHT = "all held-out samples of a fold have weight 0; use fewer folds, or leave out samples without weight"
 
 
 class FeatureSelector(SelectorMixin):  # type: ignore[misc]
@@ -74,7 +67,7 @@ class FeatureSelector(SelectorMixin):  # type: ignore[misc]
 
 
 @dataclass(eq=False, repr=False)
-class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator):
+class SparseLinearModel(Summarized, Certified, FeatureSelector, HeldOutLosses):
     """A linear model with k features, f = mean loss + (alpha/2)·‖w‖²: all that does not depend on the loss.
 
     A subclass implements `build_objective`. It may override `predict`, `fit_target` and `encode_target` (y as the loss
@@ -112,12 +105,10 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         return self.encode_target(y)
 
     def encode_target(self, y: AnyArray) -> Array:
-        """Responses of other samples as the loss takes them."""
         target: Array = check_row_values(y, "y", y.shape)
         return target
 
     def weigh_samples(self, target: Array, sample_weight: Array | None) -> Array | None:
-        """Weights of the samples in the loss."""
         return sample_weight
 
     def deviance(self, objective: Objective, result: Result, n_samples: float) -> float:
@@ -265,7 +256,6 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
         return result if getattr(self, "_samples", None) is not None else replace(result, solved=None)
 
     def coefficients(self, result: Result) -> tuple[Array, Any]:
-        """Coefficients and intercept of a solution, in scikit-learn's shapes and the units of the data."""
         weights, intercept = self.split_intercept(result)
         return (weights.T.copy() if self._scale is None else weights.T / self._scale), intercept
 
@@ -292,78 +282,6 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, SparseEstimator)
             passes=passes,
             feature_names=self._get_feature_names(),
         )
-
-    def score_held_out(self, objective: Objective, result: Result, held_out: Samples) -> float:
-        """Minus the mean loss of the held-out samples, above that of perfect predictions."""
-        assert isinstance(objective, LinearModel)
-        coefficients, intercept = self.coefficients(result)
-        target = self.encode_target(held_out.y)
-        if isinstance(held_out.X, Design):
-            used = np.flatnonzero(np.atleast_2d(coefficients).any(axis=0))
-            columns = coefficients[..., used].T
-            return float(self._average_stored(objective.loss, held_out, target, used, columns, [intercept])[0])
-        margins = add_offset(multiply_selected(held_out.X, coefficients) + intercept, held_out.offset)
-        margins = margins.reshape(len(target), *objective.loss.output_shape(target))
-        if isinstance(objective.loss, Loss):
-            losses = objective.loss.value(margins, target)
-            return -float(self._average_losses(objective.loss, losses, target, held_out.sample_weight))
-        assert isinstance(objective.loss, JointLoss)
-        weights = self.weigh_samples(target, held_out.sample_weight)
-        weights = np.ones(len(margins)) if weights is None else weights
-        training = objective.collect_margins(result.x)
-        return -objective.loss.average_held_out(training, SampleMargins(margins, target, weights))
-
-    def score_refits(
-        self, form: WorkingForm, x: Array, support: Mask, penalties: Sequence[float], held_out: Samples
-    ) -> Array | None:
-        assert isinstance(form.objective, LinearModel)
-        loss = form.objective.loss
-        if self.positive or support.ndim > 1 or not isinstance(loss, Loss):
-            return None
-        solutions = minimize_for_ridges(form.objective.restrict(support), np.array(penalties), x[support])
-        if solutions is None:
-            return None
-        full = np.zeros((len(penalties), x.size))
-        full[:, support] = solutions
-        full = np.array([form.to_user(row) for row in full])
-        used = np.flatnonzero(support[: self.n_features_in_])
-        coefficients = full[:, used] if self._scale is None else full[:, used] / self._scale[used]
-        if isinstance(held_out.X, Design):
-            intercepts = full[:, -1] if self.fit_intercept else np.zeros(len(full))
-            target = self.encode_target(held_out.y)
-            return self._average_stored(loss, held_out, target, used, coefficients.T, intercepts.tolist())
-        columns = held_out.X[:, used]
-        margins = coefficients @ (columns.toarray() if sparse.issparse(columns) else columns).T
-        if self.fit_intercept:
-            margins += full[:, -1:]
-        if held_out.offset is not None:
-            margins += held_out.offset
-        target = self.encode_target(held_out.y)
-        losses = apply_to_rows(loss.value, margins, target)
-        return -self._average_losses(loss, losses, target, held_out.sample_weight)
-
-    def _average_stored(
-        self, loss: Any, held_out: Samples, target: Array, used: IntArray, columns: Array, intercepts: list[Any]
-    ) -> Array:
-        """Minus the mean losses of samples in blocks for one or several models; `columns` are their coefficients."""
-        weights = self.weigh_samples(target, held_out.sample_weight)
-        rows = [target, np.ones(len(target)) if weights is None else weights]
-        rows += [] if held_out.offset is None else [held_out.offset]
-        is_joint = bool(loss.output_shape(target))
-        columns = columns if columns.ndim == 2 else columns[:, None]
-        try:
-            return -average_stored_losses(held_out.X, loss, used, columns, intercepts, rows, is_joint)
-        except ZeroDivisionError as error:
-            raise ValueError(NO_WEIGHT) from error
-
-    def _average_losses(self, loss: Loss, losses: Array, target: Array, sample_weight: Array | None) -> Array:
-        """The mean over samples, which are the last axis, of losses above those of perfect predictions."""
-        losses = losses - loss.find_lowest(target)
-        try:
-            means: Array = np.average(losses, weights=self.weigh_samples(target, sample_weight), axis=-1)
-        except ZeroDivisionError as error:
-            raise ValueError(NO_WEIGHT) from error
-        return means
 
     def mean_loss(self, objective: Objective, result: Result) -> float:
         """Mean loss of the training samples at a solution: f without the ridge."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -12,13 +12,11 @@ from .._types import Array, IntArray, Mask
 from ..counters import Counters
 from ..designs import ColumnBlock, Design
 from ..validation import check_nonnegative_number
-from ..weights import count_weighted_samples
 from .base import VALUE_ROUNDING, Outcome, Point, describe_objective, inherit
 from .coefficient_layout import CoefficientLayout
 from .coordinates import CentredCoordinates, replace_zeros, rescale_alpha
 from .curvature_bounds import CurvatureBounds
-from .loss import AnyLoss, BoundLoss, JointLoss, Loss, SampleMargins
-from .margin_form import MarginForm
+from .loss import AnyLoss
 from .protocols import (
     DetectsUnboundedness,
     HasCrossHessian,
@@ -29,10 +27,10 @@ from .protocols import (
     NoLipschitzConstantError,
     WorkingForm,
 )
-from .terms import JointTerms, Terms
-from .trial_points import TrialPoints
+from .sample_data import HasSamples
+from .terms import Terms
 
-__all__ = ["LinearModel", "SampleData"]
+__all__ = ["LinearModel"]
 
 #: Columns whose squares about the mean are below this fraction of the largest are constant.
 CONSTANT_SQUARES = 1e-20
@@ -40,24 +38,8 @@ CONSTANT_SQUARES = 1e-20
 SEPARATED_LOSS = 1e-6
 
 
-class SampleData(NamedTuple):
-    """A loss of samples with one output each, and its data in memory."""
-
-    loss: AnyLoss
-    #: Some columns of X.
-    columns: Array
-    #: y as the loss wants it.
-    target: Array
-    #: Sample weights that sum to 1.
-    weights: Array
-    #: Known part of the margins.
-    offset: Array | None
-    #: The loss of the samples together; None if it is a sum over them.
-    bound: BoundLoss | None
-
-
 class LinearModel(
-    TrialPoints,
+    HasSamples,
     HasCrossHessian,
     HasLipschitzConstant,
     HasMajorizer,
@@ -113,26 +95,6 @@ class LinearModel(
         if self.loss.shift_invariant:
             self.n_invariances = self._layout.n_rows if alpha == 0 else int(fit_intercept)
 
-    @property
-    def total_weight(self) -> float:
-        """Sum of the sample weights as given; the number of samples without any."""
-        return self._terms.samples.total_weight
-
-    @property
-    def effective_samples(self) -> float:
-        """How many samples the sample weights stand for; weights times a constant stand for the same number."""
-        return count_weighted_samples(self._design.collect_rows(self._terms.samples.weights))
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples, whatever their weights."""
-        return self._design.shape[0]
-
-    @property
-    def has_offset(self) -> bool:
-        """Whether a part of the margins is known."""
-        return self._terms.samples.offset is not None
-
     # --- evaluation -------------------------------------------------------------------------------------------
 
     def penalty(self, weights: Array) -> float:
@@ -154,58 +116,9 @@ class LinearModel(
         """alpha·w, and 0 for the intercept."""
         return self._layout.join(self.alpha * self._layout.split(point.x)[0], np.zeros(self._outputs))
 
-    @property
-    def is_sum_over_samples(self) -> bool:
-        """Whether the loss is a sum over samples that all count, with one output each."""
-        return isinstance(self.loss, Loss) and self._has_single_margins
-
-    @property
-    def _has_single_margins(self) -> bool:
-        """Whether samples have one output each, and all of them count."""
-        return not self._outputs and self._pattern is None and not self._terms.samples.has_zero_weights
-
-    def collect_samples(self) -> SampleData | None:
-        """The columns and what belongs to the rows; None for several outputs, zero weights, or samples elsewhere."""
-        if not (self._has_single_margins and self._design.is_local):
-            return None
-        samples, collect = self._terms.samples, self._design.collect_rows
-        offset = None if samples.offset is None else collect(samples.offset)
-        target, weights = collect(samples.target), collect(samples.weights)
-        return SampleData(self.loss, self._block.collect(), target, weights, offset, self.bound_loss)
-
-    def collect_margins(self, x: Array) -> SampleMargins:
-        """The margins of the samples at x, their target and their weights as given."""
-        samples, collect = self._terms.samples, self._design.collect_rows
-        margins, weights = collect(self.evaluate(x).state), samples.total_weight * collect(samples.weights)
-        return SampleMargins(margins, collect(samples.target), weights)
-
-    def margin_form(self) -> MarginForm | None:
-        """The model as its data; None unless the loss is a sum over samples and all coefficients are there."""
-        if self._pattern is not None or not isinstance(self.loss, Loss) or not self._design.is_local:
-            return None
-        return MarginForm(self.loss, self._design, self._block, self._terms.samples, self.alpha, self.fit_intercept)
-
-    def find_nuisance(self, x: Array) -> Array | None:
-        """Parameters of the loss besides x, such as thresholds, at the values that f takes; None without any."""
-        has_nuisance = isinstance(self.loss, JointLoss) and self.loss.has_nuisance
-        return self._terms.find_nuisance(self.evaluate(x).state) if has_nuisance else None
-
-    @property
-    def bound_loss(self) -> BoundLoss | None:
-        """The loss of the samples together; None if it is a sum over them."""
-        return self._terms.bound if isinstance(self._terms, JointTerms) else None
-
     def make_point(self, x: Array, value: float, margins: Array) -> Point:
         """The point of coordinates at which f and the margins are known; the margins go to where the rows are."""
         return Point(self, x, value, self._design.to_rows(margins))
-
-    def gram(self) -> Array:
-        """XᵀSX of the columns, S being the sample weights, which sum to 1."""
-        return self._block.gram(self._terms.samples.weights)
-
-    def column_squares(self) -> Array:
-        """The diagonal of `gram`."""
-        return self._block.squares(self._terms.samples.weights)
 
     # --- another ridge, other columns, other coordinates --------------------------------------------------------
 

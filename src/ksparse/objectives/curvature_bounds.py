@@ -11,7 +11,8 @@ from scipy.sparse.linalg import LinearOperator
 from .._types import Array, IntArray
 from ..designs import ColumnBlock
 from .protocols import largest_eigenvalue
-from .terms import RowFunctions, Terms, sum_over_rows
+from .row_functions import RowFunctions, sum_over_rows
+from .terms import Terms
 
 __all__ = ["CurvatureBounds"]
 

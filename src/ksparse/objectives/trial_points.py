@@ -13,7 +13,8 @@ from ..designs import ColumnBlock, Design, RowVector
 from .base import Objective, Point, TwiceDifferentiable
 from .coefficient_layout import CoefficientLayout
 from .protocols import EvaluatesTogether
-from .terms import Terms, sum_over_rows
+from .row_functions import sum_over_rows
+from .terms import Terms
 
 __all__ = ["TrialPoints"]
 
