@@ -20,7 +20,7 @@ from .files.sources import shorten_source
 from .fitted_model import FittedModel
 from .fitting import fit_model
 from .outputs import find_output_files
-from .predicting import predict_rows, predict_stored_rows
+from .predicting import PredictionOptions, predict_rows, predict_stored_rows
 from .printing import print_model, show_progress
 from .reading import ReadingOptions
 from .settings import FILES, Settings
@@ -113,13 +113,15 @@ def run_predict(
     if file is None:
         require_output("give --out FILE")
     terminal = sys.stdout.isatty() if file is None else Path(file).is_char_device()
-    files = find_stored_files(data, reading or ReadingOptions(), max_memory)
+    reading = reading or ReadingOptions()
+    options = PredictionOptions(keep, terminal, max_memory, reading, times)
+    files = find_stored_files(data, reading, max_memory)
     with ExitStack() as stack:
         predict = partial(predict_rows, source=data)
         if files is not None:
             predict = partial(predict_stored_rows, files=files, folder=stack.enter_context(make_work_folder(hold)))
         with show_progress(f"Reading {data}"):
-            found = predict(model, keep=keep, terminal=terminal, max_memory=max_memory, reading=reading, times=times)
+            found = predict(model, options=options)
         parts = (
             table.to_csv(index=False, header=not place, lineterminator="\n") for place, table in enumerate(found.tables)
         )

@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from .._types import Array, IntArray
 from ..plots._layout import place_nodes
 from ..plots._palette import GROUP_COLOURS, choose_group_colours, count_coloured
-from ..wording import escape_control
 from . import graph_tables as tables
 from .graph_fitting import FittedGraph, build_path, sort_edges
-from .pages import embed_json, read_asset, write_policy
+from .pages import embed_json, open_template, read_asset, write_policy
 from .prediction_tables import protect_label
 
 #: Width of the picture by its height, for which positions are computed.
@@ -29,16 +27,8 @@ PAGE_DIGITS = 5
 
 def render_graph(fitted: FittedGraph) -> str:
     """The page; Jinja2 escapes all texts, the script sets them as text, and control characters are shown as escapes."""
-    environment = Environment(
-        loader=PackageLoader("ksparse.cli"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: escape_control(value) if type(value) is str else value,
-    )
     library, script = read_asset("web", "cytoscape", "cytoscape.min.js"), read_asset("web", "graph", "graph.js")
-    return environment.get_template("graph.html").render(
+    return open_template("graph.html").render(
         tables=tables,
         fitted=fitted,
         title=f"{Path(fitted.data.source).name}: {len(fitted.edges)} edges",

@@ -8,10 +8,26 @@ import json
 from importlib.resources import files
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
+
+from ..wording import escape_control
 
 #: What could end a script element, or begin a comment or an entity.
 MARKUP = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+
+
+def open_template(name: str) -> Template:
+    """The template of a page; Jinja2 escapes all texts, and control characters are shown as escapes."""
+    environment = Environment(
+        loader=PackageLoader("ksparse.cli"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: escape_control(value) if type(value) is str else value,
+    )
+    return environment.get_template(name)
 
 
 def embed_json(value: Any) -> Markup:

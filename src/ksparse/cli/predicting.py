@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +44,23 @@ class PredictedRows:
     notes: list[str]
 
 
-def predict_rows(
-    path: Path,
-    source: str,
-    *,
-    keep: Sequence[str] | None = None,
-    terminal: bool = False,
-    max_memory: int | None = None,
-    reading: ReadingOptions | None = None,
-    times: Sequence[float] | None = None,
-) -> PredictedRows:
+@dataclass(frozen=True)
+class PredictionOptions:
+    """What the user says about predictions."""
+
+    #: Columns of the file that go before the predictions; by default the identifiers that the model knows of.
+    keep: Sequence[str] | None = None
+    #: Whether the table is for people: labels are cut, and control characters escaped.
+    terminal: bool = False
+    #: Memory in bytes that each file may take; see `ksparse.limits` for the default.
+    max_memory: int | None = None
+    #: About the file of the rows.
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    #: Times at which a survival model predicts the probability of survival; by default quartiles of those with events.
+    times: Sequence[float] | None = None
+
+
+def predict_rows(path: Path, source: str, options: PredictionOptions) -> PredictedRows:
     """Predictions for the rows of a file, for a classifier with the probability of each class.
 
     Parameters
@@ -62,53 +69,33 @@ def predict_rows(
         The file of the model, or the folder that ``ksparse fit --out`` has written.
     source : str
         The file of the rows, or the name of a data set.
-    keep : sequence of str, optional
-        Columns of the file that go before the predictions; by default the identifiers that the model knows of.
-    terminal : bool
-        Whether the table is for people: labels are cut, and control characters escaped.
-    max_memory : int, optional
-        Memory in bytes that each file may take; see `ksparse.limits` for the default.
-    reading : ReadingOptions, optional
-        What the user says about the file of the rows.
-    times : sequence of float, optional
-        Times at which a survival model predicts the probability of survival; by default quartiles of those with events.
+    options : PredictionOptions
+        What the user says.
     """
-    model, about = load_model(path, max_memory)
+    model, about = load_model(path, options.max_memory)
     with explain_damage(path):
-        chosen = choose_times(model, times, path)
+        chosen = choose_times(model, options.times, path)
         late = describe_late_times(model, chosen)
-    rows = _load_rows(path, model, about, source, keep, max_memory, reading)
-    limit = choose_limit(Path(source), max_memory)
+    rows = _load_rows(path, model, about, source, options)
+    limit = choose_limit(Path(source), options.max_memory)
     check_memory(estimate_memory(model, len(rows.usable), len(chosen)), limit, f"the predictions of {quote_path(path)}")
     with _prepare_prediction(path):
         parts = predict_parts(model, rows.X, chosen, rows.offset) if rows.usable.any() else name_parts(model, chosen)
     notes = [*rows.reasons, *late, *_describe_unlimited(_count_unlimited(parts), len(rows.usable))]
-    return PredictedRows([tabulate(parts, rows, terminal=terminal)], notes)
+    return PredictedRows([tabulate(parts, rows, terminal=options.terminal)], notes)
 
 
-def predict_stored_rows(
-    path: Path,
-    files: StoredFiles,
-    folder: Path,
-    *,
-    keep: Sequence[str] | None = None,
-    terminal: bool = False,
-    max_memory: int | None = None,
-    reading: ReadingOptions | None = None,
-    times: Sequence[float] | None = None,
-) -> PredictedRows:
+def predict_stored_rows(path: Path, files: StoredFiles, folder: Path, options: PredictionOptions) -> PredictedRows:
     """Predictions for the rows of files that are read in blocks; other parameters as for `predict_rows`.
 
     Parameters
     ----------
-    path : Path
-        The model.
     files : StoredFiles
         The files of the rows.
     folder : Path
         Where temporary files go.
     """
-    model, about = load_model(path, max_memory)
+    model, about = load_model(path, options.max_memory)
     if about.row_columns.offset_column is not None:
         raise InputError(
             f"predictions of the model in {quote_path(path)} depend on {about.row_columns.describe_offset()}, which is"
@@ -124,15 +111,15 @@ def predict_stored_rows(
 
     def find_unneeded(names: Sequence[str]) -> list[str]:
         require_needed_columns(needed, names, files.source)
-        used = {*needed, *_choose_kept((), names, keep, encoder.unused_, files.source)}
+        used = {*needed, *_choose_kept((), names, options.keep, encoder.unused_, files.source)}
         return [name for name in names if name not in used]
 
-    table = files.open(reading or ReadingOptions(), folder, find_unneeded)
+    table = files.open(options.reading, folder, find_unneeded)
     with explain_damage(path):
-        chosen = choose_times(model, times, path)
+        chosen = choose_times(model, options.times, path)
         late = describe_late_times(model, chosen)
         usable, reasons = judge_rows(encoder, lambda: map(table.read, table.group(needed)))
-    kept = _choose_kept(list(table.index), table.names, keep, encoder.unused_, table.source)
+    kept = _choose_kept(list(table.index), table.names, options.keep, encoder.unused_, table.source)
     notes = [files.describe(), *table.notes, *reasons, *late]
 
     def make_tables() -> Iterator[pd.DataFrame]:
@@ -144,7 +131,7 @@ def predict_stored_rows(
             with _prepare_prediction(path):
                 parts = predict_parts(model, frame[use], chosen) if use.any() else name_parts(model, chosen)
             unlimited += _count_unlimited(parts)
-            yield tabulate(parts, NewRows(None, use, (), frame[kept] if kept else None), terminal=terminal)
+            yield tabulate(parts, NewRows(None, use, (), frame[kept] if kept else None), terminal=options.terminal)
         notes.extend(_describe_unlimited(unlimited, start))
 
     return PredictedRows(make_tables(), notes)
@@ -173,19 +160,11 @@ def _find_encoder(model: Any) -> TableEncoder | None:
     return model[0] if isinstance(model, Pipeline) and isinstance(model[0], TableEncoder) else None
 
 
-def _load_rows(
-    path: Path,
-    model: Any,
-    about: ModelNotes,
-    source: str,
-    keep: Sequence[str] | None,
-    max_memory: int | None,
-    reading: ReadingOptions | None,
-) -> NewRows:
+def _load_rows(path: Path, model: Any, about: ModelNotes, source: str, options: PredictionOptions) -> NewRows:
     """The rows of a file as the model takes them."""
     first_index, row_columns = about.first_index, about.row_columns
     if find_suffix(Path(source)) in SVMLIGHT:
-        return _load_numbered_rows(model, source, keep, first_index, max_memory)
+        return _load_numbered_rows(model, source, options.keep, first_index, options.max_memory)
     encoder = _find_encoder(model)
     needed: Sequence[Any] = find_needed(model) if encoder is None else encoder.needed_columns_
     names = getattr(model, "feature_names_in_", None)
@@ -195,11 +174,11 @@ def _load_rows(
         wanted = [str(first_index + feature) for feature in needed]
     else:
         wanted = None if names is None else [names[feature] for feature in needed]
-    table, frame = load_rows(source, wanted, model.n_features_in_, max_memory, reading)
+    table, frame = load_rows(source, wanted, model.n_features_in_, options.max_memory, options.reading)
     index = table.identifiers if table.identifiers is not None else pd.DataFrame(index=range(len(frame)))
     every = pd.concat([index.reset_index(drop=True), frame.reset_index(drop=True)], axis=1)
     unused = [] if encoder is None else encoder.unused_
-    names = _choose_kept(index.columns.tolist(), frame.columns.tolist(), keep, unused, table.source)
+    names = _choose_kept(index.columns.tolist(), frame.columns.tolist(), options.keep, unused, table.source)
     kept = every[names] if names else None
     if encoder is not None:
         with explain_damage(path):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from datetime import date
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..wording import escape_control
 from .fitted_model import FittedModel
-from .pages import embed_json, encode_asset, read_asset, write_policy
+from .pages import embed_json, encode_asset, open_template, read_asset, write_policy
 from .reporting import gather_report
 
 #: Scripts of the page, in the order in which they are joined.
@@ -41,19 +39,11 @@ def render_report(fitted: FittedModel, *, day: date | None = None, resamples: in
         Bootstrap resamples for intervals of coefficients, by default those of the settings; none if 0.
     """
     data = gather_report(fitted, day, resamples=resamples)
-    environment = Environment(
-        loader=PackageLoader("ksparse.cli"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: escape_control(value) if type(value) is str else value,
-    )
     library = read_asset("web", "plotly", "plotly-basic.min.js")
     script = "(() => {\n'use strict';\n" + "\n".join(read_asset("web", "report", name) for name in SCRIPTS) + "})();\n"
     font = encode_asset("web", "inter", "inter-latin-wght-normal.woff2", kind="font/woff2")
     style = "\n".join(read_asset("web", "report", name) for name in STYLES).replace("FONT_ADDRESS", font)
-    return environment.get_template("report.html").render(
+    return open_template("report.html").render(
         data=data,
         state=data["states"][data["chosen"]],
         json=embed_json(data),
