@@ -101,7 +101,7 @@ class ChosenK(SparseEstimator):
         return self.store_result(result)
 
     def at(self, k: int) -> SparseEstimator:
-        """The fitted model for another k that was tried.
+        """The fitted model for another k that was tried, with the penalties that would be chosen for it.
 
         Parameters
         ----------
@@ -111,10 +111,15 @@ class ChosenK(SparseEstimator):
         Returns
         -------
         SparseEstimator
-            The model with a fixed k, fitted to all samples.
+            The model with a fixed k, fitted to all samples; after cross-validation, its `scores_` are those of the
+            folds.
         """
         model, position = self.build_fixed(k)
+        self.describe_fixed(model, position)
         return model.store_result(self.path_.get_result(position))
+
+    def describe_fixed(self, model: Any, position: int) -> None:
+        """Set what belongs to a model for one of `ks_` besides its solution: its penalties and scores."""
 
     def build_fixed(self, k: int) -> tuple[Any, int]:
         """The model with this k as a parameter, with all that was fitted but the solution; and the position of k."""

@@ -17,7 +17,7 @@ from sklearn.model_selection import check_cv
 
 from .._types import AnyArray, Array, IntArray
 from ..designs import Design
-from ..estimators import Samples, SparseEstimator
+from ..estimators import Samples
 from ..inference.scorers import find_scorer
 from ..objectives import Objective
 from ..threads import one_thread
@@ -223,25 +223,11 @@ class CrossValidated(ChosenK):
         """Name and values of each axis of `grid_scores_` that has a name, by its position."""
         return {1: ("k", self.ks_)}
 
-    def at(self, k: int) -> SparseEstimator:
-        """The fitted model for another k that was tried, with the penalties that the rule takes for it.
-
-        Parameters
-        ----------
-        k : int
-            One of `ks_`.
-
-        Returns
-        -------
-        SparseEstimator
-            The model with a fixed k, fitted to all samples; its `scores_` are those of the folds.
-        """
-        model, position = self.build_fixed(k)
+    def describe_fixed(self, model: Any, position: int) -> None:
         choice = self._compare().choices[position]
         for axis, (name, values) in self.list_grid_axes().items():
             setattr(model, name, values[choice[axis]].item())
         model.scores_ = self.scores_[position]
-        return model.store_result(self.path_.get_result(position))
 
 
 def _pool_errors(scores: Array, errors: Array) -> Array:

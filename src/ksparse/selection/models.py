@@ -12,7 +12,6 @@ from ..estimators import (
     Samples,
     SparseCoxRegression,
     SparseDiscriminantAnalysis,
-    SparseEstimator,
     SparseGammaRegression,
     SparseHuberRegression,
     SparseLinearRegression,
@@ -290,10 +289,9 @@ class CrossValidatedGraph(CrossValidatedPenalties):
         self._bounds = [objective.bounds for objective in objectives if isinstance(objective, LogDet)]
         self.bounds_ = self._bounds[chosen.selection]
 
-    def at(self, k: int) -> SparseEstimator:
-        model = super().at(k)
+    def describe_fixed(self, model: Any, position: int) -> None:
+        super().describe_fixed(model, position)
         model.bounds_ = self._bounds[self.shrinkages_.tolist().index(model.shrinkage)]
-        return model
 
 
 @describe
