@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import bz2
-import contextlib
-import fcntl
 import gzip
 import json
-import os
-import pty
 import re
-import signal
-import struct
-import subprocess
-import sys
-import termios
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +15,11 @@ from sklearn.datasets import dump_svmlight_file, load_iris
 from sklearn.model_selection import train_test_split
 
 from ksparse import SparseLinearRegression
-from ksparse.cli import commands, main, report
+from ksparse.cli import main
 from ksparse.cli.settings import FILES
 from ksparse.persistence import load
 
-from .helpers import NAMES, accepted, class_table, good_table, numbers, refused, response, table
+from .helpers import NAMES, accepted, class_table, good_table, numbers, response, table
 
 
 def coefficients(out: str) -> dict[str, list[float]]:
@@ -264,132 +255,6 @@ def test_the_report_of_a_regression(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == sorted(FILES)
     assert "Predicting progression with" in (tmp_path / "a" / "b" / "report.html").read_text()
     assert json.loads((tmp_path / "a" / "b" / "model.json").read_text())["about"]["target"] == "progression"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("existing", [False, True])
-@pytest.mark.parametrize("where", ["report", "model", "model.json", "report.html", "interrupt"])
-def test_a_failure_leaves_nothing_behind(
-    where: str, existing: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "a" / "b"
-    if existing:
-        folder.mkdir(parents=True)
-        (folder / "report.html").write_text("old")
-    replace = os.replace
-
-    def fail(*arguments: Any, **_: Any) -> Any:
-        if "." in where and Path(arguments[1]) != folder / where:
-            return replace(*arguments)
-        raise KeyboardInterrupt if where == "interrupt" else OSError(28, "No space left on device")
-
-    if "." in where:
-        monkeypatch.setattr(os, "replace", fail)
-    elif where == "model":
-        monkeypatch.setattr(os, "fsync", fail)
-    else:
-        monkeypatch.setattr(report, "render_report", fail)
-    assert main(["fit", "diabetes", "--k", "5", "--alpha", "0", "--out", str(folder)]) == (
-        130 if where == "interrupt" else 2
-    )
-    captured = capsys.readouterr()
-    assert "with 5 of 10 features" in captured.out  # the work is not lost
-    assert re.fullmatch(r"ksparse: .*(No space left on device|interrupted).*\n", captured.err)
-    found = sorted(path.name for path in tmp_path.rglob("*"))
-    assert found == (["a", "b", "report.html"] if existing else [])
-    assert not existing or (folder / "report.html").read_text() == "old"
-
-
-@pytest.mark.slow
-def test_the_current_folder_may_be_written_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    accepted(capsys, "fit", "diabetes", "--out", ".")
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
-
-
-@pytest.mark.slow
-def test_places_that_cannot_be_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "file").write_text("x")
-    for name in ("file", "file/below"):
-        line = refused(capsys, "fit", "--out", tmp_path / name)
-        assert f"cannot write to --out '{tmp_path / name}': '{tmp_path / 'file'}' is a file; give a folder" in line
-    (tmp_path / "dir" / "model.json" / "keep").mkdir(parents=True)
-    assert main(["fit", "--out", str(tmp_path / "dir")]) == 2
-    assert sorted(path.name for path in (tmp_path / "dir").rglob("*")) == ["keep", "model.json"]
-
-
-def test_interrupts_end_quietly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def interrupt(*_: Any) -> None:
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(commands, "fit_model", interrupt)
-    assert main(["fit"]) == 130
-    assert capsys.readouterr().err == "ksparse: interrupted\n"
-
-
-def run(command: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    shell = f"set -o pipefail; {command.replace('ksparse', f'{sys.executable} -m ksparse')}"
-    return subprocess.run(["bash", "-c", shell], capture_output=True, env={**inherited(), **environment}, check=False)
-
-
-def inherited() -> dict[str, str]:
-    """The environment without what would overrule the size of a terminal."""
-    return {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-
-
-@pytest.mark.slow
-def test_pipes_get_plain_text_and_may_close() -> None:
-    done = run("ksparse fit", COLUMNS="20", FORCE_COLOR="", TERM="xterm-256color")
-    assert done.returncode == 0
-    assert b"\x1b" not in done.stdout
-    assert b"Data: breast-cancer, 569 rows, 30 columns, target 'diagnosis'\n" in done.stdout
-    assert done.stderr == b""
-    done = run("ksparse fit --help | true")
-    assert b"Traceback" not in done.stderr
-    done = run("ksparse fit | true")
-    assert done.returncode in (0, 141)
-    assert done.stderr == b""
-
-
-@pytest.mark.slow
-def test_letters_that_a_terminal_lacks_do_not_stop_it() -> None:
-    done = run("ksparse fit diabetes", PYTHONIOENCODING="ascii")
-    assert done.returncode == 0
-    assert b"R\\xb2" in done.stdout
-
-
-def in_a_terminal(columns: int, *arguments: str) -> bytes:
-    """What the command shows in a terminal of its own."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ksparse", *arguments],
-        stdin=follower,
-        stdout=follower,
-        stderr=follower,
-        env={**inherited(), "TERM": "xterm-256color"},
-    )
-    os.close(follower)
-    shown = b""
-    with contextlib.suppress(OSError):  # a terminal whose last program has ended
-        while part := os.read(leader, 65536):
-            shown += part
-    os.close(leader)
-    assert process.wait() == 0
-    return shown
-
-
-@pytest.mark.slow
-def test_a_terminal_shows_progress_and_then_the_result() -> None:
-    shown = in_a_terminal(60, "fit", "diabetes", "--k", "auto")
-    assert b"Fitting" in shown
-    assert b"k = " in shown
-    assert b"\x1b[1m" in shown
-    text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown).decode()
-    last = text[text.rindex("Data:") :]
-    assert max(len(line.rstrip()) for line in last.splitlines()) <= 60
 
 
 @pytest.mark.parametrize("far", ["1e4", "1e90"])

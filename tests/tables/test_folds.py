@@ -20,7 +20,7 @@ from ksparse import (
 )
 from ksparse._types import AnyArray
 
-from .test_encoder import make_table
+from .people import make_table
 
 
 def make_target(table: pd.DataFrame) -> AnyArray:

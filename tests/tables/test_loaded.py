@@ -16,7 +16,7 @@ from ksparse import SparseLinearRegression, TableEncoder
 from ksparse.cli import main
 from ksparse.persistence import dumps, loads
 
-from .test_encoder import make_table
+from .people import make_table
 
 
 def make_model() -> tuple[Any, pd.DataFrame]:
