@@ -6,10 +6,9 @@ import errno
 import os
 import signal
 import stat
-import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType, SimpleNamespace
@@ -25,6 +24,7 @@ from ksparse.cli.settings import FILES
 from ksparse.writing import replace_files, write_text
 from tests.cli.helpers import accepted, refused
 
+from .forks import ForkServer, start_fork_server
 from .outputs import make_quick_fit, read_folder, save_model
 
 
@@ -314,19 +314,26 @@ def kill(*arguments):
 
 setattr(os, name, kill)
 report.render_report = lambda fitted, day: "page"
-sys.argv[1:] = ["fit", "diabetes", "--k", "1", "--alpha", "0", "--out", sys.argv[4]]
+sys.argv[1:] = ["fit", "diabetes", "--k", "1", "--alpha", "0", "--resamples", "0", "--out", sys.argv[4]]
 run()
 """
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ForkServer]:
+    with start_fork_server() as server:
+        yield server
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP", "SIGKILL"])
 @pytest.mark.parametrize(("name", "count"), [("fsync", 1), ("fsync", 2), ("link", 1), ("replace", 1), ("replace", 2)])
-def test_a_killed_process_leaves_files_of_one_fit(name: str, count: int, number: str, tmp_path: Path) -> None:
+def test_a_killed_process_leaves_files_of_one_fit(
+    name: str, count: int, number: str, server: ForkServer, tmp_path: Path
+) -> None:
     for file in FILES:
         (tmp_path / file).write_text("old")
-    program = [sys.executable, "-c", KILLED, name, str(count), number, str(tmp_path)]
-    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    done = server.run(KILLED, [name, str(count), number, str(tmp_path)])
     left = read_folder(tmp_path)
     new = {file for file in FILES if left[file] != "old"}
     if number == "SIGKILL":  # what it may leave: files aside, and a new model beside an old report
