@@ -46,7 +46,7 @@ SIMILAR = [
     SparseNegativeBinomialRegression(),
     SparseQuantileRegression(alpha=0.01),  # without a ridge, many sets of ten features fit ten samples exactly
     SparseLinearSVC(k=2),
-    SparseLogisticRegressionCV(ks=[1, 2, 3], cv=3),
+    SparseLogisticRegressionCV(ks=[1, 2], alphas=[0.01, 0.1], cv=2),
     SparseLinearRegressionIC(ks=range(1, 6)),
     SparsePrecision(shrinkage=0.1, shrink_by="amount"),
     SparseDiscriminantAnalysis(shrinkage=0.1),

@@ -180,7 +180,7 @@ DATA: dict[str, tuple[Any, list[str], int, str]] = {
     ),
     "short-rows.csv": (
         lambda path: path.write_text(
-            ",".join(f"c{i}" for i in range(20_000)) + ",y\n" + "1," * 20_000 + "1\n" + "1\n" * 100_000
+            ",".join(f"c{i}" for i in range(2000)) + ",y\n" + "1," * 2000 + "1\n" + "1\n" * 100_000
         ),
         ["--target", "y"],
         2,

@@ -108,7 +108,7 @@ def run_closed(redirection: str, *arguments: str) -> subprocess.CompletedProcess
 @pytest.mark.slow
 @pytest.mark.parametrize("redirection", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_streams_that_a_shell_closes(redirection: str, tmp_path: Path) -> None:
-    fit = ("fit", "diabetes", "--k", "1", "--alpha", "0")
+    fit = ("fit", "diabetes", "--k", "1", "--alpha", "0", "--resamples", "0")
     done = run_closed(redirection, *fit, "--out", str(tmp_path / "out"))
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
@@ -186,6 +186,12 @@ def test_python_does_not_complain_when_it_exits(
         done = subprocess.run(command, stdout=readable, stderr=subprocess.PIPE, text=True, check=False)
         assert done.returncode == 2
         assert done.stderr == "ksparse: cannot write to standard output: Bad file descriptor; direct it elsewhere\n"
+
+
+@pytest.mark.slow
+def test_python_does_not_complain_of_a_broken_place_for_errors(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with (tmp_path / "file").open() as readable:
         command = [sys.executable, "-m", "ksparse", "fit", "nothing.csv"]
         assert subprocess.run(command, stderr=readable, check=False).returncode == 2
 

@@ -155,20 +155,19 @@ def test_long_names_are_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.slow
 def test_many_columns_are_not_all_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    names = [f"column {j}" for j in range(3000)]
-    rows = [",".join([f"text {row}"] * 3000) + f",{row}\n" for row in range(30)]
+    names = [f"column {j}" for j in range(1000)]
+    rows = [",".join([f"text {row}"] * 1000) + f",{row}\n" for row in range(30)]
     (tmp_path / "a.csv").write_text(",".join(names) + ",y\n" + "".join(rows))
-    for options in (["--target", "y"], ["--target", "nothing like it"], []):
+    for options in (["--target", "y"], [], ["--target", "nothing like it"]):
         line = refused(capsys, "fit", tmp_path / "a.csv", *options)
         assert len(line) < 2000
         assert "more" in line
-    line = refused(capsys, "fit", tmp_path / "a.csv", "--target", "nothing like it")
-    assert "… and 2,993 more" in line
+    assert "… and 993 more" in line
     (tmp_path / "b.csv").write_text(
-        "a" + "," * 3000 + "y\n" + "".join(f"{i * i}{',' * 3000}{i % 2}.5\n" for i in range(15))
+        "a" + "," * 1000 + "y\n" + "".join(f"{i * i}{',' * 1000}{i % 2}.5\n" for i in range(15))
     )
     out = accepted(capsys, "fit", tmp_path / "b.csv", "--target", "y", "--k", "1", "--task", "regression")
-    assert "Columns 2, 3, 4, 5, 6, 7, 8, 9, … and 2,991 more have no name" in out
+    assert "Columns 2, 3, 4, 5, 6, 7, 8, 9, … and 991 more have no name" in out
     assert quote_list("abc", 2) == "'a', 'b', … and 1 more"
 
 
