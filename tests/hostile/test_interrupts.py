@@ -169,7 +169,7 @@ def test_a_signal_during_an_import(name: str, end: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.4, 1.8, 2.2, 3.0])
+@pytest.mark.parametrize("delay", [0.0, 0.05, 0.2, 0.4, 0.7, 1.0, 1.5, 2.2])
 def test_a_signal_at_any_time(delay: float, tmp_path: Path) -> None:
     """From the first line of the command to the last; while Python itself starts and ends, nothing can be caught."""
     start = "import os; from ksparse.cli import program\nprogram.quit_on_signals(); os.write(2, b'.'); program.run()"
@@ -179,7 +179,7 @@ def test_a_signal_at_any_time(delay: float, tmp_path: Path) -> None:
     assert process.stderr.read(1) == b"."
     time.sleep(delay)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=120)
     ended = (-signal.SIGINT, b"")  # Python takes our handler away before it ends
     assert (process.returncode, errors) in [(130, b"ksparse: interrupted\n"), (0, b""), ended]
     left = sorted(path.name for path in tmp_path.rglob("*"))
