@@ -54,13 +54,13 @@ def test_overlapping_work_leaves_the_threads_as_they_were() -> None:
     def run_longer() -> None:
         with threads.one_thread():
             inside.set()
-            assert first_has_left.wait(10)
+            assert first_has_left.wait(60)
 
     before = blas_threads()
     other = Thread(target=run_longer)
     with threads.one_thread():
         other.start()
-        assert inside.wait(10)
+        assert inside.wait(60)
         assert blas_threads() == {1}
     first_has_left.set()
     other.join()
@@ -108,11 +108,11 @@ def test_keeping_threads_holds_for_the_thread_that_asks() -> None:
     def keep() -> None:
         with threads.keep_threads():
             inside.set()
-            assert done.wait(10)
+            assert done.wait(60)
 
     other = Thread(target=keep)
     other.start()
-    assert inside.wait(10)
+    assert inside.wait(60)
     with threads.one_thread():
         assert blas_threads() == {1}
     done.set()

@@ -134,7 +134,7 @@ def collect(path: Path) -> Callable[[], str]:
     reader.start()
 
     def wait() -> str:
-        reader.join(10)
+        reader.join(60)
         return texts[0]
 
     return wait

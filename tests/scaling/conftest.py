@@ -9,6 +9,14 @@ from typing import Any
 import pytest
 
 
+def wait_for_release(client: Any) -> None:
+    """Wait until a client has released all futures, which it does in a thread of its own."""
+    end = time.monotonic() + 60
+    while client.futures:
+        assert time.monotonic() < end, "futures were left behind"
+        time.sleep(0.02)
+
+
 @pytest.fixture(scope="package")
 def cluster() -> Iterator[Any]:
     from distributed import LocalCluster
@@ -23,8 +31,4 @@ def client(cluster: Any) -> Iterator[Any]:
 
     with Client(cluster) as client:
         yield client
-        for _ in range(500):  # the client releases them in a thread of its own
-            if not client.futures:
-                break
-            time.sleep(0.02)
-        assert not client.futures, "futures were left behind"
+        wait_for_release(client)

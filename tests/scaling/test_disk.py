@@ -124,7 +124,7 @@ def test_the_next_block_is_read_while_one_is_computed_with() -> None:
 
     def compute(block: Array) -> float:
         if block[0, 0] == 0:
-            computing.append(ahead.wait(timeout=10))
+            computing.append(ahead.wait(timeout=60))
         return float(block.sum())
 
     runner = LocalRunner()

@@ -6,7 +6,6 @@ import gc
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest
 from ksparse import SparseLogisticRegression
 from ksparse._types import Array
 from ksparse.designs.blocked.dask_runner import DaskRunner
+from tests.scaling.conftest import wait_for_release
 from tests.scaling.test_dask_arrays import MODELS, X, assert_same, in_chunks
 
 pytestmark = pytest.mark.slow
@@ -116,8 +116,4 @@ def test_an_interrupt_leaves_nothing_behind(caplog: pytest.LogCaptureFixture) ->
             timer.cancel()
         gc.collect()
         assert "never retrieved" not in caplog.text
-        for _ in range(500):  # the client releases them in a thread of its own
-            if not client.futures:
-                break
-            time.sleep(0.02)
-        assert not client.futures
+        wait_for_release(client)
