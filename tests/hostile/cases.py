@@ -20,9 +20,7 @@ def drawn_cases(draw: Callable[[Any], Any], name: str) -> Any:
 def check_many(name: str, examples: int) -> None:
     """Run a check on some cases; clear refusals, and solutions that a search may miss, are no failures."""
 
-    @settings(
-        derandomize=True, database=None, deadline=None, max_examples=examples, suppress_health_check=list(HealthCheck)
-    )
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(drawn_cases(name))
     def run(case: Any) -> None:
         try:

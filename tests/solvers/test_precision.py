@@ -75,7 +75,7 @@ def problems(draw: Any) -> tuple[LogDet, Pairs]:
 
 
 @pytest.mark.parametrize("name", SOLVERS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(problems())
 def test_answers_are_feasible(name: str, problem: tuple[LogDet, Pairs]) -> None:
     objective, sparsity = problem
