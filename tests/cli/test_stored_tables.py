@@ -14,6 +14,7 @@ from ksparse.cli.stored import text_pieces
 from ksparse.cli.stored.feature_file import FeatureFile
 from ksparse.cli.stored.large_files import find_stored_files
 from ksparse.cli.stored.table import StoredTable
+from ksparse.designs.blocked.disk_paths import find_files
 from ksparse.tables.kinds import write_value
 
 #: Texts of ten rows: what a column holds may show only in its last cells.
@@ -128,3 +129,14 @@ def test_a_file_of_features(tmp_path: Path) -> None:
     np.testing.assert_array_equal(stored[2:7], X[2:7])
     np.testing.assert_array_equal(stored[9:20, 0:3], X[9:])
     assert stored[5:5].shape == (0, 3)
+
+
+def test_files_have_the_order_of_open_blocks(tmp_path: Path) -> None:
+    names = ["part.02.csv", "part.2.csv", "part.10.csv", "part.11.csv"]
+    for name in reversed(names):
+        (tmp_path / name).write_text("a,y\n1,2\n")
+    pattern = str(tmp_path / "part.*.csv")
+    files = find_stored_files(pattern, ReadingOptions())
+    assert files is not None
+    assert [Path(path).name for path in files.paths] == names
+    assert list(files.paths) == find_files(pattern)

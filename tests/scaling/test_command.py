@@ -82,6 +82,8 @@ def refuse(capsys: Any, *arguments: Any, command: str = "fit") -> str:
         (".csv.gz", ["--target", "label", "--drop", "y", *FIXED]),
         (".parquet", ["--target", "y", "--drop", "label", "--always", "town", *FIXED]),
         (".parquet", ["--target", "y", "--drop", "label,town,f1,when,late", "--ks", "1,2,3,5"]),
+        (".parquet", ["--target", "y", "--drop", "label,patient", "--ks", "1,2,3,5"]),
+        (".csv", ["--target", "label", "--drop", "y,patient,when", "--ks", "1,3", "--alpha", "0.01"]),
     ],
 )
 def test_the_same_as_in_memory(ending: str, options: list[str], tmp_path: Path, capsys: Any) -> None:
@@ -101,6 +103,7 @@ def test_the_same_as_in_memory(ending: str, options: list[str], tmp_path: Path, 
         "Text as",
         "Dates",
         "Missing",
+        "Chosen",
         "R²",
         "Accuracy",
         "The model",

@@ -70,18 +70,23 @@ def test_many_chunks_take_few_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_what_chunks_have_in_common_is_not_computed_for_each(tmp_path: Path) -> None:
+def test_what_chunks_have_in_common_is_not_computed_for_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     array: Any = zarr.open(str(tmp_path / "X.zarr"), mode="w", shape=X.shape, chunks=(30, P), dtype=float)
     array[...] = X
     stored = da.from_zarr(str(tmp_path / "X.zarr"))
     for alone in (stored, 2.0 * stored + 1.0, in_chunks(X, 17)):
-        readers = make_readers(alone.to_delayed().ravel().tolist())
+        readers = make_readers(alone.to_delayed().ravel().tolist(), are_sent=True)
         assert readers is not None
         np.testing.assert_array_equal(np.concatenate([read() for read in readers]), alone.compute())
     np.save(tmp_path / "X.npy", np.tile(X, (10, 1)))
-    mapped = da.from_array(np.load(tmp_path / "X.npy", mmap_mode="r"), chunks=(300, P))  # would be sent whole
-    for common in (stored - stored.mean(axis=0), stored.rechunk((45, P)), mapped):
-        assert make_readers(common.to_delayed().ravel().tolist()) is None
+    mapped = da.from_array(np.load(tmp_path / "X.npy", mmap_mode="r"), chunks=(300, P)).to_delayed().ravel().tolist()
+    for common in (stored - stored.mean(axis=0), stored.rechunk((45, P))):
+        for are_sent in (True, False):
+            assert make_readers(common.to_delayed().ravel().tolist(), are_sent=are_sent) is None
+    with monkeypatch.context() as patch:
+        patch.setattr("cloudpickle.dumps", lambda _: pytest.fail("a memory map was copied"))
+        assert make_readers(mapped, are_sent=True) is None  # it would be sent whole
+        assert make_readers(mapped, are_sent=False) is not None
 
 
 @pytest.mark.parametrize("fits", [True, False])

@@ -52,9 +52,8 @@ def split_samples(
     """
     fewest = min(len(train) for train, _ in splits)
     if _may_compress(model, samples, fewest, len(splits)):
-        compress = _compress_splits if samples.encoding is None else _compress_encoded
-        if isinstance(samples.X, BlockedDesign):
-            compress = _compress_stored_splits
+        compress = _compress_stored_splits if isinstance(samples.X, BlockedDesign) else _compress_splits
+        compress = compress if samples.encoding is None else _compress_encoded
         compressed = compress(samples, splits, scores_moments)
         if compressed is not None:
             return compressed
@@ -91,10 +90,11 @@ def compress_samples(samples: Samples) -> Samples | None:
 
 def compress_for_fits(model: SparseEstimator, samples: Samples) -> Samples | None:
     """The samples for several fits of all of them, compressed; None where that is not possible or saves no work."""
-    if not _may_compress(model, samples, len(samples)):
-        return None
-    compress = compress_stored_samples if isinstance(samples.X, BlockedDesign) else compress_samples
-    return compress(samples)
+    return _compress(samples) if _may_compress(model, samples, len(samples)) else None
+
+
+def _compress(samples: Samples) -> Samples | None:
+    return compress_stored_samples(samples) if isinstance(samples.X, BlockedDesign) else compress_samples(samples)
 
 
 def _may_compress(model: SparseEstimator, samples: Samples, n_training: int, n_parts: int = 1) -> bool:
@@ -137,15 +137,15 @@ def _compress_encoded(
     samples: Samples, splits: Sequence[tuple[IntArray, IntArray]], scores_moments: bool
 ) -> SplitSamples | None:
     """The same for features of a table, which each fold encodes anew: its moments are not those of other rows."""
-    whole, folds = compress_samples(samples), []
+    whole, folds = _compress(samples), []
     if whole is None:
         return None
     for train, test in splits:
         training, held_out = samples.split(train, test)
-        few = compress_samples(training)
+        few = _compress(training)
         # An encoder may find features in a fold that others determine; that fold keeps its samples.
         training = training if few is None else replace(few, encoding=training.encoding)
-        few = compress_samples(held_out) if scores_moments and len(held_out) > count_variables(held_out) + 1 else None
+        few = _compress(held_out) if scores_moments and len(held_out) > count_variables(held_out) + 1 else None
         folds.append((training, held_out if few is None else few))
     return SplitSamples(whole, folds)
 

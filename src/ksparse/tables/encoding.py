@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -60,8 +60,8 @@ class Encoding:
     array([40., 90.])
     """
 
-    table: pd.DataFrame
-    encoder: RowEncoder
+    table: Any
+    encoder: Any
 
     @property
     def depends_on_rows(self) -> bool:
@@ -70,17 +70,23 @@ class Encoding:
 
     def select_rows(self, rows: Any) -> Encoding:
         """The encoding of some rows: row numbers or a mask."""
-        return Encoding(self.table.iloc[np.asarray(rows)], self.encoder)
+        return replace(self, table=self.table.iloc[np.asarray(rows)])
 
-    def encode_parts(self, train: Any, y: Any, held_out: Any) -> tuple[Encoding, Array, Array]:
-        """Features of training and of held-out rows, with the medians and categories of the training rows only."""
-        part = self.select_rows(train)
-        encoder = self.encoder.refit(part.table, y)
+    def refit(self, y: Any) -> RowEncoder:
+        """The encoder with the medians and categories of these rows."""
+        return self.encoder.refit(self.table, y)
+
+    def encode(self) -> Any:
+        """The features of the rows."""
         with ignore_unknown():
-            features = (
-                encoder.transform(table).to_numpy() for table in (part.table, self.table.iloc[np.asarray(held_out)])
-            )
-            return Encoding(part.table, encoder), *features
+            return self.encoder.transform(self.table).to_numpy()
+
+    def encode_parts(self, train: Any, y: Any, held_out: Any) -> tuple[Encoding, Any, Any]:
+        """Features of training and of held-out rows, with the medians and categories of the training rows only."""
+        parts = self.select_rows(train), self.select_rows(held_out)
+        encoder = parts[0].refit(y)
+        training, others = (replace(part, encoder=encoder) for part in parts)
+        return training, training.encode(), others.encode()
 
 
 class EncodedColumns(dict[str, str]):
@@ -139,7 +145,9 @@ def _digest(frame: pd.DataFrame) -> Array:
 
 
 def find_encoding(X: Any) -> Encoding | None:
-    """The encoding of a frame that an encoder returned; None for all other data."""
+    """The encoding of a frame that an encoder returned, or of a design of a table; None for all other data."""
+    if isinstance(known := getattr(X, "encoding", None), Encoding):
+        return known
     columns = _find_attribute(X)
     return columns.find_encoding(X) if isinstance(columns, EncodedColumns) else None
 

@@ -145,7 +145,7 @@ class _BlockFit:
         found = self._fit(data, encoder, task, y, train)
         scores, on_test = self._score(found.training, data, y[rows], task, in_train, in_test, y[train])
         chooser = EncodedModel(found.training.encoder, found.chooser)
-        explained = self._explain(data, encoder, len(in_train))
+        explained = self._explain(data, len(in_train))
         return StoredModel(
             data,
             settings,
@@ -241,7 +241,7 @@ class _BlockFit:
         self, blocks: EncodedRows, data: Data, encoder: TableEncoder, task: Task, y: AnyArray, train: IntArray
     ) -> tuple[EncodedModel, Any, Any, list[str]]:
         """The model of the training rows and its design, what chose k and ridges, and a line if that had fewer rows."""
-        part = refit_to_rows(encoder, self.table, y, train) if len(train) < len(y) else encoder
+        part = refit_to_rows(encoder, self.table, y[train], train) if len(train) < len(y) else encoder
         estimator = make_estimator(data, encoder, task, self.settings, y[train], None)
         most = int(MOST_CHOOSING_NUMBERS / part.n_features_out_)
         if not hasattr(estimator, "ks") or task.estimator in FEW_PASSES or len(train) <= most:
@@ -282,11 +282,9 @@ class _BlockFit:
         comparison = on_test.compare(y_train, on_test.choose_compared(task))
         return Scores(on_train, on_test.score_all(names), comparison, None), on_test
 
-    def _explain(self, data: Data, encoder: TableEncoder, sampled: int) -> list[str]:
+    def _explain(self, data: Data, sampled: int) -> list[str]:
         """What is less than for data in memory."""
         notes = []
-        if encoder.features_ and self.settings.k is None:
-            notes.append("In cross-validation, medians and categories are those of all training rows in each fold")
         if len(data.X) < self.table.rows:
             notes.append(f"Training scores are those of {sampled} of the training rows, drawn at random")
         return [*notes, "Intervals of coefficients and what each feature is worth are for data in memory"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import count
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..._types import AnyArray, Array, IntArray
 from ...tables import TableEncoder, refit_by_columns
+from ...tables.encoding import Encoding, RowEncoder
 from ...tables.unknown import ignore_unknown
 from .engines import EncodeFrame, Engine
 from .feature_file import DTYPE, FeatureFile
@@ -31,8 +32,25 @@ def read_by_columns(table: StoredTable, names: Sequence[str], rows: IntArray | N
 
 
 def refit_to_rows(encoder: TableEncoder, table: StoredTable, y: AnyArray, rows: IntArray) -> TableEncoder:
-    """The encoder with the medians and categories of some rows."""
-    return refit_by_columns(encoder, read_by_columns(table, encoder.columns_.tolist(), rows), y[rows])
+    """The encoder with the medians and categories of some rows, of which y is the target."""
+    return refit_by_columns(encoder, read_by_columns(table, encoder.columns_.tolist(), rows), y)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredEncoding(Encoding):
+    """Rows of a table that is not in memory: folds encode their own rows in files beside those of the other rows."""
+
+    blocks: EncodedRows
+    rows: IntArray
+
+    def select_rows(self, rows: Any) -> StoredEncoding:
+        return replace(self, rows=self.rows[rows])
+
+    def refit(self, y: Any) -> RowEncoder:
+        return refit_to_rows(self.encoder, self.table, y, self.rows)
+
+    def encode(self) -> Any:
+        return self.blocks.open_beside(self.encoder, self.rows)
 
 
 @dataclass
@@ -58,11 +76,18 @@ class EncodedRows:
     engine: Engine
     folder: Path
     in_place: bool
-    _numbers: Any = field(default_factory=count)
-    _file: FeatureFile | None = None
+    _paths: list[Path] = field(default_factory=list)
 
     def open(self, encoder: TableEncoder, rows: IntArray) -> Any:
         """The features of some rows, in their order; what was opened before is no longer there."""
+        self.close()
+        design = self.open_beside(encoder, rows)
+        encoding = StoredEncoding(self.table, encoder, self, rows)
+        design.encoding = encoding if encoding.depends_on_rows else None
+        return design
+
+    def open_beside(self, encoder: TableEncoder, rows: IntArray) -> Any:
+        """The features of some rows; their file is there as long as they are."""
         names = encoder.columns_.tolist()
         plain = self.in_place and not encoder.features_ and not self.table.na and self._has_small_parts(len(names))
         if plain or not self.engine.reads_temporary_files:
@@ -72,12 +97,12 @@ class EncodedRows:
             kept = np.arange(design.shape[0]) if self.table.kept is None else np.flatnonzero(self.table.kept)
             design = design if len(rows) == design.shape[0] else design.select_rows(kept[rows])
         else:
-            self.close()
             width = encoder.n_features_out_
             check_room(self.folder, len(rows) * width * DTYPE.itemsize, "a fit in blocks of these data")
-            path = self.folder / f"features-{next(self._numbers)}.numbers"
-            self._file = FeatureFile.write(path, width, self._encode(encoder, rows))
-            design = self.engine.open_features(self._file)
+            path = self.folder / f"features-{len(self._paths)}.numbers"
+            self._paths.append(path)
+            design = self.engine.open_features(FeatureFile.write(path, width, self._encode(encoder, rows)))
+            weakref.finalize(design.rows.X, path.unlink, missing_ok=True)  # the files of all folds might fill a disk
         design.column_names = encoder.get_feature_names_out()
         design.table_columns = encoder.feature_columns_
         return design
@@ -87,10 +112,9 @@ class EncodedRows:
         return measure_largest_group(self.table.paths, width) <= self.engine.largest_part
 
     def close(self) -> None:
-        """Remove the file of the features that were opened last."""
-        if self._file is not None:
-            self._file.remove()
-            self._file = None
+        """Remove the files of features."""
+        for path in self._paths:
+            path.unlink(missing_ok=True)
 
     def _encode(self, encoder: TableEncoder, rows: IntArray) -> Iterator[Array]:
         """The features of some rows, block by block."""

@@ -97,7 +97,7 @@ class OnWorkers(Engine):
     def open_files(self, paths: Sequence[str], columns: Sequence[str], encode: EncodeFrame | None) -> Any:
         import dask.dataframe as dd
 
-        # One by one: of a list, Dask takes part.2 before part.10, and rows would stand beside the targets of others.
+        # One by one: of a list, Dask takes part.2 before part.10, but rows must stand beside their targets.
         frame = dd.concat([dd.read_parquet(path, columns=list(columns)) for path in paths])
         return as_design(frame if encode is None else frame.map_partitions(encode, meta=encode.make_empty()))
 

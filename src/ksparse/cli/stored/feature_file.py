@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +48,3 @@ class FeatureFile:
             self.path, DTYPE, max(stop - start, 0) * width, offset=start * width * DTYPE.itemsize
         ).reshape(-1, width)
         return values[:, columns]
-
-    def remove(self) -> None:
-        """Delete the file."""
-        os.unlink(self.path)

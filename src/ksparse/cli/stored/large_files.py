@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...designs.blocked.disk_inputs import choose_memory_limit, find_machine_memory
+from ...designs.blocked.disk_paths import list_matches
 from ...limits import describe_size
 from ..errors import InputError, explain_read_errors, quote_path
 from ..files.sources import DASH, ZIP, FileSource, is_pattern
@@ -96,7 +96,7 @@ def find_stored_files(
         The option by which the user asks for blocks.
     """
     pattern = is_pattern(source)
-    paths = sorted(glob.glob(source)) if pattern else [source]
+    paths = list_matches(source) if pattern else [source]
     if not paths:
         raise InputError(f"no file matches {quote_path(source)}; check the pattern")
     limit = choose_memory_limit(max_memory)

@@ -40,8 +40,11 @@ class ChunkReader:
         return dask.get(self.tasks, self.key)
 
 
-def make_readers(parts: Sequence[Any]) -> list[ChunkReader] | None:
-    """What makes each chunk, if they have no work in common; None otherwise, or if they are on the workers already."""
+def make_readers(parts: Sequence[Any], *, are_sent: bool) -> list[ChunkReader] | None:
+    """What makes each chunk, if they have no work in common; None otherwise, or if they are on the workers already.
+
+    Readers that are sent to workers must have no large data in common either.
+    """
     from dask.optimization import cull
 
     if len(parts) == 1 or find_futures(parts[:1]):
@@ -56,16 +59,26 @@ def make_readers(parts: Sequence[Any]) -> list[ChunkReader] | None:
         readers.append(ChunkReader(tasks, part.key))
         uses.update(tasks.keys())
     common = {key: reader.tasks[key] for reader in readers for key in reader.tasks if uses[key] > 1}
-    return readers if all(map(_is_small_datum, common.values())) else None
+    known = all(_is_datum(task) and (not are_sent or _is_small(task)) for task in common.values())
+    return readers if known else None
 
 
-def _is_small_datum(task: Any) -> bool:
-    """Whether this is no task but data, such as an open array of Zarr, that costs little to send."""
-    import cloudpickle
-    from dask._task_spec import DataNode
-
-    if not isinstance(task, DataNode):
+def _is_datum(task: Any) -> bool:
+    """Whether this is no task but data, such as an open array of Zarr."""
+    try:
+        from dask._task_spec import DataNode
+    except ImportError:  # it is private: without it, chunks stay alone
         return False
+    return isinstance(task, DataNode)
+
+
+def _is_small(task: Any) -> bool:
+    """Whether a datum costs little to send."""
+    import cloudpickle
+
+    value = task()
+    if isinstance(value, np.ndarray):  # a memory map need not fit into memory
+        return value.nbytes <= LARGEST_COMMON
     try:
         return len(cloudpickle.dumps(task)) <= LARGEST_COMMON
     except Exception:  # objects of any package, which raise what they like

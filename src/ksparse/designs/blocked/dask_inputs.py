@@ -111,7 +111,7 @@ def _make_design(
     room = KEPT_FRACTION * (memory if limits else find_machine_memory())
     fits = nbytes <= room
     count = choose_block_count(sum(sizes), runner.n_threads, min(limits) if memory < np.inf and limits else np.inf)
-    chunks, groups = _arrange_chunks(parts, sizes, count, fits, 2 * nbytes <= room)
+    chunks, groups = _arrange_chunks(parts, sizes, count, fits, 2 * nbytes <= room, runner.client is not None)
     source = Blocks(chunks, in_chunks=True).apply(
         check_chunk, declare_chunks("X", groups, (p,)), keep=False, in_chunks=True
     )
@@ -123,13 +123,13 @@ def _make_design(
 
 
 def _arrange_chunks(
-    parts: list[Any], sizes: list[int], count: int, fits: bool, may_move: bool
+    parts: list[Any], sizes: list[int], count: int, fits: bool, may_move: bool, are_sent: bool
 ) -> tuple[list[list[Any]], list[list[int]]]:
     """The chunks of each block, and their sizes.
 
     What a task reads by itself can be as long as it likes; chunks that others make must be in memory together.
     """
-    readers = make_readers(parts) if len(sizes) > count or not fits else None
+    readers = make_readers(parts, are_sent=are_sent) if len(sizes) > count or not fits else None
     is_there = bool(find_futures(parts[:1]))
     merges = readers is not None or (may_move if is_there else fits)
     groups = group_chunks(sizes, count) if merges else [[size] for size in sizes]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["find_files", "name_damaged_file", "open_array_file"]
+__all__ = ["find_files", "list_matches", "name_damaged_file", "open_array_file"]
 
 HDF5_ENDINGS = (".h5", ".hdf5", ".hdf")
 
@@ -23,12 +23,17 @@ def find_files(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
     patterns = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     files: list[str] = []
     for pattern in (os.fspath(part) for part in patterns):
-        found = [pattern] if os.path.exists(pattern) else sorted(glob(pattern), key=_make_sort_key)
+        found = [pattern] if os.path.exists(pattern) else list_matches(pattern)
         if not found:
             raise FileNotFoundError(f"no file matches {pattern!r}")
         for path in found:
             files += _list_folder(path) if os.path.isdir(path) else [path]
     return files
+
+
+def list_matches(pattern: str) -> list[str]:
+    """The paths that match a pattern, part.2 before part.10."""
+    return sorted(glob(pattern), key=_make_sort_key)
 
 
 def _list_folder(folder: str) -> list[str]:
@@ -44,9 +49,9 @@ def _list_folder(folder: str) -> list[str]:
     return sorted(files, key=_make_sort_key)
 
 
-def _make_sort_key(path: str) -> list[tuple[int, str]]:
-    """Numbers in names by their value, as Dask writes and reads them."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", path)]
+def _make_sort_key(path: str) -> tuple[list[tuple[int, str]], str]:
+    """Numbers in names by their value, as Dask writes and reads them; part.02 and part.2 always in the same order."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", path)], path
 
 
 def open_array_file(path: str) -> Any:
