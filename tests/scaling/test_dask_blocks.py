@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 import zarr
 from dask.diagnostics import Callback, ProgressBar
+from distributed import progress
+from distributed.diagnostics.progress import AllProgress
 
 from ksparse import SparseLinearRegression, SparseLogisticRegression, SparseLogisticRegressionCV
 from ksparse.designs import as_design
-from ksparse.designs.blocked import BlockedDesign
+from ksparse.designs.blocked import BlockedDesign, dask_runner
 from ksparse.designs.blocked.dask_chunks import choose_block_count, group_chunks, make_readers
 from ksparse.designs.blocked.dask_runner import DaskRunner
 from tests.scaling.test_dask_arrays import MODELS, NOISE, SIGNAL, N, P, X, assert_same, in_chunks
@@ -128,10 +130,24 @@ def test_progress_bars_show_the_work() -> None:
 
 
 @pytest.mark.slow
-def test_the_dashboard_of_a_cluster_shows_the_work(cluster: Any, client: Any) -> None:
-    SparseLogisticRegression(k=3, alpha=1e-3).fit(in_chunks(X), in_chunks(LABELS))
-    seen = set(cluster.scheduler.task_prefixes)
-    assert {"ksparse-moments", "ksparse-gradient", "ksparse-refit"} <= seen
+def test_the_dashboard_of_a_cluster_shows_the_work(
+    cluster: Any, client: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The bars of the dashboard, by the name of each task, and those of `distributed.progress`."""
+    wait, bars, shown = dask_runner.wait_for_futures, AllProgress(cluster.scheduler), set[str]()
+
+    def watch(futures: Any, limits: Any) -> None:
+        progress(futures, notebook=False)
+        wait(futures, limits)
+        shown.update(bars.all)
+
+    monkeypatch.setattr(dask_runner, "wait_for_futures", watch)
+    try:
+        SparseLogisticRegression(k=3, alpha=1e-3).fit(in_chunks(X), in_chunks(LABELS))
+    finally:
+        cluster.scheduler.remove_plugin(name=bars.name)
+    assert {"ksparse-moments", "ksparse-gradient", "ksparse-refit"} <= shown
+    assert "100% Completed" in capsys.readouterr().out
 
 
 # --- folds ------------------------------------------------------------------------------------------------------------

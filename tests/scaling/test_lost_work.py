@@ -14,6 +14,7 @@ import pytest
 
 from ksparse import SparseLogisticRegression
 from ksparse._types import Array
+from ksparse.designs.blocked import dask_waiting
 from ksparse.designs.blocked.dask_runner import DaskRunner
 from tests.scaling.conftest import wait_for_release
 from tests.scaling.test_dask_arrays import MODELS, X, assert_same, in_chunks
@@ -90,6 +91,51 @@ def test_workers_that_die_again_and_again(cluster: Any, client: Any) -> None:
     finally:
         cluster.scheduler.allowed_failures = usual
     client.wait_for_workers(2)
+
+
+def describe_workers(*states: tuple[str, int]) -> dict[str, Any]:
+    return {
+        "workers": {
+            str(i): {"status": status, "metrics": {"task_counts": {"executing": executing, "ready": 1}}}
+            for i, (status, executing) in enumerate(states)
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [
+        ([("paused", 0), ("running", 0)], "1 of 2 workers are paused"),
+        ([], "all workers are gone"),
+        ([("paused", 0), ("running", 1)], None),
+        ([("running", 0), ("running", 0)], None),
+    ],
+)
+def test_workers_that_do_nothing_end_the_fit(
+    states: list[tuple[str, int]], said: str | None, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr(client, "scheduler_info", lambda **_: describe_workers(*states))
+    monkeypatch.setattr(client, "run", lambda function, workers, **_: asked.append((function, workers)))
+    monkeypatch.setattr(dask_waiting, "CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(dask_waiting, "PATIENCE", 0.05)
+    waits = client.submit(abs, -1, workers=["tcp://127.0.0.1:1"], allow_other_workers=False)
+    try:
+        if said is None:
+            threading.Timer(0.3, waits.cancel).start()
+            dask_waiting.wait_for_futures([waits], [10**9])
+        else:
+            with pytest.raises(MemoryError, match=f"computed for 0.05 seconds: {said}.*1 GB: use smaller chunks"):
+                dask_waiting.wait_for_futures([waits], [10**9])
+    finally:
+        waits.cancel()
+    is_paused = said is not None and "paused" in said
+    assert ({workers[0] for _, workers in asked} == {"0"}) == is_paused
+    assert all(function is dask_waiting.give_memory_back for function, _ in asked)
+
+
+def test_freed_memory_is_given_back() -> None:
+    dask_waiting.give_memory_back()
 
 
 class Sleeping:

@@ -18,7 +18,8 @@ from ..conversion import as_design
 from .block_requests import prepare_block
 from .blocked_design import BlockedDesign
 from .dask_chunks import choose_block_count, group_chunks, make_readers
-from .dask_runner import DaskRunner, describe_smallest_limit, find_futures, find_own_client
+from .dask_runner import DaskRunner, find_futures, find_own_client
+from .dask_waiting import SMALLER_CHUNKS, describe_smallest_limit
 from .declared_chunks import check_array_chunks, check_chunk, declare_chunks
 from .machine_memory import find_machine_memory
 from .row_layout import RowLayout
@@ -191,6 +192,5 @@ def _check_block_size(nbytes: float, limits: Sequence[int]) -> None:
     if limits and 0 < LARGEST_BLOCK_FRACTION * min(limits) < nbytes:
         raise ValueError(
             f"a block of X takes {describe_size(int(nbytes), base=1000)}, too much for workers with a memory limit of "
-            f"{describe_smallest_limit(limits)}; use smaller chunks, as X.rechunk({{0: 10_000}}) makes them, or larger "
-            "workers"
+            f"{describe_smallest_limit(limits)}; {SMALLER_CHUNKS}"
         )

@@ -13,11 +13,11 @@ from typing import Any
 from uuid import uuid4
 
 from ...counters import Counters
-from ...limits import describe_size
 from .block_plan import BlockPlan
+from .dask_waiting import SMALLER_CHUNKS, describe_smallest_limit, wait_for_futures
 from .runner import FAN_IN, Blocks, Combine, Runner, find_known, find_missing, make_plan
 
-__all__ = ["DaskRunner", "describe_smallest_limit", "find_client", "find_futures", "find_own_client"]
+__all__ = ["DaskRunner", "find_client", "find_futures", "find_own_client"]
 
 #: Larger functions are sent to a worker once, and fetched from it by the others; smaller ones go with each task.
 SENT_WITH_TASKS = 16_384
@@ -66,7 +66,7 @@ class DaskRunner(Runner):
         known = find_known(wanted, missing)
         kept = [blocks for blocks in missing if blocks.keep]
         plan = make_plan(known, missing, wanted, function, combine)
-        graph = _TaskGraph(self.counters, self.client)
+        graph = _TaskGraph(self.counters, self.client, self.memory_limits)
         together = graph.run(plan, known, bool(kept), name)
         parts: list[Any] = [(getitem, key, len(kept)) for key in together] if kept else list(together)
         last = graph.combine(parts, combine)
@@ -93,8 +93,8 @@ class KeptValue:
 class _TaskGraph:
     """The tasks of one round trip; built as a dictionary, which takes a tenth of the time of `dask.delayed`."""
 
-    def __init__(self, counters: Counters, client: Any) -> None:
-        self._counters, self._client = counters, client
+    def __init__(self, counters: Counters, client: Any, limits: Sequence[int]) -> None:
+        self._counters, self._client, self._limits = counters, client, limits
         self._tasks: dict[str, Any] = {}
         self._token = uuid4().hex
 
@@ -151,7 +151,7 @@ class _TaskGraph:
                 else self._client.persist(wanted, optimize_graph=False)
             )
         kept = list(nodes[: len(stored)])
-        return kept, _fetch(nodes[len(stored) :], kept)
+        return kept, _fetch(nodes[len(stored) :], kept, self._limits)
 
     def _add(self, name: str, task: tuple[Any, ...]) -> str:
         # Dask's dashboard and progress bars show the words before the token.
@@ -202,8 +202,8 @@ def _explain_lost_work(client: Any, limits: Sequence[int]) -> Iterator[None]:
     except KilledWorker as error:
         raise MemoryError(
             "the workers that computed with a block of X died again and again; mostly, it and what is made of it do "
-            f"not fit into the memory limit of a worker, {describe_smallest_limit(limits)}: use smaller chunks, "
-            "as X.rechunk({0: 10_000}) makes them, or larger workers; their logs say why they died"
+            f"not fit into the memory limit of a worker, {describe_smallest_limit(limits)}: {SMALLER_CHUNKS}; their "
+            "logs say why they died"
         ) from error
     except Exception as error:
         if client.status == "running":
@@ -224,11 +224,6 @@ def find_client() -> Any:
         return None
 
 
-def describe_smallest_limit(limits: Sequence[int]) -> str:
-    """The smallest memory limit in words."""
-    return describe_size(min(limits), base=1000) if limits and min(limits) else "which is not set"
-
-
 def run_plan(sent: bytes, *known: Any) -> Any:
     """The answer for a block, by a plan that came as bytes: what a task does."""
     return pickle.loads(sent).run(known)[1]
@@ -245,20 +240,15 @@ def run_function(sent: bytes, *arguments: Any) -> Any:
     return pickle.loads(sent)(*arguments)
 
 
-def _fetch(nodes: Sequence[Any], stored: Sequence[Any]) -> list[Any]:
+def _fetch(nodes: Sequence[Any], stored: Sequence[Any], limits: Sequence[int]) -> list[Any]:
     """The values of some nodes; if that is interrupted, no work is left behind."""
     import dask
 
     futures = find_futures(nodes)
     if not futures:
         return list(dask.compute(*nodes))
-    from distributed import as_completed
-
     try:
-        # To gather what is not there yet prints errors of its own, if that is interrupted.
-        for future in as_completed(futures, loop=futures[0].client.loop):
-            if future.status != "finished":
-                break
+        wait_for_futures(futures, limits)
         return list(futures[0].client.gather(futures))
     except BaseException:
         futures[0].client.cancel([*futures, *find_futures(stored)])
