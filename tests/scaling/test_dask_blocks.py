@@ -137,7 +137,8 @@ def test_the_dashboard_of_a_cluster_shows_the_work(
     wait, bars, shown = dask_runner.wait_for_futures, AllProgress(cluster.scheduler), set[str]()
 
     def watch(futures: Any, limits: Any) -> None:
-        progress(futures, notebook=False)
+        if not shown:
+            progress(futures, notebook=False)
         wait(futures, limits)
         shown.update(bars.all)
 

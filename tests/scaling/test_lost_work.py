@@ -118,7 +118,7 @@ def test_workers_that_do_nothing_end_the_fit(
     monkeypatch.setattr(client, "scheduler_info", lambda **_: describe_workers(*states))
     monkeypatch.setattr(client, "run", lambda function, workers, **_: asked.append((function, workers)))
     monkeypatch.setattr(dask_waiting, "CHECK_SECONDS", 0.01)
-    monkeypatch.setattr(dask_waiting, "PATIENCE", 0.05)
+    monkeypatch.setattr(dask_waiting, "STANDSTILL_SECONDS", 0.05)
     waits = client.submit(abs, -1, workers=["tcp://127.0.0.1:1"], allow_other_workers=False)
     try:
         if said is None:

@@ -256,3 +256,11 @@ def test_workers_take_files_in_the_order_of_the_command(tmp_path: Path) -> None:
         pd.DataFrame(rows, columns=NAMES).to_parquet(path)
     engine = OnWorkers("threads of Dask", 1e9, reads_temporary_files=True)
     np.testing.assert_array_equal(engine.open_files(paths, NAMES, None).collect_columns(np.arange(P)), X)
+
+
+def test_summaries_of_data_in_blocks(tmp_path: Path) -> None:
+    np.save(tmp_path / "X.npy", X)
+    model = SparseLinearRegression(k=3).fit(X, Y)
+    for stored in (in_chunks(X), open_blocks(tmp_path / "X.npy")):
+        with pytest.raises(ValueError, match="need X in memory, not of Dask or on disk; pass some of the rows"):
+            model.summary(stored, Y)

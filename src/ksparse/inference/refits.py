@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from .._types import Array, Mask
 from ..debias import Outcome
+from ..designs import Design
 from ..objectives.columns import LinearModel
 from ..objectives.protocols import working_form
 from ..solvers import Iterate, Problem
@@ -34,7 +35,13 @@ def fix_model(model: Any) -> Any:
 def check_fit_samples(model: Any, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Any:
     """The validated samples, of which X must have the features of the fit."""
     validate_data(model, X, reset=False, skip_check_array=True)
-    return copy.copy(model).check_samples(X, y, sample_weight, offset)
+    samples = copy.copy(model).check_samples(X, y, sample_weight, offset)
+    if isinstance(samples.X, Design):
+        raise ValueError(
+            "intervals, and what the loss is without a feature, need X in memory, not of Dask or on disk; pass some of "
+            "the rows and their y, such as X[:100_000].compute()"
+        )
+    return samples
 
 
 class Refits:

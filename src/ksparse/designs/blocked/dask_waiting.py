@@ -13,7 +13,7 @@ from ...limits import describe_size
 __all__ = ["SMALLER_CHUNKS", "describe_smallest_limit", "wait_for_futures"]
 
 #: Seconds after which the workers are looked at, and after which a standstill is an error.
-CHECK_SECONDS, PATIENCE = 2.0, 60.0
+CHECK_SECONDS, STANDSTILL_SECONDS = 2.0, 60.0
 #: What a user can do where memory is short.
 SMALLER_CHUNKS = "use smaller chunks, as X.rechunk({0: 10_000}) makes them, or larger workers"
 
@@ -42,9 +42,9 @@ def wait_for_futures(futures: Sequence[Any], limits: Sequence[int]) -> None:
         except TimeoutError:
             standstill = _find_standstill(client, limits)
             last = last if standstill else time.monotonic()
-            if time.monotonic() - last > PATIENCE:
+            if time.monotonic() - last > STANDSTILL_SECONDS:
                 raise MemoryError(
-                    f"nothing was computed for {PATIENCE:g} seconds: {standstill}, mostly because a block of X and "
+                    f"nothing was computed for {STANDSTILL_SECONDS:g} seconds: {standstill}, mostly because a block of X and "
                     "what is made of it do not fit into the memory limit of a worker, "
                     f"{describe_smallest_limit(limits)}: {SMALLER_CHUNKS}"
                 ) from None
