@@ -1,6 +1,6 @@
 """How long `ksparse fit` of a text file takes, and how much memory: as a whole, in blocks, and by worker processes.
 
-python benchmarks/large_files.py --gigabytes 3 --limit 1500MB [--modes blocks] [--folder /tmp]
+python benchmarks/large_files.py [--gigabytes 3] [--limit 1500MB] [--modes blocks] [--folder /tmp]
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def measure_memory(process: subprocess.Popen[str], found: list[float]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--gigabytes", type=float, default=0.3)
+    parser.add_argument("--gigabytes", type=float, default=0.03)
     parser.add_argument("--limit", default="1500MB")
     parser.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
     parser.add_argument("--folder", default=None)

@@ -20,6 +20,7 @@ from ksparse.designs import as_design
 from ksparse.designs.blocked import BlockedDesign, dask_runner
 from ksparse.designs.blocked.dask_chunks import choose_block_count, group_chunks, make_readers
 from ksparse.designs.blocked.dask_runner import DaskRunner
+from ksparse.designs.blocked.dask_waiting import wait_for_futures
 from tests.scaling.test_dask_arrays import MODELS, NOISE, SIGNAL, N, P, X, assert_same, in_chunks
 
 LABELS = MODELS["logistic"][1]
@@ -134,7 +135,7 @@ def test_the_dashboard_of_a_cluster_shows_the_work(
     cluster: Any, client: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The bars of the dashboard, by the name of each task, and those of `distributed.progress`."""
-    wait, bars, shown = dask_runner.wait_for_futures, AllProgress(cluster.scheduler), set[str]()
+    wait, bars, shown = wait_for_futures, AllProgress(cluster.scheduler), set[str]()
 
     def watch(futures: Any, limits: Any) -> None:
         if not shown:

@@ -44,8 +44,8 @@ def wait_for_futures(futures: Sequence[Any], limits: Sequence[int]) -> None:
             last = last if standstill else time.monotonic()
             if time.monotonic() - last > STANDSTILL_SECONDS:
                 raise MemoryError(
-                    f"nothing was computed for {STANDSTILL_SECONDS:g} seconds: {standstill}, mostly because a block of X and "
-                    "what is made of it do not fit into the memory limit of a worker, "
+                    f"nothing was computed for {STANDSTILL_SECONDS:g} seconds: {standstill}, mostly because a block "
+                    "of X and what is made of it do not fit into the memory limit of a worker, "
                     f"{describe_smallest_limit(limits)}: {SMALLER_CHUNKS}"
                 ) from None
 
