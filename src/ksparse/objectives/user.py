@@ -13,7 +13,16 @@ from scipy import sparse
 from .._types import Array, Mask
 from .base import NotFiniteError, Objective, Outcome, Point, TwiceDifferentiable, inherit
 
-__all__ = ["Function", "UserFunction", "as_number", "as_shape", "check_hessian", "note_point"]
+__all__ = [
+    "Function",
+    "UserFunction",
+    "as_number",
+    "as_shape",
+    "check_gradient",
+    "check_hessian",
+    "describe_point",
+    "note_point",
+]
 
 #: An error of a user's function shows this many nonzero coordinates of x.
 MAX_SHOWN = 20
@@ -44,13 +53,23 @@ def check_hessian(matrix: Array, value: float) -> Array:
     return matrix
 
 
+def check_gradient(gradient: Array, value: float, x: Array) -> Array:
+    """A gradient without NaN or infinite entries; x has the user's shape."""
+    bad = gradient.size - int(np.isfinite(gradient).sum())
+    if bad:
+        raise NotFiniteError(
+            f"the gradient has {bad} NaN or infinite entries where f is {value:g}, at {describe_point(x)}"
+        )
+    return gradient
+
+
 @contextmanager
 def note_point(x: Array) -> Iterator[None]:
     """Errors of a user's function are not changed, but have a note with the x that made them."""
     try:
         yield
     except Exception as error:
-        add_note(error, f"This error came from your function at {_describe_point(x)}")
+        add_note(error, f"This error came from your function at {describe_point(x)}")
         raise
 
 
@@ -61,7 +80,8 @@ def add_note(error: Exception, note: str) -> None:
         error.__notes__ = [*notes, note]  # type: ignore[attr-defined]
 
 
-def _describe_point(x: Array) -> str:
+def describe_point(x: Array) -> str:
+    """The nonzero coordinates of x, if there are not many."""
     places = np.argwhere(x != 0)
     if not len(places):
         return f"x = 0, of shape {x.shape}"
@@ -105,6 +125,11 @@ class UserFunction(Objective):
     def advice(self, outcome: Outcome, x: Array) -> str:
         if outcome is Outcome.NO_MINIMUM:
             return "Lower k, or add a term to f that bounds it from below, such as a ridge"
+        if outcome is Outcome.NOT_FINITE:
+            return (
+                "Where f is defined for some x only, keep x there by bounds, as in "
+                "sparsity=ksparse.sparsity.Entries(k, lower=0, upper=1), or begin at another x0"
+            )
         return ""
 
 
@@ -179,7 +204,7 @@ class Function(UserFunction):
     def gradient(self, point: Point) -> Array:
         if point.state.array is None:
             point.state.array = self._full_gradient(point.x)
-        return self._extract(point.state.array)
+        return check_gradient(self._extract(point.state.array), point.value, self._embed(point.x))
 
     def _full_gradient(self, x: Array) -> Array:
         self.counters.passes += 1

@@ -17,6 +17,7 @@ from .._types import Array
 from ..debias import Outcome
 from ..objectives.base import NotFiniteError
 from ..validation import check_iterations, check_nonnegative_number
+from .domain import describe_value, find_end_of_domain
 from .problem import Iterate, Problem, SolverState, Tolerance
 from .result import History, Iteration, Result, Solved, Status
 
@@ -146,7 +147,7 @@ class _Run:
                 status, message = self._describe_not_finite(str(error))
                 break
             if following.outcome is Outcome.NOT_FINITE or not np.isfinite(following.value):
-                status, message = self._describe_not_finite(f"f is {following.value}")
+                status, message = self._describe_not_finite(describe_value(self.problem, following.point))
                 break
             # What was gathered for an earlier support is not needed any more.
             previous, current = replace(current, solution=None), following
@@ -224,6 +225,12 @@ class _Run:
             try:
                 iterate = self.solver.finish(self.problem, iterate)
                 _ = iterate.gradient_norm
+                is_limited = status in (Status.TIME_LIMIT, Status.STOPPED)
+                outside = None if is_limited else find_end_of_domain(self.problem, iterate)
+                if outside is not None:
+                    status, message = self._describe_not_finite(
+                        f"{describe_value(self.problem, outside)}, a step downhill from the returned x"
+                    )
             except NotFiniteError as error:
                 status, message = self._describe_not_finite(str(error))
         units, objective = self.problem.units, self.problem.objective
@@ -234,7 +241,7 @@ class _Run:
         x = self._convert_to_user(iterate.point.x)
         if units.lower is None:
             x = self.problem.form.canonical(x)
-        advice = objective.advice(iterate.outcome, x)
+        advice = objective.advice(Outcome.NOT_FINITE if status is Status.NOT_FINITE else iterate.outcome, x)
         if advice:
             message += f"{'. ' if advice[0].isupper() else '; '}{advice}"
         support = (x != 0) & units.constrained

@@ -12,6 +12,7 @@ from ..._types import Array, Mask
 from ...debias.exact import TrialRefit
 from ...objectives.base import NotFiniteError, TwiceDifferentiable, has_hessian, is_quadratic
 from ...sparsity.base import select_top
+from ..domain import describe_value
 from ..loop import Budget
 from ..problem import Iterate, Problem
 from ..steps import Step
@@ -76,7 +77,7 @@ def pursue(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTun
             last_tried = support
         size *= 0.5
     if values and not np.isfinite(values).any():
-        raise NotFiniteError("f is not finite after any step")
+        raise NotFiniteError(f"f is not finite after any step: {describe_value(problem, trial.point)}")
     return hand_over(current, state, Phase.BULK_SWAP)
 
 

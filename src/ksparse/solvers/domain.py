@@ -1,0 +1,30 @@
+"""Where f is not finite: what a search tells the user that could not go on because of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..debias import Outcome
+from ..objectives.base import Point
+from ..objectives.user import describe_point
+from .problem import Iterate, Problem
+
+__all__ = ["describe_value", "find_end_of_domain"]
+
+
+def describe_value(problem: Problem, point: Point) -> str:
+    """The value of f at a point of the working coordinates, and the user's x that this is."""
+    return f"f is {point.value} at {describe_point(problem.form.to_user(point.x))}"
+
+
+def find_end_of_domain(problem: Problem, iterate: Iterate) -> Point | None:
+    """A step downhill from an iterate whose support was not minimized on, if f is not finite there: that ended it."""
+    if iterate.outcome is not Outcome.UNFINISHED or iterate.support is None:
+        return None
+    support = iterate.support
+    solution = iterate.point.restrict(support) if iterate.solution is None else iterate.solution
+    step = -solution.gradient / solution.objective.curvature(solution)
+    bounds = problem.restrict_bounds(support)
+    ahead = solution.x + step if bounds is None else bounds.clip(solution.x + step)
+    trial = solution.objective.evaluate(ahead)
+    return None if np.isfinite(trial.value) else trial.extend(problem.objective, support)
