@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import torch
 import ksparse
 from ksparse.diagnostics import check_objective
 from ksparse.objectives import Function, from_jax, from_torch
+from ksparse.objectives.base import compute_hessian
 
 
 class OwnError(RuntimeError):
@@ -128,6 +130,63 @@ def test_functions_without_compilation_are_repeated_too() -> None:
         ksparse.minimize(from_jax(lambda x: jnp.sum((x - rng.random()) ** 2), 3, jit=False), k=1)
 
 
+def read_number(x: Any) -> Any:
+    return jnp.sum((x - float(x[0])) ** 2)
+
+
+def write_text(x: Any) -> Any:
+    return jnp.sum(x**2) + len(f"{x[0]:.3f}")
+
+
+def use_numpy(x: Any) -> Any:
+    return jnp.sum(x**2) + np.square(np.asarray(x)).sum()
+
+
+@pytest.mark.parametrize("jit", [True, False])
+@pytest.mark.parametrize("function", [read_number, write_text, use_numpy])
+def test_functions_that_need_numbers_are_told_of_tracers(function: Any, jit: bool) -> None:
+    with pytest.raises(Exception) as own:  # noqa: PT011 - JAX's own error, whatever its kind
+        jax.jit(jax.grad(function))(np.ones(3)) if jit else jax.grad(function)(np.ones(3))
+    with pytest.raises(type(own.value)) as caught:
+        from_jax(function, 3, jit=jit).evaluate(np.array([0.0, 0.25, 0.0]))
+    *_, explanation, place = caught.value.__notes__  # type: ignore[attr-defined]
+    assert "with a tracer in the place of x" in explanation
+    assert "without float(x[0]), x.item() or x in an f-string" in explanation
+    assert ("jit=False lets your function branch" in explanation) == (not jit)
+    assert place.endswith("at x with 1 nonzero of 3 entries: x[1] = 0.25")
+
+
+@pytest.mark.parametrize("jit", [True, False])
+def test_own_errors_say_nothing_of_tracers(jit: bool) -> None:
+    with pytest.raises(OwnError) as caught:
+        from_jax(fail, 3, jit=jit).evaluate(np.zeros(3))
+    assert not any("tracer" in note for note in caught.value.__notes__)  # type: ignore[attr-defined]
+
+
+def test_without_compilation_a_function_may_branch_in_all_derivatives() -> None:
+    objective = from_jax(lambda x: jnp.sum((x - 1) ** (2 if x[0] > 0.5 else 4)), 3, jit=False)
+    point = objective.evaluate(np.ones(3))
+    np.testing.assert_allclose(point.gradient, np.zeros(3))
+    np.testing.assert_allclose(compute_hessian(objective, point), 2 * np.eye(3))
+
+
+def test_data_of_numpy_are_pointed_at() -> None:
+    data = np.ones((2, 3))
+    with pytest.raises(TypeError) as caught:
+        from_torch(lambda x: (data @ x).sum(), 3).evaluate(np.zeros(3))
+    assert any("torch.as_tensor(X)" in note for note in caught.value.__notes__)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("function", [lambda x: jnp.sum(x**2), lambda x, _: jnp.sum(np.ones((2, 40)) @ x)])
+def test_functions_that_know_nothing_of_columns_are_told(function: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        ksparse.minimize(from_jax(function, 40, columns=True), k=2)
+    assert any(
+        "called as fun(x, columns) and gets x in 16 of the 40 columns only" in note
+        for note in caught.value.__notes__  # type: ignore[attr-defined]
+    )
+
+
 def test_data_of_another_precision_are_pointed_at() -> None:
     data = torch.ones(3)
     with pytest.raises(RuntimeError, match="dtype") as caught:
@@ -171,6 +230,44 @@ def test_results_are_finite(name: str, package: str) -> None:
             assert "NaN" in result.message
 
 
+def leave_domain(x: Any, xp: Any) -> Any:
+    """(x − 1)² where |x₀| ≤ 0.1."""
+    return xp.where(abs(x[0]) > 0.1, xp.nan, ((x - 1) ** 2).sum())
+
+
+LEAVING: dict[str, Callable[[], Any]] = {
+    "jax": lambda: from_jax(lambda x: leave_domain(x, jnp), 1),
+    "jax without jit": lambda: from_jax(lambda x: leave_domain(x, jnp), 1, jit=False),
+    "torch": lambda: from_torch(lambda x: torch.where(x[0].abs() > 0.1, torch.nan, ((x - 1) ** 2).sum()), 1),
+    "value and gradient": lambda: Function(lambda x: leave_domain(x, np), lambda x: 2 * (x - 1), shape=1),
+    "value, gradient and Hessian": lambda: Function(
+        lambda x: leave_domain(x, np), lambda x: 2 * (x - 1), shape=1, hessian=lambda _: 2 * np.eye(1)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEAVING)
+def test_a_search_that_ends_where_f_is_not_finite_says_so(name: str) -> None:
+    message = r"f is nan at x with 1 nonzero of 1 entries: x\[0\] = (0\.[1-9]|1\.).*keep x there by bounds"
+    with pytest.warns(ksparse.ConvergenceWarning, match=message):
+        result = ksparse.minimize(LEAVING[name](), k=1)
+    assert result.status == "not_finite"
+    assert 0.05 < result.x[0] <= 0.1
+    bounded = ksparse.minimize(LEAVING[name](), sparsity=ksparse.sparsity.Entries(1, upper=0.1))
+    assert bounded.success
+    np.testing.assert_allclose(bounded.x, [0.1])
+
+
+@pytest.mark.parametrize("package", ["jax", "torch"])
+def test_a_gradient_that_is_not_finite_says_where(package: str) -> None:
+    in_jax, in_torch = NOT_FINITE["gradient"]
+    objective = from_jax(in_jax, 3) if package == "jax" else from_torch(in_torch, 3)
+    with pytest.warns(
+        ksparse.ConvergenceWarning, match=r"gradient has 3 NaN .* where f is 3, at x = 0, of shape \(3,\)"
+    ):
+        ksparse.minimize(objective, k=1)
+
+
 @pytest.mark.parametrize("package", ["jax", "torch"])
 def test_a_start_outside_the_domain_is_refused(package: str) -> None:
     objective = (
@@ -178,6 +275,12 @@ def test_a_start_outside_the_domain_is_refused(package: str) -> None:
     )
     with pytest.raises(ValueError, match="f is -inf at the starting point; pass an x0"):
         ksparse.minimize(objective, k=1)
+
+
+def make_half_frozen() -> torch.nn.Linear:
+    layer = torch.nn.Linear(2, 1)
+    layer.weight.requires_grad_(False)
+    return layer
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
@@ -197,6 +300,23 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "no name": (lambda: from_jax(jnp.sum, {"w": np.ones(2)}, sparse=[]), "sparse names nothing"),
     "a number": (lambda: from_jax(jnp.sum, {"w": np.ones(2)}, sparse=0), "sparse must be names of parameters"),
     "no such axis": (lambda: from_jax(jnp.sum, {"w": np.ones(2)}, sparse={"w": 1}), "axis 1 of 'w'"),
+    "name of two": (
+        lambda: from_jax(jnp.sum, {"a.b": np.ones(2), "a": {"b": np.ones(2)}}),
+        r"several arrays have the name 'a\.b'; rename keys",
+    ),
+    "number of a list": (
+        lambda: from_jax(jnp.sum, [np.ones(2), np.ones(2)], sparse=0),
+        "as text, or a dict of names and axes; the parameters are '0', '1'; got 0$",
+    ),
+    "frozen module": (
+        lambda: from_torch(torch.sum, torch.nn.Linear(2, 1).requires_grad_(False)),
+        r"none of the 2 parameters of the module may change: .*requires_grad_\(True\)",
+    ),
+    "module without parameters": (lambda: from_torch(torch.sum, torch.nn.Tanh()), "the module has no parameters"),
+    "frozen parameter": (
+        lambda: from_torch(torch.sum, make_half_frozen(), sparse="weight"),
+        "sparse names 'weight', but requires_grad=False keeps",
+    ),
     "different numbers": (
         lambda: from_jax(jnp.sum, {"v": np.ones(3), "w": np.ones(2)}, sparse={"v": 0, "w": 0}),
         "different numbers of slices",

@@ -276,3 +276,16 @@ def test_a_function_must_not_see_how_many_columns_there_are() -> None:
         ValueError, match=r"must not depend on which zeros it sees, but it is \d+\.\d+ for some columns"
     ):
         ksparse.minimize(from_jax(loss, 100, columns=True), k=2)
+
+
+@pytest.mark.parametrize("make", [from_jax, partial(from_jax, jit=False), from_torch])
+@pytest.mark.parametrize("power", [2, 4])
+def test_means_over_the_columns_that_are_seen_are_refused(make: Any, power: int) -> None:
+    """Without any column, the mean is NaN in PyTorch."""
+    X = torch.tensor(design(n=30, p=60)) if make is from_torch else jnp.asarray(design(n=30, p=60), dtype=jnp.float32)
+
+    def loss(w: Any, columns: Any) -> Any:
+        return ((X[:, columns] @ w - X[:, 3]) ** 2).mean() + (w**power).mean()
+
+    with pytest.raises(ValueError, match=r"for some columns .* as \(w\*\*2\)\.mean\(\) does"):
+        ksparse.minimize(make(loss, 60, columns=True), k=2)

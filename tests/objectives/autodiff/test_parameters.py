@@ -212,6 +212,24 @@ def test_frozen_parameters_and_buffers_stay() -> None:
     assert set(objective.unflatten(result.x)) == {"1.weight", "1.bias"}
 
 
+def test_evaluating_a_module_changes_nothing_in_it() -> None:
+    """Normalizations count their calls and write means of batches; parts may be in another mode than the whole."""
+    X, y = map(torch.tensor, make_data(6))
+    network = torch.nn.Sequential(
+        torch.nn.BatchNorm1d(6), torch.nn.Linear(6, 3), torch.nn.Dropout(0.5), torch.nn.Linear(3, 1)
+    )
+    network[2].eval()
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    objective = from_torch(lambda net: ((net(X)[:, 0] - y) ** 2).mean(), network.double(), sparse={"1.weight": 1})
+    first, second = (objective.evaluate(np.full(objective.shape, 0.1)) for _ in range(2))
+    assert first.value == second.value
+    ksparse.minimize(objective, k=2, solver=ksparse.SwapGraHTP(restarts=0, max_swaps=0))
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(tensor, before[name].to(tensor.dtype)), name
+    assert (network.training, network[2].training) == (True, False)
+    assert objective.evaluate(np.full(objective.shape, 0.1)).value == first.value
+
+
 def test_arrays_may_share_their_columns() -> None:
     """A feature enters a network and a linear part together."""
     X, y = make_data(8)

@@ -10,8 +10,9 @@ import numpy as np
 from ..._types import Array
 from ...validation import check_callable, check_flag
 from ..user import as_shape
+from .derivatives import Derivatives
 from .leaves import Layout
-from .objective import AutodiffFunction, Derivatives
+from .objective import AutodiffFunction
 
 if TYPE_CHECKING:
     import torch
@@ -50,7 +51,7 @@ def from_jax(
         ``slice(None)`` for all.
     jit : bool, default=True
         Whether to compile. Without it, each evaluation takes about a hundred times as long for small data, but fun may
-        branch on the values of x.
+        branch on the values of x, as in ``if x[0] > 0``. JAX still differentiates it: ``float(x[0])`` is an error.
 
     Returns
     -------
@@ -65,8 +66,8 @@ def from_jax(
     Data in JAX arrays of float32 stay as they are, and so do their rounding errors: pass NumPy arrays.
 
     Compiled functions are for numbers of columns and Hessian rows such as 8, 12, 16, 24, 32, …: x is filled up with
-    columns in which it is zero. So fun must be the same whichever zeros it sees, and supports of all sizes share a few
-    functions.
+    columns in which it is zero. So fun must be the same whichever zeros it sees, unlike ``jnp.mean(x**2)``, and
+    supports of all sizes share a few functions.
 
     A sum of functions of one margin each, f(x) = Σᵢ φᵢ(mᵢ) + Σⱼ ψⱼ(xⱼ) with m = Ax + b, is recognized in the traced
     function, and its Hessian is Aᵀ diag(φ″) A + diag(ψ″). Margins that it multiplies by zero are left out.
@@ -131,8 +132,8 @@ def from_torch(
     shape : int, tuple of int, dict of tensors, or torch.nn.Module
         The shape of x, then a tensor; or the parameters, if x is a dict of tensors. For a module, x is this module with
         other parameters, as in ``from_torch(lambda net: loss(net(X), y), net, sparse="0.weight")``; the module
-        itself is not changed. Parameters with ``requires_grad=False`` stay as they are. The values of the free
-        parameters are where their search starts; sparse parameters start at zero.
+        itself, with its buffers, is not changed. Parameters with ``requires_grad=False`` stay as they are. The values
+        of the free parameters are where their search starts; sparse parameters start at zero.
     sparse : str, sequence of str, or dict, optional
         Which parameters are sparse (by default all), by name: k limits their entries, and the others are free. A dict
         gives an axis for each name: k then counts slices along the axis. ``{"0.weight": 1}`` selects input features of
@@ -170,13 +171,14 @@ def from_torch(
     from_jax : the same for JAX, which compiles: faster for small data.
     """
     try:
-        from .torch_derivatives import TorchDerivatives, find_caller, read_tensors
+        from .torch_derivatives import TorchDerivatives, check_not_frozen, find_caller, read_tensors
     except ImportError as error:
         raise ImportError("from_torch needs PyTorch; install it with: pip install torch") from error
     check_callable(fun, "fun", "a function of x")
     check_flag(columns, "columns")
     lengths = _read_shape(shape, sparse)
     arrays, device = read_tensors(shape if lengths is None else {"x": np.zeros(lengths)})
+    check_not_frozen(shape, sparse)
     layout = _make_layout(arrays, sparse)
     caller = find_caller(fun, shape)
     derivatives = TorchDerivatives(caller, layout, device, columns, lengths is not None)
@@ -200,7 +202,10 @@ def _make_layout(arrays: Mapping[str, Array], sparse: Any) -> Layout:
         raise ValueError("there are no parameters; pass a shape, or arrays")
     for name, array in arrays.items():
         if array.dtype.kind != "f":
-            raise TypeError(f"the parameter {name!r} must be an array of floats, got {array.dtype}: {array!r}")
+            raise TypeError(
+                f"the parameter {name!r} must be an array of floats, got {array.dtype}: {array!r}; pass floats, "
+                "such as 1.0, or the shape of a single array as a tuple, such as (40, 2)"
+            )
         if not np.isfinite(array).all():
             raise ValueError(f"the parameter {name!r} has NaN or infinite entries; pass a finite starting point")
     return Layout.from_shapes({name: array.shape for name, array in arrays.items()}, sparse)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from math import ceil, log
 from typing import Any
@@ -27,12 +28,32 @@ SIZES, SIZE_GROWTH = (16, 48, 128), 3
 MAX_MARGIN_NUMBERS = 2**24
 #: Numbers of directions for which products with the Hessian are compiled; more directions are split.
 DIRECTION_COUNTS = (1, 16, 64)
+#: Errors of functions that take an array of JAX which has no values for an array of NumPy, or for a number.
+TRACER_ERRORS = (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError)
+#: What such functions must do.
+TRACED_NOTE = (
+    "JAX calls your function with a tracer in the place of x, which has a shape but no values, to differentiate and "
+    "compile it. Compute f from x by jax.numpy in the place of numpy (jnp.asarray(X)[:, columns] for X[:, columns]), "
+    "with data as arrays of NumPy or JAX (no data frames, no sparse matrices of SciPy), without float(x[0]), x.item() "
+    "or x in an f-string; jax.debug.print prints values. For `if x[0] > 0` write jnp.where, or pass jit=False to "
+    "from_jax"
+)
+DIFFERENTIATED_NOTE = (
+    "jit=False lets your function branch on values, as in `if x[0] > 0`, but to differentiate it JAX still calls it "
+    "with a tracer in the place of x: compute f from x by jax.numpy in the place of numpy, without float(x[0]), "
+    "x.item() or x in an f-string; jax.lax.stop_gradient(x) or jax.debug.print has values to print"
+)
 
 
 def read_pytree(parameters: Any) -> tuple[dict[str, Array], Any]:
     """The arrays of a pytree by their names, and its structure."""
     paths, structure = jax.tree_util.tree_flatten_with_path(parameters)
     names = [".".join(_name_key(key) for key in path) for path, _ in paths]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(
+            f"several arrays have the name {', '.join(map(repr, repeated))}; rename keys with points in them"
+        )
     return {name: np.asarray(leaf) for name, (_, leaf) in zip(names, paths, strict=True)}, structure
 
 
@@ -87,6 +108,15 @@ class JaxDerivatives:
     def unflatten(self, x: Array) -> Any:
         return jax.tree_util.tree_unflatten(self._structure, list(self._layout.split(x)))
 
+    def trace(self, x: Array, columns: IntArray | None) -> None:
+        if self._compiles:
+            with use_float64():
+                self._trace(*_list_inputs(x, columns))
+
+    def compute_value(self, x: Array, columns: IntArray | None) -> float:
+        with use_float64():
+            return float(self._call(_apply, x, columns))
+
     def evaluate(self, x: Array, columns: IntArray | None) -> tuple[float, Array]:
         with use_float64():
             value, gradient = self._call(_differentiate, x, columns)
@@ -138,10 +168,10 @@ class JaxDerivatives:
 
     def _call(self, operation: Callable[..., Any], x: Array, columns: IntArray | None, *more: Array) -> Any:
         """Apply an operation to the function."""
-        inputs: tuple[Any, ...] = (x,) if columns is None else (x, columns)
+        count, inputs = _list_inputs(x, columns)
         if not self._compiles:
-            return operation(self._run_user, False, [], tuple(map(jnp.asarray, inputs)), *map(jnp.asarray, more))
-        count = None if columns is None else columns.size
+            with self._explaining(inputs):
+                return operation(self._run_user, False, [], tuple(map(jnp.asarray, inputs)), *map(jnp.asarray, more))
         key = (operation, count, *(array.shape for array in more))
         if key not in self._compiled:
             constants, jaxpr = self._trace(count, inputs)
@@ -152,17 +182,28 @@ class JaxDerivatives:
     def _trace(self, count: int | None, inputs: tuple[Any, ...]) -> tuple[list[Any], Any]:
         """The function of some number of columns, as one of the arrays that it closes over and its inputs."""
         if count not in self._traced:
-            try:
+            with self._explaining(inputs):
                 closed = jax.make_jaxpr(self._run_user)(*inputs)
-            except jax.errors.TracerArrayConversionError as error:
-                add_note(error, "Use jax.numpy in the place of numpy, and jnp.asarray(X)[:, columns] for X[:, columns]")
-                raise
-            except jax.errors.ConcretizationTypeError as error:
-                add_note(error, "To compile a function, JAX must know its course without x: see jit=False of from_jax")
-                raise
-            constants = [jnp.asarray(constant) for constant in closed.consts]
+            constants = [jax.device_put(constant) for constant in closed.consts]  # compiles nothing, as asarray would
             self._traced[count] = constants, closed.jaxpr
         return self._traced[count]
+
+    @contextmanager
+    def _explaining(self, inputs: tuple[Any, ...]) -> Iterator[None]:
+        """Add to errors that a function has for JAX's tracers only what they are, and what to do."""
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, TRACER_ERRORS) or self._runs_untraced(inputs):
+                add_note(error, TRACED_NOTE if self._compiles else DIFFERENTIATED_NOTE)
+            raise
+
+    def _runs_untraced(self, inputs: tuple[Any, ...]) -> bool:
+        """Whether the user's function has no error for numbers."""
+        with suppress(Exception):
+            self._run_user(*map(jnp.asarray, inputs))
+            return True
+        return False
 
     def _run_user(self, flat: Any, columns: Any = None) -> Any:
         layout = self._layout.with_columns(None if columns is None else columns.size)
@@ -170,6 +211,11 @@ class JaxDerivatives:
         if not self._takes_columns:
             return _check_value(self._function(parameters))
         return _check_value(self._function(parameters, slice(None) if columns is None else columns))
+
+
+def _list_inputs(x: Array, columns: IntArray | None) -> tuple[int | None, tuple[Any, ...]]:
+    """The number of columns, and what the function is called with."""
+    return (None, (x,)) if columns is None else (columns.size, (x, columns))
 
 
 def _run_traced(jaxpr: Any, *arguments: Any) -> Any:
@@ -201,6 +247,10 @@ def _bind(run: Callable[..., Any], is_traced: bool, constants: Any, inputs: Any)
     """The function of the flat vector alone."""
     _, *columns = inputs
     return lambda flat: run(constants, flat, *columns) if is_traced else run(flat, *columns)
+
+
+def _apply(run: Callable[..., Any], is_traced: bool, constants: Any, inputs: Any) -> Any:
+    return _bind(run, is_traced, constants, inputs)(inputs[0])
 
 
 def _differentiate(run: Callable[..., Any], is_traced: bool, constants: Any, inputs: Any) -> Any:

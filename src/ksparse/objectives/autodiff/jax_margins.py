@@ -43,11 +43,15 @@ class JaxMargins:
         """How many functions have been compiled."""
         return self._compiler.count
 
+    @property
+    def count(self) -> int:
+        """How many margins count."""
+        return self._structure.count if self._sum is None else int(self._sum.kept.size)
+
     @cached_property
     def is_quadratic(self) -> bool:
         """Whether f is quadratic: all slopes are affine."""
-        count = self._structure.count if self._sum is None else self._sum.kept.size
-        inputs = self._make_inputs(np.zeros(count), np.zeros(self._size))
+        inputs = self._make_inputs(np.zeros(self.count), np.zeros(self._size))
         with use_float64():
             jaxpr = jax.make_jaxpr(self._find_slopes)(self._arguments, *inputs).jaxpr
         return max(find_degrees(jaxpr, [0] * len(self._arguments) + [1] * len(inputs))) <= 1

@@ -316,9 +316,21 @@ class _Classification:
             return [_Dependence(aligned, is_affine)] * count
         if is_affine:
             return [None] * count
-        if find_degree(equation, [0 if a is None else 1 for a in arguments]) == 1:
+        if find_degree(equation, [0 if a is None else 1 for a in arguments]) == 1 or _sums_products(equation, given):
             return [_Dependence(None, False)] * count
         raise UnknownOperationError
+
+
+def _sums_products(equation: Any, given: list[_Dependence]) -> bool:
+    """Whether a product, such as w @ w, is a sum of products of entries with the same margin."""
+    if equation.primitive.name != "dot_general" or len(given) != 2:
+        return False
+    axes, _ = equation.params["dimension_numbers"]
+    whole = [
+        None if argument.margins is None or argument.margins.ndim != len(each) else argument.margins.transpose(each)
+        for argument, each in zip(given, axes, strict=True)
+    ]
+    return whole[0] is not None and whole[1] is not None and np.array_equal(whole[0], whole[1])
 
 
 def _align(equation: Any, given: list[_Dependence]) -> IntArray | None:

@@ -112,7 +112,7 @@ def find_weighted_sum(structure: MarginStructure, constants: list[Any]) -> Weigh
     known = structure.know(constants)
     if structure.has_own_terms or len(structure.margins) != 1:
         return None
-    if not any(np.ndim(constant) and not np.all(constant) for constant in constants):
+    if not any(np.ndim(constant) and not np.asarray(constant).all() for constant in constants):
         return None  # no weight is zero
     margins = structure.margins[0]
     try:

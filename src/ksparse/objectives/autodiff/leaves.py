@@ -168,14 +168,19 @@ def _read_sparse(sparse: Any, shapes: Mapping[str, tuple[int, ...]]) -> dict[str
     if isinstance(sparse, str):
         sparse = [sparse]
     if not isinstance(sparse, (Mapping, Sequence)) or not all(isinstance(name, str) for name in sparse):
-        raise TypeError(f"sparse must be names of parameters, or a dict of names and axes; got {sparse!r}")
+        raise TypeError(
+            "sparse must be names of parameters, as text, or a dict of names and axes; "
+            f"the parameters are {', '.join(map(repr, shapes))}; got {sparse!r}"
+        )
     unknown = [name for name in sparse if name not in shapes]
     if unknown or not sparse:
         raise ValueError(f"sparse names {unknown or 'nothing'}; the parameters are {', '.join(map(repr, shapes))}")
     axes = dict(sparse) if isinstance(sparse, Mapping) else dict.fromkeys(sparse, 0)
     for name, axis in axes.items():
         dimension = len(shapes[name])
-        if isinstance(sparse, Mapping) and (not isinstance(axis, int) or not -dimension <= axis < dimension):
+        if isinstance(sparse, Mapping) and (
+            not isinstance(axis, (int, np.integer)) or not -dimension <= axis < dimension
+        ):
             raise ValueError(f"sparse gives the axis {axis!r} of {name!r}, which has the shape {shapes[name]}")
-        axes[name] = axis % dimension if dimension else 0
+        axes[name] = int(axis) % dimension if dimension else 0
     return axes

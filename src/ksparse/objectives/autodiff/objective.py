@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ..._types import Array, IntArray, Mask
-from ..base import Objective, Point, TwiceDifferentiable, value_at_zero
+from ..base import Objective, Point, TwiceDifferentiable
 from ..protocols import HasGroups, HasWorkingForm, WorkingForm
-from ..user import UserFunction, check_hessian, note_point
+from ..user import UserFunction, add_note, check_gradient, check_hessian, note_point
+from .derivatives import Derivatives, KnownGradient, SharedParts
 from .leaves import Layout, Window, fill_columns
 from .quadratic_form import HessianRows, QuadraticForm, bound_curvature, find_steepest
-from .separable_form import Margins, SeparableForm
+from .separable_form import SeparableForm
 
-__all__ = ["AutodiffFunction", "Derivatives"]
+__all__ = ["AutodiffFunction"]
 
 #: Most numbers in the directions that are multiplied by the Hessian at once.
 MAX_BATCH_SIZE = 2**21
@@ -31,6 +32,8 @@ MAX_CURVATURES = 1000
 MAX_CURVATURES_BY_COLUMN = 20_000
 #: Most coordinates of a quadratic of columns that is seen as a whole: beyond, only its columns are cheap.
 MAX_QUADRATIC_OF_COLUMNS = 2000
+#: Most numbers in the matrix of margins by which a quadratic is evaluated: more take longer than compiling products.
+MAX_NUMBERS_OF_QUADRATIC = 2**19
 #: How many columns are differentiated at once for their curvature: the cost is proportional to it.
 CURVATURE_COLUMNS = 16
 #: By how much f of some columns may differ from f of all, or f from f the next time, relative to f.
@@ -39,64 +42,6 @@ MAX_DIFFERENCE = 1e-6
 REPETITION_ADVICE = (
     "it must be the same each time: switch off dropout with net.eval(), and draw batches and random numbers before"
 )
-
-
-class Derivatives(Protocol):
-    """A function of a flat vector and its derivatives.
-
-    With columns, the vector has the entries of these columns and the free ones; None are all columns.
-    """
-
-    @property
-    def compile_seconds(self) -> float:
-        """Seconds spent on compiling, if it compiles."""
-
-    @property
-    def compilations(self) -> int:
-        """How many functions have been compiled."""
-
-    #: Whether the user's function is called once only, so that it is the same function each time.
-    is_traced: bool
-
-    def round_up(self, count: int) -> int:
-        """The next number of columns or directions for which few functions need to be compiled."""
-
-    def evaluate(self, x: Array, columns: IntArray | None) -> tuple[float, Array]:
-        """The value and the gradient."""
-
-    def multiply_hessian(self, x: Array, columns: IntArray | None, directions: Array) -> Array:
-        """The product of the Hessian with each row."""
-
-    def has_affine_gradient(self, x: Array) -> bool:
-        """Whether it is certain that the function of all columns is quadratic; x is any flat vector."""
-
-    def find_margins(self, x: Array) -> Margins | None:
-        """The margins of which the function of all columns is known to be a sum of functions; x is any flat vector."""
-
-    def unflatten(self, x: Array) -> Any:
-        """The user's parameters."""
-
-
-@dataclass
-class _Known:
-    """The gradient on a part of the flat vector; restrictions and extensions of a point share it."""
-
-    window: Window
-    gradient: Array
-
-
-class _Shared:
-    """What an objective and its restrictions compute once."""
-
-    curvature: Array | None = None
-    #: The Hessian of a quadratic; None if f is not known to be a quadratic.
-    rows: HessianRows | None = None
-    #: The margins of which f is a sum of functions; None if it is not known to be one.
-    margins: Margins | None = None
-    #: Their columns and offset.
-    margin_map: tuple[Array, Array] | None = None
-    is_examined = False
-    is_repeated = False
 
 
 class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGroups):
@@ -129,7 +74,7 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
         self._start = np.where(layout.free, start, 0.0)
         # Working coordinates of free entries are differences from where they start: zero is a start, too.
         self._origin = np.zeros(layout.size)
-        self._shared = _Shared()
+        self._shared = SharedParts()
         self._window = self._whole = Window(None, slice(None), slice(None), slice(None))
         self.free = layout.free.reshape(shape) if layout.free.any() else None
         if takes_columns:
@@ -180,14 +125,40 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
 
     def _simplify(self) -> Objective:
         """The same function as a quadratic, or as a sum of functions of one margin each, if it is known to be one."""
-        rows = self._find_rows()
-        form = self._separate() if rows is None else QuadraticForm(self, self._differentiate_whole, rows)
-        if form is None or (isinstance(form, QuadraticForm) and not form.is_finite):
-            return self
-        if self._takes_columns:
-            point = self.evaluate(find_steepest(form, 2))
-            self._check_agreement(point, form.evaluate(point.x).value)
-        return form
+        form: Objective | None = self._make_quadratic() if self._examine() else self._separate()
+        is_simple = form is not None and not (isinstance(form, QuadraticForm) and not form.is_finite)
+        simple = form if form is not None and is_simple else self
+        if self._takes_columns and not self._shared.is_compared:
+            self._compare_columns(simple)
+            self._shared.is_compared = True
+        return simple
+
+    def _compare_columns(self, whole: Objective) -> None:
+        """Check that f of a few columns is f of all of them, where a search begins and at an x near it."""
+
+        def differentiate(x: Array) -> tuple[float, Array]:
+            """f and its gradient, after the check."""
+            if whole is self:
+                few, (value, slopes) = self.evaluate(x).value, self._differentiate_whole(x.ravel())
+            else:  # the gradient of a few columns is never asked for: it is not compiled
+                few, point = self._apply_to_columns(self._derivatives.compute_value, x), whole.evaluate(x)
+                value, slopes = point.value, whole.gradient(point)
+            self._check_agreement(few, value)
+            return value, slopes
+
+        value, slopes = differentiate(np.zeros(self.shape))
+        self._value_at_zero = value
+        if math.isfinite(value) and np.isfinite(slopes).all():  # otherwise the solver says that f is not finite
+            differentiate(find_steepest(slopes, 2).reshape(self.shape))
+
+    def _make_quadratic(self) -> QuadraticForm:
+        """The same function as a quadratic; by its margins if they are few: then nothing else needs to be compiled."""
+        shared = self._shared
+        margins = shared.margins
+        form = self._separate() if margins and margins.count * self.size <= MAX_NUMBERS_OF_QUADRATIC else None
+        if shared.rows is None:
+            shared.rows = HessianRows(self.size, self._compute_rows if form is None else form.compute_rows)
+        return QuadraticForm(self, self._differentiate_on if form is None else form.differentiate_on, shared.rows)
 
     def _separate(self) -> SeparableForm | None:
         """The same function as a sum of functions of one margin each, if it is known to be one."""
@@ -207,18 +178,22 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
         value, known = self._differentiate(x, self._whole)
         return value, known.gradient
 
-    def _find_rows(self) -> HessianRows | None:
+    def _differentiate_on(self, x: Array, coordinates: IntArray) -> tuple[float, Array]:
+        """The same with the gradient in some coordinates."""
+        value, gradient = self._differentiate_whole(x)
+        return value, gradient[coordinates]
+
+    def _examine(self) -> bool:
+        """Find the margins, if there are some, and whether f is known to be quadratic."""
         shared, is_large = self._shared, self.size > MAX_QUADRATIC_OF_COLUMNS
         if not shared.is_examined and not (self._takes_columns and is_large):
             shared.is_examined = True
             if self._takes_columns:  # first with a few columns, so that errors are those of most calls
-                self.evaluate(np.zeros(self.shape))
+                self._apply_to_columns(self._derivatives.trace, np.zeros(self.shape))
             with self._noting(self._whole, self._start):
-                is_quadratic = self._derivatives.has_affine_gradient(self._start)
-            shared.rows = HessianRows(self.size, self._compute_rows) if is_quadratic else None
-            if not is_quadratic:
-                shared.margins = self._derivatives.find_margins(self._start)
-        return shared.rows
+                shared.is_quadratic = self._derivatives.has_affine_gradient(self._start)
+            shared.margins = self._derivatives.find_margins(self._start)
+        return shared.is_quadratic
 
     def _compute_rows(self, coordinates: IntArray) -> Array:
         """Rows of the Hessian at the start."""
@@ -257,44 +232,76 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
             self._value_at_zero = value
         return Point(self, x, value, known)
 
-    def _evaluate(self, x: Array, window: Window) -> tuple[float, _Known]:
-        values = x
+    def _evaluate(self, x: Array, window: Window) -> tuple[float, KnownGradient]:
         if self._takes_columns and window is self._whole:
-            coordinates = np.flatnonzero((x.ravel() != 0) | self._layout.free)
-            window, values = self._make_window(coordinates), x.ravel()[coordinates]
-        return self._differentiate(values, window)
+            window, x = self._gather(x)
+        return self._differentiate(x, window)
 
-    def _differentiate(self, x: Array, window: Window) -> tuple[float, _Known]:
+    def _gather(self, x: Array) -> tuple[Window, Array]:
+        """The columns of the nonzero entries of an x of all coordinates, and x in these."""
+        coordinates = np.flatnonzero((x.ravel() != 0) | self._layout.free)
+        return self._make_window(coordinates), x.ravel()[coordinates]
+
+    def _apply_to_columns(self, operation: Callable[[Array, IntArray | None], Any], x: Array) -> Any:
+        """Apply an operation to the function of the columns in which an x of all coordinates is nonzero."""
+        window, values = self._gather(x)
+        flat = self._fill(window, values)
+        with self._noting(window, flat):
+            return operation(flat, window.columns)
+
+    def _differentiate(self, x: Array, window: Window) -> tuple[float, KnownGradient]:
         flat = self._fill(window, x)
         with self._noting(window, flat):
             value, gradient = self._derivatives.evaluate(flat, window.columns)
         self.counters.compilations = self._derivatives.compilations
-        return value, _Known(window, gradient)
+        return value, KnownGradient(window, gradient)
 
-    def _noting(self, window: Window, flat: Array) -> Any:
+    @contextmanager
+    def _noting(self, window: Window, flat: Array) -> Iterator[None]:
+        """Errors of the user's function have notes that say how it was called."""
         x = self._origin.copy()
         x[window.entries] = flat
-        return note_point(x.reshape(self._full_shape))
+        with note_point(x.reshape(self._full_shape)):
+            try:
+                yield
+            except Exception as error:
+                if window.columns is not None:
+                    add_note(
+                        error,
+                        "With columns=True, your function is called as fun(x, columns) and gets x in "
+                        f"{window.columns.size} of the {self._layout.n_columns} columns only: take these of the data",
+                    )
+                raise
 
     def gradient(self, point: Point) -> Array:
-        known: _Known = point.state
         self.counters.passes += self._window.columns is None
+        gradient = self._find_gradient(point).reshape(self.shape)
+        return check_gradient(gradient, point.value, self._embed(point.x) + self._origin.reshape(self._full_shape))
+
+    def _find_gradient(self, point: Point) -> Array:
+        """The gradient where it is known, otherwise by another evaluation."""
+        known: KnownGradient = point.state
         if known.window.columns is None:
-            return known.gradient[self._window.coordinates].reshape(self.shape)
+            return known.gradient[self._window.coordinates]
         if known.window is not self._window:
             value, computed = self._differentiate(point.x, self._window)
-            self._check_agreement(point, value)
+            self._check_agreement(point.value, value)
             known.window, known.gradient = computed.window, computed.gradient
-        return known.gradient[self._window.positions].reshape(self.shape)
+        return known.gradient[self._window.positions]
 
-    def _check_agreement(self, point: Point, value: float) -> None:
+    def _check_agreement(self, few: float, value: float) -> None:
         """f of a few columns and of all of them must be the same where the others are zero."""
-        scale = max(abs(point.value), abs(value), abs(value_at_zero(self)))
-        if abs(point.value - value) > MAX_DIFFERENCE * scale and math.isfinite(scale):
+        if math.isfinite(few) and math.isfinite(value):
+            scale = max(abs(few), abs(value), abs(self._value_at_zero or 0.0))
+            differ = abs(few - value) > MAX_DIFFERENCE * scale
+        else:
+            differ = math.isfinite(few) or math.isfinite(value)
+        if differ:
             raise ValueError(
-                f"with columns=True the function must not depend on which zeros it sees, but it is {point.value:.9g} "
+                f"with columns=True the function must not depend on which zeros it sees, but it is {few:.9g} "
                 f"for some columns and {value:.9g} for others at the same x; use only the given columns of the data, "
-                "and nothing that depends on their number"
+                "and nothing that depends on their number, as (w**2).mean() does: x has only the entries of the given "
+                "columns, perhaps none; divide a sum by a constant"
             )
 
     # --- Hessian ------------------------------------------------------------------------------------------------

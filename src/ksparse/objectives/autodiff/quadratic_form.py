@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ..._types import Array, IntArray, Mask
-from ..base import Objective, Outcome, Point, TwiceDifferentiable, inherit
+from ..base import Objective, Outcome, Point, TwiceDifferentiable, describe_objective
 from ..protocols import HasGroups, find_labels
 
 __all__ = ["HessianRows", "QuadraticForm", "bound_curvature", "find_steepest"]
@@ -31,13 +31,13 @@ def bound_curvature(curvature: Array) -> Array:
     return np.maximum(curvature, LEAST_DIAGONAL * largest)
 
 
-def find_steepest(objective: Objective, count: int) -> Array:
-    """An x with a few nonzero entries: the largest slopes at zero, divided by the size of the largest."""
-    slopes = objective.evaluate(np.zeros(objective.shape)).gradient.ravel()
-    x = np.zeros(objective.size)
+def find_steepest(slopes: Array, count: int) -> Array:
+    """A flat vector with a few nonzero entries: the largest slopes, divided by the size of the largest."""
+    slopes = slopes.ravel()
+    x = np.zeros(slopes.size)
     steepest = np.argsort(-np.abs(slopes))[:count]
     x[steepest] = slopes[steepest] / (np.abs(slopes).max(initial=0.0) or 1.0)
-    return x.reshape(objective.shape)
+    return x
 
 
 class HessianRows:
@@ -81,7 +81,7 @@ class QuadraticForm(TwiceDifferentiable, HasGroups):
     function : Objective
         The function.
     differentiate : callable
-        f and its gradient at a flat vector, by the function itself.
+        f and its gradient in some coordinates at a flat vector, by the function itself.
     rows : HessianRows
         H, over the flattened coordinates.
     """
@@ -89,16 +89,15 @@ class QuadraticForm(TwiceDifferentiable, HasGroups):
     is_quadratic = True
 
     def __init__(
-        self, function: Objective, differentiate: Callable[[Array], tuple[float, Array]], rows: HessianRows
+        self, function: Objective, differentiate: Callable[[Array, IntArray], tuple[float, Array]], rows: HessianRows
     ) -> None:
         super().__init__()
         self.counters, self.shape, self.free = function.counters, function.shape, function.free
         self._function, self._differentiate_whole, self._rows = function, differentiate, rows
         self._support = np.arange(rows.size)
         self._block: Array | None = None
-        self._value, self._slopes = differentiate(np.zeros(rows.size))
-        self._value_at_zero = self._value
-        inherit(self, function)
+        self._value, self._slopes = differentiate(np.zeros(rows.size), self._support)
+        self._value_at_zero, self._name = self._value, describe_objective(function)
 
     def restrict(self, support: Mask) -> QuadraticForm:
         self.counters.restrictions += 1
@@ -147,8 +146,8 @@ class QuadraticForm(TwiceDifferentiable, HasGroups):
         """The function itself and its gradient."""
         whole = np.zeros(self._rows.size)
         whole[self._support] = x.ravel()
-        value, gradient = self._differentiate_whole(whole)
-        return value, gradient[self._support].reshape(self.shape)
+        value, gradient = self._differentiate_whole(whole, self._support)
+        return value, gradient.reshape(self.shape)
 
     def _multiply(self, x: Array) -> Array:
         """Hx, from the rows where x is nonzero."""
@@ -172,7 +171,7 @@ class QuadraticForm(TwiceDifferentiable, HasGroups):
 
     @cached_property
     def _mean_curvature(self) -> float:
-        product = self._differentiate_whole(self._slopes)[1] - self._slopes
+        product = self._differentiate_whole(self._slopes, self._support)[1] - self._slopes
         squared = float(self._slopes @ self._slopes)
         mean = abs(float(self._slopes @ product)) / squared if squared > 0 else 1.0
         return mean if np.isfinite(mean) and mean > 0 else 1.0

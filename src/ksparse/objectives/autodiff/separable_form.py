@@ -10,7 +10,7 @@ import numpy as np
 from ..._types import Array, IntArray, Mask
 from ..base import Objective, Outcome, Point, TwiceDifferentiable, describe_objective, inherit
 from ..protocols import HasCrossHessian, HasGroups, find_labels
-from ..user import check_hessian
+from ..user import check_gradient, check_hessian
 from .quadratic_form import bound_curvature
 
 __all__ = ["MarginDerivatives", "Margins", "SeparableForm"]
@@ -34,6 +34,10 @@ class Margins(Protocol):
     @property
     def is_quadratic(self) -> bool:
         """Whether f is quadratic."""
+
+    @property
+    def count(self) -> int:
+        """How many margins there are."""
 
     #: Whether there are ψⱼ.
     has_own_terms: bool
@@ -76,6 +80,10 @@ class SeparableForm(TwiceDifferentiable, HasGroups, HasCrossHessian):
         self._support = np.arange(origin.size)
         self._columns = columns
         self._squares: Array | None = None
+        self._curvatures_at_zero = margins.differentiate(self._offset, origin).curvatures
+        self._total_at_zero = float(self._curvatures_at_zero.sum())
+        #: The diagonal of the Hessian at zero, without that of ψ.
+        self._at_zero: Array | None = None
         self._diagonal: tuple[MarginDerivatives, Array] | None = None
         self._is_whole = True
         self._name = describe_objective(function)
@@ -86,6 +94,7 @@ class SeparableForm(TwiceDifferentiable, HasGroups, HasCrossHessian):
         restricted = copy.copy(self)
         restricted.shape, restricted.free, restricted._is_whole = (kept.size,), None, False
         restricted._squares = restricted._diagonal = None
+        restricted._at_zero = None if self._at_zero is None else self._at_zero[kept]
         restricted._support, restricted._columns = self._support[kept], self._columns[kept]
         inherit(restricted, self)
         return restricted
@@ -113,7 +122,26 @@ class SeparableForm(TwiceDifferentiable, HasGroups, HasCrossHessian):
         gradient = self._columns @ derivatives.slopes
         if derivatives.own_slopes is not None:
             gradient += derivatives.own_slopes[self._support]
-        return gradient.reshape(self.shape)
+        parameters = self._origin.copy()
+        parameters[self._support] += point.x.ravel()
+        return check_gradient(gradient.reshape(self.shape), point.value, parameters)
+
+    def differentiate_on(self, x: Array, coordinates: IntArray) -> tuple[float, Array]:
+        """f and its gradient in some coordinates at a flat vector."""
+        point = self.evaluate(x.reshape(self.shape))
+        derivatives: MarginDerivatives = point.state
+        gradient = self._columns[coordinates] @ derivatives.slopes
+        if derivatives.own_slopes is not None:
+            gradient += derivatives.own_slopes[self._support[coordinates]]
+        return point.value, gradient
+
+    def compute_rows(self, coordinates: IntArray) -> Array:
+        """Rows of the Hessian at zero, over the flat vector."""
+        derivatives: MarginDerivatives = self.evaluate(np.zeros(self.shape)).state
+        rows = (self._columns[coordinates] * derivatives.curvatures) @ self._columns.T
+        if derivatives.own_curvatures is not None:
+            rows[np.arange(coordinates.size), coordinates] += derivatives.own_curvatures[self._support[coordinates]]
+        return check_hessian(rows, self.evaluate(np.zeros(self.shape)).value)
 
     def hessian(self, point: Point) -> Array:
         derivatives: MarginDerivatives = point.state
@@ -130,19 +158,37 @@ class SeparableForm(TwiceDifferentiable, HasGroups, HasCrossHessian):
         weighted = self._columns[inside] * derivatives.curvatures
         return weighted @ others.T, self._compute_diagonal(derivatives)[columns]
 
+    def _square_columns(self) -> Array:
+        """A∘A, computed once."""
+        if self._squares is None:
+            self._squares = np.square(self._columns)
+        return self._squares
+
     def _compute_diagonal(self, derivatives: MarginDerivatives) -> Array:
         """The diagonal of the Hessian, which is computed once for each point."""
         if self._diagonal is None or self._diagonal[0] is not derivatives:
-            if self._squares is None:
-                self._squares = np.square(self._columns)
-            diagonal = self._squares @ derivatives.curvatures
+            diagonal = self._square_columns() @ derivatives.curvatures
             if derivatives.own_curvatures is not None:
                 diagonal += derivatives.own_curvatures[self._support]
             self._diagonal = derivatives, diagonal
         return self._diagonal[1]
 
     def curvature(self, point: Point) -> Array:
-        return bound_curvature(np.abs(self._compute_diagonal(point.state))).reshape(self.shape)
+        """The diagonal of the Hessian with each φ″ as at zero, times the change of their mean since then.
+
+        For a generalized linear model this is the curvature of `LinearModel`, so that both find the same supports. It
+        takes no pass.
+        """
+        now: MarginDerivatives = point.state
+        change = float(now.curvatures.sum()) / self._total_at_zero if self._total_at_zero > 0 else 0.0
+        if not 0.0 < change < np.inf:
+            return bound_curvature(np.abs(self._compute_diagonal(now))).reshape(self.shape)
+        if self._at_zero is None:
+            self._at_zero = self._square_columns() @ self._curvatures_at_zero
+        diagonal = change * self._at_zero
+        if now.own_curvatures is not None:
+            diagonal = diagonal + now.own_curvatures[self._support]
+        return bound_curvature(np.abs(diagonal)).reshape(self.shape)
 
     def advice(self, outcome: Outcome, x: Array) -> str:
         return self._function.advice(outcome, x)

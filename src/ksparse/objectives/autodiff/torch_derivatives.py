@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..._types import Array, IntArray
 from ..user import add_note
 from .leaves import Layout
 
-__all__ = ["TorchDerivatives", "find_caller", "read_tensors"]
+__all__ = ["TorchDerivatives", "check_not_frozen", "find_caller", "read_tensors"]
 
 #: From the arrays by name to the value of the user's function, with the columns if it takes them.
 Caller = Callable[..., Any]
@@ -22,6 +22,14 @@ def read_tensors(parameters: Mapping[str, Any] | torch.nn.Module) -> tuple[dict[
     """The arrays of the parameters by name, and the device on which they are."""
     if isinstance(parameters, torch.nn.Module):
         tensors = {name: tensor for name, tensor in parameters.named_parameters() if tensor.requires_grad}
+        if not tensors:
+            count = len(list(parameters.parameters()))
+            raise ValueError(
+                f"none of the {count} parameters of the module may change: all have requires_grad=False; call "
+                "requires_grad_(True) on those that f is a function of"
+                if count
+                else "the module has no parameters; pass one that has, or a shape"
+            )
     elif not isinstance(parameters, Mapping):
         kind = type(parameters).__name__
         raise TypeError(f"shape must be an integer, a tuple of them, a dict of tensors, or a module; got {kind}")
@@ -32,6 +40,19 @@ def read_tensors(parameters: Mapping[str, Any] | torch.nn.Module) -> tuple[dict[
         raise ValueError(f"the parameters are on {sorted(map(str, devices))}; move them to one device")
     arrays = {name: tensor.detach().cpu().numpy().copy() for name, tensor in tensors.items()}
     return arrays, next(iter(devices), torch.get_default_device())
+
+
+def check_not_frozen(parameters: Any, sparse: Any) -> None:
+    """Raise if `sparse` names a parameter of a module that has no gradient."""
+    if not isinstance(parameters, torch.nn.Module) or sparse is None:
+        return
+    named = [sparse] if isinstance(sparse, str) else list(sparse) if isinstance(sparse, Iterable) else []
+    frozen = [name for name, tensor in parameters.named_parameters() if not tensor.requires_grad and name in named]
+    if frozen:
+        raise ValueError(
+            f"sparse names {', '.join(map(repr, frozen))}, but requires_grad=False keeps that as it is; call "
+            "requires_grad_(True) on it, or leave it out of sparse"
+        )
 
 
 def find_caller(function: Callable[..., Any], parameters: Any) -> Caller:
@@ -46,20 +67,20 @@ def find_caller(function: Callable[..., Any], parameters: Any) -> Caller:
 def _pass_module(function: Callable[..., Any], module: torch.nn.Module) -> Caller:
     """Call a function of a module with other parameters, which leaves the module itself as it is.
 
-    Its constants, such as frozen parameters and the buffers of a normalization, are passed as float64.
+    Its constants, the frozen parameters and buffers as they are now, are copied for each call: a normalization writes
+    into its buffers, also the one that counts. Those with floats are passed as float64.
     """
     inner = _FunctionOfModule(function, module)
-    constants = [pair for pair in inner.named_parameters() if not pair[1].requires_grad]
-    doubles = {
-        name: tensor.detach().to(torch.float64)
-        for name, tensor in [*constants, *inner.named_buffers()]
-        if tensor.is_floating_point()
+    frozen = [pair for pair in inner.named_parameters() if not pair[1].requires_grad]
+    constants = {
+        name: tensor.detach().to(torch.float64 if tensor.is_floating_point() else tensor.dtype, copy=True)
+        for name, tensor in [*frozen, *inner.named_buffers()]
     }
 
     def call(tensors: dict[str, Any], *columns: Any) -> Any:
-        buffers = {name: tensor.clone() for name, tensor in doubles.items()}
+        copies = {name: tensor.clone() for name, tensor in constants.items()}
         renamed = {f"module.{name}": tensor for name, tensor in tensors.items()}
-        return torch.func.functional_call(inner, {**buffers, **renamed}, columns)
+        return torch.func.functional_call(inner, {**copies, **renamed}, columns)
 
     return call
 
@@ -71,7 +92,7 @@ class _FunctionOfModule(torch.nn.Module):  # type: ignore[misc]
         super().__init__()
         self.module = module
         self._call = function
-        self.train(module.training)
+        self.training = module.training  # of this module alone: parts of the user's may be in another mode
 
     def forward(self, *columns: Any) -> Any:
         return self._call(self.module, *columns)
@@ -94,6 +115,13 @@ class TorchDerivatives:
     def unflatten(self, x: Array) -> Any:
         tensors = self._split(torch.tensor(x, device=self._device), self._layout)
         return next(iter(tensors.values())) if self._is_single else tensors
+
+    def trace(self, x: Array, columns: IntArray | None) -> None:
+        """Nothing: PyTorch calls the function for each evaluation."""
+
+    def compute_value(self, x: Array, columns: IntArray | None) -> float:
+        value: float = self._run(x, columns)[1].item()
+        return value
 
     def evaluate(self, x: Array, columns: IntArray | None) -> tuple[float, Array]:
         flat, value = self._run(x, columns)
@@ -129,9 +157,11 @@ class TorchDerivatives:
                 arguments.append(slice(None) if columns is None else torch.as_tensor(columns, device=self._device))
             try:
                 return flat, _check_value(self._caller(*arguments))
-            except RuntimeError as error:
+            except (RuntimeError, TypeError) as error:
                 if "dtype" in str(error):
                     add_note(error, "x is float64, and so must the data be: convert them with .double()")
+                if "numpy" in str(error):
+                    add_note(error, "x is a tensor, and so must the data be: convert them with torch.as_tensor(X)")
                 raise
 
     def _split(self, flat: Any, layout: Layout) -> dict[str, Any]:
