@@ -10,7 +10,7 @@ import numpy as np
 from ._types import Array
 from .designs.blocked import reduce_values
 
-__all__ = ["count_weighted_samples"]
+__all__ = ["count_each_sample", "count_weighted_samples"]
 
 #: Weights that differ from multiples of a common unit by a smaller fraction of the largest are such multiples.
 UNIT_TOLERANCE = 1e-9
@@ -39,6 +39,20 @@ def count_weighted_samples(weights: Any) -> float:
     if unit is not None and sums.distinct is not None:
         return float(np.rint(sums.distinct / unit) @ sums.counts)
     return float(sums.total**2 / sums.squares)
+
+
+def count_each_sample(weights: Array) -> Array:
+    """How many samples each of some weights stands for; the sum is `count_weighted_samples`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.weights import count_each_sample
+    >>> count_each_sample(np.array([0.5, 1.0, 0.5]))
+    array([1., 2., 1.])
+    """
+    counts: Array = weights * (count_weighted_samples(weights) / weights.sum())
+    return counts
 
 
 class ScaledWeights(NamedTuple):

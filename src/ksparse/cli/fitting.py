@@ -90,7 +90,7 @@ def _score(
     return Scores(
         on_train.score_all(names),
         on_test.score_all(names),
-        on_test.compare(y[train], on_test.choose_compared(task)),
+        on_test.compare(y[train], on_test.choose_compared(task), data.row_values.select(train).weights),
         validate(training, data, y, task, settings.jobs) if is_nested else None,
     )
 

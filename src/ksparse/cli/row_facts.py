@@ -29,7 +29,8 @@ def list_row_facts(fitted: FittedModel) -> dict[str, str]:
     if values.weights is not None:
         total = f"{values.weights.sum():.6g} in all"
         facts["Weights"] = (
-            f"{quote(columns.weights)}, {_write_range(values.weights)}, {total}; scores and charts count each row once"
+            f"{quote(columns.weights)}, {_write_range(values.weights)}, {total}; fits and scores are weighted, charts "
+            "count each row once"
         )
     if values.offset is not None and columns.exposure is not None:
         size = _write_range(np.exp(values.offset))

@@ -26,6 +26,7 @@ from ..inference import (
 )
 from .data import Data
 from .encoded_model import EncodedModel
+from .row_weights import RowWeights
 from .settings import FOLDS
 from .tasks import SHOWN_SCORES, Task
 
@@ -57,6 +58,8 @@ class Predicted:
         The classes.
     margins : ndarray or None
         What ranks rows, where there are no probabilities.
+    weights : ndarray or None
+        Weights of the rows; None if each counts once.
     reference : ndarray or None
         Numbers or probabilities that a model without features predicts, where offsets make them differ.
     parameters : dict
@@ -70,20 +73,22 @@ class Predicted:
     margins: Array | None = None
     parameters: Mapping[str, float] = field(default_factory=dict)
     reference: Array | None = None
+    weights: Array | None = None
 
     @classmethod
-    def of_model(cls, model: Any, X: Any, y: AnyArray, task: Task, offset: Array | None = None) -> Predicted:
-        """The predictions of a fitted estimator."""
-        parameters = find_parameters(model, task)
-        known = {} if offset is None else {"offset": offset}
+    def of_model(cls, model: Any, X: Any, y: AnyArray, task: Task, values: RowWeights | None = None) -> Predicted:
+        """The predictions of a fitted estimator for rows with these weights and offsets."""
+        values = RowWeights() if values is None else values
+        shared: dict[str, Any] = {"parameters": find_parameters(model, task), "weights": values.weights}
+        known = {} if values.offset is None else {"offset": values.offset}
         with np.errstate(over="ignore"):  # an exponential of a far row
             prediction = model.predict(X, **known)
             if not task.has_classes:
-                return cls(y, prediction, None, (), parameters=parameters)
+                return cls(y, prediction, None, (), **shared)
             classes = tuple(model.classes_.tolist())
             if hasattr(model, "predict_proba"):
-                return cls(y, prediction, model.predict_proba(X, **known), classes, parameters=parameters)
-            return cls(y, prediction, None, classes, model.decision_function(X, **known), parameters)
+                return cls(y, prediction, model.predict_proba(X, **known), classes, **shared)
+            return cls(y, prediction, None, classes, model.decision_function(X, **known), **shared)
 
     def refer_to(self, nothing: Predicted) -> Predicted:
         """The same beside what a model without features predicts for these rows."""
@@ -107,19 +112,20 @@ class Predicted:
 
     def _score_order(self) -> ScoreInterval | None:
         """The concordance index of times until an event; None if no pair of rows can be compared."""
-        found = concordance_interval(self.y, self.prediction)
+        found = concordance_interval(self.y, self.prediction, self.weights)
         return None if np.isnan(found.value) else found
 
     def _list_arguments(self, name: str) -> dict[str, Any]:
         if self.classes and SHOWN_SCORES[name].of_positions:
             codes = {label: position for position, label in enumerate(self.classes)}
             y, prediction = ([codes[label] for label in part.tolist()] for part in (self.y, self.prediction))
-            return {"y": y, "prediction": prediction}
+            return {"y": y, "prediction": prediction, "sample_weight": self.weights}
         return {
             "y": self.y,
             "prediction": self.prediction,
             "probabilities": self.margins if self.probabilities is None else self.probabilities,
             "classes": self.classes or None,
+            "sample_weight": self.weights,
             **self.parameters,
         }
 
@@ -127,18 +133,18 @@ class Predicted:
         """Several scores."""
         return {name: self.score(name) for name in names}
 
-    def compute_points(self, task: Task, y_train: AnyArray) -> dict[str, float]:
+    def compute_points(self, task: Task, y_train: AnyArray, train_weights: Array | None) -> dict[str, float]:
         """Scores without intervals; for classes also that of the most frequent one of the training rows."""
         points: dict[str, float] = {}
         for name in list_score_names(task, self.y):
             found = self.score(name, resamples=0)
             points[name] = np.nan if found is None else found.value
             if name == "Accuracy":
-                labels, counts = np.unique(y_train, return_counts=True)
-                points[BASELINE] = float(np.mean(self.y == labels[np.argmax(counts)]))
+                labels, counts = count_by_weight(y_train, train_weights)
+                points[BASELINE] = float(np.average(self.y == labels[np.argmax(counts)], weights=self.weights))
         return points
 
-    def compare(self, y_train: AnyArray, name: str) -> BaselineComparison | None:
+    def compare(self, y_train: AnyArray, name: str, train_weights: Array | None = None) -> BaselineComparison | None:
         """The comparison with the constant that is best on the training rows; None where none is defined."""
         if not self.is_finite:
             return None
@@ -147,7 +153,9 @@ class Predicted:
             return None if found is None else compare_with_chance(found)
         try:
             arguments = self._list_arguments(name) | {"reference": self._find_reference(name)}
-            return compare_with_baseline(SHOWN_SCORES[name].metric, **arguments, y_train=y_train)
+            return compare_with_baseline(
+                SHOWN_SCORES[name].metric, **arguments, y_train=y_train, train_weight=train_weights
+            )
         except ValueError:
             return None
 
@@ -169,14 +177,20 @@ class Predicted:
             return task.scores[0]
         if self.reference is not None:
             return "Log loss"
-        counts = np.unique(self.y, return_counts=True)[1]
-        return "Accuracy" if counts.max() <= IMBALANCED * len(self.y) or len(counts) < 2 else "Balanced accuracy"
+        counts = count_by_weight(self.y, self.weights)[1]
+        return "Accuracy" if counts.max() <= IMBALANCED * counts.sum() or len(counts) < 2 else "Balanced accuracy"
 
 
 def predict_encoded(model: EncodedModel, data: Data, y: AnyArray, rows: IntArray, task: Task) -> Predicted:
     """The predictions of some rows."""
-    offset = data.row_values.select(rows).offset
-    return Predicted.of_model(model.estimator, model.encode(data.X, rows), y[rows], task, offset)
+    values = data.row_values.select(rows)
+    return Predicted.of_model(model.estimator, model.encode(data.X, rows), y[rows], task, values)
+
+
+def count_by_weight(y: AnyArray, weights: Array | None) -> tuple[AnyArray, Array]:
+    """The labels, and the sums of the weights of their rows."""
+    labels, places = np.unique(y, return_inverse=True)
+    return labels, np.bincount(places, weights).astype(np.float64)
 
 
 def find_parameters(model: Any, task: Task) -> dict[str, float]:
@@ -251,8 +265,8 @@ class ModelOfRows(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         return get_tags(self.model.estimator)
 
-    def fit(self, rows: IntArray, y: Any = None) -> ModelOfRows:
-        """Choose anew what the model chose, and fit."""
+    def fit(self, rows: IntArray, y: Any = None, sample_weight: Any = None) -> ModelOfRows:
+        """Choose anew what the model chose, and fit; the rows' weights are those of the data."""
         estimator, targets = clone(self.model.estimator), self.model.targets
         self.fitted_ = EncodedModel.fit(
             self.model.encoder, estimator, self.data.X, self.y, rows[:, 0], targets, self.data.row_values
@@ -284,9 +298,9 @@ class TaskScorer:
     task: Task
     name: str
 
-    def __call__(self, model: Any, rows: IntArray, y: AnyArray) -> float:
-        of_rows = hasattr(model, "predict_rows")  # else it is a constant prediction
-        predicted = model.predict_rows(rows) if of_rows else Predicted.of_model(model, rows, y, self.task)
+    def __call__(self, model: Any, rows: IntArray, y: AnyArray, sample_weight: Array | None = None) -> float:
+        of_rows, values = hasattr(model, "predict_rows"), RowWeights(sample_weight)  # else it is a constant prediction
+        predicted = model.predict_rows(rows) if of_rows else Predicted.of_model(model, rows, y, self.task, values)
         found = predicted.score(self.name, resamples=0)
         if found is None:
             raise ValueError(f"{self.name} is not defined")
@@ -318,5 +332,14 @@ def validate(model: EncodedModel, data: Data, y: AnyArray, task: Task, jobs: int
         warnings.simplefilter("ignore")  # of scores that a fold does not define
         with suppress(ValueError):  # predictions that are not finite
             model_of_rows = ModelOfRows(model, data, y, task)
-            return repeat_cross_validation(model_of_rows, rows, y, cv=FOLDS, repeats=1, scoring=scorers, n_jobs=jobs)
+            return repeat_cross_validation(
+                model_of_rows,
+                rows,
+                y,
+                cv=FOLDS,
+                repeats=1,
+                scoring=scorers,
+                sample_weight=data.row_values.weights,
+                n_jobs=jobs,
+            )
     return None

@@ -269,7 +269,7 @@ def compare_probabilities(fitted: FittedModel) -> BaselineComparison | None:
     predicted = fitted.on_test
     if predicted is None or predicted.probabilities is None or predicted.reference is not None:
         return None
-    return predicted.compare(fitted.y[fitted.train], "Log loss")
+    return predicted.compare(fitted.y[fitted.train], "Log loss", fitted.data.row_values.select(fitted.train).weights)
 
 
 def _judge(is_above: bool) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from .._types import AnyArray, Array
+from ..objectives.linear import normalize_weights
 from ..validation import as_real_array
 from ..wording import quote
-from .number_scores import DEVIANCES, compute_check_losses, compute_deviances
+from .number_scores import DEVIANCES, compute_check_losses, compute_deviances, find_quantile
 from .predictions import Predictions, check_predictions
 from .score_intervals import SCORES, ScoreInterval, compute_log_losses, find_wilson_interval
 
@@ -22,6 +23,8 @@ __all__ = ["BaselineComparison", "compare_with_baseline"]
 OF_CLASSES = ("accuracy", "balanced_accuracy", "log_loss", "roc_auc")
 OF_NUMBERS = ("r2", "rmse", *DEVIANCES, "pinball", "d2_pinball")
 #: Those of which a constant's is known without its predictions.
+#: Sums of weights that differ by no larger fraction are the same.
+TIE_ROUNDING = 1e-12
 OF_RANKS = ("balanced_accuracy", "roc_auc")
 COMPARED = (*OF_CLASSES, *OF_NUMBERS)
 
@@ -94,6 +97,8 @@ def compare_with_baseline(
     dispersion: float = 1.0,
     quantile: float = 0.5,
     reference: Any = None,
+    sample_weight: Any = None,
+    train_weight: Any = None,
 ) -> BaselineComparison:
     """Compare predictions for held-out rows with the constant that is best on the training rows.
 
@@ -109,13 +114,15 @@ def compare_with_baseline(
     metric : str
         A score of `score_interval`, other than absolute errors. With rare classes, a constant has a high accuracy:
         "balanced_accuracy" or "log_loss" say more.
-    y, prediction, probabilities, classes, level, resamples, random_state, power, dispersion, quantile
+    y, prediction, probabilities, classes, level, resamples, random_state, power, dispersion, quantile, sample_weight
         As in `score_interval`.
     y_train : array-like
         The responses or labels of the training rows.
     reference : array-like of shape (n,) or (n, n_classes), optional
         Predictions of a model without features that take the place of the constant, where offsets make them differ from
         row to row: labels for "accuracy", probabilities for "log_loss", numbers for scores of numbers.
+    train_weight : array-like, optional
+        Weights of the training rows, by which the constant is the best.
 
     Returns
     -------
@@ -141,16 +148,31 @@ def compare_with_baseline(
     y_train = np.asarray(y_train)
     if classes is None and metric in OF_CLASSES:
         classes = np.union1d(np.unique(y_train), np.unique(np.asarray(y))).tolist()
-    parameters = {"power": power, "dispersion": dispersion, "quantile": quantile}
-    options = {"level": level, "resamples": resamples, "random_state": random_state}
-    data = check_predictions(y, prediction, probabilities, classes, several=metric == "r2", **options, **parameters)
+    options: dict[str, Any] = {
+        "several": metric == "r2",
+        "sample_weight": sample_weight,
+        "level": level,
+        "resamples": resamples,
+        "random_state": random_state,
+        "power": power,
+        "dispersion": dispersion,
+        "quantile": quantile,
+    }
+    data = check_predictions(y, prediction, probabilities, classes, **options)
+    _, weights = normalize_weights(train_weight, len(y_train))
     value, low, high, method = SCORES[metric](data)
     score = ScoreInterval(metric, float(value), float(low), float(high), level, method, len(data.y))
-    other = None if reference is None else _check_reference(data, metric, reference)
+    other = None
+    if reference is not None:
+        if metric in OF_RANKS:
+            raise ValueError(f"reference is for other scores than {metric}, such as 'log_loss'; leave it out")
+        numbers, chances = (None, reference) if metric == "log_loss" else (reference, None)
+        other = check_predictions(y, numbers, chances, data.classes.tolist(), **options)
     if metric in OF_NUMBERS:
-        return _compare_numbers(score, data, as_real_array(y_train, "y_train"), other)
-    labels, counts = np.unique(y_train, return_counts=True)
-    answer = labels[counts.argmax()]
+        return _compare_numbers(score, data, as_real_array(y_train, "y_train"), weights, other)
+    labels, places = np.unique(y_train, return_inverse=True)
+    counts: Array = np.bincount(places, weights).astype(np.float64)
+    answer = labels[find_largest(counts)]
     if metric == "accuracy":
         hits = data.y == (answer if other is None else other.get_prediction())
         return _compare_accuracies(score, data, None if other is not None else answer, hits)
@@ -165,26 +187,17 @@ def compare_with_baseline(
     return BaselineComparison(score, baseline, answer, value - baseline, low - baseline, high - baseline)
 
 
-def _check_reference(data: Predictions, metric: str, reference: Any) -> Predictions:
-    """The same rows with the predictions of the reference."""
-    if metric in OF_RANKS:
-        raise ValueError(f"reference is for other scores than {metric}, such as 'log_loss'; leave it out")
-    of_probabilities = metric == "log_loss"
-    prediction, probabilities = (None, reference) if of_probabilities else (reference, None)
-    options = {
-        name: getattr(data, name) for name in ("level", "resamples", "random_state", "power", "dispersion", "quantile")
-    }
-    return check_predictions(
-        data.y, prediction, probabilities, data.classes.tolist(), several=metric == "r2", **options
-    )
+def find_largest(counts: Array) -> int:
+    """The first of the largest of some sums, which rounding does not tell apart."""
+    return int(np.argmax(counts >= (1.0 - TIE_ROUNDING) * counts.max()))
 
 
 def _compare_accuracies(score: ScoreInterval, data: Predictions, answer: Any, theirs: AnyArray) -> BaselineComparison:
     ours = data.get_prediction() == data.y
-    n, level = len(data.y), score.level
-    first, second = float(ours.mean()), float(theirs.mean())
+    n, level = data.size, score.level
+    first, second = float(data.average(ours)), float(data.average(theirs))
     (low, high), (low_2, high_2) = (find_wilson_interval(each, n, level) for each in (first, second))
-    correlation = _correlate_hits(ours, theirs)
+    correlation = _correlate_hits(ours, theirs, data.counts)
     difference = first - second
 
     def combine(one: float, other: float) -> float:
@@ -200,17 +213,17 @@ def _compare_accuracies(score: ScoreInterval, data: Predictions, answer: Any, th
     )
 
 
-def _correlate_hits(ours: AnyArray, theirs: AnyArray) -> float:
+def _correlate_hits(ours: AnyArray, theirs: AnyArray, counts: Array) -> float:
     """Newcombe's φ: the correlation of the hits, with a correction for continuity where it is positive."""
     both, only, other, none = (
-        int(np.sum(a & b)) for a, b in ((ours, theirs), (ours, ~theirs), (~ours, theirs), (~ours, ~theirs))
+        float(counts @ (a & b)) for a, b in ((ours, theirs), (ours, ~theirs), (~ours, theirs), (~ours, ~theirs))
     )
     margins = float(both + only) * (other + none) * (both + other) * (only + none)
     if margins == 0:
         return 0.0
     covariance = float(both * none - only * other)
     if covariance > 0:
-        covariance = max(covariance - len(ours) / 2.0, 0.0)
+        covariance = max(covariance - counts.sum() / 2.0, 0.0)
     return float(covariance / np.sqrt(margins))
 
 
@@ -219,12 +232,12 @@ def _compare_log_losses(score: ScoreInterval, data: Predictions, answer: Any, ot
         compute_log_losses(probabilities, data.y, data.classes) for probabilities in (data.get_probabilities(), others)
     )
     low, high = data.bootstrap((constant - losses)[:, None], lambda means: means[:, 0])
-    baseline = float(constant.mean())
+    baseline = float(data.average(constant))
     return BaselineComparison(score, baseline, answer, baseline - score.value, low, high)
 
 
 def _compare_numbers(
-    score: ScoreInterval, data: Predictions, y_train: Array, reference: Predictions | None
+    score: ScoreInterval, data: Predictions, y_train: Array, train_weights: Array, reference: Predictions | None
 ) -> BaselineComparison:
     y, prediction = data.get_numbers()
     is_error = score.metric in ("rmse", "pinball")
@@ -232,9 +245,9 @@ def _compare_numbers(
     if reference is not None:
         answer = reference.get_numbers()[1]
     elif score.metric.endswith("pinball"):
-        answer = np.quantile(y_train, data.quantile, method="inverted_cdf")
+        answer = find_quantile(y_train, train_weights, data.quantile)
     else:
-        answer = y_train.mean(axis=0)
+        answer = train_weights @ y_train
 
     def find_losses(predicted: Array) -> Array:
         if score.metric in DEVIANCES:
@@ -254,7 +267,7 @@ def _compare_numbers(
         return 1.0 - (ours / np.where(constant > 0, constant, np.nan)).mean(axis=1)
 
     low, high = data.bootstrap(rows, compare)
-    difference = float(compare(rows.mean(axis=0)[None])[0])
+    difference = float(compare(data.average(rows)[None])[0])
     baseline = score.value + difference if is_error else score.value - difference
     if reference is not None:
         return BaselineComparison(score, float(SCORES[score.metric](reference)[0]), None, difference, low, high)

@@ -14,6 +14,7 @@ from ..objectives.linear import normalize_weights
 from ..objectives.losses.cox import build_risk_sets
 from ..objectives.survival import encode_survival
 from ..validation import check_positive_number, check_vector
+from ..weights import count_each_sample
 from .score_intervals import ScoreInterval
 
 __all__ = ["concordance_index", "concordance_interval"]
@@ -79,7 +80,8 @@ def concordance_index(y: Any, risk: Any, sample_weight: Any = None) -> float:
 def concordance_interval(y: Any, risk: Any, sample_weight: Any = None, *, level: float = 0.95) -> ScoreInterval:
     """The concordance index of predictions for rows that were not used to fit, with an interval.
 
-    The standard error is that of the infinitesimal jackknife, and the interval is of the logit. Where all pairs are
+    The standard error is that of the infinitesimal jackknife, and the interval is of the logit; a sample of weight 2
+    counts as two. Where all pairs are
     ordered right, or all wrong, the limits are exact for half as many independent pairs as there are events, or one.
 
     Parameters
@@ -122,7 +124,10 @@ def concordance_interval(y: Any, risk: Any, sample_weight: Any = None, *, level:
         return ScoreInterval("C-index", index, low, high, level, f"exact for {count} pairs", n_rows)
     # A pair belongs to two samples: the total weight of pairs is half of this sum.
     influence = 2.0 * pairs.weights * (pairs.right - index * pairs.compared) / float(pairs.weights @ pairs.compared)
-    error = float(np.sqrt(np.square(influence).sum())) / (index * (1.0 - index))
+    weighted = pairs.weights > 0
+    # A sample that stands for several has their influences, each a part of its own.
+    squares = np.square(influence[weighted]) / count_each_sample(pairs.weights[weighted])
+    error = float(np.sqrt(squares.sum())) / (index * (1.0 - index))
     low, high = expit(logit(index) + error * stats.norm.ppf([tail, 1.0 - tail]))
     return ScoreInterval("C-index", index, float(low), float(high), level, "jackknife", n_rows)
 
@@ -138,4 +143,5 @@ def _find_pairs(y: Any, risk: Any, sample_weight: Any) -> ComparablePairs:
     parts = count_pairs(sets, rank.reshape(-1), distinct.size)
     compared, right = np.zeros(len(target)), np.zeros(len(target))
     compared[sets.order], right[sets.order] = parts
-    return ComparablePairs(compared, right, weights, int(sets.is_event.sum()))
+    n_events = round(float(count_each_sample(weights)[sets.order] @ sets.is_event))
+    return ComparablePairs(compared, right, weights, n_events)

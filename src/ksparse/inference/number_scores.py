@@ -17,16 +17,25 @@ from ..objectives.row_checks import is_nonnegative, is_positive
 from ..objectives.targets import check_responses, require_responses
 from .predictions import LEAST_PROBABILITY, Predictions, Scored
 
-__all__ = ["DEVIANCES", "NUMBER_SCORES", "compute_check_losses", "compute_deviances", "explain_deviance"]
+__all__ = [
+    "DEVIANCES",
+    "NUMBER_SCORES",
+    "compute_check_losses",
+    "compute_deviances",
+    "explain_deviance",
+    "find_quantile",
+]
 
 #: A constant response is predicted perfectly within this relative error: predictions are exponentials of sums.
 PERFECT_RTOL = 1e-8
+#: Rounding of sums of counts, as a fraction of them.
+COUNT_ROUNDING = 1e-12
 
 
 def _score_r2(data: Predictions) -> Scored:
     """The mean over responses, if there are several."""
     y, prediction = data.get_numbers()
-    centred = y - y.mean(axis=0)
+    centred = y - data.average(y)
     rows = np.column_stack([np.square(y - prediction), centred, np.square(centred)])
 
     def find_total(means: Array) -> Array:
@@ -108,6 +117,21 @@ def _score_deviance(metric: str) -> Callable[[Predictions], Scored]:
     return score
 
 
+def find_quantile(y: Array, counts: Array, quantile: float) -> float:
+    """The smallest response up to which there is this fraction of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ksparse.inference.number_scores import find_quantile
+    >>> find_quantile(np.array([5.0, 1.0, 9.0]), np.array([1.0, 3.0, 1.0]), 0.5)
+    1.0
+    """
+    order = np.argsort(y, kind="stable")
+    fractions = np.cumsum(counts[order]) / counts.sum() * (1.0 + COUNT_ROUNDING)
+    return float(y[order[min(int(np.searchsorted(fractions, quantile)), len(y) - 1)]])
+
+
 def compute_check_losses(y: Array, prediction: Array, quantile: float) -> Array:
     """The check loss of a quantile: τ(y − m) where y is above the prediction m, (1 − τ)(m − y) elsewhere."""
     return np.maximum(quantile * (y - prediction), (quantile - 1.0) * (y - prediction))
@@ -116,13 +140,13 @@ def compute_check_losses(y: Array, prediction: Array, quantile: float) -> Array:
 def _score_pinball(data: Predictions) -> Scored:
     y, prediction = data.get_numbers()
     losses = compute_check_losses(y, prediction, data.quantile)
-    return float(losses.mean()), *data.bootstrap(losses[:, None], lambda means: means[:, 0]), "bootstrap"
+    return float(data.average(losses)), *data.bootstrap(losses[:, None], lambda means: means[:, 0]), "bootstrap"
 
 
 def _score_d2_pinball(data: Predictions) -> Scored:
     y, prediction = data.get_numbers()
     # The best constant is that of all rows, in resamples too.
-    constant = np.full_like(y, np.quantile(y, data.quantile, method="inverted_cdf"))
+    constant = np.full_like(y, find_quantile(y, data.counts, data.quantile))
     rows = np.column_stack([compute_check_losses(y, each, data.quantile) for each in (prediction, constant)])
     return _score_explained(data, rows, lambda means: means[:, 1])
 
@@ -137,29 +161,38 @@ def _score_explained(data: Predictions, rows: Array, find_total: Callable[[Array
         unexplained: Array = means[:, : total.shape[1]] / np.where(total > least, total, np.nan)
         return 1.0 - unexplained.mean(axis=1)
 
-    return float(explain(rows.mean(axis=0)[None])[0]), *data.bootstrap(rows, explain), "bootstrap"
+    return float(explain(data.average(rows)[None])[0]), *data.bootstrap(rows, explain), "bootstrap"
 
 
 def _score_rmse(data: Predictions) -> Scored:
     y, prediction = data.get_numbers()
     rows = np.square(y - prediction)[:, None]
-    return float(np.sqrt(rows.mean())), *data.bootstrap(rows, lambda means: np.sqrt(means[:, 0])), "bootstrap"
+    return float(np.sqrt(data.average(rows)[0])), *data.bootstrap(rows, lambda means: np.sqrt(means[:, 0])), "bootstrap"
 
 
 def _score_mean_absolute_error(data: Predictions) -> Scored:
     y, prediction = data.get_numbers()
     errors = np.abs(y - prediction)
-    return float(errors.mean()), *data.bootstrap(errors[:, None], lambda means: means[:, 0]), "bootstrap"
+    return float(data.average(errors)), *data.bootstrap(errors[:, None], lambda means: means[:, 0]), "bootstrap"
 
 
 def _score_median_absolute_error(data: Predictions) -> Scored:
     y, prediction = data.get_numbers()
-    errors = np.sort(np.abs(y - prediction))
+    errors, size = np.abs(y - prediction), round(data.size)
+    order = np.argsort(errors, kind="stable")
+    # Each error is as often among these as rows that its row stands for.
+    ends = np.cumsum(data.counts[order]) * (size / data.size) * (1.0 + COUNT_ROUNDING)
+
+    def get(number: int) -> float:
+        """The error of this number in increasing order."""
+        return float(errors[order[np.searchsorted(ends, number)]])
+
+    median = 0.5 * (get((size + 1) // 2) + get(size // 2 + 1))
     # The median lies below the r-th smallest error with the probability that fewer than r are below it.
-    position = int(stats.binom.ppf(0.5 - 0.5 * data.level, len(errors), 0.5))
+    position = int(stats.binom.ppf(0.5 - 0.5 * data.level, size, 0.5))
     if position == 0:
-        return float(np.median(errors)), np.nan, np.nan, "too few rows"
-    return float(np.median(errors)), errors[position - 1], errors[len(errors) - position], "order statistics"
+        return median, np.nan, np.nan, "too few rows"
+    return median, get(position), get(size - position + 1), "order statistics"
 
 
 #: The scores by name.

@@ -10,7 +10,9 @@ import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from .._types import AnyArray, Array
+from ..objectives.linear import normalize_weights
 from ..validation import as_real_array, check_iterations, check_number, check_positive_number
+from ..weights import count_each_sample
 from .row_bootstrap import bootstrap_means
 
 __all__ = ["LEAST_PROBABILITY", "Predictions", "Scored", "check_predictions"]
@@ -36,13 +38,29 @@ class Predictions:
     power: float
     dispersion: float
     quantile: float
+    #: How many rows each row stands for, by its weight.
+    counts: Array
+
+    @property
+    def size(self) -> float:
+        """How many rows all rows stand for."""
+        return float(self.counts.sum())
+
+    def average(self, rows: Array) -> Any:
+        """The mean over rows of numbers or of columns, by their weights."""
+        return self.counts @ rows / self.size
 
     def bootstrap(self, rows: Array, combine: Callable[[Array], Array]) -> tuple[float, float]:
         """The BCa interval of a function of the means of columns; NaN without resamples."""
         if not self.resamples:
             return np.nan, np.nan
         return bootstrap_means(
-            rows, combine, level=self.level, resamples=self.resamples, random_state=self.random_state
+            rows,
+            combine,
+            level=self.level,
+            resamples=self.resamples,
+            random_state=self.random_state,
+            counts=self.counts,
         )
 
     def get_prediction(self) -> AnyArray:
@@ -69,9 +87,13 @@ def check_predictions(
     classes: Sequence[Any] | None,
     *,
     several: bool = False,
+    sample_weight: Any = None,
     **options: Any,
 ) -> Predictions:
-    """What a score is computed from, checked; `several` scores take a column for each response."""
+    """What a score is computed from, checked; `several` scores take a column for each response.
+
+    Rows of weight 0 are left out.
+    """
     if check_positive_number(options["level"], "level") >= 1.0:
         raise ValueError(f"level must lie between 0 and 1, such as 0.95; got {options['level']!r}")
     check_iterations(options["resamples"], "resamples")
@@ -99,4 +121,9 @@ def check_predictions(
         if not np.isin(y, labels).all():
             raise ValueError("y has a label that is not among classes; pass the labels of all columns as classes")
     check_consistent_length(y, prediction, probabilities)
-    return Predictions(y, prediction, probabilities, labels, **options)
+    if sample_weight is None:
+        return Predictions(y, prediction, probabilities, labels, **options, counts=np.ones(len(y)))
+    _, weights = normalize_weights(sample_weight, len(y))
+    kept = weights > 0
+    y, prediction, probabilities = (None if part is None else part[kept] for part in (y, prediction, probabilities))
+    return Predictions(y, prediction, probabilities, labels, **options, counts=count_each_sample(weights[kept]))

@@ -8,15 +8,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from scipy import stats
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, cross_validate
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 
 from .._types import Array
+from ..objectives.row_checks import check_row_values
 from ..objectives.survival import as_survival_target
 from ..validation import check_iterations, check_positive_number, check_size
-from .scorers import CONCORDANCE, find_last_step, find_scorer
+from .scorers import CONCORDANCE, Scorer, find_last_step, find_scorer, score_with_weights
 
 __all__ = ["CrossValidatedScores", "find_corrected_interval", "repeat_cross_validation"]
 
@@ -78,6 +82,7 @@ def repeat_cross_validation(
     repeats: int = 5,
     scoring: str | Sequence[str] | Mapping[str, Any] | None = None,
     groups: Any = None,
+    sample_weight: Any = None,
     level: float = 0.95,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -107,6 +112,8 @@ def repeat_cross_validation(
         of survival models, R² and the negative root mean squared error of others.
     groups : array-like, optional
         Groups of the samples, for splitters such as `GroupKFold`.
+    sample_weight : array-like, optional
+        Weights of the samples, in fits (of the last step of a pipeline) and in scores.
     level : float, default=0.95
         The level of the intervals.
     random_state : int, default=0
@@ -143,16 +150,33 @@ def repeat_cross_validation(
     labels = y["event"] if is_survival else y if classifies else None
     splits = _split_repeatedly(X, y, labels, cv, check_size(repeats, "repeats"), groups, random_state)
     baseline = ConstantRisk() if is_survival else DummyClassifier(strategy="prior") if classifies else DummyRegressor()
+    weights = None if sample_weight is None else check_row_values(sample_weight, "sample_weight", (len(y),))
     both = []
     for each in (estimator, baseline):
         # Each by its own scorers: the baseline has its classes sorted.
         scorers = {name: find_scorer(estimator if is_survival else each, score) for name, score in given.items()}
-        found = cross_validate(each, X, y, scoring=scorers, cv=splits, n_jobs=n_jobs, error_score="raise")
-        both.append(pd.DataFrame({name: found[f"test_{name}"] for name in names}))
+        jobs = (delayed(_score_split)(each, X, y, weights, split, scorers) for split in splits)
+        both.append(pd.DataFrame(Parallel(n_jobs=n_jobs)(jobs), columns=names))
     scores, baselines = both
-    ratio = float(np.mean([len(test) / len(train) for train, test in splits]))
+    sizes = np.ones(len(y)) if weights is None else weights
+    ratio = float(np.mean([sizes[test].sum() / sizes[train].sum() for train, test in splits]))
     rows = [_compare_scores(scores[name].to_numpy(), baselines[name].to_numpy(), ratio, level) for name in names]
     return CrossValidatedScores(pd.DataFrame(rows, index=pd.Index(names, name="score")), scores, baselines, level)
+
+
+def _score_split(
+    estimator: Any, X: Any, y: Any, weights: Array | None, split: tuple[Any, Any], scorers: Mapping[str, Scorer]
+) -> list[float]:
+    """Fit a copy of an estimator to a training part, and score it on the held-out part."""
+    train, test = split
+    fitted, options = clone(estimator), {}
+    if weights is not None:
+        step = f"{fitted.steps[-1][0]}__" if isinstance(fitted, Pipeline) else ""
+        options = {f"{step}sample_weight": weights[train]}
+    fitted.fit(_safe_indexing(X, train), _safe_indexing(y, train), **options)
+    part = _safe_indexing(X, test), _safe_indexing(y, test)
+    held_out = None if weights is None else weights[test]
+    return [score_with_weights(scorer, fitted, *part, held_out) for scorer in scorers.values()]
 
 
 def _list_scores(scoring: str | Sequence[str] | None, estimator: Any, y: Any) -> list[str]:
@@ -171,7 +195,7 @@ def _list_scores(scoring: str | Sequence[str] | None, estimator: Any, y: Any) ->
 class ConstantRisk(BaseEstimator):  # type: ignore[misc]
     """A model of times until an event for which all samples have the same risk."""
 
-    def fit(self, X: Any, y: Any) -> ConstantRisk:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConstantRisk:
         """Learn nothing."""
         return self
 

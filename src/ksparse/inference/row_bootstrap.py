@@ -16,7 +16,13 @@ BLOCK_NUMBERS = 2**22
 
 
 def bootstrap_means(
-    rows: Array, combine: Callable[[Array], Array], *, level: float, resamples: int, random_state: int
+    rows: Array,
+    combine: Callable[[Array], Array],
+    *,
+    level: float,
+    resamples: int,
+    random_state: int,
+    counts: Array | None = None,
 ) -> tuple[float, float]:
     """The BCa interval of a function of the means of some columns.
 
@@ -33,6 +39,8 @@ def bootstrap_means(
         The level of the interval.
     resamples, random_state : int
         Number of resamples, and their seed.
+    counts : ndarray of shape (n,), optional
+        How many rows each row stands for, by default one: a row of two is drawn as two equal rows would be.
 
     Returns
     -------
@@ -48,31 +56,34 @@ def bootstrap_means(
     >>> round(low, 2), round(high, 2), round(float(rows.mean()), 2)
     (1.0, 1.28, 1.13)
     """
-    n = len(rows)
+    counts = np.ones(len(rows)) if counts is None else counts
+    n = float(counts.sum())
     if n < 2:
         return np.nan, np.nan
     generator = np.random.default_rng(random_state)
-    size, drawn = max(BLOCK_NUMBERS // n, 1), []
+    size, drawn, n_drawn = max(BLOCK_NUMBERS // len(rows), 1), [], round(n)
     for start in range(0, resamples, size):
-        counts = generator.multinomial(n, np.full(n, 1.0 / n), size=min(size, resamples - start))
-        drawn.append(combine(counts @ rows / n))
-    total = rows.sum(axis=0)
+        times = generator.multinomial(n_drawn, counts / n, size=min(size, resamples - start))
+        drawn.append(combine(times @ rows / n_drawn))
+    total = counts @ rows
     value, left_out = float(combine(total[None] / n)[0]), combine((total - rows) / (n - 1))
     values = np.concatenate(drawn)
-    values, left_out = values[~np.isnan(values)], left_out[np.isfinite(left_out)]
+    values, counts, left_out = values[~np.isnan(values)], counts[np.isfinite(left_out)], left_out[np.isfinite(left_out)]
     if not values.size or np.isnan(value):
         return np.nan, np.nan
     # Values that are equal to the estimate count half, so that discrete statistics have no bias.
     below = (np.sum(values < value) + 0.5 * np.sum(values == value)) / values.size
     bias = stats.norm.ppf(np.clip(below, 0.5 / values.size, 1.0 - 0.5 / values.size))
     quantiles = bias + stats.norm.ppf([0.5 - 0.5 * level, 0.5 + 0.5 * level])
-    levels = stats.norm.cdf(bias + quantiles / (1.0 - _find_acceleration(left_out) * quantiles))
+    levels = stats.norm.cdf(bias + quantiles / (1.0 - _find_acceleration(left_out, counts) * quantiles))
     low, high = np.quantile(values, np.sort(levels))
     return float(low), float(high)
 
 
-def _find_acceleration(left_out: Array) -> float:
+def _find_acceleration(left_out: Array, counts: Array) -> float:
     """Efron's acceleration, a sixth of the skewness of the jackknife values."""
-    deviations = left_out.mean() - left_out if left_out.size else np.zeros(1)
-    squares = float(np.square(deviations).sum())
-    return float((deviations**3).sum() / (6.0 * squares**1.5)) if squares > 0 else 0.0
+    if not left_out.size:
+        return 0.0
+    deviations = np.average(left_out, weights=counts) - left_out
+    squares = float(counts @ np.square(deviations))
+    return float(counts @ deviations**3 / (6.0 * squares**1.5)) if squares > 0 else 0.0

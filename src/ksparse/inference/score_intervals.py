@@ -23,6 +23,9 @@ __all__ = [
     "score_interval",
 ]
 
+#: An area within this of 0 or 1 differs from it by rounding.
+AREA_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True)
 class ScoreInterval:
@@ -75,6 +78,7 @@ def score_interval(
     power: float = 1.5,
     dispersion: float = 1.0,
     quantile: float = 0.5,
+    sample_weight: Any = None,
 ) -> ScoreInterval:
     """A score of predictions for rows that were not used to fit, with an interval for it on all such rows.
 
@@ -113,6 +117,9 @@ def score_interval(
         For "d2_negative_binomial": a, with the variance μ + aμ².
     quantile : float, default=0.5
         For "pinball" and "d2_pinball": which quantile was predicted.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows: a row of weight 2 counts as two equal rows, in the score and in the interval. Weights that
+        are no multiples of a common unit stand for (Σs)²/Σs² rows in all (Kish 1965).
 
     Returns
     -------
@@ -133,6 +140,8 @@ def score_interval(
     accuracy 1.00, 95 % interval 0.824 to 1.00 (18 rows, Wilson)
     >>> print(score_interval("roc_auc", y, probabilities=np.where(y == 1, 0.9, 0.2)))
     roc_auc 1.00, 95 % interval 0.664 to 1.00 (18 rows, exact for 9 pairs)
+    >>> print(score_interval("accuracy", [0, 1], [0, 0], sample_weight=[3, 1]))
+    accuracy 0.750, 95 % interval 0.301 to 0.954 (2 rows, Wilson)
     """
     if metric not in SCORES:
         raise ValueError(f"metric must be one of {', '.join(map(repr, SCORES))}; got {metric!r}")
@@ -148,12 +157,13 @@ def score_interval(
         power=power,
         dispersion=dispersion,
         quantile=quantile,
+        sample_weight=sample_weight,
     )
     value, low, high, method = SCORES[metric](data)
     return ScoreInterval(metric, float(value), float(low), float(high), level, method, len(data.y))
 
 
-def find_wilson_interval(fraction: float, n: int, level: float) -> tuple[float, float]:
+def find_wilson_interval(fraction: float, n: float, level: float) -> tuple[float, float]:
     """Wilson's score interval of a proportion (JASA 22, 1927).
 
     Examples
@@ -178,15 +188,16 @@ def combine_proportions(fractions: Array, lows: Array, highs: Array) -> tuple[fl
 
 
 def _score_accuracy(data: Predictions) -> Scored:
-    fraction = float(np.mean(data.get_prediction() == data.y))
-    return fraction, *find_wilson_interval(fraction, len(data.y), data.level), "Wilson"
+    fraction = float(data.average(data.get_prediction() == data.y))
+    return fraction, *find_wilson_interval(fraction, data.size, data.level), "Wilson"
 
 
 def _score_balanced_accuracy(data: Predictions) -> Scored:
     hits = data.get_prediction() == data.y
-    parts = [hits[data.y == label] for label in np.unique(data.y)]
-    fractions = np.array([part.mean() for part in parts])
-    ends = [find_wilson_interval(float(part.mean()), len(part), data.level) for part in parts]
+    members = [data.y == label for label in np.unique(data.y)]
+    sizes = [float(data.counts[part].sum()) for part in members]
+    fractions = np.array([data.counts[part] @ hits[part] / size for part, size in zip(members, sizes, strict=True)])
+    ends = [find_wilson_interval(*part, data.level) for part in zip(fractions.tolist(), sizes, strict=True)]
     lows, highs = np.array(ends).T
     return *combine_proportions(fractions, lows, highs), "Wilson, combined over classes"
 
@@ -199,23 +210,35 @@ def _score_roc_auc(data: Predictions) -> Scored:
     first, second = margins[positive], margins[~positive]
     if not first.size or not second.size:
         return np.nan, np.nan, np.nan, "one class only"
-    together, within = stats.rankdata(margins), (stats.rankdata(first), stats.rankdata(second))
+    counts = data.counts[positive], data.counts[~positive]
+    sizes = float(counts[0].sum()), float(counts[1].sum())
     # The fraction of rows of the other class that each row is ordered correctly with.
-    of_first = (together[positive] - within[0]) / second.size
-    of_second = 1.0 - (together[~positive] - within[1]) / first.size
-    auc = float(of_first.mean())
-    fewest = min(first.size, second.size)
-    if auc in (0.0, 1.0) or fewest < 2:
+    of_first = _count_below(first, second, counts[1]) / sizes[1]
+    of_second = 1.0 - _count_below(second, first, counts[0]) / sizes[0]
+    auc = float(counts[0] @ of_first / sizes[0])
+    fewest = min(sizes)
+    if min(auc, 1.0 - auc) <= AREA_ROUNDING or fewest < 2:
         # As many pairs as there are rows of the rarer class have no row in common: their orders are independent.
-        if auc not in (0.0, 1.0):
+        if min(auc, 1.0 - auc) > AREA_ROUNDING:
             return auc, 0.0, 1.0, "one row of a class says nothing"
-        least = float((0.5 - 0.5 * data.level) ** (1.0 / fewest))
+        auc, least = float(round(auc)), float((0.5 - 0.5 * data.level) ** (1.0 / fewest))
         ends = (least, 1.0) if auc == 1.0 else (0.0, 1.0 - least)
-        return auc, *ends, f"exact for {fewest} pairs"
-    variance = of_first.var(ddof=1) / first.size + of_second.var(ddof=1) / second.size
+        return auc, *ends, f"exact for {fewest:.4g} pairs"
+    variance = sum(
+        float(count @ np.square(values - auc)) / (size - 1.0) / size
+        for values, count, size in zip((of_first, of_second), counts, sizes, strict=True)
+    )
     error = np.sqrt(variance) / (auc * (1.0 - auc))
     low, high = expit(logit(auc) + error * stats.norm.ppf([0.5 - 0.5 * data.level, 0.5 + 0.5 * data.level]))
     return auc, low, high, "DeLong"
+
+
+def _count_below(values: Array, others: Array, counts: Array) -> Array:
+    """How many of the others are below each value, equal ones counting half."""
+    order = np.argsort(others, kind="stable")
+    totals = np.append(0.0, np.cumsum(counts[order]))
+    below, up_to = (totals[np.searchsorted(others[order], values, side=side)] for side in ("left", "right"))
+    return 0.5 * (below + up_to)
 
 
 def compute_log_losses(probabilities: Array, y: AnyArray, classes: AnyArray) -> Array:
@@ -227,7 +250,7 @@ def compute_log_losses(probabilities: Array, y: AnyArray, classes: AnyArray) -> 
 
 def _score_log_loss(data: Predictions) -> Scored:
     losses = compute_log_losses(data.get_probabilities(), data.y, data.classes)
-    return float(losses.mean()), *data.bootstrap(losses[:, None], lambda means: means[:, 0]), "bootstrap"
+    return float(data.average(losses)), *data.bootstrap(losses[:, None], lambda means: means[:, 0]), "bootstrap"
 
 
 #: The scores by name: what computes the value, the ends of the interval, and how they were made.

@@ -14,10 +14,10 @@ from sklearn.pipeline import Pipeline
 from .._types import AnyArray, Array, IntArray
 from .concordance import concordance_index
 
-__all__ = ["Scorer", "find_last_step", "find_scorer", "score_concordance"]
+__all__ = ["Scorer", "find_last_step", "find_scorer", "score_concordance", "score_with_weights"]
 
-#: A function of a fitted estimator, X and y; larger is better.
-Scorer = Callable[[Any, Any, Any], float]
+#: A function of a fitted estimator, X, y and, for weighted samples, sample_weight; larger is better.
+Scorer = Callable[..., float]
 #: The score of models of times until an event by name.
 CONCORDANCE = "concordance_index"
 
@@ -40,7 +40,7 @@ def find_scorer(estimator: Any, scoring: Any) -> Scorer:
     Returns
     -------
     callable
-        A function of a fitted estimator, X and y.
+        A function of a fitted estimator, X, y and, if samples have weights, ``sample_weight``.
 
     Examples
     --------
@@ -66,9 +66,24 @@ def find_last_step(estimator: Any) -> Any:
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator
 
 
-def score_concordance(estimator: Any, X: Any, y: Any) -> float:
+def score_concordance(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     """The concordance index of what an estimator predicts."""
-    return concordance_index(y, estimator.predict(X))
+    return concordance_index(y, estimator.predict(X), sample_weight)
+
+
+def score_with_weights(scorer: Scorer, estimator: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """The score of samples by their weights; an error if the scorer takes none."""
+    if sample_weight is None:
+        return float(scorer(estimator, X, y))
+    try:
+        return float(scorer(estimator, X, y, sample_weight=sample_weight))
+    except TypeError as error:
+        if "sample_weight" not in str(error):
+            raise
+        raise ValueError(
+            f"scoring takes no sample_weight ({error}), and so would count each sample once, whatever its weight; "
+            "give the function a parameter sample_weight, or choose another score"
+        ) from error
 
 
 def _find_survival_scorer(scoring: Any) -> Scorer:
@@ -89,11 +104,11 @@ class SortedClassesScorer:
 
     scorer: Scorer
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """The score of a fitted estimator."""
+    def __call__(self, estimator: Any, X: Any, y: Any, **options: Any) -> float:
+        """The score of a fitted estimator; `options` may have the weights of the samples."""
         order = np.argsort(estimator.classes_, kind="stable")
         is_sorted = bool((order == np.arange(order.size)).all())
-        return float(self.scorer(estimator if is_sorted else SortedClasses(estimator, order), X, y))
+        return float(self.scorer(estimator if is_sorted else SortedClasses(estimator, order), X, y, **options))
 
 
 class SortedClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

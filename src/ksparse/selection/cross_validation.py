@@ -73,7 +73,8 @@ class CrossValidated(ChosenK):
         y : array-like of shape (n_samples,)
             The response or the labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples, in fitting and in the default score.
+            Weights of the samples, in fitting and in the scores of held-out samples; `scoring` gets theirs as
+            ``sample_weight``.
         groups : array-like of shape (n_samples,), optional
             Groups of the samples, for splitters such as `GroupKFold`.
         offset : array-like of shape (n_samples,), optional

@@ -11,6 +11,7 @@ from scipy import sparse
 from .._types import Array
 from ..designs import BlockedDesign
 from ..estimators import Samples, SparseEstimator
+from ..inference.scorers import score_with_weights
 from ..solvers import Result
 from .penalties import PenaltyGrid, PenaltyPaths
 
@@ -86,7 +87,8 @@ class Fold:
     def _score(self, result: Result) -> Score:
         if self._scorer is not None:
             model = self._model.store_result(result)
-            return Score(float(self._scorer(model, self._held_out.X, self._held_out.y)), np.nan)
+            part = self._held_out
+            return Score(score_with_weights(self._scorer, model, part.X, part.y, part.sample_weight), np.nan)
         samples = self._model.score_held_out_samples(self._paths.objective, result, self._held_out)
         if samples is None:
             return Score(self._model.score_held_out(self._paths.objective, result, self._held_out), np.nan)

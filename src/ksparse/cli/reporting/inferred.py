@@ -143,7 +143,7 @@ def compare_with_constant(source: Source) -> BaselineComparison | None:
     """The chosen model and a constant on the same rows; None if they cannot be compared."""
     predicted = source.find_predicted(source.k)
     if source.task.has_classes:
-        return predicted.compare(source.y[source.train], "Accuracy")
+        return predicted.compare(source.y[source.train], "Accuracy", source.train_weights)
     if len(source.rows) > MOST_RESAMPLED_ROWS or not is_usable(predicted.prediction).all():
         return None
-    return predicted.compare(source.y[source.train], source.task.scores[0])
+    return predicted.compare(source.y[source.train], source.task.scores[0], source.train_weights)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...wording import cut_text
 from ..fitting import find_smaller_k
+from ..scoring import count_by_weight
 from ..summary import compare_probabilities
 from .inferred import compare_with_constant
 from .numbers import make_label, write_number, write_percent
@@ -105,7 +106,7 @@ def find_smaller(source: Source) -> int | None:
 
 def find_answer(source: Source) -> Any:
     """What a constant answers: the most frequent class of the training rows."""
-    labels, counts = np.unique(source.y[source.train], return_counts=True)
+    labels, counts = count_by_weight(source.y[source.train], source.train_weights)
     return labels.tolist()[int(np.argmax(counts))]
 
 

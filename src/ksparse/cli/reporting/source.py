@@ -16,6 +16,7 @@ from ...inference.ordinary import take_columns
 from ...inference.summaries import NEGLIGIBLE_EFFECT
 from ...limits import LARGEST
 from ...selection import compute_standard_errors
+from ...weights import count_weighted_samples
 from ..encoded_model import EncodedModel
 from ..files.sources import shorten_source
 from ..fitted_model import FittedModel
@@ -164,14 +165,25 @@ class Source:
     def compute_scores(self, k: int) -> dict[str, float]:
         """Scores on `rows`, by name."""
         with ignore_overflow():
-            return self._predicted[k].compute_points(self.task, self.y[self.train])
+            return self._predicted[k].compute_points(self.task, self.y[self.train], self.train_weights)
+
+    @property
+    def train_weights(self) -> Array | None:
+        """Weights of the training rows; None if each counts once."""
+        return self.fit.data.row_values.select(self.train).weights
+
+    @cached_property
+    def size(self) -> float:
+        """How many rows `rows` stand for, by their weights."""
+        weights = self.fit.data.row_values.select(self.rows).weights
+        return float(len(self.rows)) if weights is None else count_weighted_samples(weights)
 
     @cached_property
     def _predicted(self) -> dict[int, Predicted]:
         """The predictions of `rows` by k, of the models that have not seen those held out."""
         data, y = self.fit.data, self.y[self.rows]
-        X, offset = next(iter(self.judged.values())).encode(data.X, self.rows), data.row_values.select(self.rows).offset
-        found = {k: Predicted.of_model(model.estimator, X, y, self.task, offset) for k, model in self.judged.items()}
+        X, values = next(iter(self.judged.values())).encode(data.X, self.rows), data.row_values.select(self.rows)
+        found = {k: Predicted.of_model(model.estimator, X, y, self.task, values) for k, model in self.judged.items()}
         if self.fit.nothing is None:
             return found
         nothing = predict_encoded(self.fit.nothing, data, self.y, self.rows, self.task)

@@ -9,6 +9,7 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from ..._types import AnyArray, Array, IntArray
 from ...inference import Summary
+from ...inference.number_scores import find_quantile
 from ...inference.score_intervals import find_wilson_interval
 from ..scoring import Predicted
 from ..tasks import SHOWN_SCORES
@@ -138,7 +139,7 @@ def make_cards(source: Source, k: int, scores: dict[str, float]) -> list[Card]:
     cards = [Card(str(count), f"of {source.unit_count:,} {source.unit_name}", chosen)]
     if source.task.has_classes:
         accuracy, baseline = scores["Accuracy"], scores["Baseline accuracy (majority class)"]
-        low, high = find_wilson_interval(accuracy, rows, LEVEL)
+        low, high = find_wilson_interval(accuracy, source.size, LEVEL)
         interval = f"95% interval {write_percent(low, rows)} to {write_percent(high, rows)}"
         cards.append(Card(write_percent(accuracy, rows), f"predicted right in {where}", interval))
         cards.append(make_area_card(source, k, scores))
@@ -217,7 +218,9 @@ def find_mean_area(predicted: Predicted) -> float:
     """The area under the ROC curve of each class against all others, in the mean."""
     assert predicted.probabilities is not None
     columns = zip(predicted.classes, predicted.probabilities.T, strict=True)
-    return float(np.mean([roc_auc_score(predicted.y == label, column) for label, column in columns]))
+    weights = predicted.weights
+    areas = [roc_auc_score(predicted.y == label, column, sample_weight=weights) for label, column in columns]
+    return float(np.mean(areas))
 
 
 def find_constant_error(source: Source) -> float:
@@ -248,8 +251,9 @@ def choose_constant(source: Source) -> float:
     """The number that is the best answer if it is always the same."""
     y, parameters = source.y[source.train], source.find_predicted(source.k).parameters
     if "quantile" in parameters:
-        return float(np.quantile(y, parameters["quantile"], method="inverted_cdf"))
-    return float(y.mean())
+        counts = np.ones(len(y)) if source.train_weights is None else source.train_weights
+        return find_quantile(y, counts, parameters["quantile"])
+    return float(np.average(y, weights=source.train_weights))
 
 
 def write_score(name: str, value: float) -> str:
