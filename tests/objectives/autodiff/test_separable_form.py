@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import ksparse
 from ksparse.objectives import Huber, LeastSquares, Logistic, Poisson, from_jax, from_torch
-from ksparse.objectives.autodiff.quadratic_form import bound_curvature
+from ksparse.objectives.autodiff.quadratic_form import QuadraticForm, bound_curvature
 from ksparse.objectives.autodiff.separable_form import SeparableForm
 from ksparse.objectives.protocols import working_form
 from ksparse.sparsity import Entries, Rows
@@ -79,6 +79,10 @@ SEPARABLE: dict[str, Callable[[Any], Any]] = {
     "matrix from the right": lambda w: jnp.sum(jnp.cosh((w.reshape(2, 6) + 1) @ X[:, :6].T - SIGNS)),
     "chosen with a constant": lambda w: jnp.sum(jnp.cosh(jnp.concatenate([w[:5], np.ones(2)]) @ X[:, :7].T)),
     "convolved": lambda w: jnp.sum(jnp.cosh(jnp.convolve(w, SIGNS[:4] + 0.5))),
+    "matrix as a vector": lambda w: jnp.sum(jnp.cosh(X[:, :3] @ w.reshape(4, 3).ravel().reshape(3, 4) - 1)),
+    "matrix of margins as a vector": lambda w: jnp.sum(
+        jnp.cosh((X[:, :3] @ w.reshape(3, 4)).ravel() - np.arange(120) / 50)
+    ),
     "inner product": lambda w: jnp.mean(jnp.logaddexp(0.0, -SIGNS * (X @ w))) + 0.1 * w @ w,
     "weighted squares": lambda w: (COUNTS * (X @ w - SIGNS)) @ jnp.cosh(X @ w - SIGNS),
     "product of matrices": lambda w: jnp.tensordot(w.reshape(3, 4), w.reshape(3, 4) ** 3, 2) + jnp.sum(w),
@@ -265,6 +269,18 @@ def test_a_function_has_the_answer_of_the_objective_that_is_the_same_model(name:
     if name != "Huber":  # its curvature at zero is not the same for all samples
         factor = mine.history["value"][0] / own.history["value"][0]
         assert_allclose(mine.history["value"], factor * own.history["value"], rtol=1e-3)
+
+
+def test_quadratics_of_a_matrix_that_is_flattened() -> None:
+    Y = np.column_stack([SIGNS, np.sign(X[:, 3] + 0.2 * X[:, 5])])
+    objective = from_jax(lambda W: jnp.sum((Y - X @ W.ravel().reshape(P, 2)) ** 2), (P, 2))
+    form = working_form(objective).objective
+    assert isinstance(form, QuadraticForm)
+    W = np.random.default_rng(0).standard_normal((P, 2))
+    here = form.evaluate(W)
+    assert here.value == pytest.approx(np.sum((Y - X @ W) ** 2), rel=1e-12)
+    assert_allclose(here.gradient, 2 * X.T @ (X @ W - Y), rtol=1e-9, atol=1e-11)
+    assert_allclose(form.hessian(here), np.kron(2 * X.T @ X, np.eye(2)), rtol=1e-9, atol=1e-11)
 
 
 def test_rows_of_a_matrix() -> None:

@@ -378,7 +378,8 @@ def move_entries(equation: Any, numbers: IntArray) -> IntArray | None:
     parameters, shape = equation.params, equation.outvars[0].aval.shape
     match equation.primitive.name:
         case "reshape":
-            return numbers.transpose(parameters.get("dimensions")).reshape(shape)
+            order = parameters.get("dimensions")
+            return (numbers if order is None else numbers.transpose(order)).reshape(shape)
         case "squeeze" | "expand_dims":
             return numbers.reshape(shape)
         case "transpose":
