@@ -37,7 +37,7 @@ import numpy as np
 from exact_suite.cases import CASES, LARGE, ExactCase
 from exact_suite.peers import repeat_short
 from exact_suite.setup import find_python
-from exact_suite.summary import render_summary
+from exact_suite.summary import reaches_limit, render_summary
 from exact_suite.tables import NAMES, insert_tables, read_rows
 
 import ksparse
@@ -66,6 +66,8 @@ class Row:
     limit: float
     #: CPU seconds of XᵀX alone, for ksparse.
     gram: float
+    #: The easier case that the method did not solve within the limit, so that it was not run.
+    unsolved: str = ""
 
 
 # --- in the measuring process -----------------------------------------------------------------------------------------
@@ -193,21 +195,36 @@ def main() -> None:
     cases = [case for case in CASES if not arguments.tables or case.table in arguments.tables]
     cases = [case for case in cases if arguments.only in case.name]
     small = [case for case in cases if case.n * case.p <= LARGE]
+    ladders: dict[str, list[ExactCase]] = {}
+    for case in small:
+        ladders.setdefault(case.ladder or case.name, []).append(case)
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        list(pool.map(lambda case: measure_case(case, arguments), small))
-    for case in cases:  # the memory of large ones is for one at a time
-        if case not in small:
-            measure_case(case, arguments)
+        list(pool.map(lambda ladder: measure_ladder(ladder, arguments), ladders.values()))
+    # The memory of large ones is for one at a time.
+    measure_ladder([case for case in cases if case not in small], arguments)
     print(write_page())
 
 
-def measure_case(case: ExactCase, arguments: argparse.Namespace) -> None:
+def measure_ladder(ladder: list[ExactCase], arguments: argparse.Namespace) -> None:
+    """Run the proofs of some cases; packages that reach the limit of one are not run on those that are harder."""
+    unsolved: dict[str, str] = {}
+    for case in ladder:
+        measure_case(case, arguments, unsolved)
+
+
+def measure_case(case: ExactCase, arguments: argparse.Namespace, unsolved: dict[str, str]) -> None:
     """Run the proofs of a case that are wanted, and keep the results."""
     for method in ("ksparse", *(case.peers if arguments.peers else ())):
         is_known = any((row["case"], row["method"]) == (case.name, method) for row in find_rows())
         if (arguments.methods and method not in arguments.methods) or (is_known and not arguments.again):
             continue
-        row = measure(case, method, arguments.limit, arguments.peers)
+        if method in unsolved:
+            nothing = (np.nan, np.nan, np.nan, -1, case.gap, arguments.limit, np.nan)
+            row = Row(case.table, case.name, method, *nothing, unsolved=unsolved[method])
+        else:
+            row = measure(case, method, arguments.limit, arguments.peers)
+        if method != "ksparse" and case.ladder and reaches_limit(asdict(row)):
+            unsolved[method] = case.name
         with WRITING:
             others = [known for known in find_rows() if (known["case"], known["method"]) != (case.name, method)]
             write_rows([*others, asdict(row)])

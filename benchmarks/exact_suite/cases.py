@@ -39,6 +39,8 @@ class ExactCase:
     #: Name of real data.
     data: str = ""
     peers: tuple[str, ...] = ()
+    #: Cases with the same one are listed by their difficulty: packages that reach the limit are not run on the rest.
+    ladder: str = ""
 
     @property
     def name(self) -> str:
@@ -92,7 +94,7 @@ def list_real() -> list[ExactCase]:
 
 def make_real(loss: str, data: str, k: int, alpha: float, peers: tuple[str, ...]) -> ExactCase:
     """A case with real data."""
-    return ExactCase("real", loss, *SIZES[data], k, 0.0, alpha, data=data, peers=peers)
+    return ExactCase("real", loss, *SIZES[data], k, 0.0, alpha, data=data, peers=peers, ladder=data)
 
 
 def list_squares() -> list[ExactCase]:
@@ -118,7 +120,7 @@ def list_hard() -> list[ExactCase]:
         (500, 200, 10, 0.9, 1.0),
     ]
     return [
-        ExactCase("hard", "squares", n, p, k, rho, 0.001 / n, snr=snr, peers=("okridge",))
+        ExactCase("hard", "squares", n, p, k, rho, 0.001 / n, snr=snr, peers=("okridge",), ladder=f"hard, {rho:g}")
         for n, p, k, rho, snr in settings
     ]
 
@@ -127,7 +129,7 @@ def list_wide() -> list[ExactCase]:
     """No more samples than features, with and without bounds of the coefficients."""
     both = ("l0bnb", "el0ps")
     boxed = [
-        ExactCase("wide", "squares", n, p, 10, rho, 0.001 / n, box=-1.0, peers=both)
+        ExactCase("wide", "squares", n, p, 10, rho, 0.001 / n, box=-1.0, peers=both, ladder="boxed")
         for n, p, rho in [(500, 500, 0.1), (500, 1000, 0.1), (500, 1000, 0.5), (2000, 3000, 0.1), (2000, 3000, 0.9)]
     ]
     free = [
@@ -148,13 +150,13 @@ def list_wide() -> list[ExactCase]:
 def list_glm() -> list[ExactCase]:
     """Logistic and Poisson regression."""
     logistic = [
-        ExactCase("glm", "logistic", n, p, 10, 0.5, alpha, peers=("el0ps",))
+        ExactCase("glm", "logistic", n, p, 10, 0.5, alpha, peers=("el0ps",), ladder=f"logistic, {alpha:g}")
         for n, p, alpha in [
-            (500, 100, 1e-4),
             (2000, 100, 1e-4),
-            (500, 100, 1e-3),
+            (500, 100, 1e-4),
             (2000, 100, 1e-3),
             (6000, 100, 1e-3),
+            (500, 100, 1e-3),
             (2000, 500, 1e-3),
             (500, 100, 1e-2),
             (2000, 500, 1e-2),

@@ -71,6 +71,8 @@ def describe(row: dict[str, Any] | None, lowest: float) -> str:
     """Seconds, or the gap at the limit; f if it is not the lowest."""
     if row is None:
         return ""
+    if row.get("unsolved"):
+        return "not run"
     if math.isnan(row["seconds"]):
         return "failed"
     worse = row["value"] / lowest - 1.0

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from .bounding import NoCertificateError
     from .branching import Progress
     from .certificate import Certificate, ProofStage, certify
-    from .gram_form import QuadraticDual
+    from .duals import LevelSetDual, QuadraticDual
     from .proof import ExactResult, NearSupport, ProofStatus, prove
     from .swaps import has_better_swap
     from .verification import InvalidCertificateError, verify
@@ -18,12 +18,13 @@ PLACES = {
     "Certificate": ".certificate",
     "ExactResult": ".proof",
     "InvalidCertificateError": ".verification",
+    "LevelSetDual": ".duals",
     "NearSupport": ".proof",
     "NoCertificateError": ".bounding",
     "Progress": ".branching",
     "ProofStage": ".certificate",
     "ProofStatus": ".proof",
-    "QuadraticDual": ".gram_form",
+    "QuadraticDual": ".duals",
     "certify": ".certificate",
     "has_better_swap": ".swaps",
     "prove": ".proof",
@@ -35,6 +36,7 @@ __all__ = [
     "Certificate",
     "ExactResult",
     "InvalidCertificateError",
+    "LevelSetDual",
     "NearSupport",
     "NoCertificateError",
     "Progress",

@@ -21,7 +21,8 @@ from .gram_form import GramForm, QuadraticPart
 from .level_set import tighten_on_level_set
 from .linearization import SmoothPart, StepLimits
 from .mean_loss import MeanLoss
-from .moved_curvature import list_curvatures
+from .moved_curvature import Curvature, list_curvatures
+from .moved_diagonal import find_proved_diagonal
 from .relaxation import Fixings, Perspective
 from .tightening import Tightened, tighten
 
@@ -32,6 +33,9 @@ __all__ = ["BoundedProblem", "NoCertificateError", "Relaxed", "explain_missing",
 MAX_GRAM_FEATURES, MAX_GRAM_RATIO = 8000, 2
 #: Steps that compare one way of moving curvature with another.
 TRIAL_STEPS = 20
+#: Operations of the best diagonal, relative to the cube of the number of features, and of curvature on a level set,
+#: relative to its square for each sample; a pass takes as long as so many of them for each number.
+DIAGONAL_WORK, LEVEL_SET_WORK, PASS_WORK = 50.0, 6.0, 10.0
 #: Features are gathered again when at most this fraction of them is left.
 COMPACTED = 0.6
 #: Features whose root mean square is below this fraction of the largest are scaled like that.
@@ -137,12 +141,50 @@ class BoundedProblem:
                 best = best._replace(tightened=found)
         return best
 
-    def relax_further(self, relaxed: Relaxed, upper: float, target: float, limits: StepLimits) -> Relaxed:
-        """A better bound for all solutions with f ≤ `upper`, where there is one."""
+    def relax_further(
+        self, relaxed: Relaxed, upper: float, target: float, limits: StepLimits, least_gain: float
+    ) -> Relaxed | None:
+        """A better bound for all solutions with f ≤ `upper`; None if there is none."""
         if self.uses_gram:
-            return relaxed
-        better = tighten_on_level_set(self.mean_loss, relaxed.perspective, relaxed.tightened, upper, target, limits)
-        return relaxed if better is None else relaxed._replace(tightened=better[0], perspective=better[1])
+            return None
+        perspective, found = relaxed.perspective, relaxed.tightened
+        better = tighten_on_level_set(self.mean_loss, perspective, found, upper, target, limits, least_gain)
+        if better is None:
+            return None
+        tightened, moved = better
+        tangent = tightened.linearization
+        dual = tangent.dual.expand(relaxed.coordinates, self.perspective.number.size)
+        tightened = replace(tightened, linearization=replace(tangent, dual=dual))
+        return relaxed._replace(tightened=tightened, perspective=moved)
+
+    def count_further_passes(self, fixings: Fixings) -> float:
+        """About what `move_diagonal` or `relax_further` costs, in passes over the data, beside the Gram matrix."""
+        count, n = float(fixings.open.sum()), self.form.n_samples
+        size = float(n * self.form.shape[0]) * PASS_WORK
+        if self.uses_gram:
+            return (DIAGONAL_WORK * count**3 - 0.5 * n * self.form.shape[0] ** 2) / size
+        count = float((~fixings.outside).sum())
+        return (LEVEL_SET_WORK * n * count**2) / size
+
+    def move_diagonal(self, relaxed: Relaxed, fixings: Fixings, target: float, limits: StepLimits) -> Relaxed | None:
+        """A better bound for least squares by the best diagonal, where features are units; None if there is none."""
+        perspective = self.perspective.with_fixings(fixings)
+        if not (self.uses_gram and perspective.has_single_features) or self.has_box:
+            return None
+        reduced = self.gram_form.reduce(np.flatnonzero(fixings.open), np.flatnonzero(fixings.inside))
+        if reduced is None or not np.array_equal(reduced.kept, relaxed.units):
+            return None
+        form, start = reduced.as_perspective_form(perspective.budget), relaxed.tightened.x
+        proved = find_proved_diagonal(form, start, self.gram_form.matrix_rounding, target, limits.deadline)
+        if proved is None or (proved[0] + proved[1]).min() <= 0:
+            return None
+        moved = proved[0] + proved[1]
+        inner = relaxed.perspective.with_ridge(reduced.ridge + moved)
+        part = QuadraticPart(reduced, Curvature(1.0, moved, moved))
+        better = tighten(part, inner, relaxed.tightened.x, target, limits)
+        if better.bound <= relaxed.tightened.bound:
+            return None
+        return relaxed._replace(tightened=better, perspective=inner)
 
     def _list_relaxations(
         self, perspective: Perspective

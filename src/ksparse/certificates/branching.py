@@ -13,6 +13,7 @@ import numpy as np
 from .._types import Array, Mask
 from .bounding import BoundedProblem, Relaxed
 from .incumbents import Incumbents
+from .level_set import LEAST_GAIN
 from .linearization import StepLimits
 from .relaxation import Fixings
 from .screening import screen
@@ -200,7 +201,8 @@ class _BranchAndBound:
         bound = inherited
         if relaxed is not None:
             start = relaxed.tightened.x
-            relaxed = problem.relax_further(relaxed, self.incumbents.upper, self._get_target(), steps)
+            further = problem.relax_further(relaxed, self.incumbents.upper, self._get_target(), steps, LEAST_GAIN)
+            relaxed = further or relaxed
             bound = max(inherited, min(relaxed.tightened.bound, self.incumbents.upper))
             z[relaxed.units] = relaxed.tightened.z
             self._round(relaxed, fixings, perspective.budget)

@@ -13,13 +13,13 @@ from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
 from ..threads import one_thread
 from ..validation import check_iterations, check_nonnegative_number
-from .bounding import BoundedProblem
-from .gram_form import QuadraticDual
+from .bounding import BoundedProblem, Relaxed
+from .duals import LevelSetDual, QuadraticDual
 from .linearization import StepLimits
 from .relaxation import Fixings
 from .screening import screen
 
-__all__ = ["Certificate", "ProofStage", "certify", "format_gap", "tighten_and_screen"]
+__all__ = ["Certificate", "ProofStage", "certify", "format_gap"]
 
 #: A gap below this is rounding: the solution is a best one.
 OPTIMAL_GAP = 1e-6
@@ -29,6 +29,11 @@ VACUOUS_GAP = 0.9
 UPPER_ROUNDING = 4e-15
 #: The default limit of steps: more of them rarely help.
 USUAL_STEPS = 100
+#: Curvature that costs more is looked for with more effort only: in passes over the data, beside the Gram matrix.
+MAX_FURTHER_PASSES = 10
+#: It is looked for on the set of all solutions that are not worse if the bound would rise by so many times what it
+#: lacks, were it a linear function of the ridge.
+LEAST_ROOT_GAIN = 0.05
 #: Names of units that are shown.
 SHOWN = 12
 
@@ -37,8 +42,9 @@ SHOWN = 12
 class ProofStage:
     """One relaxation of a certificate, and what follows from it; `ksparse.certificates.verify` computes it again."""
 
-    #: The dual point: slopes of the samples, or for least squares a point and curvature.
-    dual: Array | QuadraticDual
+    #: The dual point: slopes of the samples, with a point and curvature on the set of all solutions that are not worse
+    #: where that helps; for least squares a point and curvature.
+    dual: Array | QuadraticDual | LevelSetDual
     #: What was known of the units before.
     before: Fixings
     #: What is known of them afterwards, for all solutions that are not worse.
@@ -161,7 +167,13 @@ class Certificate:
 
 
 def certify(
-    form: WorkingForm, units: Units, x: Array, value: float, steps: int = USUAL_STEPS, time_limit: float | None = None
+    form: WorkingForm,
+    units: Units,
+    x: Array,
+    value: float,
+    steps: int = USUAL_STEPS,
+    time_limit: float | None = None,
+    effort: int = 0,
 ) -> Certificate:
     """The certificate of a solution.
 
@@ -179,12 +191,16 @@ def certify(
         Limit of the steps that improve the bound, after each screening.
     time_limit : float, optional
         Limit in seconds, tested after each step.
+    effort : {0, 1}, default=0
+        With 1, further curvature is looked for whatever it costs; see `Result.certificate`.
 
     Returns
     -------
     Certificate
         The lower bound, and what it proves.
     """
+    if effort not in (0, 1) or isinstance(effort, bool):
+        raise ValueError(f"effort must be 0 or 1; got {effort!r}")
     began = time.perf_counter()
     limits = StepLimits(max(check_iterations(steps, "steps"), 1))
     if time_limit is not None:
@@ -193,55 +209,80 @@ def certify(
         problem = BoundedProblem.of(form, units)
         upper = value + UPPER_ROUNDING * (abs(value) + abs(form.value_at_start))
         start = x.reshape(-1)[: problem.scale.size] * problem.scale
-        lower, fixings, stages, taken = tighten_and_screen(problem, start, value, upper, limits)
+        root = _RootProof(problem, value, upper, limits, effort)
+        root.run(start)
+    fixings, stages = root.fixings, root.stages
     is_late = bool(stages) and time.perf_counter() > limits.deadline
-    is_cut = bool(stages) and taken >= limits.steps
+    is_cut = bool(stages) and root.steps >= limits.steps
     return Certificate(
         value=value,
-        lower_bound=min(max(lower, problem.least_value), value),
+        lower_bound=min(max(root.lower, problem.least_value), value),
         least=problem.least_value,
         must_contain=units.names[fixings.inside],
         cannot_contain=units.names[fixings.outside],
         k=units.k,
         has_bounds=problem.has_box,
-        steps=taken,
+        steps=root.steps,
         seconds=time.perf_counter() - began,
         stages=tuple(_convert_to_user(stage, form.unit) for stage in stages),
         ended_by="time" if is_late else ("steps" if is_cut else ""),
     )
 
 
-def tighten_and_screen(
-    problem: BoundedProblem, start: Array, value: float, upper: float, limits: StepLimits
-) -> tuple[float, Fixings, list[ProofStage], int]:
-    """Bounds of relaxations with fewer and fewer open units, until no more of them are fixed."""
-    fixings, lower, taken = problem.perspective.fixings, -np.inf, 0
-    stages: list[ProofStage] = []
-    while True:
-        relaxed = problem.relax(fixings, start, value, limits)
-        if relaxed is None:
-            break
+class _RootProof:
+    """Bounds of relaxations with fewer and fewer open units, until no more of them are fixed.
+
+    Where screening has ended, further curvature is looked for; if the bound with it fixes units, all begins again.
+    """
+
+    def __init__(self, problem: BoundedProblem, value: float, upper: float, limits: StepLimits, effort: int) -> None:
+        self.problem, self.value, self.upper, self.limits, self.effort = problem, value, upper, limits, effort
+        self.fixings, self.lower = problem.perspective.fixings, -np.inf
+        self.stages: list[ProofStage] = []
+        self.steps = 0
+
+    def run(self, start: Array) -> None:
+        """Bound f from a start in scaled coordinates."""
+        while True:
+            relaxed = self.problem.relax(self.fixings, start, self.value, self.limits)
+            if relaxed is None:
+                return
+            is_fewer = self._take(relaxed)
+            is_closed = self.lower >= self.value or not self.fixings.open.any()
+            if is_closed or time.perf_counter() > self.limits.deadline:
+                return
+            if not is_fewer:
+                further = self._relax_further(relaxed)
+                if further is None or not self._take(further) or self.lower >= self.value:
+                    return
+
+    def _take(self, relaxed: Relaxed) -> bool:
+        """Keep a stage; whether screening by it leaves fewer open units."""
         tightened, perspective, chosen, _ = relaxed
-        found = screen(perspective, tightened.linearization.base, tightened.scores, upper)
-        after = fixings.include(chosen[found.inside]).exclude(chosen[found.outside])
-        problem = problem.compact(after)
-        stages.append(ProofStage(tightened.linearization.dual, fixings, after, tightened.bound))
-        taken += tightened.steps
-        lower = max(lower, tightened.bound)
-        is_closed = lower >= value or not fixings.open.any()
-        if is_closed or after.open.sum() == fixings.open.sum() or time.perf_counter() > limits.deadline:
-            fixings = after
-            break
-        fixings = after
-    return lower, fixings, stages, taken
+        found = screen(perspective, tightened.linearization.base, tightened.scores, self.upper)
+        before = self.fixings
+        self.fixings = before.include(chosen[found.inside]).exclude(chosen[found.outside])
+        self.problem = self.problem.compact(self.fixings)
+        self.stages.append(ProofStage(tightened.linearization.dual, before, self.fixings, tightened.bound))
+        self.steps += tightened.steps
+        self.lower = max(self.lower, tightened.bound)
+        return bool(self.fixings.open.sum() < before.open.sum())
+
+    def _relax_further(self, relaxed: Relaxed) -> Relaxed | None:
+        """A better bound by the best diagonal, or by curvature on the set of all solutions that are not worse."""
+        problem = self.problem
+        is_closed = self.value - self.lower <= OPTIMAL_GAP * (self.value - problem.least_value)
+        if is_closed or (self.effort == 0 and problem.count_further_passes(self.fixings) > MAX_FURTHER_PASSES):
+            return None
+        if problem.uses_gram:
+            return problem.move_diagonal(relaxed, self.fixings, self.value, self.limits)
+        return problem.relax_further(relaxed, self.upper, self.value, self.limits, LEAST_ROOT_GAIN)
 
 
 def _convert_to_user(stage: ProofStage, unit: float) -> ProofStage:
     """A stage whose dual point is in the user's coordinates, which are the working ones times a unit."""
     dual: Any = stage.dual
-    if isinstance(dual, QuadraticDual):
-        dual = replace(dual, coefficients=dual.coefficients * unit, curvature=dual.curvature / unit / unit)
-    return ProofStage(dual, stage.before, stage.after, stage.bound)
+    return stage if isinstance(dual, np.ndarray) else replace(stage, dual=dual.rescale(unit))
 
 
 def format_gap(gap: float) -> str:

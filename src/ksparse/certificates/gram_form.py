@@ -9,38 +9,18 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import aslinearoperator
 
-from .._types import Array, IntArray, Mask
+from .._types import Array, IntArray
 from ..objectives.margin_form import MarginForm
 from ..objectives.protocols import largest_eigenvalue
+from .duals import QuadraticDual
 from .linearization import EPS, Linearization, SmoothPart
 from .moved_curvature import Curvature
+from .moved_diagonal import PerspectiveForm
 
-__all__ = ["GramForm", "QuadraticDual", "QuadraticPart"]
+__all__ = ["GramForm", "QuadraticPart"]
 
 #: Rounding errors of sums are bounded by this many times those of one elimination.
 ELIMINATIONS = 4.0
-
-
-@dataclass(frozen=True)
-class QuadraticDual:
-    """What a lower bound for least squares follows from: a point, and curvature that is at most f's.
-
-    f(w) ≥ the tangent at the point of f minus ½Σ d_j w_j², plus the perspective of ½Σ (alpha + d_j)w_j². For
-    ``fraction`` = 1, XᵀSX − diag(d) is positive semidefinite once the selected features are eliminated, and d is
-    `curvature`. Otherwise only that fraction of XᵀSX is in the tangent, and d is (1 − fraction) times what a matrix has
-    at least on vectors with few nonzeros (`ksparse.certificates.moved_curvature`).
-    """
-
-    #: The point, zero outside the features that are open; selected features are minimized over.
-    coefficients: Array
-    #: d of each feature.
-    curvature: Array
-    #: The fraction of the quadratic form that the tangent has.
-    fraction: float
-    #: Features that are eliminated.
-    eliminated: Mask
-    #: What features are divided by where curvature on vectors with few nonzeros is computed.
-    scale: Array
 
 
 @dataclass(frozen=True)
@@ -161,6 +141,10 @@ class ReducedForm:
     def ridge(self) -> Array:
         """The ridge of each kept feature."""
         return self.whole.ridge[self.kept]
+
+    def as_perspective_form(self, k: int) -> PerspectiveForm:
+        """The same for one response, with at most k of the kept features."""
+        return PerspectiveForm(self.gram, np.ascontiguousarray(self.linear[:, 0]), self.constant, self.ridge, k)
 
 
 class QuadraticPart(SmoothPart):

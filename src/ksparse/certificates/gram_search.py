@@ -16,7 +16,7 @@ from .branching import CALLBACK_SECONDS, Progress, SearchLimits, SearchOutcome
 from .incumbents import Incumbents
 from .linearization import EPS
 from .moved_curvature import KEPT_FRACTIONS, LEAST_CURVATURE, find_least_eigenvalue, find_sparse_curvature
-from .moved_diagonal import PerspectiveForm, find_diagonal, prove_diagonal
+from .moved_diagonal import find_proved_diagonal
 
 __all__ = ["compile_search", "is_least_squares", "search_gram"]
 
@@ -249,12 +249,9 @@ class _GramSearch:
         if reduced is None:
             return
         self._take_solution()
-        least = find_least_eigenvalue(reduced.gram, frame.matrix_rounding)
         start = (self.incumbents.x.reshape(-1)[self.problem.units] * self.problem.scale)[reduced.kept]
-        linear = np.ascontiguousarray(reduced.linear[:, 0])
-        form = PerspectiveForm(reduced.gram, linear, reduced.constant, reduced.ridge, frame.k - int(inside.sum()))
-        found = find_diagonal(form, start, least, self.incumbents.value, self.limits.deadline)
-        proved = prove_diagonal(reduced.gram, found, frame.matrix_rounding)
+        form, value = reduced.as_perspective_form(frame.k - int(inside.sum())), self.incumbents.value
+        proved = find_proved_diagonal(form, start, frame.matrix_rounding, value, self.limits.deadline)
         if proved is None or np.median(proved[0]) < TYPICAL_FRACTION * np.mean(proved[0]):
             return
         diagonal = np.zeros(self.features.size)

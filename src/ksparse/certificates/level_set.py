@@ -21,6 +21,7 @@ from scipy.linalg import cholesky, eigvalsh, lapack, solve_triangular
 from .._types import Array, IntArray, Mask
 from ..objectives.losses import HuberLoss, LogisticLoss, NegativeBinomialLoss, PoissonLoss, SquaredHingeLoss
 from ._gram_nodes import relax_node
+from .duals import LevelSetDual
 from .linearization import EPS, Approach, Linearization, SmoothPart, StepLimits
 from .mean_loss import MeanLoss
 from .relaxation import Perspective
@@ -57,10 +58,21 @@ class LevelSet(NamedTuple):
     slack: float
     #: A bound of the move of the intercept.
     intercept_move: float
+    #: Bounds of the moves of the margins, and c.
+    moves: Array
+    curvature: Array
+    #: The mean of the margins at the point of the tangent, less that of y for losses of residuals.
+    mean_margin: float
 
 
 def tighten_on_level_set(
-    part: MeanLoss, perspective: Perspective, found: Tightened, upper: float, target: float, limits: StepLimits
+    part: MeanLoss,
+    perspective: Perspective,
+    found: Tightened,
+    upper: float,
+    target: float,
+    limits: StepLimits,
+    least_gain: float = LEAST_GAIN,
 ) -> tuple[Tightened, Perspective] | None:
     """A better bound for all solutions with f ≤ `upper`, and the perspective that it follows from.
 
@@ -72,6 +84,9 @@ def tighten_on_level_set(
         f of the solutions that matter.
     target, limits
         See `tighten`.
+    least_gain : float, default=4
+        It is not tried, if the bound would rise by less than so many times what it lacks, were it a linear function of
+        the ridge.
 
     Returns
     -------
@@ -92,7 +107,7 @@ def tighten_on_level_set(
         return None
     level = Level(part, found, design, upper)
     guess, gain = level.estimate()
-    if gain * measure_room(perspective, found) < LEAST_GAIN * level.excess:
+    if gain * measure_room(perspective, found) < least_gain * level.excess:
         return None
     level_set = level.bound_moves(guess)
     if level_set is None:
@@ -102,7 +117,7 @@ def tighten_on_level_set(
         return None
     added = np.zeros(perspective.ridge.size)
     added[kept] = moved
-    minorant = QuadraticMinorant(level_set, found, kept, added)
+    minorant = QuadraticMinorant(part, level_set, found, kept, added)
     inner = perspective.with_ridge(perspective.ridge + added)
     better = tighten(minorant, inner, found.x, target, limits)
     return (better, inner) if better.bound > found.bound else None
@@ -126,6 +141,7 @@ class Level:
         self.target, self.weights = samples.target, samples.weights
         point = found.point
         self.margins = part.find_margins(point)[rows]
+        self.mean_margin = float(self.weights @ (self.margins - self.target * self.loss.of_residuals))
         slopes = found.linearization.dual[rows]
         self.excess = max(upper - found.bound, 0.0) + 4.0 * EPS * (abs(upper) + abs(found.bound))
         own = self.loss.slope(self.margins, self.target)
@@ -179,7 +195,7 @@ class Level:
                 return None
             reach, of_intercept = reached
             if (reach < (1.0 - ROUNDING_SHARE) * moves).all():
-                return LevelSet(matrix, rounding, slack, of_intercept)
+                return LevelSet(matrix, rounding, slack, of_intercept, moves, curvature, self.mean_margin)
             growth = reach / moves
             power = 1.0 if first else EXTRAPOLATION
             following = moves * np.where(growth > 1.0, growth**power, growth)
@@ -238,8 +254,8 @@ class QuadraticMinorant(SmoothPart):
     Q = M − diag(d) less the rounding of M; what was moved is ½ Σ d_j (w_j − w₀_j)².
     """
 
-    def __init__(self, level: LevelSet, found: Tightened, kept: IntArray, added: Array) -> None:
-        self.level, self.kept = level, kept
+    def __init__(self, part: MeanLoss, level: LevelSet, found: Tightened, kept: IntArray, added: Array) -> None:
+        self.part, self.found, self.level, self.kept = part, found, level, kept
         self.tangent = found.linearization
         self.center = found.point[kept]
         self.added = added[kept]
@@ -292,7 +308,16 @@ class QuadraticMinorant(SmoothPart):
         sizes_of_slopes = np.abs(tangent.slopes[kept]) + np.abs(own) + self.added * np.abs(center)
         errors[kept] += error[: kept.size] + 8.0 * EPS * sizes_of_slopes
         value = tangent.value - float(tangent.slopes[kept] @ move[: kept.size]) + 0.5 * quadratic
-        return Linearization(base - rounding - level.slack, slopes, errors, value, None)
+        return Linearization(base - rounding - level.slack, slopes, errors, value, self._make_dual(x))
 
     def evaluate_at(self, x: Array) -> float:
         return self.linearize(x).value
+
+    def _make_dual(self, point: Array) -> LevelSetDual:
+        scale, form = self.part.scale, self.part.form
+        moved, rows, level = np.zeros(scale.size), form.weights > 0, self.level
+        moved[self.kept] = self.added * np.square(scale[self.kept])
+        moves, curvature = np.zeros(rows.size), np.zeros(rows.size)
+        moves[rows], curvature[rows] = level.moves, level.curvature
+        center, slopes = self.found.point / scale, self.tangent.dual
+        return LevelSetDual(slopes, center, level.mean_margin, moves, curvature, moved, point / scale)

@@ -194,6 +194,11 @@ class MeanLoss(SmoothPart):
         return self._form
 
     @property
+    def scale(self) -> Array:
+        """What each coordinate was multiplied by."""
+        return self._scale
+
+    @property
     def intercept(self) -> Array:
         """The intercept where the margins were last computed."""
         return self._intercept

@@ -19,8 +19,9 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, eigvalsh, solve
 
 from .._types import Array
 from ._gram_nodes import relax_node
+from .moved_curvature import find_least_eigenvalue
 
-__all__ = ["PerspectiveForm", "find_diagonal", "prove_diagonal"]
+__all__ = ["PerspectiveForm", "find_diagonal", "find_proved_diagonal", "prove_diagonal"]
 
 #: Rounds, each of which relaxes the problem and takes a Newton step with a logarithmic barrier.
 ROUNDS = 8
@@ -46,6 +47,18 @@ class PerspectiveForm(NamedTuple):
     constant: float
     ridge: Array
     k: int
+
+
+def find_proved_diagonal(
+    form: PerspectiveForm, start: Array, rounding: float, target: float, deadline: float
+) -> tuple[Array, float] | None:
+    """A diagonal with a large lower bound, and a number that λ_min of the form without it is proved not to be below.
+
+    `rounding` bounds the spectral norm of the errors of the matrix and its factorization; for the rest see
+    `find_diagonal`. None if there is no proof.
+    """
+    least = find_least_eigenvalue(form.matrix, rounding)
+    return prove_diagonal(form.matrix, find_diagonal(form, start, least, target, deadline), rounding)
 
 
 def find_diagonal(form: PerspectiveForm, start: Array, least: float, target: float, deadline: float) -> Array:

@@ -18,12 +18,15 @@ from ..objectives import LinearObjective, Loss
 from ..objectives.margin_form import MarginForm
 from ..sparsity import Sparsity, Units, make_set
 from .certificate import Certificate, ProofStage
-from .gram_form import QuadraticDual
+from .duals import LevelSetDual, QuadraticDual
+from .level_verification import LevelData, find_level_problem, find_quadratic_tangent
 
 __all__ = ["InvalidCertificateError", "verify"]
 
 #: Two computations of a bound may differ by this fraction of the numbers in it.
 TOLERANCE = 1e-9
+#: Rounding of the least excess of f over a tangent, as a fraction of the numbers that it is computed from.
+LEVEL_ROUNDING = 1e-14
 #: Features whose root mean square is below this fraction of the largest are taken to be of that size.
 LEAST_FEATURE_SIZE = 1e-8
 #: Doublings and halvings when a margin is looked for.
@@ -202,6 +205,9 @@ class _Checker:
             for mask in (fixings.inside, fixings.outside):
                 _check_array(mask, (self.units.count,), f"units of stage {number}", bool)
         dual = stage.dual
+        if isinstance(dual, LevelSetDual):
+            self._check_level_shapes(dual, number)
+            return
         if not isinstance(dual, QuadraticDual):
             _check_array(dual, self.form.target.shape, f"slopes of stage {number}", float)
             return
@@ -214,10 +220,25 @@ class _Checker:
         _require((dual.curvature >= 0).all(), f"the curvature of stage {number} has an entry below 0")
         _require((dual.scale > 0).all(), f"the scale of stage {number} has an entry that is not above 0")
 
+    def _check_level_shapes(self, dual: LevelSetDual, number: int) -> None:
+        _require(self.outputs == 1 and len(self.form.shape) == 1, f"stage {number} is for models with one output")
+        for name in ("slopes", "moves", "sample_curvature"):
+            _check_array(getattr(dual, name), self.form.target.shape, f"{name} of stage {number}", float)
+        for name in ("center", "curvature", "point"):
+            _check_array(getattr(dual, name), (self.p,), f"{name} of stage {number}", float)
+        _check_array(dual.mean_margin, (), f"mean margin of stage {number}", float)
+        _require((dual.curvature >= 0).all(), f"the curvature of stage {number} has an entry below 0")
+
     def check_stage(self, stage: ProofStage, value: float, number: int) -> float:
-        """The lower bound of a stage; an error if it does not prove what the stage says."""
-        quadratic = isinstance(stage.dual, QuadraticDual)
-        base, scores = (self._check_quadratic if quadratic else self._check_slopes)(stage)
+        """The lower bound of a stage; an error if it does not prove what the stage says.
+
+        That of all solutions with f ≤ `value` may be for these alone.
+        """
+        if isinstance(stage.dual, LevelSetDual):
+            base, scores = self._check_level_set(stage, stage.dual, value)
+        else:
+            quadratic = isinstance(stage.dual, QuadraticDual)
+            base, scores = (self._check_quadratic if quadratic else self._check_slopes)(stage)
         bound = self._add(base, scores, stage.before.inside, stage.before.outside)
         is_proved = stage.bound <= bound + TOLERANCE * self.size
         _require(is_proved, f"the bound of stage {number} is too high by {stage.bound - bound:.3g}")
@@ -249,7 +270,12 @@ class _Checker:
         return sums
 
     def _check_slopes(self, stage: ProofStage) -> tuple[float, Array]:
-        slopes = np.asarray(stage.dual)[self.counted].astype(np.longdouble)
+        base, products = self._find_tangent(np.asarray(stage.dual))
+        return base, self._score(products, np.full(self.number.size, self.form.alpha))
+
+    def _find_tangent(self, dual: Array) -> tuple[float, Array]:
+        """The tangent of the mean loss that slopes of the samples give."""
+        slopes = dual[self.counted].astype(np.longdouble)
         weights = self.weights if slopes.ndim == 1 else self.weights[:, None]
         weighted = weights * slopes
         if self.form.fit_intercept:
@@ -257,8 +283,24 @@ class _Checker:
             _require(rest <= TOLERANCE * np.abs(weighted).sum(), "the slopes do not sum to zero")
         conjugates = find_conjugates(self.form.loss, np.asarray(slopes, dtype=np.float64), self.target)
         base = float((weighted * self.offset).sum() - self.weights @ conjugates)
+        return base, -np.asarray(self.X.T @ weighted, dtype=np.float64).ravel()
+
+    def _check_level_set(self, stage: ProofStage, dual: LevelSetDual, value: float) -> tuple[float, Array]:
+        """The bound of all solutions with f ≤ `value`: no other claim of a certificate is about others."""
+        inside, outside = stage.before.inside, stage.before.outside
+        base, products = self._find_tangent(dual.slopes)
         ridge = np.full(self.number.size, self.form.alpha)
-        return base, self._score(-np.asarray(self.X.T @ weighted, dtype=np.float64).ravel(), ridge)
+        lower = self._add(base, self._score(products, ridge), inside, outside)
+        _require(np.isfinite(lower), "the tangent of a stage has no lower bound")
+        counted, form = self.counted, self.form
+        samples = (dual.slopes[counted], dual.moves[counted], dual.sample_curvature[counted])
+        weights, kept = np.asarray(self.weights, dtype=np.float64), ~outside[self.number]
+        X: Any = self.X
+        data = LevelData(form.loss, X, weights, self.target, self.offset, form.fit_intercept, kept, *samples)
+        problem = find_level_problem(data, dual, max(value - lower, 0.0) + LEVEL_ROUNDING * self.size)
+        _require(not problem, problem)
+        tangent = find_quadratic_tangent(data, dual)
+        return base + tangent.base, self._score(products + tangent.slopes, ridge + dual.curvature)
 
     def _check_quadratic(self, stage: ProofStage) -> tuple[float, Array]:
         """The tangent of the form that is left when the selected features are projected out."""

@@ -219,7 +219,7 @@ class Result:
         """Whether the solver's halting rule was met, or the caller asked it to stop."""
         return self.status.success
 
-    def certificate(self, *, steps: int = 100, time_limit: float | None = None) -> Certificate:
+    def certificate(self, *, steps: int = 100, time_limit: float | None = None, effort: int = 0) -> Certificate:
         """A proof of how far f(x) is from the lowest f with at most k units.
 
         For linear models whose loss is a sum over samples with a known conjugate: least squares, logistic, multinomial,
@@ -233,6 +233,12 @@ class Result:
             data, or a product with the Gram matrix for least squares.
         time_limit : float, optional
             Limit in seconds, tested after each step.
+        effort : {0, 1}, default=0
+            Where the gap stays open, curvature that single directions have beside the least one is looked for: for
+            least squares the best diagonal, for logistic, Poisson, negative binomial and Huber regression and the
+            squared hinge curvature on the set of all solutions that are not worse. With 0 it is if it costs about ten
+            passes over the data or, for least squares, about as much as the Gram matrix; with 1 always, which may take
+            seconds with hundreds of features.
 
         Returns
         -------
@@ -250,7 +256,7 @@ class Result:
         from ..certificates import certify
 
         solved = self._require_data()
-        return certify(solved.form, solved.units, solved.x, solved.value, steps, time_limit)
+        return certify(solved.form, solved.units, solved.x, solved.value, steps, time_limit, effort)
 
     def is_swap_optimal(self, pairs: int = 1) -> bool:
         """Whether no swap of one unit, or of up to two at once, lowers f.

@@ -1,0 +1,136 @@
+"""The independent check of bounds that hold for all solutions that are not worse.
+
+What f is above a tangent at w₀ is Σᵢ sᵢDᵢ(tᵢ − t₀ᵢ) with the Bregman divergences Dᵢ of the losses. A second derivative
+that grows and then falls has Dᵢ(r) ≥ cr²/2 for all |r| ≤ B, if it does at r → 0, r = −B and r = B. If all that
+Σᵢ sᵢcᵢrᵢ²/2 leaves at an excess over the tangent is within |rᵢ| < Bᵢ, so is all that Σᵢ sᵢDᵢ leaves, which is convex.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._types import Array, Mask
+from ..objectives import Loss
+from ..objectives.losses import HuberLoss, LogisticLoss, NegativeBinomialLoss, PoissonLoss, SquaredHingeLoss
+from .duals import LevelSetDual
+
+__all__ = ["LevelData", "QuadraticTangent", "find_level_problem", "find_quadratic_tangent"]
+
+#: Losses whose second derivative is constant, or grows and then falls.
+UNIMODAL = (LogisticLoss, PoissonLoss, HuberLoss, SquaredHingeLoss, NegativeBinomialLoss)
+#: Rounding of a divergence, in units of the numbers that it is the difference of; of curvature, to the largest.
+DIVERGENCE_ROUNDING, LEVEL_TOLERANCE = 1e-14, 1e-9
+
+
+class LevelData(NamedTuple):
+    """What the check is about; rows are those whose weight is not zero."""
+
+    loss: Loss
+    #: X, about its means where there is an intercept, in long doubles.
+    X: Array
+    weights: Array
+    target: Array
+    offset: Array
+    fit_intercept: bool
+    #: Features that are not left out.
+    kept: Mask
+    #: Slopes, moves of margins and c of these rows.
+    slopes: Array
+    moves: Array
+    curvature: Array
+
+
+class QuadraticTangent(NamedTuple):
+    """What is added to a tangent of the mean loss: f(w) ≥ its base + `base` − ⟨its v + `slopes`, w⟩ + the ridges."""
+
+    base: float
+    slopes: Array
+
+
+def find_level_problem(data: LevelData, dual: LevelSetDual, excess: float) -> str:
+    """What is wrong with the claim that margins move by less than the moves where f exceeds its tangent by `excess`."""
+    if not isinstance(data.loss, UNIMODAL):
+        return f"nothing is known of the curvature of {data.loss} between two margins"
+    if dual.center[~data.kept].any() or dual.point[~data.kept].any() or dual.curvature[~data.kept].any():
+        return "a feature is left out that has a coefficient or curvature"
+    if (data.curvature < 0).any() or (data.moves <= 0).any():
+        return "a move is not above 0, or a curvature below it"
+    margins = _find_margins(data, dual)
+    most = _find_most_curvature(data, margins)
+    if (data.curvature > most + LEVEL_TOLERANCE * most.max()).any():
+        return "a sample has less curvature than the certificate says"
+    matrix = _make_matrix(data)
+    rest = _add_rest(data, margins)
+    try:
+        factor = np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return "the curvature of the samples does not bound the moves of their margins"
+    solved = np.linalg.solve(factor, _make_columns(data).T)
+    reach = np.sqrt(2.0 * (excess + rest) * (solved * solved).sum(axis=0))
+    if not (reach < data.moves).all():
+        return "margins may move by more than the certificate says"
+    own = np.zeros(len(matrix))
+    own[: int(data.kept.sum())] = dual.curvature[data.kept]
+    size = np.sqrt(matrix.diagonal())
+    if np.linalg.eigvalsh((matrix - np.diag(own)) / np.multiply.outer(size, size))[0] < -LEVEL_TOLERANCE:
+        return "there is less curvature than the certificate moves"
+    return ""
+
+
+def find_quadratic_tangent(data: LevelData, dual: LevelSetDual) -> QuadraticTangent:
+    """The tangent of the quadratic function without the curvature that is moved, and what moving it adds."""
+    kept = data.kept
+    center, curvature = dual.center[kept], dual.curvature[kept]
+    matrix, count = _make_matrix(data), int(kept.sum())
+    schur = matrix[:count, :count]
+    if data.fit_intercept:
+        schur = schur - np.outer(matrix[:-1, -1], matrix[:-1, -1] / matrix[-1, -1])
+    move = dual.point[kept] - center
+    product = schur @ move - curvature * move
+    slopes = np.zeros(kept.size)
+    slopes[kept] = curvature * center - product
+    base = 0.5 * float(move @ product) - float(product @ dual.point[kept]) + 0.5 * float(curvature @ np.square(center))
+    return QuadraticTangent(base - _add_rest(data, _find_margins(data, dual)), slopes)
+
+
+def _make_columns(data: LevelData) -> Array:
+    """The kept features, and a column of ones for the intercept."""
+    columns = np.asarray(data.X[:, data.kept], dtype=np.float64)
+    return np.column_stack([columns, np.ones(len(columns))]) if data.fit_intercept else columns
+
+
+def _make_matrix(data: LevelData) -> Array:
+    """Σᵢ sᵢcᵢxᵢxᵢᵀ, of the rows of these columns."""
+    columns = _make_columns(data).astype(np.longdouble)
+    rooted = columns * np.sqrt(data.weights * data.curvature)[:, None]
+    return np.asarray(rooted.T @ rooted, dtype=np.float64)
+
+
+def _find_margins(data: LevelData, dual: LevelSetDual) -> Array:
+    """The margins of the center."""
+    margins = data.X @ dual.center.astype(np.longdouble) + data.offset
+    if data.fit_intercept:
+        known = data.offset - (data.target if data.loss.of_residuals else 0.0)
+        margins = margins + (dual.mean_margin - float(data.weights @ known))
+    return np.asarray(margins, dtype=np.float64)
+
+
+def _find_most_curvature(data: LevelData, margins: Array) -> Array:
+    """The largest c with D(r) ≥ cr²/2 for all moves within the given ones."""
+    loss, target = data.loss, data.target
+    value, slope = loss.value(margins, target), loss.slope(margins, target)
+    most = loss.curvature(margins, target)
+    for move in (data.moves, -data.moves):
+        moved = loss.value(margins + move, target)
+        size = np.abs(moved) + np.abs(value) + np.abs(slope) * (np.abs(margins) + np.abs(move))
+        divergence = moved - value - slope * move + DIVERGENCE_ROUNDING * size
+        most = np.minimum(most, 2.0 * divergence / np.square(move))
+    return most
+
+
+def _add_rest(data: LevelData, margins: Array) -> float:
+    """By how much the slopes of the tangent, which are not quite those of the margins, may lower what is above it."""
+    own = data.loss.slope(margins, data.target)
+    return float((data.weights * np.abs(data.slopes - own)) @ data.moves)
