@@ -67,6 +67,7 @@ PARTS = {
     "NearSupport",
     "ProofStage",
     "Progress",
+    "LevelSetDual",
     "QuadraticDual",
     "Solved",
     "Budget",

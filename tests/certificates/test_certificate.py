@@ -233,7 +233,7 @@ def test_what_the_verdict_is_computed_from_is_checked() -> None:
     ]
     for name, value, problem in (
         ("curvature", np.full(20, np.nan), "the curvature of stage 0 must be finite numbers"),
-        ("curvature", np.full(20, -1.0), "has an entry below 0"),
+        ("curvature", np.full(20, -1.0), "has an entry below -alpha"),
         ("scale", np.zeros(20), "has an entry that is not above 0"),
         ("coefficients", np.zeros((19, 1)), "other data"),
     ):

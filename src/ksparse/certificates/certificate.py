@@ -29,10 +29,8 @@ VACUOUS_GAP = 0.9
 UPPER_ROUNDING = 4e-15
 #: The default limit of steps: more of them rarely help.
 USUAL_STEPS = 100
-#: Curvature that costs more is looked for with more effort only: in passes over the data, beside the Gram matrix.
-MAX_FURTHER_PASSES = 10
-#: It is looked for on the set of all solutions that are not worse if the bound would rise by so many times what it
-#: lacks, were it a linear function of the ridge.
+#: Curvature on the set of all solutions that are not worse is looked for if the bound would rise by so many times what
+#: it lacks, were it a linear function of the ridge.
 LEAST_ROOT_GAIN = 0.05
 #: Names of units that are shown.
 SHOWN = 12
@@ -272,7 +270,7 @@ class _RootProof:
         """A better bound by the best diagonal, or by curvature on the set of all solutions that are not worse."""
         problem = self.problem
         is_closed = self.value - self.lower <= OPTIMAL_GAP * (self.value - problem.least_value)
-        if is_closed or (self.effort == 0 and problem.count_further_passes(self.fixings) > MAX_FURTHER_PASSES):
+        if is_closed or (self.effort == 0 and not problem.is_further_cheap(self.fixings)):
             return None
         if problem.uses_gram:
             return problem.move_diagonal(relaxed, self.fixings, self.value, self.limits)

@@ -217,7 +217,8 @@ class _Checker:
             _check_array(getattr(dual, name), (self.p,), f"{name} of stage {number}", float)
         _check_array(dual.eliminated, (self.p,), f"eliminated features of stage {number}", bool)
         _require(0.0 <= dual.fraction <= 1.0, f"the fraction of stage {number} is not between 0 and 1")
-        _require((dual.curvature >= 0).all(), f"the curvature of stage {number} has an entry below 0")
+        has_ridge = (self.form.alpha + dual.curvature >= 0).all()
+        _require(has_ridge, f"the curvature of stage {number} has an entry below -alpha")
         _require((dual.scale > 0).all(), f"the scale of stage {number} has an entry that is not above 0")
 
     def _check_level_shapes(self, dual: LevelSetDual, number: int) -> None:

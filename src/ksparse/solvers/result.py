@@ -234,11 +234,10 @@ class Result:
         time_limit : float, optional
             Limit in seconds, tested after each step.
         effort : {0, 1}, default=0
-            Where the gap stays open, curvature that single directions have beside the least one is looked for: for
-            least squares the best diagonal, for logistic, Poisson, negative binomial and Huber regression and the
-            squared hinge curvature on the set of all solutions that are not worse. With 0 it is if it costs about ten
-            passes over the data or, for least squares, about as much as the Gram matrix; with 1 always, which may take
-            seconds with hundreds of features.
+            Where the gap stays open, more curvature is looked for: for least squares the best diagonal, for logistic,
+            Poisson, negative binomial and Huber regression and the squared hinge that on the set of all solutions that
+            are not worse. With 0 it is if that takes at most about thirty passes over the data or some hundredths of a
+            second; with 1 always, which may take seconds where many hundred features are left.
 
         Returns
         -------
