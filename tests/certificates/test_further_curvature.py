@@ -98,7 +98,7 @@ def test_false_claims_about_the_level_set_are_found_out(kind: Any, y: Any) -> No
 
 
 def test_a_level_set_of_more_solutions_is_another_one() -> None:
-    """What holds for all solutions that are not worse than one says nothing of those that are not worse than another."""
+    """What holds for all solutions that are not worse than one says nothing of others."""
     objective = Logistic(X, LABELS, alpha=1e-3, fit_intercept=True)
     certificate = ksparse.minimize(objective, 4).certificate()
     with pytest.raises(InvalidCertificateError, match="may move by more"):
@@ -110,7 +110,7 @@ def test_losses_whose_curvature_is_not_known_between_margins_are_refused() -> No
     certificate = ksparse.minimize(objective, 4).certificate()
     stage, nothing, rows = certificate.stages[0], np.zeros(12), np.ones(300)
     dual = LevelSetDual(cast(Any, stage.dual), nothing, 0.0, rows, 0.0 * rows, nothing, nothing)
-    with pytest.raises(InvalidCertificateError, match="nothing is known of the curvature of GammaLoss"):
+    with pytest.raises(InvalidCertificateError, match="nothing is known of the curvature of TweedieLoss"):
         verify(replace(certificate, stages=(replace(stage, dual=dual),)), objective)
 
 

@@ -37,7 +37,7 @@ TRIAL_STEPS = 20
 #: for each sample, relative to what a pass takes for each number of X; measured with 100 to 500 features.
 DIAGONAL_WORK, LEVEL_SET_WORK = 2.0, 0.3
 #: So many passes, or some hundredths of a second, are little.
-FEW_PASSES, SMALL_WORK = 30, 3e7
+CHEAP_PASSES, SMALL_WORK = 30, 3e7
 #: Features are gathered again when at most this fraction of them is left.
 COMPACTED = 0.6
 #: Features whose root mean square is below this fraction of the largest are scaled like that.
@@ -166,7 +166,7 @@ class BoundedProblem:
             work = DIAGONAL_WORK * float(fixings.open.sum()) ** 3
         else:
             work = LEVEL_SET_WORK * n * float((~fixings.outside).sum()) ** 2
-        return work <= max(FEW_PASSES * n * float(self.form.shape[0]), SMALL_WORK)
+        return work <= max(CHEAP_PASSES * n * float(self.form.shape[0]), SMALL_WORK)
 
     def move_diagonal(self, relaxed: Relaxed, fixings: Fixings, target: float, limits: StepLimits) -> Relaxed | None:
         """A better bound for least squares by the best diagonal, where features are units; None if there is none."""

@@ -14,6 +14,7 @@ from .._types import Array, Mask
 from .bounding import BoundedProblem, Relaxed
 from .incumbents import Incumbents
 from .level_set import LEAST_GAIN
+from .level_trials import LevelTrials
 from .linearization import StepLimits
 from .relaxation import Fixings
 from .screening import screen
@@ -110,6 +111,7 @@ class _BranchAndBound:
         self.closed = np.inf
         self.began, self.called = time.perf_counter(), -np.inf
         self.least = self.proved = problem.least_value
+        self.trials = LevelTrials()
 
     def run(self) -> SearchOutcome:
         """Search; Ctrl-C ends it like a limit, with what was proved before the part that it came in."""
@@ -201,8 +203,7 @@ class _BranchAndBound:
         bound = inherited
         if relaxed is not None:
             start = relaxed.tightened.x
-            further = problem.relax_further(relaxed, self.incumbents.upper, self._get_target(), steps, LEAST_GAIN)
-            relaxed = further or relaxed
+            relaxed = self._relax_further(problem, relaxed, steps)
             bound = max(inherited, min(relaxed.tightened.bound, self.incumbents.upper))
             z[relaxed.units] = relaxed.tightened.z
             self._round(relaxed, fixings, perspective.budget)
@@ -212,11 +213,23 @@ class _BranchAndBound:
         if bound >= self._get_target():
             self.closed = min(self.closed, bound)
             return
+        if np.isfinite(inherited):
+            self.trials.note_division(bound - inherited)
         after = problem.perspective.with_fixings(fixings)
         if after.budget == 0 or fixings.open.sum() <= after.budget:
             self._close_leaf(fixings, after.budget, bound)
             return
         heapq.heappush(self.open, Node(bound, self.nodes, fixings, x, z, problem.compact(fixings)))
+
+    def _relax_further(self, problem: BoundedProblem, relaxed: Relaxed, steps: StepLimits) -> Relaxed:
+        """The same, or with curvature on the set of all solutions that are not worse, if that may close the part."""
+        target = self._get_target()
+        lack, count = target - relaxed.tightened.bound, int((~relaxed.perspective.fixings.outside).sum())
+        if problem.uses_gram or not 0.0 < lack < np.inf or not self.trials.is_promising(lack, count):
+            return relaxed
+        further = problem.relax_further(relaxed, self.incumbents.upper, target, steps, LEAST_GAIN)
+        self.trials.note_trial(lack, count, further is not None and further.tightened.bound >= target)
+        return further or relaxed
 
     def _round(self, relaxed: Relaxed, fixings: Fixings, budget: int) -> None:
         """Minimize f on the units with the largest z, and on those with the largest scores."""
