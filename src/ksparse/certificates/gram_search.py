@@ -286,13 +286,19 @@ class _GramSearch:
     def _add_rows(self, wanted: IntArray) -> None:
         """Compute rows of the Gram matrix; all others are forgotten when they take too much memory."""
         rows, slot, nodes = self.frame.rows, self.frame.slot, int(self.pool.counters[NODES])
-        if 8 * rows.shape[1] * (len(rows) + wanted.size) > ROW_BYTES and self.forgotten < nodes:
-            rows, slot, self.forgotten = rows[:0], np.full_like(slot, -1), nodes
-        slot[wanted] = len(rows) + np.arange(wanted.size)
-        grown = np.empty((len(rows) + wanted.size, rows.shape[1]))  # each row is contiguous
-        grown[: len(rows)] = rows
-        grown[len(rows) :] = self.form.make_rows(self.features[wanted])[:, self.features]
-        self.frame = self.frame._replace(rows=grown, slot=slot)
+        count, width = int(slot.max(initial=-1)) + 1, rows.shape[1]
+        most = max(ROW_BYTES // (8 * width), 1)
+        if count + wanted.size > most and self.forgotten < nodes:
+            slot, self.forgotten, count = np.full_like(slot, -1), nodes, 0
+        following = count + wanted.size
+        if following > len(rows):  # with room for others, so that rows are seldom copied
+            grown = np.empty((max(following, min(2 * following, width, most)), width))
+            grown[:count] = rows[:count]
+            rows = grown
+        made = self.form.make_rows(self.features[wanted])
+        rows[count:following] = made if self.features.size == made.shape[1] else made[:, self.features]
+        slot[wanted] = np.arange(count, following)
+        self.frame = self.frame._replace(rows=rows, slot=slot)
 
     def _take_solution(self) -> None:
         """The best support of the tree, if it is better than what is known."""

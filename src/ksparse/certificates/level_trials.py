@@ -13,7 +13,7 @@ FIXED_COST, FEATURES_PER_COST = 0.5, 110.0
 #: The same problems had 2.4 of them where x was .3, and 8 where it was 1 to 1.15.
 DIVISIONS, DIVISIONS_GROWTH = 1.5, 1.6
 #: The average is not known before so many divisions; until then it is tried where it costs at most so much.
-FIRST_DIVISIONS, FIRST_COST = 5, 3.0
+FIRST_DIVISIONS, FIRST_COST = 10, 3.0
 #: It is not tried where the bound lacks at least this fraction of the least lack that was too much before: less than it
 #: until a part was closed, and more afterwards, since others of as much may be closed; unless at most `FEWER` of the
 #: features are left.
