@@ -47,6 +47,8 @@ RESULTS = Path(__file__).parent / "results" / "exact.csv"
 PAGE = Path(__file__).parent.parent / "docs" / "certificates.md"
 #: The bound of coefficients, relative to the largest one of the best model.
 BOX_FACTOR = 1.5
+#: A package that takes so many times the limit, by the clock, is stopped.
+PATIENCE = 4
 #: Held while results are written.
 WRITING = threading.Lock()
 
@@ -141,7 +143,17 @@ def measure(case: ExactCase, method: str, limit: float, peers: Path | None) -> R
             script = Path(__file__).parent / "exact_suite" / "peers.py"
             command = [str(find_python(peers, method)), str(script), method, str(path), str(limit)]
             environment.pop("PYTHONPATH", None)
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(
+                command,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=None if method == "ksparse" else PATIENCE * limit,
+            )
+        except subprocess.TimeoutExpired:  # a package that does not keep its limit
+            done = subprocess.CompletedProcess(command, 1, "", f"{method} was stopped")
     try:
         found = json.loads(done.stdout.splitlines()[-1])
     except (IndexError, ValueError):

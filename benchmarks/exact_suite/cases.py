@@ -89,6 +89,8 @@ def list_real() -> list[ExactCase]:
         for drug in ("GDSC drug 221", "GDSC drug 211")
         for k, alpha in ((5, 0.1), (10, 0.3), (10, 0.1), (5, 1e-3))
     ]
+    drug = "GDSC drug 211 without tissues"
+    cases += [make_real("squares", drug, k, alpha, ()) for k, alpha in ((5, 0.1), (10, 0.3))]
     return cases
 
 

@@ -28,9 +28,12 @@ SIZES = {
     "riboflavin": (71, 4088),
     "breast cancer": (569, 30),
     "diabetes": (442, 65),
-    "GDSC drug 221": (936, 678),
-    "GDSC drug 211": (936, 678),
+    "GDSC drug 221": (936, 667),
+    "GDSC drug 211": (936, 667),
+    "GDSC drug 211 without tissues": (936, 678),
 }
+#: Features that fewer cells have are left out.
+LEAST_CELLS = 5
 
 
 def load_data(name: str) -> tuple[Any, Any]:
@@ -45,18 +48,28 @@ def load_data(name: str) -> tuple[Any, Any]:
         X, y = load_diabetes(return_X_y=True)
         return PolynomialFeatures(2, include_bias=False).fit_transform(X), y
     if name.startswith("GDSC"):
-        return load_drug(name.removeprefix("GDSC drug "))
+        number, _, rest = name.removeprefix("GDSC drug ").partition(" ")
+        return load_drug(number, has_tissues=not rest)
     data = load_real(name)
     return data.X, data.y
 
 
-def load_drug(number: str) -> tuple[Any, Any]:
-    """Mutations, copy numbers and microsatellite instability of the cells that got a drug, and its log IC50."""
+def load_drug(number: str, has_tissues: bool) -> tuple[Any, Any]:
+    """The log IC50 of a drug, and what is known of the cells that got it.
+
+    Mutations, copy numbers and microsatellite instability; with tissues, also a column for each tissue, and of all
+    these the ones that at least five cells have, without a second one of the same cells.
+    """
     found = importlib.util.find_spec("gdsctools")
     if found is None or found.origin is None:
         raise ModuleNotFoundError("the data of GDSC are files of gdsctools: pip install --no-deps gdsctools")
     folder = Path(found.origin).parent / "data"
     response = pd.read_csv(folder / "IC50_v17.csv.gz", index_col="COSMIC_ID")[f"Drug_{number}_IC50"].dropna()
-    features = pd.read_csv(folder / "genomic_features_v17.csv.gz", index_col="COSMIC_ID")
-    X = features.drop(columns="TISSUE_FACTOR").loc[response.index]
-    return X.to_numpy(float), response.to_numpy(float)
+    features = pd.read_csv(folder / "genomic_features_v17.csv.gz", index_col="COSMIC_ID").loc[response.index]
+    tissues = pd.get_dummies(features.pop("TISSUE_FACTOR"))
+    X = features.to_numpy(float)
+    if has_tissues:
+        X = np.column_stack([X, tissues.to_numpy(float)])
+        X = X[:, X.sum(axis=0) >= LEAST_CELLS]
+        X = X[:, np.sort(np.unique(X, axis=1, return_index=True)[1])]
+    return X, response.to_numpy(float)

@@ -60,7 +60,7 @@ def render_table(rows: list[dict[str, Any]]) -> str:
     lines.append("|---" * (len(methods) + 2) + "|")
     for case in dict.fromkeys(row["case"] for row in rows):
         found = {row["method"]: row for row in rows if row["case"] == case}
-        lowest = min(row["value"] for row in found.values() if not math.isnan(row["value"]))
+        lowest = min((row["value"] for row in found.values() if not math.isnan(row["value"])), default=math.nan)
         cells = [describe(found.get(method), lowest) for method in methods]
         nodes = found["ksparse"]["nodes"] if "ksparse" in found else ""
         lines.append(f"| {case} | " + " | ".join(cells) + f" | {nodes} |")

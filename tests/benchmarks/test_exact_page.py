@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
+from typing import Any
 
+import exact
 import pytest
+from exact_suite.cases import ExactCase
 from exact_suite.summary import compare, is_in, is_not_gram
 from exact_suite.tables import describe, insert_tables, render_table
 
@@ -27,6 +31,7 @@ def test_cells() -> None:
     assert describe({**row, "seconds": 60.2, "gap": 0.123}, 2.0) == "gap 12 % at 60 s"
     assert describe(row, 1.99) == "1.2 s, f 0.5 % higher"
     assert describe({**row, "seconds": float("nan")}, 2.0) == "failed"
+    assert describe({**row, "seconds": float("nan"), "unsolved": "an easier one"}, 2.0) == "not run"
     assert describe(None, 2.0) == ""
 
 
@@ -39,3 +44,21 @@ def test_ratios_leave_out_what_neither_has_solved() -> None:
     assert compare([*own, *others], "okridge", is_in("grid")) == pytest.approx([120.0, 30.0])
     assert compare([*own, *others], "okridge", is_not_gram) == pytest.approx([30.0])
     assert compare([*own, *others], "okridge", is_in("hard")) == []
+
+
+def test_packages_that_reach_the_limit_are_not_run_on_harder_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ksparse is, and so is a package on what is not harder."""
+    runs, kept = [], []
+
+    def measure(case: ExactCase, method: str, limit: float, _: Any) -> exact.Row:
+        runs.append((case.k, method))
+        return exact.Row(case.table, case.name, method, limit if case.k > 1 else 1.0, 0.0, 1.0, 1, 1e-4, limit, 0.0)
+
+    monkeypatch.setattr(exact, "measure", measure)
+    monkeypatch.setattr(exact, "find_rows", list)
+    monkeypatch.setattr(exact, "write_rows", lambda rows: kept.extend(rows))
+    arguments = argparse.Namespace(peers=Path(), methods=None, again=True, limit=60.0)
+    ladder = [ExactCase("real", "squares", 9, 9, k, 0.0, 1.0, peers=("el0ps",), ladder="a") for k in (1, 2, 3)]
+    exact.measure_ladder(ladder, arguments)
+    assert runs == [(1, "ksparse"), (1, "el0ps"), (2, "ksparse"), (2, "el0ps"), (3, "ksparse")]
+    assert [row["unsolved"] for row in kept] == ["", "", "", "", "", ladder[1].name]

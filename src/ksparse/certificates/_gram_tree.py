@@ -32,13 +32,13 @@ def compute_target(frame: Frame, pool: Pool) -> float:
 
 
 @jit_compile
-def offer_support(frame: Frame, pool: Pool, support: IntArray) -> None:
-    """Minimize f on a support, and keep it if it is the best."""
+def offer_support(frame: Frame, pool: Pool, support: IntArray) -> Array:
+    """Minimize f on a support, and keep it if it is the best; the minimizer, zero if it is not unique."""
     w, lowest = minimize_quadratic_on(
         frame.rows, frame.slot, frame.linear, frame.ridge, frame.lower, frame.upper, support, frame.has_box
     )
     if not np.isfinite(lowest):
-        return
+        return w
     size = frame.response_size
     for i in range(support.size):
         size += frame.inflation[support[i]] * abs(w[i])
@@ -48,6 +48,7 @@ def offer_support(frame: Frame, pool: Pool, support: IntArray) -> None:
         pool.best[:] = -1
         for j in support:
             pool.best[j] = 1
+    return w
 
 
 @jit_compile
@@ -109,8 +110,8 @@ def bound_part(
         if is_complete and is_leaf:
             inside = np.flatnonzero(status == 1)
             is_complete = are_known(frame, pool.wanted, inside)
-            if is_complete:
-                offer_support(frame, pool, inside)
+            if is_complete:  # where its bound is the minimum itself, which steps within bounds are long in coming to
+                warm = start_from(status.size, inside, offer_support(frame, pool, inside))
         target = compute_target(frame, pool)
         outcome = -1
         if is_complete:
