@@ -211,7 +211,8 @@ def main() -> None:
     for case in small:
         ladders.setdefault(case.ladder or case.name, []).append(case)
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        list(pool.map(lambda ladder: measure_ladder(ladder, arguments), ladders.values()))
+        longest_first = sorted(ladders.values(), key=len, reverse=True)
+        list(pool.map(lambda ladder: measure_ladder(ladder, arguments), longest_first))
     # The memory of large ones is for one at a time.
     measure_ladder([case for case in cases if case not in small], arguments)
     print(write_page())

@@ -89,9 +89,7 @@ def list_real() -> list[ExactCase]:
         for drug in ("GDSC drug 221", "GDSC drug 211")
         for k, alpha in ((5, 0.1), (10, 0.3), (10, 0.1), (5, 1e-3))
     ]
-    drug = "GDSC drug 211 without tissues"
-    cases += [make_real("squares", drug, k, alpha, ()) for k, alpha in ((5, 0.1), (10, 0.3))]
-    return cases
+    return [*cases, make_real("squares", "GDSC drug 211 without tissues", 5, 0.1, ())]
 
 
 def make_real(loss: str, data: str, k: int, alpha: float, peers: tuple[str, ...]) -> ExactCase:
@@ -103,8 +101,10 @@ def list_squares() -> list[ExactCase]:
     """More samples than features, as in OKRidge's paper, where λ₂ = 2n·alpha/2."""
     sizes = [(500, 100), (2000, 100), (2000, 500), (2000, 1000), (6000, 100), (6000, 500), (6000, 1000), (6000, 3000)]
     return [
-        ExactCase("grid", "squares", n, p, 10, rho, lambda2 / n, gap=1e-6, peers=("okridge",))
-        for lambda2 in (0.001, 0.1)
+        ExactCase(
+            "grid", "squares", n, p, 10, rho, lambda2 / n, gap=1e-6, peers=("okridge",), ladder=f"{n} x {p}, {rho:g}"
+        )
+        for lambda2 in (0.1, 0.001)
         for n, p in sizes
         for rho in (0.1, 0.5, 0.9)
     ]
