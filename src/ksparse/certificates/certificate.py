@@ -270,7 +270,8 @@ class _RootProof:
         """A better bound by the best diagonal, or by curvature on the set of all solutions that are not worse."""
         problem = self.problem
         is_closed = self.value - self.lower <= OPTIMAL_GAP * (self.value - problem.least_value)
-        if is_closed or (self.effort == 0 and not problem.is_further_cheap(self.fixings)):
+        is_cut = relaxed.tightened.steps >= self.limits.steps
+        if is_closed or is_cut or (self.effort == 0 and not problem.is_further_cheap(self.fixings)):
             return None
         if problem.uses_gram:
             return problem.move_diagonal(relaxed, self.fixings, self.value, self.limits)

@@ -33,7 +33,7 @@ __all__ = ["tighten_on_level_set"]
 QUASICONCAVE = (LogisticLoss, PoissonLoss, HuberLoss, SquaredHingeLoss, NegativeBinomialLoss)
 #: Fraction of the curvature that is given up for rounding errors of margins.
 ROUNDING_SHARE = 1e-6
-#: The least bound of a move of a margin, and the largest that is tried.
+#: The least bound of a move of a margin, and the largest that is tried; of the size of y for losses of residuals.
 LEAST_MOVE, LARGEST_MOVE = 1e-3, 300.0
 #: Rounds until bounds of moves are proved. They grow with the square root of the bounds that they follow from, so that
 #: the next ones are guessed by this power of their growth.
@@ -139,6 +139,9 @@ class Level:
         samples = part.samples
         assert samples is not None
         self.target, self.weights = samples.target, samples.weights
+        size = float(np.sqrt(self.weights @ np.square(self.target))) if self.loss.of_residuals else 1.0
+        #: The least and the largest bound of a move.
+        self.least_move, self.largest_move = LEAST_MOVE * (size or 1.0), LARGEST_MOVE * (size or 1.0)
         point = found.point
         self.margins = part.find_margins(point)[rows]
         self.mean_margin = float(self.weights @ (self.margins - self.target * self.loss.of_residuals))
@@ -169,12 +172,12 @@ class Level:
     def estimate(self) -> tuple[float, float]:
         """About how far margins will move and how much curvature there will be, if all move by as much."""
         total = len(self.design) * 2.0 * self.excess
-        move, former = LEAST_MOVE, LEAST_MOVE
+        move, former = self.least_move, self.least_move
         for _ in range(ESTIMATES):
             curvature = float(self.weights @ self.find_curvature(np.full(self.margins.size, move)))
             following = np.sqrt(total / max(curvature, 1e-300))
-            power = 1.0 if former == LEAST_MOVE else EXTRAPOLATION
-            former, move = move, min(max(move * (following / move) ** power, LEAST_MOVE), LARGEST_MOVE)
+            power = 1.0 if former == self.least_move else EXTRAPOLATION
+            former, move = move, min(max(move * (following / move) ** power, self.least_move), self.largest_move)
         return move, curvature * self.part.least_eigenvalue
 
     def bound_moves(self, guess: float) -> LevelSet | None:
@@ -199,8 +202,8 @@ class Level:
             growth = reach / moves
             power = 1.0 if first else EXTRAPOLATION
             following = moves * np.where(growth > 1.0, growth**power, growth)
-            moves, first = np.maximum(MARGIN * following, LEAST_MOVE), False
-            if not moves.max() <= LARGEST_MOVE:
+            moves, first = np.maximum(MARGIN * following, self.least_move), False
+            if not moves.max() <= self.largest_move:
                 return None
         return None
 
