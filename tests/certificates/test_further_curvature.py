@@ -23,6 +23,8 @@ SIGNAL = 0.5 * X[:, [1, 4, 7, 10]].sum(axis=1)
 LABELS = RNG.random(300) < 1.0 / (1.0 + np.exp(-SIGNAL))
 COUNTS = RNG.poisson(np.exp(0.5 * SIGNAL))
 NOISY = SIGNAL + 1.5 * RNG.standard_normal(300)
+#: Few samples with much noise, where the least eigenvalue is not enough.
+FEW = np.arange(300) < 40
 LOSSES: list[Any] = [(Logistic, LABELS), (Poisson, COUNTS), (NegativeBinomial, COUNTS), (Huber, NOISY)]
 
 
@@ -37,8 +39,9 @@ def test_more_curvature_gives_a_better_bound_which_is_checked(kind: Any, y: Any,
     """Also with weights, offsets, and one more time with the best subset proved by branch and bound."""
     rng = np.random.default_rng(1)
     weights, offset = rng.integers(0, 4, 300), 0.2 * rng.standard_normal(300)
-    for given in ({}, {"sample_weight": weights, "offset": offset}):
-        objective = kind(X, y, alpha=1e-3, fit_intercept=fit_intercept, **cast(Any, given))
+    rows = FEW if kind is LeastSquares else ~FEW
+    for given in ({}, {"sample_weight": weights[rows], "offset": offset[rows]}):
+        objective = kind(X[rows], y[rows], alpha=1e-3, fit_intercept=fit_intercept, **cast(Any, given))
         result = ksparse.minimize(objective, 4)
         certificate = result.certificate()
         with pytest.MonkeyPatch.context() as patch:
@@ -46,15 +49,16 @@ def test_more_curvature_gives_a_better_bound_which_is_checked(kind: Any, y: Any,
             plain = result.certificate()
             effort = result.certificate(effort=1)
         assert effort.lower_bound == certificate.lower_bound
-        assert certificate.gap < 0.9 * plain.gap or certificate.optimal
+        assert certificate.gap < 0.95 * plain.gap
         assert certificate.lower_bound <= ksparse.solve_exact(objective, 4).value + 1e-9
         assert verify(certificate, objective, x=result.x) >= certificate.lower_bound - 1e-9
 
 
 def test_the_best_diagonal_has_the_curvature_that_there_is() -> None:
-    objective = LeastSquares(X, NOISY, alpha=1e-3)
+    objective = LeastSquares(X[FEW], NOISY[FEW], alpha=1e-3)
     certificate = ksparse.minimize(objective, 4).certificate()
-    stage = next(i for i, stage in enumerate(certificate.stages) if np.ptp(cast(Any, stage.dual).curvature) > 0.1)
+    curvatures = [cast(QuadraticDual, stage.dual).curvature for stage in certificate.stages]
+    stage = next(i for i, curvature in enumerate(curvatures) if np.ptp(curvature[curvature > 0]) > 0.1)
     dual = cast(QuadraticDual, certificate.stages[stage].dual)
     stages = list(certificate.stages)
     stages[stage] = replace(stages[stage], dual=replace(dual, curvature=1.01 * dual.curvature))
