@@ -118,9 +118,16 @@ def find_inner(equation: Any) -> Any:
 # --- evaluating parts of a traced function ---------------------------------------------------------------------------
 
 
+def _rebuild(jaxpr: Any, inputs: list[Any], outputs: list[Any], equations: list[Any]) -> Any:
+    """A traced function of other variables, made of operations of this one."""
+    # The names of its arguments are not those of the new one: JAX drops them itself, but for versions of 2024.
+    dropped = {} if hasattr(jaxpr.debug_info, "with_unknown_names") else {"debug_info": None}
+    return jaxpr.replace(constvars=[], invars=inputs, outvars=outputs, eqns=equations, **dropped)
+
+
 def _run(jaxpr: Any, equations: list[Any], known: dict[Any, Any], outputs: list[Any]) -> list[Any]:
     """The values of some variables by a part of a traced function."""
-    part = jaxpr.replace(constvars=[], invars=list(known), outvars=outputs, eqns=equations)
+    part = _rebuild(jaxpr, list(known), outputs, equations)
     return list(jax.core.eval_jaxpr(part, [], *known.values()))
 
 
@@ -179,7 +186,7 @@ def merge_repetitions(jaxpr: Any, constants: list[Any]) -> tuple[Any, list[Any]]
         equations.append(equation.replace(invars=inputs))
     outputs = [v if is_literal(v) else renamed.get(v, v) for v in jaxpr.outvars]
     arguments = [variable for variable, _ in kept.values()]
-    merged = jaxpr.replace(constvars=[], invars=[*arguments, x], eqns=equations, outvars=outputs)
+    merged = _rebuild(jaxpr, [*arguments, x], outputs, equations)
     return merged, [constant for _, constant in kept.values()]
 
 
