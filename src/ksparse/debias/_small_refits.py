@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -153,56 +153,73 @@ def factorize(hessian: Array) -> tuple[Array, bool]:  # pragma: no cover - compi
     return factor, True
 
 
+class Evaluation(NamedTuple):
+    """What is known of a point; its slopes have no meaning where f is infinite."""
+
+    #: The coordinates.
+    x: Array
+    #: The margins.
+    margins: Array
+    #: The slopes of the loss in them.
+    slopes: Array
+    #: f: the loss and the ridge.
+    value: float
+    #: The sums over risk sets and the expected events of a partial likelihood, which its Hessian needs too, else None.
+    events: Any
+
+
 @jit_compile
-def evaluate_partial_likelihood(
+def evaluate_samples(
     samples: SampleArrays, sets: Any, margins: Array
-) -> tuple[Array, float]:  # pragma: no cover - compiled
-    """The slopes of Cox's loss and the loss; slopes have no meaning where it is infinite."""
-    value, sums = _risk_sets.sum_risk_sets(sets, margins)
-    if not np.isfinite(value):
-        return np.zeros(margins.size), np.inf
-    expected = _risk_sets.expect_events(sets, sums)
-    return _risk_sets.sum_slopes(sets, expected, margins.size), value - samples.parameters[0]
-
-
-@jit_compile
-def evaluate(
-    samples: SampleArrays, sets: Any, ridge: Array, x: Array
-) -> tuple[Array, Array, float]:  # pragma: no cover - compiled
-    """The margins, the slopes of the loss in them, and f: the loss and the ridge.
+) -> tuple[Array, float, Any]:  # pragma: no cover - compiled
+    """The slopes of the loss, the loss, and the `events` of an `Evaluation`.
 
     Slopes are computed with the loss, with which they have an exponential in common.
     """
-    margins = np.dot(x, samples.design) + samples.offset
-    slopes = np.empty(margins.size)
-    value, penalty = 0.0, 0.0
     if sets is None:
+        slopes, value = np.empty(margins.size), 0.0
         for i in range(margins.size):
             margin, y, weight = margins[i], samples.target[i], samples.weights[i]
             value += weight * loss_value(samples.loss, samples.parameters, margin, y)
             slopes[i] = weight * loss_slope(samples.loss, samples.parameters, margin, y)
-    else:
-        slopes, value = evaluate_partial_likelihood(samples, sets, margins)
+        return slopes, value, None
+    value, sums = _risk_sets.sum_risk_sets(sets, margins)
+    if not np.isfinite(value):
+        return np.zeros(margins.size), np.inf, (sums, np.zeros(0))
+    expected = _risk_sets.expect_events(sets, sums)
+    return (
+        _risk_sets.sum_slopes(sets, expected, margins.size),
+        value - samples.parameters[0],
+        (sums, expected),
+    )
+
+
+@jit_compile
+def evaluate(samples: SampleArrays, sets: Any, ridge: Array, x: Array) -> Evaluation:  # pragma: no cover - compiled
+    """All that is known of f at a point but for its Hessian."""
+    margins = np.dot(x, samples.design) + samples.offset
+    slopes, value, events = evaluate_samples(samples, sets, margins)
+    penalty = 0.0
     for j in range(x.size):
         penalty += ridge[j] * x[j] * x[j]
-    return margins, slopes, value + 0.5 * penalty
+    return Evaluation(x, margins, slopes, value + 0.5 * penalty, events)
 
 
 @jit_compile
 def form_hessian(
-    samples: SampleArrays, sets: Any, ridge: Array, margins: Array
+    samples: SampleArrays, sets: Any, ridge: Array, at: Evaluation
 ) -> Array:  # pragma: no cover - compiled
     """The Hessian of f."""
     if sets is None:
-        roots = np.empty(margins.size)
-        for i in range(margins.size):
-            curvature = loss_curvature(samples.loss, samples.parameters, margins[i], samples.target[i])
+        roots = np.empty(at.margins.size)
+        for i in range(at.margins.size):
+            curvature = loss_curvature(samples.loss, samples.parameters, at.margins[i], samples.target[i])
             roots[i] = np.sqrt(samples.weights[i] * curvature)
         scaled = samples.design * roots
         hessian = np.dot(scaled, scaled.T)
     else:
-        sums = _risk_sets.sum_risk_sets(sets, margins)[1]
-        hessian = _risk_sets.weigh_gram(sets, sums, _risk_sets.expect_events(sets, sums), samples.design)
+        sums, expected = at.events
+        hessian = _risk_sets.weigh_gram(sets, sums, expected, samples.design)
     for j in range(ridge.size):
         hessian[j, j] += ridge[j]
     return hessian
@@ -229,56 +246,51 @@ def minimize_samples(
 
     Returned are how it ended, the minimizer, f, the margins, and the numbers of steps and Hessians.
     """
-    x = start.copy()
-    margins, slopes, value = evaluate(samples, sets, ridge, x)
-    if np.isfinite(at_zero) and not value <= at_zero:
-        x = np.zeros(x.size)
-        margins, slopes, value = evaluate(samples, sets, ridge, x)
+    at = evaluate(samples, sets, ridge, start.copy())
+    if np.isfinite(at_zero) and not at.value <= at_zero:
+        at = evaluate(samples, sets, ridge, np.zeros(start.size))
     drift, n_hessians, last_decrease, remaining_gain, smallest = 0, 0, np.inf, np.inf, 0.0
     factor, is_known = hessian, False
     if hessian.shape[0] > 0:
         factor, is_known = factorize(hessian)
     for number in range(limits.max_iter):
-        if not np.isfinite(value):
-            return FAILED, x, value, margins, number, n_hessians
-        if value - remaining_gain > limits.goal:
-            return UNFINISHED, x, value, margins, number, n_hessians
-        gradient = np.dot(samples.design, slopes) + ridge * x
+        if not np.isfinite(at.value):
+            return FAILED, at.x, at.value, at.margins, number, n_hessians
+        if at.value - remaining_gain > limits.goal:
+            return UNFINISHED, at.x, at.value, at.margins, number, n_hessians
+        gradient = np.dot(samples.design, at.slopes) + ridge * at.x
         step, decrement, is_reused = gradient, 0.0, False
         if is_known:
             step = -solve_factored(factor, gradient)
             decrement = -np.dot(gradient, step)
             shrinks = decrement <= MAX_REUSE_RATIO * last_decrease
-            is_reused = shrinks and decrement > limits.min_decrease * abs(value)
+            is_reused = shrinks and decrement > limits.min_decrease * abs(at.value)
         if not is_reused:
             n_hessians += 1
-            factor, is_known = factorize(form_hessian(samples, sets, ridge, margins))
+            factor, is_known = factorize(form_hessian(samples, sets, ridge, at))
             if not is_known:
-                return FAILED, x, value, margins, number, n_hessians
+                return FAILED, at.x, at.value, at.margins, number, n_hessians
             step = -solve_factored(factor, gradient)
             decrement = -np.dot(gradient, step)
         last_decrease, remaining_gain = decrement, REMAINING_GAIN * decrement
         if number == 0:
             size = abs(at_zero) if np.isfinite(at_zero) else 0.0
-            smallest = SMALLEST_FRACTION * max(abs(value), size, abs(decrement))
-        length, is_lower = 1.0, False
-        new_x, new_margins, new_slopes, new_value = x, margins, slopes, value
+            smallest = SMALLEST_FRACTION * max(abs(at.value), size, abs(decrement))
+        length, is_lower, new = 1.0, False, at
         for _ in range(MAX_HALVINGS):
-            trial = x + length * step
-            trial_margins, trial_slopes, trial_value = evaluate(samples, sets, ridge, trial)
-            if trial_value <= value - SUFFICIENT_DECREASE * length * decrement + ROUNDING * abs(value):
-                new_x, new_margins, new_slopes, new_value = trial, trial_margins, trial_slopes, trial_value
-                is_lower = True
+            trial = evaluate(samples, sets, ridge, at.x + length * step)
+            if trial.value <= at.value - SUFFICIENT_DECREASE * length * decrement + ROUNDING * abs(at.value):
+                new, is_lower = trial, True
                 break
             length *= 0.5
-        scale = max(abs(value), smallest)
-        is_steady = measure_change(margins, new_margins, samples.unit) <= MAX_FINAL_CHANGE
+        scale = max(abs(at.value), smallest)
+        is_steady = measure_change(at.margins, new.margins, samples.unit) <= MAX_FINAL_CHANGE
         if is_steady and decrement <= (limits.reused_tol if is_reused else limits.tol) * scale:
-            return SOLVED, new_x, new_value, new_margins, number + 1, n_hessians
+            return SOLVED, new.x, new.value, new.margins, number + 1, n_hessians
         drift = drift + 1 if decrement <= NEGLIGIBLE_DECREASE * scale and not is_steady else 0
         if drift == MAX_DRIFT or not np.isfinite(decrement):
-            return FAILED, x, value, margins, number + 1, n_hessians
+            return FAILED, at.x, at.value, at.margins, number + 1, n_hessians
         if not is_lower and not is_reused:
-            return UNFINISHED, x, value, margins, number + 1, n_hessians
-        x, margins, slopes, value = new_x, new_margins, new_slopes, new_value
-    return UNFINISHED, x, value, margins, limits.max_iter, n_hessians
+            return UNFINISHED, at.x, at.value, at.margins, number + 1, n_hessians
+        at = new
+    return UNFINISHED, at.x, at.value, at.margins, limits.max_iter, n_hessians

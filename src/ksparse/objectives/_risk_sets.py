@@ -174,6 +174,8 @@ def add_later(sets: RiskSets, sums: RiskSums, values: Array, power: float) -> tu
     for g in range(count - 1, -1, -1):
         if g == sets.end_set[g] - 1:
             totals[g], units[g] = values[g], sums.scale[g]
+        elif sums.scale[g] == units[g + 1]:  # as nearly everywhere: the exponentials below are 1
+            totals[g], units[g] = values[g] + totals[g + 1], sums.scale[g]
         else:
             unit = min(sums.scale[g], units[g + 1])
             here, there = np.exp(power * (unit - sums.scale[g])), np.exp(power * (unit - units[g + 1]))
