@@ -13,6 +13,7 @@ from ksparse.objectives import LeastSquares
 from ksparse.objectives.protocols import working_form
 from ksparse.solvers import Iterate, Problem, SwapGraHTP
 from ksparse.solvers.swap.exploring import explore_model
+from ksparse.solvers.swap.ranking import build_joint_model
 from ksparse.solvers.swap.tableau import QuadraticSwapModel
 from ksparse.solvers.swap.tuning import SwapTuning
 from ksparse.sparsity import Entries
@@ -97,8 +98,9 @@ def test_only_supports_with_a_lower_f_are_returned() -> None:
     objective = LeastSquares(*correlated(0), alpha=1e-3)
     problem, best = solved(objective, 6)
     other = problem.refit(np.arange(30) < 6, np.zeros(30))
-    found = explore_model(problem, other, other, TUNING)
+    at_other, at_best = (build_joint_model(problem, iterate) for iterate in (other, best))
+    found = explore_model(problem, other, other, at_other, TUNING)
     assert found is not None
     assert found.value < other.value
-    assert explore_model(problem, best, best, TUNING) is None
-    assert explore_model(problem, other, best, TUNING) is None
+    assert explore_model(problem, best, best, at_best, TUNING) is None
+    assert explore_model(problem, other, best, at_other, TUNING) is None

@@ -194,7 +194,7 @@ def explore_swaps(
     stays: IntArray,
     waits: IntArray,
     threshold: float,
-) -> tuple[IntArray, Array]:
+) -> tuple[IntArray, Array, Array]:
     """Perform a swap of coordinates for each entry of `stays`, the best one even if it raises f.
 
     What enters may not leave in the next `stays` swaps, and what leaves may not enter in the next `waits`, unless f
@@ -202,6 +202,7 @@ def explore_swaps(
     """
     pairs = np.empty((stays.size, 2), dtype=np.intp)
     changes = np.empty(stays.size)
+    solutions = np.empty((stays.size, table.shape[0] - 1))
     leaves_from, enters_from = np.zeros(leaving.size, dtype=np.intp), np.zeros(entering.size, dtype=np.intp)
     total, lowest = 0.0, 0.0
     for count in range(stays.size):
@@ -209,13 +210,14 @@ def explore_swaps(
         limit = lowest - total - threshold
         change, row, column = find_best_swap(table, leaving, entering, least, may_leave, may_enter, limit)
         if row < 0:
-            return pairs[:count], changes[:count]
+            return pairs[:count], changes[:count], solutions[:count]
         pairs[count] = exchange(table, leaving, entering, row, column)
         changes[count] = change
+        solutions[count] = table[-1, :-1]
         total += change
         lowest = min(lowest, total)
         leaves_from[row], enters_from[column] = count + 1 + stays[count], count + 1 + waits[count]
-    return pairs, changes
+    return pairs, changes, solutions
 
 
 @jit_compile

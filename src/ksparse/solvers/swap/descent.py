@@ -124,8 +124,7 @@ class SwapLimits(NamedTuple):
         width = int(units.sizes.max(initial=1))
         second_order = has_hessian(problem.objective)
         if single_swaps is None:
-            further = units.count <= tuning.few_units and not can_explore(problem, tuning)
-            single_swaps = tuning.single_swaps_if_few if further else 1
+            single_swaps = _count_single_swaps(problem, tuning)
         if candidates is not None:
             first = min(candidates, outside)
             return cls(first, first, single_swaps)
@@ -135,6 +134,13 @@ class SwapLimits(NamedTuple):
         reach = min(outside, tuning.wide_model_size // width - units.k)
         worthwhile = second_order and (reach == outside or reach >= 2 * first)
         return cls(first, max(first, reach) if worthwhile else first, single_swaps)
+
+
+def _count_single_swaps(problem: Problem, tuning: SwapTuning) -> int:
+    """How many single swaps are tried by default: none before a model is explored, whose chains try them."""
+    if can_explore(problem, tuning):
+        return 0
+    return tuning.single_swaps_if_few if problem.units.count <= tuning.few_units else 1
 
 
 def swap(problem: Problem, current: Iterate, state: SwapState, limits: SwapLimits, tuning: SwapTuning) -> Iterate:

@@ -1,55 +1,108 @@
-"""Exploring: supports that a chain meets in a quadratic model of f on all units, where there are few.
+"""Exploring: supports that chains meet in a quadratic model of f on all units, where there are few.
 
-The chain goes on where no swap lowers f (`QuadraticSwapModel.explore`). Compiled, two hundred of its swaps take as long
+A chain goes on where no swap lowers f (`QuadraticSwapModel.explore`). Compiled, two hundred of its swaps take as long
 as a refit or two; and on a quadratic f the model is exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from ..._types import Mask
+from ..._types import Array, Mask
+from ...objectives.protocols import QuadraticModel
 from ..problem import Iterate, Problem
 from .descent import is_exact, is_lower, try_support
-from .ranking import build_joint_model
+from .ranking import start_swaps
+from .restarts import restart_supports
+from .swap_model import PredictedMinimizer
 from .tuning import SwapTuning
 
 __all__ = ["explore_model"]
 
 
-def explore_model(problem: Problem, start: Iterate, best: Iterate, tuning: SwapTuning) -> Iterate | None:
-    """The first of the supports met from `start` on which f is lower than at the best iterate; None without one."""
-    if start.support is None or problem.out_of_time:
+class Chain(NamedTuple):
+    """The supports that a chain of swaps meets, its start included."""
+
+    #: The lowest value of the model on each.
+    values: Array
+    #: Which units they have: a row for each.
+    inside: Mask
+    #: The minimizers, slopes being elsewhere, if units have one coordinate each: a row for each.
+    minimizers: Array | None
+
+
+def explore_model(
+    problem: Problem, start: Iterate, best: Iterate, model: QuadraticModel, tuning: SwapTuning
+) -> Iterate | None:
+    """The first of the supports met on which f is lower than at the best iterate; None without one.
+
+    The `model` is that of f on all units at the start. Around the best iterate, if it is not exact, chains begin at
+    other supports too.
+    """
+    if problem.out_of_time:
         return None
-    for support in _list_supports(problem, start, best, tuning):
-        trial = try_support(problem, best, support, tuning.swap_refit_steps, tuning, None)
+    supports = [problem.units.to_mask(problem.find_selected_units(start))]
+    if start is best and not is_exact(problem):
+        supports += restart_supports(problem, best, tuning.explored_starts, model, tuning)
+    chains = [_follow_chain(problem, model, support, best.value, tuning) for support in supports]
+    for support, prediction in _list_trials(problem, start, best, model, chains, tuning):
+        trial = try_support(problem, best, support, tuning.swap_refit_steps, tuning, prediction)
         if is_lower(problem, trial, best, tuning):
             return trial
     return None
 
 
-def _list_supports(problem: Problem, start: Iterate, best: Iterate, tuning: SwapTuning) -> Iterator[Mask]:
-    """A few supports that a chain from `start` meets, the one with the lowest predicted f first.
+def _follow_chain(problem: Problem, model: QuadraticModel, support: Mask, value: float, tuning: SwapTuning) -> Chain:
+    """The supports met from one of them."""
+    units, least = problem.units, tuning.lower.compute_least_decrease(problem, value)
+    swap_model = start_swaps(problem, model, support, tuning)
+    first, lowest = swap_model.coefficients.copy(), swap_model.minimum
+    length = tuning.explored_swaps if is_exact(problem) and units.singletons else tuning.fewer_explored_swaps
+    swaps = swap_model.explore(length, least)
+    moves = np.zeros((len(swaps) + 1, units.count), dtype=np.int8)
+    moves[0] = units.find_units(support)
+    rows = np.arange(1, len(swaps) + 1)
+    moves[rows, [swap.leaving for swap in swaps]] = -1
+    moves[rows, [swap.entering for swap in swaps]] = 1
+    values = lowest + np.cumsum([0.0, *(swap.change for swap in swaps)])
+    minimizers = np.array([first, *swap_model.solutions]) if len(swap_model.solutions) == len(swaps) else None
+    return Chain(values, np.cumsum(moves, axis=0) > 0, minimizers)
+
+
+def _list_trials(
+    problem: Problem, start: Iterate, best: Iterate, model: QuadraticModel, chains: list[Chain], tuning: SwapTuning
+) -> Iterator[tuple[Mask, PredictedMinimizer | None]]:
+    """A few of the supports met, the one with the lowest predicted f first; the first chain begins at `start`.
 
     Around the best iterate, if the model is not exact, also those on which it predicts that f is higher.
     """
-    least = tuning.lower.compute_least_decrease(problem, best.value)
-    exact = is_exact(problem)
-    length = tuning.explored_swaps if exact and problem.units.singletons else tuning.fewer_explored_swaps
-    chain = build_joint_model(problem, start, tuning).explore(length, least)
-    predicted = start.value + np.cumsum([swap.change for swap in chain])
-    met, inside = list[Mask](), problem.find_selected_units(start)
-    for swap in chain:
-        inside = inside.copy()
-        inside[swap.leaving], inside[swap.entering] = False, True
-        met.append(inside)
-    any_value = start is best and not exact
-    tried = {problem.find_selected_units(best).tobytes()}
-    for position in np.argsort(predicted, kind="stable").tolist():
-        if len(tried) > tuning.explored_trials or not (any_value or predicted[position] < best.value - least):
+    units, least = problem.units, tuning.lower.compute_least_decrease(problem, best.value)
+    values = np.concatenate([chain.values for chain in chains])
+    values += start.value - values[0]
+    inside = np.concatenate([chain.inside for chain in chains])
+    minimizers = [chain.minimizers for chain in chains if chain.minimizers is not None]
+    # A model says nothing about coordinates that it leaves out.
+    predicts = len(minimizers) == len(chains) and model.coordinates.all()
+    any_value = start is best and not is_exact(problem)
+    tried = {inside[0].tobytes(), problem.find_selected_units(best).tobytes()}
+    remaining = tuning.explored_trials
+    for position in np.argsort(values, kind="stable").tolist():
+        if not remaining or not (any_value or values[position] < best.value - least):
             return
-        if met[position].tobytes() not in tried:
-            tried.add(met[position].tobytes())
-            yield problem.units.to_mask(met[position])
+        if inside[position].tobytes() in tried:
+            continue
+        tried.add(inside[position].tobytes())
+        remaining -= 1
+        support = units.to_mask(inside[position])
+        yield support, _restrict_minimizer(model, support, np.concatenate(minimizers)[position]) if predicts else None
+
+
+def _restrict_minimizer(model: QuadraticModel, support: Mask, minimizer: Array) -> PredictedMinimizer:
+    """The minimizer of the model on a support, and its Hessian there."""
+    kept = np.flatnonzero(support)
+    x = np.zeros(support.shape)
+    x[support] = minimizer[kept]
+    return PredictedMinimizer(x, model.hessian[kept[:, None], kept])

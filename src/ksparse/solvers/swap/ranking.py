@@ -26,6 +26,7 @@ __all__ = [
     "entering_gains",
     "get_max_model_size",
     "leaving_costs",
+    "start_swaps",
 ]
 
 
@@ -120,14 +121,16 @@ def can_explore(problem: Problem, tuning: SwapTuning) -> bool:
     return few and has_hessian(objective) and not problem.has_bounds and (units.singletons or is_quadratic(objective))
 
 
-def build_joint_model(problem: Problem, current: Iterate, tuning: SwapTuning) -> QuadraticSwapModel:
+def build_joint_model(problem: Problem, current: Iterate) -> QuadraticModel:
     """The quadratic model of f on all units."""
-    units, objective, support = problem.units, problem.objective, current.support
-    assert support is not None
-    objective.counters.swap_models += 1
-    everything = np.ones(objective.shape, dtype=bool)
-    at, hessian, linear = _build_quadratic_model(problem, current.point, everything)
-    return QuadraticSwapModel(hessian, linear, units.number[at], support[at], units.always, tuning)
+    problem.objective.counters.swap_models += 1
+    return _build_quadratic_model(problem, current.point, np.ones(problem.objective.shape, dtype=bool))
+
+
+def start_swaps(problem: Problem, model: QuadraticModel, support: Mask, tuning: SwapTuning) -> QuadraticSwapModel:
+    """A model of f with a support to start from, all of whose coordinates it must have."""
+    at, units = model.coordinates, problem.units
+    return QuadraticSwapModel(model.hessian, model.linear, units.number[at], support[at], units.always, tuning)
 
 
 def build_additive_model(problem: Problem, current: Iterate) -> AdditiveSwapModel:

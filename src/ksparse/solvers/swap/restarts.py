@@ -17,9 +17,10 @@ from ..._types import IntArray, Mask
 from ...debias import Outcome
 from ...debias.exact import TrialRefit
 from ...objectives.base import has_hessian, is_quadratic
+from ...objectives.protocols import QuadraticModel
 from ...sparsity.base import select_top
 from ..problem import Iterate, Problem
-from .ranking import build_swap_model, choose_removals, entering_gains, get_max_model_size
+from .ranking import build_swap_model, choose_removals, entering_gains, get_max_model_size, start_swaps
 from .tuning import SwapTuning
 
 __all__ = ["count_swaps", "grow", "perturb", "plan_growth", "restart_supports", "shrink", "try_all_swaps"]
@@ -59,17 +60,27 @@ def shrink(problem: Problem, iterate: Iterate, tol: float = TUNING.loose_refit.t
     return problem.refit(units.to_mask(inside), x, TrialRefit(tol=tol, hessian=hessian))
 
 
-def restart_supports(problem: Problem, best: Iterate, count: int, tuning: SwapTuning) -> Iterator[Mask]:
-    """RESTART: supports of the best units that no earlier start had; the last one by backward elimination."""
+def restart_supports(
+    problem: Problem, best: Iterate, count: int, model: QuadraticModel | None, tuning: SwapTuning
+) -> Iterator[Mask]:
+    """RESTART: supports of the best units that no earlier start had; the last one by backward elimination.
+
+    All units are there in the beginning: in a `model` of f at the best iterate, or else where f has its minimum.
+    """
     units, used = problem.units, problem.find_selected_units(best) & ~problem.units.always
     for _ in range(count - 1):
         start = units.select_units(np.where(used, -np.inf, entering_gains(problem, best)))
         used |= start & ~units.always
         yield units.to_mask(start)
     if count:
-        remaining = np.ones(units.count, dtype=bool)
-        everything = problem.refit(units.to_mask(remaining), problem.objective.start, tuning.loose_refit)
-        remaining[choose_removals(problem, everything, units.count - units.k, tuning)[0]] = False
+        remaining, surplus = np.ones(units.count, dtype=bool), units.count - units.k
+        everywhere = units.to_mask(remaining)
+        if model is None:
+            everything = problem.refit(everywhere, problem.objective.start, tuning.loose_refit)
+            removed = choose_removals(problem, everything, surplus, tuning)[0]
+        else:
+            removed = start_swaps(problem, model, everywhere, tuning).find_removals(surplus)
+        remaining[removed] = False
         yield units.to_mask(remaining)
 
 

@@ -16,7 +16,7 @@ from ..loop import Budget, Solver
 from ..problem import Iterate, Problem
 from .descent import SwapLimits, bulk_swap, end_descent, is_exact, is_lower, pursue, swap
 from .exploring import explore_model
-from .ranking import can_explore, entering_gains
+from .ranking import build_joint_model, can_explore, entering_gains
 from .restarts import count_swaps, perturb, ranks_all_swaps, restart_supports, try_all_swaps
 from .state import ALL_PHASES, LOCAL_PHASES, Phase, SwapState, hand_over, with_state
 from .ties import break_ties
@@ -218,12 +218,15 @@ class SwapGraHTP(Solver):
     def _restart(self, problem: Problem, best: Iterate, state: SwapState) -> Iterate:
         """RESTART: a better support, explored or from the first start that leads to one; else PERTURB with effort."""
         explores = can_explore(problem, self.tuning) and self.candidates is None and self.max_swaps != 0
-        found = explore_model(problem, best, best, self.tuning) if explores else None
+        model = build_joint_model(problem, best) if explores else None
+        found = None if model is None else explore_model(problem, best, best, model, self.tuning)
         if found is not None:
             return with_state(found, replace(state, phase=Phase.SWAP))
-        for support in restart_supports(problem, best, self._count_restarts(problem, explores), self.tuning):
+        for support in restart_supports(problem, best, self._count_restarts(problem, explores), model, self.tuning):
             if problem.out_of_time:
                 return replace(best, done=None)
+            if best.support is not None and np.array_equal(support, best.support):
+                continue
             start = problem.refit(support, np.zeros_like(best.point.x), self.tuning.loose_refit)
             budget = Budget.QUICK if explores else Budget.FULL  # exploring does more than the rest of a full descent
             start = replace(start, state=self.make_first_state(problem, start, budget))
@@ -234,9 +237,10 @@ class SwapGraHTP(Solver):
                 reached = self._get_state(problem, other)
                 phase = reached.phase if reached.phase in LOCAL_PHASES else Phase.SWAP
                 return with_state(other, replace(reached, phase=phase, budget=Budget.FULL))
-            found = explore_model(problem, other, best, self.tuning) if explores else None
-            if found is not None:
-                return with_state(found, replace(state, phase=Phase.SWAP))
+            if explores and other.support is not None:
+                found = explore_model(problem, other, best, build_joint_model(problem, other), self.tuning)
+                if found is not None:
+                    return with_state(found, replace(state, phase=Phase.SWAP))
         if self.effort == 0 or not count_swaps(problem, best):
             return best
         exact = _refit_exactly(problem, best)  # so that others are compared with its true value
@@ -248,8 +252,9 @@ class SwapGraHTP(Solver):
         """How many restarts there are: none where the model of all units, which was explored, is exact."""
         if self.restarts is not None:
             return self.restarts
-        few = problem.units.count <= self.tuning.few_units
-        return self.tuning.restarts_if_few if few and not (explores and is_exact(problem)) else 0
+        if explores:
+            return 0 if is_exact(problem) else self.tuning.restarts_if_explored
+        return self.tuning.restarts_if_few if problem.units.count <= self.tuning.few_units else 0
 
     def _perturb(self, problem: Problem, best: Iterate, state: SwapState) -> Iterate:
         """PERTURB: one perturbation; the best iterate, or a better one that it led to."""

@@ -41,9 +41,12 @@ class QuadraticSwapModel(SwapModel):
         tuning: SwapTuning,
         inverse: BlockInverse | None = None,
     ) -> None:
+        #: Where the coordinates are in the tableau.
+        self._place: IntArray | slice = slice(None)
         if inverse is None:
             # The support comes first, so that its block and the others are slices.
             order = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)])
+            self._place = np.argsort(order)
             hessian, unit, inside, linear = hessian[order[:, None], order], unit[order], inside[order], linear[order]
             inverse = invert(hessian[: int(inside.sum()), : int(inside.sum())], tuning)
         self.is_singular = inverse.is_singular
@@ -59,9 +62,14 @@ class QuadraticSwapModel(SwapModel):
         self._coordinate = _find_coordinates(unit) if singletons else None
 
     @property
+    def minimum(self) -> float:
+        """The model's value at its minimizer on the present support."""
+        return 0.5 * float(self._table[-1, -1])
+
+    @property
     def coefficients(self) -> Array:
-        """The minimizer on the present support (elsewhere slopes), the coordinates of the first support first."""
-        return self._table[:-1, -1]
+        """The minimizer on the present support; elsewhere slopes."""
+        return self._table[:-1, -1][self._place]
 
     @cached_property
     def _changes(self) -> Array:
@@ -146,8 +154,7 @@ class QuadraticSwapModel(SwapModel):
 
         leaving, entering = coordinate[self._leaving], coordinate[self._entering]
         pairs, changes, solutions = chain_swaps(self._table, leaving, entering, self._least, length, threshold)
-        self.solutions = list(solutions)
-        return self._note_swaps(leaving, entering, pairs, changes)
+        return self._note_swaps(leaving, entering, pairs, changes, solutions)
 
     def _explore_coordinates(
         self, coordinate: IntArray, stays: IntArray, waits: IntArray, threshold: float
@@ -155,11 +162,15 @@ class QuadraticSwapModel(SwapModel):
         from ._kernels import explore_swaps
 
         leaving, entering = coordinate[self._leaving], coordinate[self._entering]
-        pairs, changes = explore_swaps(self._table, leaving, entering, self._least, stays, waits, threshold)
-        return self._note_swaps(leaving, entering, pairs, changes)
+        table, least = self._table, self._least
+        pairs, changes, solutions = explore_swaps(table, leaving, entering, least, stays, waits, threshold)
+        return self._note_swaps(leaving, entering, pairs, changes, solutions)
 
-    def _note_swaps(self, leaving: IntArray, entering: IntArray, pairs: IntArray, changes: Array) -> list[Swap]:
+    def _note_swaps(
+        self, leaving: IntArray, entering: IntArray, pairs: IntArray, changes: Array, solutions: Array
+    ) -> list[Swap]:
         """The swaps of coordinates as ones of units, after which these coordinates may leave and enter."""
+        self.solutions = list(solutions[:, self._place])
         unit = self._unit
         self._leaving, self._entering = unit[leaving], unit[entering]
         self._inside[entering], self._inside[leaving] = False, True
