@@ -1,4 +1,4 @@
-"""Exploring: supports that chains meet in a quadratic model of f on all units, where there are few.
+"""Exploring: supports that chains meet in a quadratic model of f on all units, or on a few of many.
 
 A chain goes on where no swap lowers f (`QuadraticSwapModel.explore`). Compiled, two hundred of its swaps take as long
 as a refit or two; and on a quadratic f the model is exact.
@@ -39,13 +39,14 @@ def explore_model(
 ) -> Iterate | None:
     """The first of the supports met on which f is lower than at the best iterate; None without one.
 
-    The `model` is that of f on all units at the start. Around the best iterate, if it is not exact, chains begin at
-    other supports too.
+    The `model` is that of f at the start. Around the best iterate, if it has all units and is not exact, chains begin
+    at other supports too.
     """
     if problem.out_of_time:
         return None
     supports = [problem.units.to_mask(problem.find_selected_units(start))]
-    if start is best and not is_exact(problem):
+    has_all = problem.units.count <= tuning.few_units
+    if start is best and has_all and not is_exact(problem):
         supports += restart_supports(problem, best, tuning.explored_starts, model, tuning)
     chains = [_follow_chain(problem, model, support, best.value, tuning) for support in supports]
     for support, prediction in _list_trials(problem, start, best, model, chains, tuning):
@@ -84,8 +85,9 @@ def _list_trials(
     values += start.value - values[0]
     inside = np.concatenate([chain.inside for chain in chains])
     minimizers = [chain.minimizers for chain in chains if chain.minimizers is not None]
+    free = units.to_mask(np.zeros(units.count, dtype=bool))
     # A model says nothing about coordinates that it leaves out.
-    predicts = len(minimizers) == len(chains) and model.coordinates.all()
+    predicts = len(minimizers) == len(chains) and model.coordinates[free].all()
     any_value = start is best and not is_exact(problem)
     tried = {inside[0].tobytes(), problem.find_selected_units(best).tobytes()}
     remaining = tuning.explored_trials
@@ -102,7 +104,7 @@ def _list_trials(
 
 def _restrict_minimizer(model: QuadraticModel, support: Mask, minimizer: Array) -> PredictedMinimizer:
     """The minimizer of the model on a support, and its Hessian there."""
-    kept = np.flatnonzero(support)
+    kept = np.flatnonzero(support[model.coordinates])
     x = np.zeros(support.shape)
     x[support] = minimizer[kept]
     return PredictedMinimizer(x, model.hessian[kept[:, None], kept])

@@ -19,6 +19,7 @@ from .tuning import SwapTuning
 __all__ = [
     "AdditiveSwapModel",
     "build_additive_model",
+    "build_candidate_model",
     "build_joint_model",
     "build_swap_model",
     "can_explore",
@@ -125,6 +126,23 @@ def build_joint_model(problem: Problem, current: Iterate) -> QuadraticModel:
     """The quadratic model of f on all units."""
     problem.objective.counters.swap_models += 1
     return _build_quadratic_model(problem, current.point, np.ones(problem.objective.shape, dtype=bool))
+
+
+def build_candidate_model(problem: Problem, current: Iterate, tuning: SwapTuning) -> QuadraticModel | None:
+    """The quadratic model of f on the support and on candidates, those with the best swaps, where units are many.
+
+    None where it would not be cheap, or knows too little: for large supports, bounds and units of several coordinates.
+    """
+    units, room = problem.units, tuning.few_units - problem.units.k
+    if units.count <= tuning.few_units or room < units.k or problem.has_bounds:
+        return None
+    inside = problem.find_selected_units(current)
+    gains = np.where(inside, -np.inf, entering_gains(problem, current))
+    swaps = build_swap_model(problem, current, select_top(gains, tuning.max_candidates), tuning)
+    if not isinstance(swaps, ScreenedSwapModel):
+        return None
+    inside[swaps.find_best_entering(room)] = True
+    return _build_quadratic_model(problem, current.point, units.to_mask(inside))
 
 
 def start_swaps(problem: Problem, model: QuadraticModel, support: Mask, tuning: SwapTuning) -> QuadraticSwapModel:

@@ -70,11 +70,21 @@ class ScreenedSwapModel(SwapModel):
         leaving, entering = self._unit[self._inside[self._movable]], self._unit[self._candidates]
         return rank_swaps(all_changes(*self._terms), leaving, entering, count)
 
-    def find_chain(self, length: int, threshold: float) -> list[Swap]:
+    def find_best_entering(self, count: int) -> IntArray:
+        """The units whose best swaps are the best ones."""
+        return self._unit[self._candidates[np.argsort(self._lowest_changes, kind="stable")[:count]]]
+
+    @cached_property
+    def _lowest_changes(self) -> Array:
+        """The predicted change of the best swap of each candidate."""
         from ._kernels import find_lowest_changes
 
         coefficients, inverses, cross, entering = self._terms
-        lowest = find_lowest_changes(coefficients, inverses, cross, *entering)
+        lowest: Array = find_lowest_changes(coefficients, inverses, cross, *entering)
+        return lowest
+
+    def find_chain(self, length: int, threshold: float) -> list[Swap]:
+        lowest = self._lowest_changes
         if not (lowest < -threshold).any():
             return []
         count = min(self._tuning.candidates_per_swap * length, lowest.size)

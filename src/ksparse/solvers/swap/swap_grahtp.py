@@ -16,7 +16,7 @@ from ..loop import Budget, Solver
 from ..problem import Iterate, Problem
 from .descent import SwapLimits, bulk_swap, end_descent, is_exact, is_lower, pursue, swap
 from .exploring import explore_model
-from .ranking import build_joint_model, can_explore, entering_gains
+from .ranking import build_candidate_model, build_joint_model, can_explore, entering_gains
 from .restarts import count_swaps, perturb, ranks_all_swaps, restart_supports, try_all_swaps
 from .state import ALL_PHASES, LOCAL_PHASES, Phase, SwapState, hand_over, with_state
 from .ties import break_ties
@@ -102,7 +102,7 @@ class SwapGraHTP(Solver):
         BULK_SWAP     many swaps at once (large supports)    BULK_SWAP; after a small          SWAP
                                                              decrease SWAP
         SWAP          a chain of swaps, or a single one      SWAP                              RESTART; QUICK: done
-        RESTART       a long chain in a model of all units;  SWAP                              PERTURB; effort 0: done
+        RESTART       long chains in a model of some units;  SWAP                              PERTURB; effort 0: done
                       descents from other supports
         PERTURB       a descent from a perturbed support     PERTURB; after the last one       the same
                                                              VERIFY (effort 5) or done
@@ -217,9 +217,11 @@ class SwapGraHTP(Solver):
 
     def _restart(self, problem: Problem, best: Iterate, state: SwapState) -> Iterate:
         """RESTART: a better support, explored or from the first start that leads to one; else PERTURB with effort."""
-        explores = can_explore(problem, self.tuning) and self.candidates is None and self.max_swaps != 0
+        wanted = self.candidates is None and self.max_swaps != 0
+        explores = wanted and can_explore(problem, self.tuning)
         model = build_joint_model(problem, best) if explores else None
-        found = None if model is None else explore_model(problem, best, best, model, self.tuning)
+        explored = model if explores or not wanted else build_candidate_model(problem, best, self.tuning)
+        found = None if explored is None else explore_model(problem, best, best, explored, self.tuning)
         if found is not None:
             return with_state(found, replace(state, phase=Phase.SWAP))
         for support in restart_supports(problem, best, self._count_restarts(problem, explores), model, self.tuning):
