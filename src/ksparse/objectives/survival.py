@@ -143,14 +143,14 @@ def _name_columns(names: Sequence[Any], read: Any) -> dict[str, Any]:
 def _encode_columns(columns: dict[str, Any], strata: AnyArray | None) -> Array:
     time = _check_column(columns["time"], "time")
     advice = "" if (time < 0).any() else "; use half of the shortest positive time, or leave these samples out"
-    if np.isin(time, (0.0, 1.0)).all() and not np.isin(np.asarray(columns["event"]), (0, 1)).all():
+    if _are_binary(time).all() and not _are_binary(np.asarray(columns["event"])).all():
         raise ValueError("the times of y are all 0 or 1, and its events are not; the order of columns is time, event")
     _require(time, time > 0, "times must be positive", "time", "positive", advice)
     n = len(time)
     encoded = np.zeros((n, len(NAMES)))
     encoded[:, TIME] = time
     event = _check_column(columns["event"], "event", n)
-    _require(event, np.isin(event, (0.0, 1.0)), "events must be 0 (censored) or 1, or booleans", "event", "0 or 1")
+    _require(event, _are_binary(event), "events must be 0 (censored) or 1, or booleans", "event", "0 or 1")
     encoded[:, EVENT] = event
     if "entry" in columns:
         entry = _check_column(columns["entry"], "entry", n)
@@ -184,6 +184,11 @@ def _check_column(values: Any, name: str, n: int | None = None) -> Array:
     return column
 
 
+def _are_binary(values: AnyArray) -> AnyArray:
+    """Which values are 0 or 1."""
+    return (values == 0) | (values == 1)
+
+
 def _check_labels(values: Any, n: int) -> AnyArray:
     labels = np.asarray(values)
     if labels.shape != (n,):
@@ -198,8 +203,8 @@ def _check_labels(values: Any, n: int) -> AnyArray:
 
 
 def _require(values: Array, are_right: AnyArray, need: str, name: str, expected: str, advice: str = "") -> None:
-    wrong = np.flatnonzero(~are_right)
-    if wrong.size:
+    if not are_right.all():
+        wrong = np.flatnonzero(~are_right)
         raise ValueError(f"{need}; {name} {wrong[0]} of y is {values[wrong[0]]:g}{_count(wrong, expected)}{advice}")
 
 

@@ -45,8 +45,7 @@ def explore_model(
     if problem.out_of_time:
         return None
     supports = [problem.units.to_mask(problem.find_selected_units(start))]
-    has_all = problem.units.count <= tuning.few_units
-    if start is best and has_all and not is_exact(problem):
+    if start is best and problem.units.count <= tuning.few_units and not is_exact(problem):
         supports += restart_supports(problem, best, tuning.explored_starts, model, tuning)
     chains = [_follow_chain(problem, model, support, best.value, tuning) for support in supports]
     for support, prediction in _list_trials(problem, start, best, model, chains, tuning):
@@ -61,7 +60,8 @@ def _follow_chain(problem: Problem, model: QuadraticModel, support: Mask, value:
     units, least = problem.units, tuning.lower.compute_least_decrease(problem, value)
     swap_model = start_swaps(problem, model, support, tuning)
     first, lowest = swap_model.coefficients.copy(), swap_model.minimum
-    length = tuning.explored_swaps if is_exact(problem) and units.singletons else tuning.fewer_explored_swaps
+    is_cheap = is_exact(problem) and units.singletons and units.count <= tuning.few_units
+    length = tuning.explored_swaps if is_cheap else tuning.fewer_explored_swaps
     swaps = swap_model.explore(length, least)
     moves = np.zeros((len(swaps) + 1, units.count), dtype=np.int8)
     moves[0] = units.find_units(support)

@@ -129,16 +129,16 @@ def build_joint_model(problem: Problem, current: Iterate) -> QuadraticModel:
 
 
 def build_candidate_model(problem: Problem, current: Iterate, tuning: SwapTuning) -> QuadraticModel | None:
-    """The quadratic model of f on the support and on candidates, those with the best swaps, where units are many.
+    """The quadratic model of f on the support and the candidates with the best swaps, where units are some more.
 
-    None where it would not be cheap, or knows too little: for large supports, bounds and units of several coordinates.
+    None where it would not be cheap, or knows too little: for many units, large supports, bounds, and units of several
+    coordinates.
     """
     units, room = problem.units, tuning.few_units - problem.units.k
-    if units.count <= tuning.few_units or room < units.k or problem.has_bounds:
+    if not tuning.few_units < units.count <= tuning.some_units or room < units.k or problem.has_bounds:
         return None
     inside = problem.find_selected_units(current)
-    gains = np.where(inside, -np.inf, entering_gains(problem, current))
-    swaps = build_swap_model(problem, current, select_top(gains, tuning.max_candidates), tuning)
+    swaps = build_swap_model(problem, current, ~inside, tuning)
     if not isinstance(swaps, ScreenedSwapModel):
         return None
     inside[swaps.find_best_entering(room)] = True
