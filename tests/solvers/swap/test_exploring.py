@@ -9,11 +9,11 @@ import pytest
 
 import ksparse
 from ksparse._types import Array
-from ksparse.objectives import LeastSquares
+from ksparse.objectives import LeastSquares, Logistic
 from ksparse.objectives.protocols import working_form
 from ksparse.solvers import Iterate, Problem, SwapGraHTP
 from ksparse.solvers.swap.exploring import explore_model
-from ksparse.solvers.swap.ranking import build_joint_model
+from ksparse.solvers.swap.ranking import build_candidate_model, build_joint_model
 from ksparse.solvers.swap.tableau import QuadraticSwapModel
 from ksparse.solvers.swap.tuning import SwapTuning
 from ksparse.sparsity import Entries
@@ -104,3 +104,77 @@ def test_only_supports_with_a_lower_f_are_returned() -> None:
     assert found.value < other.value
     assert explore_model(problem, best, best, at_best, TUNING) is None
     assert explore_model(problem, other, best, at_other, TUNING) is None
+
+
+def test_minimizers_on_the_supports_that_a_chain_meets() -> None:
+    hessian, linear, numbers = random_model(1, list(range(10)))
+    inside = np.array([2, 5, 7])
+    model = QuadraticSwapModel(hessian, linear, numbers, np.isin(np.arange(10), inside), np.zeros(10, bool), TUNING)
+    first = model.minimum
+    swaps = model.explore(LENGTH, 1e-9)
+    support = set(inside.tolist())
+    assert first == pytest.approx(value(hessian, linear, np.isin(np.arange(10), inside)))
+    for swap, solution in zip(swaps, model.solutions, strict=True):
+        support = (support - {swap.leaving}) | {swap.entering}
+        at = np.array(sorted(support))
+        np.testing.assert_allclose(solution[at], np.linalg.solve(hessian[np.ix_(at, at)], linear[at]), rtol=1e-7)
+    assert model.minimum == pytest.approx(first + sum(swap.change for swap in swaps))
+
+
+def test_a_refit_of_an_explored_support_starts_where_the_model_has_its_minimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, signal = correlated(3)
+    objective = Logistic(X, signal > 0, alpha=1e-3, fit_intercept=True)
+    problem, best = solved(objective, 6)
+    best = problem.refit(np.append(np.arange(30) < 6, True), np.zeros(31))
+    model, starts = build_joint_model(problem, best), list[Any]()
+
+    def note(problem: Problem, current: Iterate, support: Any, steps: int, tuning: SwapTuning, at: Any) -> Iterate:
+        starts.append((support, at))
+        return current
+
+    monkeypatch.setattr("ksparse.solvers.swap.exploring.try_support", note)
+    assert explore_model(problem, best, best, model, TUNING) is None
+    assert len(starts) == TUNING.explored_trials
+    assert len({support.tobytes() for support, _ in starts}) == len(starts)
+    for support, at in starts:
+        np.testing.assert_array_equal(at.hessian, model.hessian[np.ix_(support, support)])
+        minimizer = np.linalg.solve(at.hessian, model.linear[support])
+        np.testing.assert_allclose(at.x[support], minimizer, rtol=1e-6)
+        assert not at.x[~support].any()
+
+
+def with_many_features(seed: int) -> tuple[Array, Array]:
+    """100 features with strong correlations, of which eight matter, and as much noise as signal."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((200, 100))
+    for j in range(1, 100):
+        X[:, j] = 0.9 * X[:, j - 1] + np.sqrt(1 - 0.9**2) * X[:, j]
+    signal = X[:, np.linspace(0, 99, 8).astype(int)].sum(axis=1)
+    return X, signal + signal.std() * rng.standard_normal(200)
+
+
+@pytest.mark.parametrize("seed", [6, 10, 14])
+def test_candidates_are_explored_where_units_are_some_more(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    objective = LeastSquares(*with_many_features(seed), alpha=1e-3, fit_intercept=True)
+    explored = ksparse.minimize(objective, 8).value
+    monkeypatch.setattr(SwapGraHTP, "tuning", SwapTuning(some_units=0))
+    assert explored < ksparse.minimize(objective, 8).value * (1 - 1e-3)
+
+
+def test_a_model_of_candidates_has_those_with_the_best_swaps() -> None:
+    objective = LeastSquares(*with_many_features(0), alpha=1e-3)
+    problem = Problem(working_form(objective), Entries(8).bind(objective.shape, objective.free))
+    current = problem.refit(np.arange(100) < 8, np.zeros(100))
+    model = build_candidate_model(problem, current, TUNING)
+    assert model is not None
+    assert model.coordinates.sum() == TUNING.few_units
+    everything = build_joint_model(problem, current)
+    best = np.full(100, np.inf)
+    for into in range(8, 100):
+        for out in range(8):
+            after = (np.arange(100) < 8) & (np.arange(100) != out) | (np.arange(100) == into)
+            best[into] = min(best[into], value(everything.hessian, everything.linear, after))
+    expected = np.sort(np.argsort(best, kind="stable")[: TUNING.few_units - 8])
+    np.testing.assert_array_equal(np.flatnonzero(model.coordinates)[8:], expected)
+    large = Problem(working_form(objective), Entries(40).bind(objective.shape, objective.free))
+    assert build_candidate_model(large, large.refit(np.arange(100) < 40, np.zeros(100)), TUNING) is None

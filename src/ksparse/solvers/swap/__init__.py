@@ -18,10 +18,12 @@ never rises (`descent`).
    that one single swaps are tried too, whatever the model predicts.
 7. A support of more than 600 coordinates begins with BULK_SWAP: an eighth of its units at once, ranked by what each one
    costs or gains alone (`ranking`).
-8. When no swap lowers f, a problem with at most 64 units does a RESTART. A model of all units is explored by a chain
-   that goes on where no swap lowers f (`exploring`); if it is exact, as on least squares, that is all. Otherwise
-   descents, that is points 1 to 7, begin at the best units outside the support, and at what backward elimination
-   leaves of all units (`restarts`), and the model is explored where each of them ends.
+8. When no swap lowers f, RESTART explores: chains of swaps go on where no swap lowers f, in a model of all units if
+   there are at most 64, and of the support and the candidates with the best swaps if there are at most 200
+   (`exploring`). If the model of all units is exact, as on least squares, that is all. Otherwise chains begin at other
+   supports too: the best units outside the support, and what backward elimination leaves of all units (`restarts`).
+   With at most 64 units, descents, that is points 1 to 7, then begin at such supports, and a model is explored where
+   each of them ends.
 9. With effort, PERTURB descends from the best support with a tenth or a fifth of its units replaced at
    random, 3, 9, 27, 81 or 243 times. The highest effort ends with VERIFY: no single swap lowers f,
    or the message says that there are too many to try.

@@ -41,16 +41,17 @@ class SwapGraHTP(Solver):
     ----------
     max_swaps : int, optional
         How many single swaps are tried on f, whatever the model predicts, before the solver calls a support final; by
-        default 8 if there are at most 64 units that cannot be explored, and 1 otherwise. 0 turns swaps off; restarts
-        remain.
+        default none if a model of all units is explored, which needs at most 64 of them, 8 if so few cannot be
+        explored, and 1 otherwise. 0 turns swaps off; restarts remain.
     candidates : int, optional
         How many units outside the support the model sees; by default k of them, but at least 30 and at most 200
         coordinates, and more in a second model if none of them may enter. A given number allows no second model, and
         explores nothing.
     restarts : int, optional
         How often to restart: from the best units outside a final support, and the last time by backward elimination
-        from all units; as often again after a success. By default 3 times with at most 64 units, otherwise never; and
-        never on least squares without bounds, where a model of so few units is explored in place of it.
+        from all units; as often again after a success. By default with at most 64 units only: once where a model of
+        all of them is explored, never if that model is exact, as on least squares without bounds, and 3 times
+        otherwise.
     effort : int, default=0
         How much more time to spend on a lower f, from 0 to 5. From 1 on, the search continues 3, 9, 27, 81 or 243
         times from the best support with a tenth or a fifth of its units replaced at random, which takes about 3, 6,
