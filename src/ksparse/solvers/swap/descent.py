@@ -137,9 +137,9 @@ class SwapLimits(NamedTuple):
 
 
 def _count_single_swaps(problem: Problem, tuning: SwapTuning) -> int:
-    """How many single swaps are tried by default: none before a model is explored, whose chains try them."""
+    """How many single swaps are tried by default: fewer before a model is explored, whose chains try others."""
     if can_explore(problem, tuning):
-        return 0
+        return tuning.single_swaps_if_explored
     return tuning.single_swaps_if_few if problem.units.count <= tuning.few_units else 1
 
 

@@ -137,9 +137,11 @@ def build_candidate_model(problem: Problem, current: Iterate, tuning: SwapTuning
     units, room = problem.units, tuning.few_units - problem.units.k
     if not tuning.few_units < units.count <= tuning.some_units or room < units.k or problem.has_bounds:
         return None
+    if not units.singletons or not has_hessian(problem.objective):
+        return None
     inside = problem.find_selected_units(current)
     swaps = build_swap_model(problem, current, ~inside, tuning)
-    if not isinstance(swaps, ScreenedSwapModel):
+    if not isinstance(swaps, (ScreenedSwapModel, QuadraticSwapModel)):
         return None
     inside[swaps.find_best_entering(room)] = True
     return _build_quadratic_model(problem, current.point, units.to_mask(inside))

@@ -84,6 +84,10 @@ class QuadraticSwapModel(SwapModel):
     def find_best_swaps(self, count: int) -> list[Swap]:
         return rank_swaps(self._changes, self._leaving, self._entering, count)
 
+    def find_best_entering(self, count: int) -> IntArray:
+        """The units whose best swaps are the best ones."""
+        return self._entering[np.argsort(self._changes.min(axis=0, initial=np.inf), kind="stable")[:count]]
+
     def find_chain(self, length: int, threshold: float) -> list[Swap]:
         if not self._leaving.size or not self._entering.size:
             return []
