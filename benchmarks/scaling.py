@@ -206,18 +206,16 @@ def run_disk(gigabytes: float, limit: str, folder: str | None) -> None:
         with start_cluster(limit) as client:
             wait([client.submit(write_block, i, rows_of_block, place, pure=False) for i in range(chunks)])
             X, y = make_array(read_block, chunks, rows_of_block, place), open_labels(chunks, rows_of_block, place)
-            reading, _ = measure(
-                lambda: client.gather(
-                    [client.submit(_read_only, i, rows_of_block, place, pure=False) for i in range(chunks)]
-                )
-            )
-            design = as_design(X)
-            assert isinstance(design, BlockedDesign)
-            assert not design.rows.in_memory
-            f = Logistic(design, y, alpha=1e-3)
-            start = f.evaluate(f.start)
-            one_pass, _ = measure(partial(getattr, start, "gradient"))
-            del f, start
+            reading, one_pass = np.inf, np.inf
+            for _ in range(2):  # the better of two in turn, since the speed of disks varies
+                reading = min(reading, measure(lambda: _read_all(client, chunks, rows_of_block, place))[0])
+                design = as_design(X)
+                assert isinstance(design, BlockedDesign)
+                assert not design.rows.in_memory
+                f = Logistic(design, y, alpha=1e-3)
+                start = f.evaluate(f.start)
+                one_pass = min(one_pass, measure(partial(getattr, start, "gradient"))[0])
+                del f, start
             design = as_design(X)
             assert isinstance(design, BlockedDesign)
             seconds, model = measure(lambda: make_model().fit(design, y))
@@ -241,6 +239,10 @@ def run_disk(gigabytes: float, limit: str, folder: str | None) -> None:
         show(tuple(table), [tuple(table.values())])
     finally:
         shutil.rmtree(Path(place))
+
+
+def _read_all(client: Client, chunks: int, rows: int, folder: str) -> None:
+    client.gather([client.submit(_read_only, i, rows, folder, pure=False) for i in range(chunks)])
 
 
 def _read_only(number: int, rows: int, folder: str) -> float:
