@@ -13,6 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 import zarr
 
@@ -96,6 +97,22 @@ def test_parquet_columns_have_names(tmp_path: Path) -> None:
     there = SparseLinearRegression(k=2).fit(pd.DataFrame(X, columns=NAMES)[NAMES[2:]], SIGNAL)
     assert model.feature_names_in_.tolist() == NAMES[2:]
     assert model.get_feature_names_out().tolist() == there.get_feature_names_out().tolist()
+
+
+def test_an_index_is_no_feature(tmp_path: Path) -> None:
+    """The names are those that pandas and Dask read."""
+    frame = pd.DataFrame(X, columns=NAMES)
+    frame[frame["f0"] > 0].to_parquet(tmp_path / "some rows.parquet")
+    frame.set_index(pd.Index(np.roll(np.arange(len(frame)), 5), name="id")).to_parquet(tmp_path / "id.parquet")
+    frame.set_index(np.roll(np.arange(len(frame)), 5)).rename_axis("__null_dask_index__").to_parquet(
+        tmp_path / "of Dask.parquet"
+    )
+    plain = pq.read_table(tmp_path / "some rows.parquet").replace_schema_metadata(None)
+    pq.write_table(plain, tmp_path / "said nowhere.parquet")
+    for path in sorted(tmp_path.iterdir()):
+        assert len(pq.read_schema(path).names) == P + 1
+        assert open_blocks(path).column_names.tolist() == NAMES
+    assert open_blocks(tmp_path / "id.parquet", columns=["f1", "id"]).column_names.tolist() == ["f1", "id"]
 
 
 def test_refits_do_not_read_x(tmp_path: Path) -> None:

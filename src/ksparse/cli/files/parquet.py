@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 
+from ...designs.blocked.parquet_index import INDEX_NAME
 from ...limits import BYTE_COST, CELL_COST, COLUMN_COST
 from ..errors import InputError, check_memory, quote_list, quote_path
 from .base import Table, make_table
 from .cells import convert_values
 from .options import ReadingOptions
 from .sources import FileSource, open_for_package
-
-#: How pandas calls an index without a name, in files that say nothing else about it.
-INDEX_NAME = re.compile(r"__index_level_\d+__")
 
 #: Types of Arrow whose values are bytes.
 TEXT_TYPES = {"string", "large_string", "binary", "large_binary"}

@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
+from ...designs.blocked.parquet_index import INDEX_NAME, find_index_columns
 from ..errors import InputError, explain_read_errors, quote_path
 from ..files.base import describe_header
 from ..files.cells import convert_values, hide_missing
 from ..files.options import ReadingOptions
-from ..files.parquet import INDEX_NAME
 from .table import NUMBER_SIZE, FindUnneeded, StoredTable
 from .text_pieces import check_columns
 
@@ -60,7 +60,7 @@ def open_parquet_table(
         check_columns(path, schema.names, paths[0], schemas[0].names)
     if not sum(sizes):
         raise InputError(f"{quote_path(source)} has columns but no rows; add rows of data")
-    index = _find_index(schemas[0])
+    index = find_index_columns(schemas[0])
     names = [name for name in schemas[0].names if name not in index]
     if problems := describe_header(source, names):
         raise InputError(problems[0])
@@ -77,12 +77,6 @@ def open_parquet_table(
 
 def _convert(cells: pd.Series, na: tuple[str, ...]) -> pd.Series:
     return hide_missing(convert_values(cells), na)
-
-
-def _find_index(schema: Any) -> list[str]:
-    """The columns that are an index of pandas."""
-    said = (schema.pandas_metadata or {}).get("index_columns", [])
-    return [name for name in schema.names if name in said or INDEX_NAME.fullmatch(name)]
 
 
 def _is_plain(kind: Any) -> bool:

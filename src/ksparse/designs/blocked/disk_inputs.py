@@ -23,6 +23,7 @@ from .dask_inputs import DaskCollection, require_distinct_names
 from .declared_chunks import DeclaredChunk, check_chunk
 from .disk_paths import find_files, name_damaged_file, open_array_file
 from .machine_memory import find_machine_memory
+from .parquet_index import find_index_columns
 from .row_layout import RowLayout
 from .runner import Blocks, LocalRunner
 
@@ -62,7 +63,7 @@ def open_blocks(source: Any, *, memory_limit: float | str | None = None, columns
     memory_limit : float or str, optional
         Bytes that the fit may take, such as ``"2GB"``; by default half of the memory of the machine.
     columns : sequence of str, optional
-        The columns of Parquet files to take; by default all.
+        The columns of Parquet files to take; by default all but the index of a data frame.
 
     Returns
     -------
@@ -250,7 +251,8 @@ def _open_parquet(paths: Sequence[str], limit: float, columns: Sequence[str] | N
         with name_damaged_file(path):
             schemas.append(parquet.read_schema(path))
     schema = schemas[0]
-    names = list(schema.names) if columns is None else list(columns)
+    index = find_index_columns(schema)
+    names = [name for name in schema.names if name not in index] if columns is None else list(columns)
     require_distinct_names(names)
     for path, own in zip(paths, schemas, strict=True):
         _check_columns(path, own, names)
