@@ -15,7 +15,8 @@ import pytest
 
 from ksparse import SparseLinearRegression, load
 from ksparse.cli import main
-from ksparse.cli.reading import ReadingOptions
+from ksparse.cli.errors import MemoryLimitError
+from ksparse.cli.reading import ReadingOptions, open_table
 from ksparse.cli.stored.large_files import find_stored_files
 from tests.scaling.test_dask_arrays import NOISE, SIGNAL, X
 
@@ -156,7 +157,7 @@ def test_large_data_are_read_in_blocks(ending: str, tmp_path: Path, monkeypatch:
     assert find_stored_files(path, options) is None
     found = find_stored_files(path, options, 200 * 1024)
     assert found is not None
-    assert found.describe().startswith("1 file is read in blocks, within 204800 bytes of memory, since it takes about")
+    assert found.describe().startswith("1 file is read in blocks, within 204800 bytes of memory, since reading it as")
     assert found.reason.endswith("more than the 204800 bytes of --max-memory")
     monkeypatch.setattr("ksparse.cli.stored.large_files.find_machine_memory", lambda: 400 * 1024.0)
     found = find_stored_files(path, options)
@@ -173,8 +174,43 @@ def test_large_data_are_fitted_in_blocks(tmp_path: Path, capsys: Any) -> None:
         assert (code, "1 file is read in blocks" in out, "bytes of --max-memory" in out) == (0, said, said), err
 
 
-def test_files_that_take_too_much_memory_as_a_whole(tmp_path: Path, capsys: Any) -> None:
-    err = refuse(capsys, write(FRAME, tmp_path / "a.csv"), "--target", "y", "--max-memory", "400KB")
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
+def test_a_file_is_read_in_blocks_where_the_reader_refuses_it(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no limit of memory with which it is not read."""
+    monkeypatch.setattr("ksparse.limits.MAX_BYTES", 1000)  # without --max-memory
+    monkeypatch.setattr("ksparse.limits.SIZE_FACTOR", 1)
+    path, options = str(write(FRAME, tmp_path / f"a{ending}")), ReadingOptions()
+    refused = []
+    for limit in range(50_000, 900_000, 50_000):
+        try:
+            open_table(path, options, limit).read()
+            refused.append(False)
+        except MemoryLimitError:
+            refused.append(True)
+        assert (find_stored_files(path, options, limit) is not None) == refused[-1]
+    assert True in refused
+    assert False in refused
+
+
+def test_half_of_the_memory_is_what_reading_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(write(FRAME, tmp_path / "a.csv"))
+    for times, is_large in ((10, True), (30, False)):  # numbers take about ten times the size of their text
+        memory = float(times * os.path.getsize(path))
+        monkeypatch.setattr("ksparse.cli.stored.large_files.find_machine_memory", lambda memory=memory: memory)
+        assert (find_stored_files(path, ReadingOptions()) is not None) == is_large
+
+
+@pytest.mark.slow
+def test_files_that_take_too_much_memory_as_a_whole(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(FRAME, tmp_path / "a.csv")
+    code, out, err = run(capsys, path, "--target", "y", "--drop", "label", *FIXED, "--max-memory", "400KB")
+    assert (code, "more than the 409600 bytes of --max-memory" in out) == (0, True), err
+    monkeypatch.setenv("KSPARSE_MAX_MEMORY", "400KB")
+    err = refuse(capsys, path, "--target", "y")
     assert err.endswith("allow more with --max-memory SIZE, or read the file in blocks with --out-of-core\n")
 
 

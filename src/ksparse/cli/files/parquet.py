@@ -65,7 +65,7 @@ def _read(opened: BinaryIO, name: str, limit: int) -> pd.DataFrame:
         for group in range(file.num_row_groups):
             # What the description says of a column may end the process if it is damaged; reading a row raises instead.
             next(file.iter_batches(batch_size=1, row_groups=[group], use_threads=False), None)
-        _check_description(file.metadata, name, limit)
+        check_memory(estimate_parquet_memory(file.metadata), limit, f"the table in {name}")
     # Equal texts are read once: thousands of rows may refer to one text of a million letters.
     texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
     opened.seek(0)
@@ -79,15 +79,14 @@ def _read(opened: BinaryIO, name: str, limit: int) -> pd.DataFrame:
     return table.to_pandas()
 
 
-def _check_description(metadata: Any, name: str, limit: int) -> None:
-    """Raise if the table would take too much memory, by what the file says about itself."""
+def estimate_parquet_memory(metadata: Any) -> int:
+    """Memory in bytes that reading a whole file would take, by what it says about itself."""
     groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
     columns = [group.column(place) for group in groups for place in range(metadata.num_columns)]
     cells = sum(column.num_values for column in columns)
     size = sum(column.total_uncompressed_size for column in columns)
     cells = max(cells, metadata.num_rows * metadata.num_columns)
-    needed = BYTE_COST * size + CELL_COST * cells + COLUMN_COST * metadata.num_columns
-    check_memory(needed, limit, f"the table in {name}")
+    return int(BYTE_COST * size + CELL_COST * cells + COLUMN_COST * metadata.num_columns)
 
 
 def _count_letters(column: Any) -> int:

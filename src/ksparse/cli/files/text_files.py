@@ -108,10 +108,18 @@ class TextFile(Table):
         """The names of all columns; empty for one without a name."""
         return self._dialect.columns
 
-    def estimate_cells(self) -> int:
-        """How many cells the file has at most, by its separators and lines."""
-        survey = self._survey
-        return survey.lines + survey.marks.get(self._dialect.separator, survey.size)
+    def estimate_memory(self) -> int:
+        """Memory in bytes that reading the whole table would take."""
+        width = len(self._dialect.columns)
+        return BYTE_COST * self._survey.size + CELL_COST * self._count_ends() + COLUMN_COST * width
+
+    def _count_ends(self) -> int:
+        """Separators and lines: how many cells the text ends."""
+        survey, separator = self._survey, self._dialect.separator
+        marks = survey.marks.get(separator, survey.size)
+        if separator == SPACES:
+            marks += survey.marks["\t"]
+        return marks + survey.lines
 
     def read_pieces(
         self, rows: int, text: Collection[int] = (), columns: list[int] | None = None
@@ -168,13 +176,8 @@ class TextFile(Table):
 
     def _check_size(self, width: int) -> None:
         """Raise if the table would take too much memory, before it takes any."""
-        survey, separator = self._survey, self._dialect.separator
-        marks = survey.marks.get(separator, survey.size)
-        if separator == SPACES:
-            marks += survey.marks["\t"]
-        needed = BYTE_COST * survey.size + CELL_COST * (marks + survey.lines) + COLUMN_COST * width
-        check_memory(needed, self._limit, f"the table in {quote_path(self.source)}")
-        if survey.lines * width > 2 * (marks + survey.lines):
+        check_memory(self.estimate_memory(), self._limit, f"the table in {quote_path(self.source)}")
+        if self._survey.lines * width > 2 * self._count_ends():
             self._check_rows()  # pandas would fill rows that are too short
 
     def _may_be_short(self, rows: int, width: int) -> bool:

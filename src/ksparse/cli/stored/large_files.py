@@ -9,9 +9,11 @@ from pathlib import Path
 
 from ...designs.blocked.disk_inputs import choose_memory_limit, find_machine_memory
 from ...designs.blocked.disk_paths import list_matches
-from ...limits import describe_size
-from ..errors import InputError, explain_read_errors, quote_path
-from ..files.sources import DASH, ZIP, FileSource, is_pattern
+from ...limits import BYTE_COST, CELL_COST, COLUMN_COST, describe_size
+from ..errors import InputError, MemoryLimitError, choose_limit, explain_read_errors, quote_path
+from ..files.parquet import estimate_parquet_memory
+from ..files.sources import DASH, FileSource, is_pattern
+from ..files.text_files import TextFile
 from ..reading import PARQUET, TEXT, ReadingOptions
 from .parquet_files import open_parquet_table, read_footer
 from .table import FindUnneeded, StoredTable
@@ -19,16 +21,10 @@ from .text_pieces import open_large_text, store_text
 
 __all__ = ["StoredFiles", "can_be_stored", "find_large_file", "find_stored_files"]
 
-#: Larger data are read in blocks without being asked to: this fraction of the memory of the machine.
+#: Files that need more memory are read in blocks without being asked to: this fraction of the memory of the machine.
 MEMORY_FRACTION = 0.5
-#: Numbers in a Parquet file are rarely more than so many times its size, and those in a text file 8 bytes for two
-#: letters; smaller files need not be opened to know that they fit.
-MOST_GROWTH = {True: 50, False: 4}
-#: Letters that are looked at, and compressed bytes, to estimate what a file takes.
-SAMPLE, PACKED_SAMPLE = 2**20, 2**18
-#: What separates cells.
-SEPARATING = b",;\t| "
-BYTES_OF_NUMBER = 8
+#: A byte of text needs no more memory, even if it is a column; so small files need not be read to know that they fit.
+MOST_BYTE_COST = BYTE_COST + 2 * CELL_COST + COLUMN_COST
 
 
 @dataclass(frozen=True)
@@ -109,23 +105,26 @@ def find_stored_files(
 
 
 def find_large_file(source: str, options: ReadingOptions, max_memory: int | None = None) -> str:
-    """Why one file is read in blocks, in words; empty if it is not."""
-    most = MEMORY_FRACTION * find_machine_memory() if max_memory is None else max_memory
+    """Why one file is read in blocks, in words; empty if it is not.
+
+    What decides is the estimate by which the reader of whole files refuses them.
+    """
     if not can_be_stored(source, options):
         return ""
-    is_parquet, found = source.lower().endswith(PARQUET), FileSource(source, Path(source))
+    most = int(MEMORY_FRACTION * find_machine_memory()) if max_memory is None else max_memory
+    is_parquet = source.lower().endswith(PARQUET)
     with explain_read_errors(source):
-        packed = max(_find_growth(found), 1.0) if found.packing else 1.0
-        size = packed * os.path.getsize(source)
-        if MOST_GROWTH[is_parquet] * size <= most:
-            return ""
-        needed = _measure_parquet(source) if is_parquet else size * _find_text_factor(found)
+        if is_parquet:
+            needed = float(estimate_parquet_memory(read_footer(source)[1]))
+        else:
+            needed = _estimate_text(source, options, most, choose_limit(Path(source), max_memory))
     if needed <= most:
         return ""
     allowed = f"half of the {describe_size(int(find_machine_memory()))} of memory"
     if max_memory is not None:
         allowed = f"the {describe_size(max_memory)} of --max-memory"
-    return f"since it takes about {describe_size(int(needed))}, more than {allowed}"
+    about = "" if needed == float("inf") else f"about {describe_size(int(needed))}, "
+    return f"since reading it as a whole would take {about}more than {allowed}"
 
 
 def can_be_stored(source: str, options: ReadingOptions) -> bool:
@@ -137,33 +136,18 @@ def can_be_stored(source: str, options: ReadingOptions) -> bool:
         return source.lower().endswith(PARQUET) or found.suffix in TEXT
 
 
-def _measure_parquet(path: str) -> float:
-    schema, rows = read_footer(path)
-    return float(BYTES_OF_NUMBER * rows * len(schema.names))
+def _estimate_text(path: str, options: ReadingOptions, most: int, limit: int) -> float:
+    """Memory that a text file needs as a whole: infinite if its letters alone need more than `most`.
 
-
-def _find_growth(source: FileSource) -> float:
-    """How many times as much a compressed file has, by its start."""
-    if source.packing == ZIP:
-        return float(source.get_unpacked_size() / max(source.path.stat().st_size, 1))
-    with source.path.open("rb") as file:
-        start = file.read(PACKED_SAMPLE)
-    unpacked = 0
+    Where the reader would refuse them, by its own `limit`, this is 0, so that it says so.
+    """
+    source = FileSource(path, Path(path))
+    if not source.packing and MOST_BYTE_COST * source.path.stat().st_size <= most:
+        return 0.0
     try:
-        with FileSource(source.name, source.path, start).open() as content:
-            while chunk := content.read(SAMPLE // 256):  # the last part, which ends too early, is lost
-                unpacked += len(chunk)
-    except EOFError:  # the rest of the file is not there
-        pass
-    return unpacked / max(len(start), 1)
-
-
-def _find_text_factor(source: FileSource) -> float:
-    """How many times as much the numbers or letters of a text file take, by its start."""
-    with source.open() as file:
-        text = file.read(SAMPLE)
-    cells = text.count(b"\n") + max(text.count(mark.to_bytes(1, "little")) for mark in SEPARATING)
-    return max(BYTES_OF_NUMBER * cells / max(len(text), 1), 1.0)
+        return TextFile(source, options, min(most, limit)).estimate_memory()
+    except MemoryLimitError:
+        return float("inf") if most <= limit else 0.0
 
 
 def _require_format(paths: Sequence[str], options: ReadingOptions) -> bool:

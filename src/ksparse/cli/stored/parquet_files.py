@@ -20,8 +20,8 @@ from .text_pieces import check_columns
 __all__ = ["measure_largest_group", "open_parquet_table", "read_footer"]
 
 
-def read_footer(path: str) -> tuple[Any, int]:
-    """The schema of a Parquet file, and its rows."""
+def read_footer(path: str) -> tuple[Any, Any]:
+    """The schema of a Parquet file, and what it says of its rows and columns."""
     try:
         from pyarrow import ArrowInvalid, parquet
     except ImportError as error:
@@ -29,7 +29,7 @@ def read_footer(path: str) -> tuple[Any, int]:
     with explain_read_errors(path):
         try:
             with parquet.ParquetFile(path) as file:
-                return file.schema_arrow, int(file.metadata.num_rows)
+                return file.schema_arrow, file.metadata
         except (ArrowInvalid, OSError) as error:
             if isinstance(error, OSError) and error.errno:
                 raise
@@ -54,9 +54,9 @@ def open_parquet_table(
     """The rows of Parquet files with the same columns."""
     schemas, sizes = [], []
     for path in paths:
-        schema, rows = read_footer(path)
+        schema, metadata = read_footer(path)
         schemas.append(schema)
-        sizes.append(rows)
+        sizes.append(int(metadata.num_rows))
         check_columns(path, schema.names, paths[0], schemas[0].names)
     if not sum(sizes):
         raise InputError(f"{quote_path(source)} has columns but no rows; add rows of data")
