@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,10 @@ from ksparse import (
     open_blocks,
 )
 from ksparse._types import Array
+from ksparse.cli.errors import InputError
+from ksparse.cli.reading import ReadingOptions
 from ksparse.cli.stored.engines import OnWorkers
+from ksparse.cli.stored.large_files import find_stored_files
 from ksparse.designs.blocked import dask_chunks
 from ksparse.designs.blocked.machine_memory import find_container_limit
 from tests.scaling.test_dask_arrays import NOISE, SIGNAL, P, X, in_chunks
@@ -186,6 +190,26 @@ def test_folders_of_parquet_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match="empty' has no Parquet files"):
         open_blocks(tmp_path / "empty")
+
+
+def test_columns_in_the_names_of_folders_are_refused(tmp_path: Path) -> None:
+    frame = pd.DataFrame(X, columns=NAMES).assign(town=np.where(X[:, 0] > 0, "Ulm", "Bonn"))
+    folder = tmp_path / "step=1" / "data"
+    frame.to_parquet(folder, partition_cols=["town"], index=False)
+    one, all_files = folder / "town=Ulm", sorted(map(str, folder.rglob("*.parquet")))
+    sources: list[Any] = [folder, str(folder), str(folder / "*" / "*.parquet"), all_files]
+    for source in sources:
+        with pytest.raises(ValueError, match=r"the columns \['town'\] are in the names of folders \(town=...\)"):
+            open_blocks(source)
+    for source in (one, str(one / "*.parquet")):
+        assert open_blocks(source).column_names.tolist() == NAMES
+    assert open_blocks(folder, columns=NAMES[:2]).shape == (len(X), 2)
+    with pytest.raises(InputError, match=r"'town': in the names of folders \(town=...\) and not in the files"):
+        find_stored_files(str(folder / "*" / "*.parquet"), ReadingOptions())
+    assert find_stored_files(str(one / "*.parquet"), ReadingOptions()) is not None
+    shutil.rmtree(one)
+    with pytest.raises(ValueError, match="would be lost"):
+        open_blocks(folder)
 
 
 def test_arrays_that_are_not_on_disk_are_refused() -> None:

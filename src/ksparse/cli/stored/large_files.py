@@ -8,9 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...designs.blocked.disk_inputs import choose_memory_limit, find_machine_memory
-from ...designs.blocked.disk_paths import list_matches
+from ...designs.blocked.disk_paths import find_partition_names, list_matches
 from ...limits import BYTE_COST, CELL_COST, COLUMN_COST, describe_size
-from ..errors import InputError, MemoryLimitError, choose_limit, explain_read_errors, quote_path
+from ..errors import (
+    InputError,
+    MemoryLimitError,
+    choose_limit,
+    escape_control,
+    explain_read_errors,
+    quote_list,
+    quote_path,
+)
 from ..files.parquet import estimate_parquet_memory
 from ..files.sources import DASH, FileSource, is_pattern
 from ..files.text_files import TextFile
@@ -95,6 +103,11 @@ def find_stored_files(
     paths = list_matches(source) if pattern else [source]
     if not paths:
         raise InputError(f"no file matches {quote_path(source)}; check the pattern")
+    if names := find_partition_names(paths):
+        raise InputError(
+            f"{quote_list(names)}: in the names of folders ({escape_control(names[0])}=...) and not in the files, so"
+            " such columns would be lost; write the table without partitions, or give the files of one folder"
+        )
     limit = choose_memory_limit(max_memory)
     if asked is not None or pattern:
         is_parquet = _require_format(paths, options)

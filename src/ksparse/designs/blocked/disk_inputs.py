@@ -21,7 +21,7 @@ from .block_requests import prepare_block
 from .blocked_design import BlockedDesign
 from .dask_inputs import DaskCollection, require_distinct_names
 from .declared_chunks import DeclaredChunk, check_chunk
-from .disk_paths import find_files, name_damaged_file, open_array_file
+from .disk_paths import find_files, find_partition_names, name_damaged_file, open_array_file
 from .machine_memory import find_machine_memory
 from .parquet_index import find_index_columns
 from .row_layout import RowLayout
@@ -89,7 +89,10 @@ def open_blocks(source: Any, *, memory_limit: float | str | None = None, columns
     if (path is not None and array is None) or (
         isinstance(source, (list, tuple)) and all(isinstance(part, (str, os.PathLike)) for part in source)
     ):
-        return _open_parquet(find_files(source), limit, columns)
+        files = find_files(source)
+        if columns is None:
+            _refuse_partitions(find_partition_names(files, path if path is not None and os.path.isdir(path) else None))
+        return _open_parquet(files, limit, columns)
     if columns is not None:
         raise ValueError("columns is for Parquet files, whose columns have names; leave it out for arrays")
     return _open_array(array, limit)
@@ -264,6 +267,16 @@ def _open_parquet(paths: Sequence[str], limit: float, columns: Sequence[str] | N
     design = _make_design(rows.readers, rows.sizes, len(names), len(names) * dtype.itemsize, limit)
     design.column_names = np.array(names, dtype=object)
     return design
+
+
+def _refuse_partitions(names: Sequence[str]) -> None:
+    """Refuse files in folders such as town=Ulm: a column would be lost without a word."""
+    if names:
+        raise ValueError(
+            f"the columns {list(names)} are in the names of folders ({names[0]}=...) and not in the files, so they "
+            "would be lost; write the table without partitions, read it by dask.dataframe.read_parquet, or name the "
+            "other columns by columns="
+        )
 
 
 def _check_columns(path: str, schema: Any, names: Sequence[str]) -> None:

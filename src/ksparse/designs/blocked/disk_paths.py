@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["find_files", "list_matches", "name_damaged_file", "open_array_file"]
+__all__ = ["find_files", "find_partition_names", "list_matches", "name_damaged_file", "open_array_file"]
 
 HDF5_ENDINGS = (".h5", ".hdf5", ".hdf")
 
@@ -29,6 +29,17 @@ def find_files(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
         for path in found:
             files += _list_folder(path) if os.path.isdir(path) else [path]
     return files
+
+
+def find_partition_names(files: Sequence[str], folder: str | None = None) -> list[str]:
+    """Columns that are in the names of folders only: `town` in town=Ulm/part.parquet, unless all are of one town.
+
+    Below a `folder`, they are columns even so.
+    """
+    paths = files if folder is None else ["", *(os.path.relpath(file, folder) for file in files)]
+    found = [dict(part.split("=", 1) for part in Path(path).parent.parts if "=" in part) for path in paths]
+    names = dict.fromkeys(name for values in found for name in values)
+    return [name for name in names if len({values.get(name) for values in found}) > 1]
 
 
 def list_matches(pattern: str) -> list[str]:
