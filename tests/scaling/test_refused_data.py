@@ -129,10 +129,11 @@ def test_predictions_refuse_what_they_refuse_in_memory(form: str, value: float) 
     assert str(found.value).splitlines()[0] == str(expected.value).splitlines()[0]
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("fit", [ESTIMATORS["linear"], ESTIMATORS["linear CV"], ESTIMATORS["precision"]])
-def test_missing_values_cause_an_error_without_warnings(fit: Callable[[Any], Any]) -> None:
+def test_missing_values_cause_an_error_without_warnings(fit: Callable[[Any], Any], value: float) -> None:
     bad = X.copy()
-    bad[250, 4], bad[7, 7] = np.nan, np.inf
+    bad[7, 7], bad[299, 4] = np.inf, value
     with pytest.raises(ValueError, match="X has NaN or infinite values"):
         fit(da.from_array(bad, chunks=(30, -1)))
 
@@ -174,8 +175,25 @@ def test_paths_of_arrays(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"X.npz' is compressed or has several arrays; save X by np.save"):
         open_blocks(tmp_path / "X.npz")
     (tmp_path / "X.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"X.csv' cannot be read as Parquet"):
+    with pytest.raises(ValueError, match=r"X.csv' is text, .* use the command ksparse fit, .* dask.dataframe.read_csv"):
         open_blocks(tmp_path / "X.csv")
+
+
+@pytest.mark.parametrize(("name", "kind"), [("X.npy", "NumPy"), ("X.h5", "HDF5"), ("X.zarr", "Zarr")])
+def test_array_files_that_are_damaged_or_missing(tmp_path: Path, name: str, kind: str) -> None:
+    path = tmp_path / name
+    with pytest.raises(FileNotFoundError, match=rf"there is no file '.*{name}'; check the path"):
+        open_blocks(path)
+    path.mkdir() if kind == "Zarr" else path.write_bytes(b"garbage")
+    with pytest.raises(ValueError, match=rf"{name}' cannot be read as an array of {kind}: .*; write it again") as found:
+        open_blocks(path)
+    assert "pickle" not in str(found.value)
+
+
+def test_arrays_of_objects(tmp_path: Path) -> None:
+    np.save(tmp_path / "X.npy", np.array([[1, "a"]], dtype=object))
+    with pytest.raises(ValueError, match=r"X.npy' cannot be read as an array of NumPy: .*objects"):
+        open_blocks(tmp_path / "X.npy")
 
 
 def test_folders_of_parquet_files(tmp_path: Path) -> None:
@@ -190,6 +208,21 @@ def test_folders_of_parquet_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match="empty' has no Parquet files"):
         open_blocks(tmp_path / "empty")
+
+
+def test_columns_that_are_no_list_of_names(tmp_path: Path) -> None:
+    pattern: Any = write_parquet(tmp_path, X)
+    with pytest.raises(TypeError, match=r"columns is the text 'ab'; expected names in a list, such as \['ab'\]"):
+        open_blocks(pattern, columns="ab")
+    with pytest.raises(ValueError, match="columns names no column; name at least one, or leave columns out for all"):
+        open_blocks(pattern, columns=[])
+
+
+def test_series_of_dask_and_text_for_numbers() -> None:
+    with pytest.raises(ValueError, match=r"X is a series of Dask; .* One feature is X.to_frame\(\)"):
+        SparseLinearRegression(k=1).fit(dd.from_pandas(pd.Series(X[:, 0]), npartitions=2), Y)
+    with pytest.raises(ValueError, match=r"y must be numeric; could not convert string to float: .*'a'"):
+        SparseLinearRegression(k=1).fit(in_chunks(X), da.from_array(np.array(["a"] * len(X)), chunks=50))
 
 
 def test_columns_in_the_names_of_folders_are_refused(tmp_path: Path) -> None:
@@ -215,6 +248,12 @@ def test_columns_in_the_names_of_folders_are_refused(tmp_path: Path) -> None:
 def test_arrays_that_are_not_on_disk_are_refused() -> None:
     with pytest.raises(TypeError, match="X is of Dask, which goes to fit and predict as it is"):
         open_blocks(in_chunks(X))
+    others: list[Any] = [pd.DataFrame(X), X.tolist(), [], None]
+    for other in others:
+        with pytest.raises(
+            TypeError, match=f"X is of type {type(other).__name__}, .* paths of them or of Parquet files"
+        ):
+            open_blocks(other)
     with pytest.raises(TypeError, match="X is a sparse matrix, which goes to fit and predict as it is"):
         open_blocks(sparse.csr_matrix(X))
 

@@ -123,6 +123,7 @@ def sum_stored_moments(samples: Samples, labels: IntArray | None, count: int) ->
 
 def expand_stored_moments(moments: SecondMoments, origin: Array, samples: Samples) -> Samples | None:
     """Rows with these moments, which are written about an origin near the means of all samples."""
-    apart = moments.means - origin
-    second = moments.products + moments.weight * np.outer(apart, apart)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found in the sums
+        apart = moments.means - origin
+        second = moments.products + moments.weight * np.outer(apart, apart)
     return expand_moments(SampleMoments(moments.weight, moments.weight * apart, second), origin, samples)

@@ -144,7 +144,7 @@ def _drop_columns(chunk: Any) -> AnyArray:
 
 def _open_frame(X: Any, name: str) -> BlockedDesign:
     """A data frame, which is read once for the sizes of its partitions."""
-    if not hasattr(X, "dtypes") or not hasattr(X, "columns"):
+    if X.ndim != 2:
         raise ValueError("X is a series of Dask; expected (n, p). One feature is X.to_frame()")
     require_distinct_names(list(X.columns))
     bad = [column for column, dtype in X.dtypes.items() if not _is_number(dtype)]

@@ -86,9 +86,8 @@ def open_blocks(source: Any, *, memory_limit: float | str | None = None, columns
     limit = choose_memory_limit(memory_limit)
     path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
     array = source if path is None else open_array_file(path)
-    if (path is not None and array is None) or (
-        isinstance(source, (list, tuple)) and all(isinstance(part, (str, os.PathLike)) for part in source)
-    ):
+    is_list = isinstance(source, (list, tuple)) and all(isinstance(part, (str, os.PathLike)) for part in source)
+    if (path is not None and array is None) or (is_list and source):
         files = find_files(source)
         if columns is None:
             _refuse_partitions(find_partition_names(files, path if path is not None and os.path.isdir(path) else None))
@@ -122,17 +121,22 @@ def _(X: Any, name: str = "a design") -> BlockedDesign:  # noqa: ARG001 - one si
 
 
 def _refuse_other_arrays(source: Any) -> None:
-    """Refuse what is not on disk, and files that are closed."""
+    """Refuse what is not on disk or no array at all, and files that are closed."""
+    _require_open(source)
     kind = (
         "of Dask"
         if issubclass(type(source), DaskCollection)
         else "a sparse matrix"
         if sparse.issparse(source)
         else None
+        if hasattr(source, "shape") and hasattr(source, "dtype")
+        else f"of type {type(source).__name__}"
     )
     if kind is not None:
-        raise TypeError(f"X is {kind}, which goes to fit and predict as it is; open_blocks is for arrays on disk")
-    _require_open(source)
+        raise TypeError(
+            f"X is {kind}, which goes to fit and predict as it is; open_blocks is for arrays on disk, and "
+            "for paths of them or of Parquet files"
+        )
 
 
 def _require_open(source: Any) -> None:
@@ -254,9 +258,7 @@ def _open_parquet(paths: Sequence[str], limit: float, columns: Sequence[str] | N
         with name_damaged_file(path):
             schemas.append(parquet.read_schema(path))
     schema = schemas[0]
-    index = find_index_columns(schema)
-    names = [name for name in schema.names if name not in index] if columns is None else list(columns)
-    require_distinct_names(names)
+    names = _choose_columns(schema, columns)
     for path, own in zip(paths, schemas, strict=True):
         _check_columns(path, own, names)
     single = all(str(schema.field(name).type) == "float" for name in names)
@@ -267,6 +269,21 @@ def _open_parquet(paths: Sequence[str], limit: float, columns: Sequence[str] | N
     design = _make_design(rows.readers, rows.sizes, len(names), len(names) * dtype.itemsize, limit)
     design.column_names = np.array(names, dtype=object)
     return design
+
+
+def _choose_columns(schema: Any, columns: Sequence[str] | None) -> list[str]:
+    if isinstance(columns, str):
+        raise TypeError(f"columns is the text {columns!r}; expected names in a list, such as [{columns!r}]")
+    index = find_index_columns(schema)
+    names = [name for name in schema.names if name not in index] if columns is None else list(columns)
+    if not names:
+        raise ValueError(
+            "columns names no column; name at least one, or leave columns out for all"
+            if columns is not None
+            else "the Parquet files have no columns but an index"
+        )
+    require_distinct_names(names)
+    return names
 
 
 def _refuse_partitions(names: Sequence[str]) -> None:

@@ -16,6 +16,8 @@ import numpy as np
 __all__ = ["find_files", "find_partition_names", "list_matches", "name_damaged_file", "open_array_file"]
 
 HDF5_ENDINGS = (".h5", ".hdf5", ".hdf")
+ENDINGS_OF_ARRAYS = (".npy", ".npz", *HDF5_ENDINGS, ".zarr")
+TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 
 
 def find_files(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:
@@ -28,6 +30,12 @@ def find_files(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
             raise FileNotFoundError(f"no file matches {pattern!r}")
         for path in found:
             files += _list_folder(path) if os.path.isdir(path) else [path]
+    for path in files:
+        if Path(path).suffix.lower() in TEXT_ENDINGS:
+            raise ValueError(
+                f"{path!r} is text, which open_blocks does not read; use the command ksparse fit, which does, or read "
+                "it by dask.dataframe.read_csv, or by pandas if it fits into memory"
+            )
     return files
 
 
@@ -68,15 +76,32 @@ def _make_sort_key(path: str) -> tuple[list[tuple[int, str]], str]:
 def open_array_file(path: str) -> Any:
     """The array in a file of NumPy, HDF5 or Zarr, not read yet; None if the path means none of these."""
     ending = Path(path).suffix.lower()
+    if ending in ENDINGS_OF_ARRAYS and "://" not in path and not os.path.exists(path):
+        raise FileNotFoundError(f"there is no file {path!r}; check the path")
     if ending == ".npy":
-        return np.load(path, mmap_mode="r")
+        with _name_array_file(path, "NumPy"):
+            return np.lib.format.open_memmap(path, mode="r")  # unlike np.load, it does not ask for pickle
     if ending == ".npz":
         raise ValueError(f"{path!r} is compressed or has several arrays; save X by np.save, and pass that file")
     if ending in HDF5_ENDINGS:
-        return _pick_array(_import("h5py", path).File(path, "r"), path)
+        h5py = _import("h5py", path)
+        with _name_array_file(path, "HDF5"):
+            file = h5py.File(path, "r")
+        return _pick_array(file, path)
     if ending == ".zarr":
-        return _pick_array(_import("zarr", path).open(path, mode="r"), path)
+        zarr = _import("zarr", path)
+        with _name_array_file(path, "Zarr"):
+            group = zarr.open(path, mode="r")
+        return _pick_array(group, path)
     return None
+
+
+@contextmanager
+def _name_array_file(path: str, kind: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, OSError, KeyError) as error:
+        raise ValueError(f"{path!r} cannot be read as an array of {kind}: {error}; write it again") from error
 
 
 def _import(module: str, path: str) -> Any:

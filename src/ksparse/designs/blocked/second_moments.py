@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._types import AnyArray, Array, IntArray, Matrix
+from ...validation import as_real_array
 
 __all__ = ["SecondMoments", "add_second_moments", "sum_second_moments"]
 
@@ -31,9 +32,10 @@ class SecondMoments:
         weight = self.weight + other.weight
         if weight == 0:
             return self
-        fraction, apart = other.weight / weight, other.means - self.means
-        products = self.products + other.products + fraction * self.weight * np.outer(apart, apart)
-        return SecondMoments(weight, self.means + fraction * apart, products)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found in the sums
+            fraction, apart = other.weight / weight, other.means - self.means
+            products = self.products + other.products + fraction * self.weight * np.outer(apart, apart)
+            return SecondMoments(weight, self.means + fraction * apart, products)
 
     @classmethod
     def of_rows(cls, variables: Array, weights: Array) -> SecondMoments:
@@ -48,7 +50,7 @@ def sum_second_moments(
     matrix: Matrix, others: AnyArray, weights: Array, labels: IntArray, *, count: int
 ) -> list[SecondMoments]:
     """The moments of the columns of a block and others beside them, for the rows of each of `count` labels."""
-    others = np.asarray(others, dtype=np.float64).reshape(matrix.shape[0], -1)
+    others = as_real_array(others, "y").reshape(matrix.shape[0], -1)
     width = matrix.shape[1] + others.shape[1]
     nothing = SecondMoments(0.0, np.zeros(width), np.zeros((width, width)))
     found, step = [nothing] * count, max(PART_SIZE // max(width, 1), 1)
@@ -68,5 +70,4 @@ def sum_second_moments(
 
 def add_second_moments(parts: Sequence[SecondMoments], more: Sequence[SecondMoments]) -> list[SecondMoments]:
     """The moments of two blocks, label by label."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return [reduce(SecondMoments.add, pair) for pair in zip(parts, more, strict=True)]
+    return [reduce(SecondMoments.add, pair) for pair in zip(parts, more, strict=True)]
