@@ -198,6 +198,22 @@ def forge(certificate: Any, curvature: float, scale: float) -> Any:
     )
 
 
+@pytest.mark.parametrize("reach", [1e3, 1e5, 1e7])
+def test_a_dual_point_far_away_makes_nothing_of_rounding(reach: float) -> None:
+    """Curvature a little above the least eigenvalue, times the square of a point along its vector."""
+    objective = LeastSquares(X, y, alpha=1e-3)
+    worse = ksparse.minimize(objective, 2, solver=ksparse.FixedSupport(), x0=np.where(np.arange(20) < 2, 1.0, 0.0))
+    gram = X.T @ X / 120
+    size = np.sqrt(gram.diagonal())
+    eigenvalues, vectors = np.linalg.eigh(gram / np.outer(size, size))
+    for excess in (9e-10, 1e-13):
+        forged = forge(worse.certificate(), 1.0, 1.0)
+        stage, point = forged.stages[0], reach * vectors[:, :1] / size[:, None]
+        dual = replace(stage.dual, coefficients=point, curvature=(eigenvalues[0] + excess) * np.square(size))
+        with pytest.raises(InvalidCertificateError, match="the bound of stage 0 is too high"):
+            verify(replace(forged, stages=(replace(stage, dual=dual),)), objective, x=worse.x)
+
+
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 @pytest.mark.parametrize("fraction", [0.0, 0.5, 1.0])
 def test_more_curvature_than_there_is_is_found_out_whatever_the_scale(scale: float, fraction: float) -> None:

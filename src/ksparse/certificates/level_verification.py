@@ -15,13 +15,17 @@ from .._types import Array, Mask
 from ..objectives import Loss
 from ..objectives.losses import HuberLoss, LogisticLoss, NegativeBinomialLoss, PoissonLoss, SquaredHingeLoss
 from .duals import LevelSetDual
+from .verified_curvature import lower_curvature
 
-__all__ = ["LevelData", "QuadraticTangent", "find_level_problem", "find_quadratic_tangent"]
+__all__ = ["LevelData", "QuadraticTangent", "check_level_set"]
 
 #: Losses whose second derivative is constant, or grows and then falls.
 UNIMODAL = (LogisticLoss, PoissonLoss, HuberLoss, SquaredHingeLoss, NegativeBinomialLoss)
-#: Rounding of a divergence, in units of the numbers that it is the difference of; of curvature, to the largest.
-DIVERGENCE_ROUNDING, LEVEL_TOLERANCE = 1e-14, 1e-9
+#: Rounding of a divergence, in units of the numbers that it is the difference of, and of an operation.
+DIVERGENCE_ROUNDING, EPS = 2e-15, 4.6e-16
+#: Of the largest curvature, what a certificate may have too much; it is lowered to what is proved. That of a sample
+#: depends on the rounding of its margin.
+LEVEL_TOLERANCE, SAMPLE_TOLERANCE = 1e-9, 1e-4
 
 
 class LevelData(NamedTuple):
@@ -47,10 +51,14 @@ class QuadraticTangent(NamedTuple):
 
     base: float
     slopes: Array
+    #: Bounds of the rounding errors of the slopes.
+    errors: Array
+    #: What is proved of the curvature that is moved into the ridge.
+    curvature: Array
 
 
-def find_level_problem(data: LevelData, dual: LevelSetDual, excess: float) -> str:
-    """What is wrong with the claim that margins move by less than the moves where f exceeds its tangent by `excess`."""
+def check_level_set(data: LevelData, dual: LevelSetDual, excess: float) -> QuadraticTangent | str:
+    """What the curvature adds to a tangent that f exceeds by at most `excess`; what is wrong with it, otherwise."""
     if not isinstance(data.loss, UNIMODAL):
         return f"nothing is known of the curvature of {data.loss} between two margins"
     if dual.center[~data.kept].any() or dual.point[~data.kept].any() or dual.curvature[~data.kept].any():
@@ -59,8 +67,9 @@ def find_level_problem(data: LevelData, dual: LevelSetDual, excess: float) -> st
         return "a move is not above 0, or a curvature below it"
     margins = _find_margins(data, dual)
     most = _find_most_curvature(data, margins)
-    if (data.curvature > most + LEVEL_TOLERANCE * most.max()).any():
+    if (data.curvature > most + SAMPLE_TOLERANCE * most.max()).any():
         return "a sample has less curvature than the certificate says"
+    data = data._replace(curvature=np.clip(most, 0.0, data.curvature))
     matrix = _make_matrix(data)
     rest = _add_rest(data, margins)
     try:
@@ -71,28 +80,29 @@ def find_level_problem(data: LevelData, dual: LevelSetDual, excess: float) -> st
     reach = np.sqrt(2.0 * (excess + rest) * (solved * solved).sum(axis=0))
     if not (reach < data.moves).all():
         return "margins may move by more than the certificate says"
-    own = np.zeros(len(matrix))
-    own[: int(data.kept.sum())] = dual.curvature[data.kept]
-    size = np.sqrt(matrix.diagonal())
-    if np.linalg.eigvalsh((matrix - np.diag(own)) / np.multiply.outer(size, size))[0] < -LEVEL_TOLERANCE:
-        return "there is less curvature than the certificate moves"
-    return ""
+    tangent = _find_quadratic_tangent(data, dual, matrix, rest)
+    return "there is less curvature than the certificate moves" if tangent is None else tangent
 
 
-def find_quadratic_tangent(data: LevelData, dual: LevelSetDual) -> QuadraticTangent:
+def _find_quadratic_tangent(data: LevelData, dual: LevelSetDual, matrix: Array, rest: float) -> QuadraticTangent | None:
     """The tangent of the quadratic function without the curvature that is moved, and what moving it adds."""
     kept = data.kept
-    center, curvature = dual.center[kept], dual.curvature[kept]
-    matrix, count = _make_matrix(data), int(kept.sum())
-    schur = matrix[:count, :count]
+    center, count = dual.center[kept], int(kept.sum())
+    schur, size = matrix[:count, :count], np.sqrt(matrix.diagonal()[:count])
     if data.fit_intercept:
         schur = schur - np.outer(matrix[:-1, -1], matrix[:-1, -1] / matrix[-1, -1])
+    curvature, missing = lower_curvature(schur, dual.curvature[kept], size)
+    if missing > LEVEL_TOLERANCE:
+        return None
     move = dual.point[kept] - center
     product = schur @ move - curvature * move
-    slopes = np.zeros(kept.size)
-    slopes[kept] = curvature * center - product
+    slopes, errors, proved = np.zeros(kept.size), np.zeros(kept.size), np.zeros(kept.size)
+    slopes[kept], proved[kept] = curvature * center - product, curvature
     base = 0.5 * float(move @ product) - float(product @ dual.point[kept]) + 0.5 * float(curvature @ np.square(center))
-    return QuadraticTangent(base - _add_rest(data, _find_margins(data, dual)), slopes)
+    # Each sum is bounded by the sizes of its terms, by the Cauchy–Schwarz inequality.
+    rounding, reach = EPS * (count + 16.0), float(size @ (np.abs(move) + np.abs(center)))
+    errors[kept] = rounding * reach * size
+    return QuadraticTangent(base - rest - 4.0 * rounding * reach * reach, slopes, errors, proved)
 
 
 def _make_columns(data: LevelData) -> Array:
@@ -125,7 +135,8 @@ def _find_most_curvature(data: LevelData, margins: Array) -> Array:
     for move in (data.moves, -data.moves):
         moved = loss.value(margins + move, target)
         size = np.abs(moved) + np.abs(value) + np.abs(slope) * (np.abs(margins) + np.abs(move))
-        divergence = moved - value - slope * move + DIVERGENCE_ROUNDING * size
+        with np.errstate(invalid="ignore"):
+            divergence = np.nan_to_num(moved - value - slope * move - DIVERGENCE_ROUNDING * size, nan=0.0)
         most = np.minimum(most, 2.0 * divergence / np.square(move))
     return most
 

@@ -19,7 +19,8 @@ from ..objectives.margin_form import MarginForm
 from ..sparsity import Sparsity, Units, make_set
 from .certificate import Certificate, ProofStage
 from .duals import LevelSetDual, QuadraticDual
-from .level_verification import LevelData, find_level_problem, find_quadratic_tangent
+from .level_verification import LevelData, check_level_set
+from .verified_curvature import lower_curvature
 
 __all__ = ["InvalidCertificateError", "verify"]
 
@@ -27,6 +28,8 @@ __all__ = ["InvalidCertificateError", "verify"]
 TOLERANCE = 1e-9
 #: Rounding of the least excess of f over a tangent, as a fraction of the numbers that it is computed from.
 LEVEL_ROUNDING = 1e-14
+#: Rounding of an operation with long doubles, which may be no longer than doubles.
+LONG_EPS = float(np.finfo(np.longdouble).eps)
 #: Features whose root mean square is below this fraction of the largest are taken to be of that size.
 LEAST_FEATURE_SIZE = 1e-8
 #: Doublings and halvings when a margin is looked for.
@@ -260,15 +263,20 @@ class _Checker:
         others = np.sort(scores[~inside & ~outside])[::-1][:budget]
         return base - float(scores[inside].sum() + others.sum())
 
-    def _score(self, slopes: Array, ridge: Array) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            best = np.clip(np.where(slopes == 0, 0.0, slopes / ridge), self.lower, self.upper)
-            scores = np.where(slopes == 0, 0.0, slopes * best - 0.5 * ridge * best * best)
-        scores = np.where(np.isnan(scores), np.inf, scores)
+    def _score(self, slopes: Array, ridge: Array, errors: Array | float = 0.0) -> Array:
+        """What each unit takes off the bound at most, whatever the errors of its slopes are."""
+        scores = np.maximum(self._score_exactly(slopes - errors, ridge), self._score_exactly(slopes + errors, ridge))
         sums: Array = np.bincount(self.number, weights=scores.astype(np.float64), minlength=self.units.count).astype(
             np.float64
         )
         return sums
+
+    def _score_exactly(self, slopes: Array, ridge: Array) -> Array:
+        """max over w of slope·w − ½·ridge·w² within the bounds, of each coordinate."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = np.clip(np.where(slopes == 0, 0.0, slopes / ridge), self.lower, self.upper)
+            scores = np.where(slopes == 0, 0.0, slopes * best - 0.5 * ridge * best * best)
+        return np.where(np.isnan(scores) | (ridge < 0), np.inf, scores)
 
     def _check_slopes(self, stage: ProofStage) -> tuple[float, Array]:
         base, products = self._find_tangent(np.asarray(stage.dual))
@@ -298,10 +306,11 @@ class _Checker:
         weights, kept = np.asarray(self.weights, dtype=np.float64), ~outside[self.number]
         X: Any = self.X
         data = LevelData(form.loss, X, weights, self.target, self.offset, form.fit_intercept, kept, *samples)
-        problem = find_level_problem(data, dual, max(value - lower, 0.0) + LEVEL_ROUNDING * self.size)
-        _require(not problem, problem)
-        tangent = find_quadratic_tangent(data, dual)
-        return base + tangent.base, self._score(products + tangent.slopes, ridge + dual.curvature)
+        excess = max(value - lower, 0.0) + LEVEL_ROUNDING * self.size
+        tangent = check_level_set(data, dual, excess)
+        if isinstance(tangent, str):
+            raise InvalidCertificateError(tangent)
+        return base + tangent.base, self._score(products + tangent.slopes, ridge + tangent.curvature, tangent.errors)
 
     def _check_quadratic(self, stage: ProofStage) -> tuple[float, Array]:
         """The tangent of the form that is left when the selected features are projected out."""
@@ -325,28 +334,34 @@ class _Checker:
         left, right = (part - basis @ (basis.T @ part) for part in (left, right))
         left, right = (part - basis @ (basis.T @ part) for part in (left, right))
         matrix = left.T @ left
-        self._check_curvature(matrix, dual, kept)
-        point = dual.coefficients[kept]
-        absorbed = dual.curvature[kept][:, None] * (dual.fraction == 1.0)
+        proved = dual.curvature.copy()
+        proved[kept] = self._find_curvature(matrix, dual, kept)
+        point = dual.coefficients[kept].astype(np.longdouble)
+        absorbed = proved[kept][:, None] * (dual.fraction == 1.0)
         product = dual.fraction * (matrix @ point) - absorbed * point
-        full = np.zeros((self.p, self.outputs))
+        full, errors = np.zeros((self.p, self.outputs)), np.zeros((self.p, self.outputs))
         full[kept] = left.T @ right - product
-        ridge = np.repeat(self.form.alpha + dual.curvature, self.outputs)
-        base = 0.5 * float((right * right).sum() - (point * product).sum())
-        scores = self._score(full.ravel(), ridge)
+        # The sums of the sizes of all terms, by the Cauchy–Schwarz inequality.
+        sizes = np.sqrt(np.square(left).sum(axis=0) + np.abs(absorbed[:, 0]))
+        reach = np.sqrt(np.square(right).sum()) + float((sizes @ np.abs(point)).sum())
+        rounding = LONG_EPS * (len(left) + self.p + 16.0)
+        errors[kept] = (rounding * reach * sizes)[:, None]
+        ridge = np.repeat(self.form.alpha + proved, self.outputs)
+        base = 0.5 * float((right * right).sum() - (point * product).sum()) - float(rounding * reach * reach)
+        scores = self._score(full.ravel(), ridge, errors.ravel())
         scores[units] = 0.0
         return base, scores
 
-    def _check_curvature(self, matrix: Array, dual: QuadraticDual, kept: Mask) -> None:
+    def _find_curvature(self, matrix: Array, dual: QuadraticDual, kept: Mask) -> Array:
+        """What is proved of the curvature of the kept features; an error where it is clearly less than moved."""
         matrix, curvature = np.asarray(matrix, dtype=np.float64), dual.curvature[kept]
         if not curvature.size:
-            return
+            return curvature
         size = self.sizes[kept]  # tolerances are relative to the data, and not to what a certificate has
         if dual.fraction == 1.0:
-            scaled = (matrix - np.diag(curvature)) / np.multiply.outer(size, size)
-            least = np.linalg.eigvalsh(scaled)[0]
-            _require(bool(least >= -TOLERANCE), "there is less curvature than the certificate moves")
-            return
+            lowered, missing = lower_curvature(matrix, curvature, size)
+            _require(missing <= TOLERANCE, "there is less curvature than the certificate moves")
+            return lowered
         scale = dual.scale[kept]  # sparse curvature may be that of any scaling
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             scaled = np.abs(matrix) * (scale[:, None] / scale)
@@ -358,6 +373,7 @@ class _Checker:
         limit = (1.0 - dual.fraction) * (matrix.diagonal() - others.sum(axis=1))
         is_less = curvature <= limit + TOLERANCE * np.square(size)
         _require(bool(is_less.all()), "there is less sparse curvature than moved")
+        return np.minimum(curvature, limit)
 
 
 def find_conjugates(loss: Loss, slopes: Array, target: Array) -> Array:

@@ -1,0 +1,27 @@
+"""How much of the curvature that a certificate moves is there, whatever dual point it has."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._types import Array
+
+__all__ = ["EIGENVALUE_ERROR", "lower_curvature"]
+
+#: Rounding of an eigenvalue, in units of the number of features and of the largest one.
+EIGENVALUE_ERROR = 4 * 2.3e-16
+
+
+def lower_curvature(matrix: Array, curvature: Array, size: Array) -> tuple[Array, float]:
+    """d − t·size² with the least t ≥ 0 for which the matrix minus its diagonal is positive semidefinite; and t.
+
+    A dual point may be as large as it likes: what is missing is taken off the curvature, so that nothing is left that
+    it could be multiplied with.
+    """
+    if not (curvature > 0).any():  # the matrix is a product XᵀX
+        return curvature, 0.0
+    scaled = (matrix - np.diag(curvature)) / np.multiply.outer(size, size)
+    eigenvalues = np.linalg.eigvalsh(scaled)
+    largest = max(abs(eigenvalues[0]), abs(eigenvalues[-1])) + float((np.abs(curvature) / np.square(size)).max())
+    missing = max(EIGENVALUE_ERROR * len(size) * largest - float(eigenvalues[0]), 0.0)
+    return curvature - missing * np.square(size), missing
