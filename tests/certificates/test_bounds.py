@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import ksparse
 from ksparse.certificates import verify
 from ksparse.certificates.mean_loss import MAX_COMPILED_NUMBERS
+from ksparse.objectives import Huber
+from ksparse.sparsity import Entries
 
 from .enumeration import KINDS, MATRIX, Case, draw_case
 
@@ -55,6 +59,22 @@ def test_compiled_steps_reach_the_bound_of_accelerated_ones(kind: str, setting: 
             bounds.append(certificate.stages[0].bound)
         compiled, accelerated = bounds
         assert compiled >= accelerated - 0.06 * (result.value - accelerated) - 1e-9 * abs(result.value)
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0, 1.0, 0.5, 3.0, 1.0, 1.0, 0.5])])
+def test_slopes_at_the_ends_of_their_domain_give_a_bound(weights: Any) -> None:
+    """No residual is within delta, so that none of the slopes can be changed by itself."""
+    X = np.random.default_rng(0).standard_normal((8, 4))
+    y = np.array([-7.0, -5.0, -6.0, -9.0, 5.0, 8.0, 6.0, 7.0]) + X[:, 0]
+    objective = Huber(X, y, alpha=0.1, fit_intercept=True, delta=0.01, sample_weight=weights)
+    result = ksparse.minimize(objective, 2)
+    certificate = result.certificate()
+    assert certificate.gap < 0.01
+    verify(certificate, objective, x=result.x)
+    proof = ksparse.solve_exact(objective, 2)
+    assert proof.status == "optimal"
+    values = [ksparse.minimize(objective, sparsity=Entries(2, always=[i, j])).value for i in range(4) for j in range(i)]
+    assert proof.lower_bound <= min(values) <= proof.value * (1 + 1e-9)
 
 
 @pytest.mark.slow

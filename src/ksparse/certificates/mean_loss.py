@@ -176,7 +176,7 @@ class MeanLoss(SmoothPart):
         slopes = np.where(self._expand(self._weighted), form.loss.slope(margins, form.target), 0.0)
         balancing = -1
         if form.fit_intercept:
-            balancing = self._balance(slopes, margins)
+            slopes, balancing = self._balance(slopes, margins)
         base = self._compute_base(slopes, margins, balancing)
         weighted = slopes * self._expand(form.weights)
         products = -form.multiply_transposed(weighted).ravel() / self._scale
@@ -235,21 +235,46 @@ class MeanLoss(SmoothPart):
         rows, form = self._weighted, self._form
         return float(form.weights[rows] @ form.loss.value(margins[rows], form.target[rows]))
 
-    def _balance(self, slopes: Array, margins: Array) -> int:
-        """Make the weighted slopes sum to zero by those of one sample, in place; which one that is.
+    def _balance(self, slopes: Array, margins: Array) -> tuple[Array, int]:
+        """The slopes with a weighted sum of zero, which those of one sample give them; and which one that is.
 
-        It is one whose slope is well inside its domain.
+        It is one whose slope is well inside its domain. Where there is none, such as with Huber loss and all residuals
+        beyond delta, the slopes are made smaller before: all domains are convex and contain 0.
         """
         form = self._form
         curvatures = form.loss.hessian_diagonal(form.loss.curvature(margins, form.target))
         curvatures = curvatures if curvatures.ndim == 1 else curvatures.min(axis=1)
         with np.errstate(invalid="ignore"):
             sample = int(np.argmax(np.where(self._weighted, form.weights * np.minimum(curvatures, 1.0), -1.0)))
+        balanced = self._put_rest(slopes, sample)
+        if slopes.ndim > 1 or np.isfinite(self._find_ends(balanced, sample)).all():
+            return balanced, sample
+        above = float(form.weights @ np.maximum(slopes, 0.0))
+        below = float(form.weights @ np.maximum(-slopes, 0.0))
+        common = min(above, below) * (1.0 - 8.0 * EPS * form.n_samples)
+        tiny = float(np.finfo(np.float64).tiny)
+        shrunk = slopes * np.where(slopes > 0, common / max(above, tiny), common / max(below, tiny))
+        sample = int(np.argmax(form.weights * np.abs(shrunk)))
+        return self._put_rest(shrunk, sample), sample
+
+    def _put_rest(self, slopes: Array, sample: int) -> Array:
+        """The slopes with another one of a sample, such that their weighted sum is zero."""
+        form, slopes = self._form, slopes.copy()
         for _ in range(2):  # what the first division leaves
             weighted = slopes * self._expand(form.weights)
             sums = np.array([fsum(column) for column in np.atleast_2d(weighted.T)]).reshape(slopes.shape[1:])
             slopes[sample] -= sums / form.weights[sample]
-        return sample
+        return slopes
+
+    def _find_ends(self, slopes: Array, balancing: int) -> Array:
+        """ℓ* of the balancing sample at both ends of what its exact slope may be, and at the number between.
+
+        The exact slopes sum to zero: that of this sample differs from the floating-point number by their rest.
+        """
+        form = self._form
+        rest = 2.0 * EPS * float(np.sum(np.abs(slopes * self._expand(form.weights)))) / form.weights[balancing]
+        own, row = slopes[[balancing]], form.target[[balancing]]
+        return np.array([_require(form.loss.conjugate(own + move, row))[0] for move in (-rest, 0.0, rest)])
 
     def _compute_base(self, slopes: Array, margins: Array, balancing: int) -> float:
         """−Σ sᵢℓ*(aᵢ) + Σ sᵢaᵢoᵢ, rounded down; −∞ outside the domain of ℓ*."""
@@ -260,13 +285,10 @@ class MeanLoss(SmoothPart):
             return -np.inf
         terms = -weights * conjugates
         if balancing >= 0:
-            # The exact slopes sum to zero: that of one sample differs from the floating-point number by its rest.
-            rest = 2.0 * EPS * float(np.sum(np.abs(slopes * self._expand(form.weights)))) / form.weights[balancing]
-            own, row = slopes[[balancing]], form.target[[balancing]]
-            ends = [_require(form.loss.conjugate(own + move, row))[0] for move in (-rest, 0.0, rest)]
+            ends = self._find_ends(slopes, balancing)
             if not np.isfinite(ends).all():
                 return -np.inf
-            terms = np.append(terms, -form.weights[balancing] * (max(ends) - ends[1]))
+            terms = np.append(terms, -form.weights[balancing] * (ends.max() - ends[1]))
         inner = margins[rows] * slopes[rows]
         inner = np.abs(inner) if inner.ndim == 1 else np.abs(inner).sum(axis=1)
         sizes = np.abs(conjugates) + inner + np.abs(form.loss.value(margins[rows], target))
