@@ -214,6 +214,32 @@ def test_a_dual_point_far_away_makes_nothing_of_rounding(reach: float) -> None:
             verify(replace(forged, stages=(replace(stage, dual=dual),)), objective, x=worse.x)
 
 
+@pytest.mark.parametrize("kind", [LeastSquares, Huber])
+@pytest.mark.parametrize("shift", [0.0, 1e7, 1.7e9])
+def test_a_large_mean_of_y_makes_no_room_for_false_bounds(kind: Any, shift: float) -> None:
+    objective = kind(X, 1e3 * y + shift, alpha=1e-3, fit_intercept=True)
+    x0 = np.append(np.where(np.arange(20) < 2, 1.0, 0.0), 0.0)
+    worse = ksparse.minimize(objective, 2, solver=ksparse.FixedSupport(), x0=x0)
+    certificate = worse.certificate()
+    verify(certificate, objective, x=worse.x)
+    nothing = certificate.must_contain[:0]
+    claim = replace(certificate, lower_bound=certificate.value, stages=(), must_contain=nothing, cannot_contain=nothing)
+    with pytest.raises(InvalidCertificateError, match="only 0 is proved as a lower bound"):
+        verify(claim, objective, x=worse.x)
+
+
+def test_an_intercept_of_any_size_makes_no_room_for_false_bounds() -> None:
+    """Slopes whose sum is not quite zero: their rest times the mean of y would be added to the bound."""
+    objective = Huber(X, y + 1.7e9, alpha=0.1, fit_intercept=True, delta=100.0)
+    certificate = certify(objective)
+    stage = certificate.stages[0]
+    slopes = cast(Any, stage.dual) - 0.5e-9 * np.abs(stage.dual).mean()
+    gain = 1e-3 * certificate.value
+    claim = replace(stage, dual=slopes, bound=stage.bound + gain)
+    with pytest.raises(InvalidCertificateError, match="the bound of stage 0 is too high"):
+        verify(replace(certificate, stages=(claim,)), objective)
+
+
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 @pytest.mark.parametrize("fraction", [0.0, 0.5, 1.0])
 def test_more_curvature_than_there_is_is_found_out_whatever_the_scale(scale: float, fraction: float) -> None:

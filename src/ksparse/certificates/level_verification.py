@@ -22,7 +22,7 @@ __all__ = ["LevelData", "QuadraticTangent", "check_level_set"]
 #: Losses whose second derivative is constant, or grows and then falls.
 UNIMODAL = (LogisticLoss, PoissonLoss, HuberLoss, SquaredHingeLoss, NegativeBinomialLoss)
 #: Rounding of a divergence, in units of the numbers that it is the difference of, and of an operation.
-DIVERGENCE_ROUNDING, EPS = 2e-15, 4.6e-16
+DIVERGENCE_ROUNDING, PRODUCT_ROUNDING = 2e-15, 4.6e-16
 #: Of the largest curvature, what a certificate may have too much; it is lowered to what is proved. That of a sample
 #: depends on the rounding of its margin.
 LEVEL_TOLERANCE, SAMPLE_TOLERANCE = 1e-9, 1e-4
@@ -100,7 +100,7 @@ def _find_quadratic_tangent(data: LevelData, dual: LevelSetDual, matrix: Array, 
     slopes[kept], proved[kept] = curvature * center - product, curvature
     base = 0.5 * float(move @ product) - float(product @ dual.point[kept]) + 0.5 * float(curvature @ np.square(center))
     # Each sum is bounded by the sizes of its terms, by the Cauchy–Schwarz inequality.
-    rounding, reach = EPS * (count + 16.0), float(size @ (np.abs(move) + np.abs(center)))
+    rounding, reach = PRODUCT_ROUNDING * (count + 16.0), float(size @ (np.abs(move) + np.abs(center)))
     errors[kept] = rounding * reach * size
     return QuadraticTangent(base - rest - 4.0 * rounding * reach * reach, slopes, errors, proved)
 

@@ -14,32 +14,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import Array, IntArray, Mask
-from ..objectives import LinearObjective, Loss
+from ..objectives import LinearObjective
 from ..objectives.margin_form import MarginForm
 from ..sparsity import Sparsity, Units, make_set
-from .certificate import Certificate, ProofStage
+from .certificate import OPTIMAL_GAP, Certificate, ProofStage
+from .claims import InvalidCertificateError, check_array, require_claim
 from .duals import LevelSetDual, QuadraticDual
 from .level_verification import LevelData, check_level_set
 from .verified_curvature import lower_curvature
+from .verified_losses import find_best_constant, find_conjugates
 
 __all__ = ["InvalidCertificateError", "verify"]
 
-#: Two computations of a bound may differ by this fraction of the numbers in it.
+#: Two computations of a bound may differ by this fraction of what f is above its least value.
 TOLERANCE = 1e-9
+#: Rounding of f, as a fraction of the numbers that it is a sum of.
+CHECKED_ROUNDING = 4e-15
 #: Rounding of the least excess of f over a tangent, as a fraction of the numbers that it is computed from.
 LEVEL_ROUNDING = 1e-14
 #: Rounding of an operation with long doubles, which may be no longer than doubles.
 LONG_EPS = float(np.finfo(np.longdouble).eps)
 #: Features whose root mean square is below this fraction of the largest are taken to be of that size.
 LEAST_FEATURE_SIZE = 1e-8
-#: Doublings and halvings when a margin is looked for.
-BISECTIONS = 200
-#: The largest margin that is tried; the loss of larger ones may overflow.
-LARGEST_MARGIN = 700.0
-
-
-class InvalidCertificateError(ValueError):
-    """A certificate does not prove what it says."""
 
 
 def verify(
@@ -49,7 +45,8 @@ def verify(
 
     The lower bound of each stage is computed again from its dual point, and so is what it proves about the units. All
     that the gap is computed from is compared with the data, but for `value`: that a solution has this f can only be
-    checked where the solution is given as `x`. Numbers may differ by 1e-9 of those that they are computed from.
+    checked where the solution is given as `x`. Bounds may differ by 1e-9 of what f is above its least value, and by
+    rounding errors as long as these are below 1e-6 of it.
 
     Parameters
     ----------
@@ -104,29 +101,25 @@ def verify(
     checker = _Checker(form, units)
     checker.check_claims(certificate)
     if x is not None:
-        _check_solution(x, certificate.value, objective, units, TOLERANCE * checker.size)
+        room = max(certificate.value - checker.least, 0.0)
+        _check_solution(x, certificate.value, objective, units, TOLERANCE * room + checker.rounding)
     inside, outside = units.always.copy(), np.zeros(units.count, dtype=bool)
     lower = checker.least
     for number, stage in enumerate(certificate.stages):
         checker.check_shapes(stage, number)
-        _require(
+        require_claim(
             (stage.before.inside <= inside).all() and (stage.before.outside <= outside).all(),
             f"stage {number} supposes more about the units than was proved",
         )
         bound = checker.check_stage(stage, certificate.value, number)
         lower = max(lower, min(bound, certificate.value))
         inside, outside = stage.after.inside, stage.after.outside
-    slack = TOLERANCE * checker.size
-    _require(certificate.lower_bound <= lower + slack, f"only {lower:.12g} is proved as a lower bound")
+    slack = checker.allow(certificate.value)
+    require_claim(certificate.lower_bound <= lower + slack, f"only {lower:.12g} is proved as a lower bound")
     proved = ((certificate.must_contain, inside, "in"), (certificate.cannot_contain, outside, "not in"))
     for names, mask, what in proved:
-        _require(np.isin(names, units.names[mask]).all(), f"some units are not proved to be {what} each solution")
+        require_claim(np.isin(names, units.names[mask]).all(), f"some units are not proved to be {what} each solution")
     return lower
-
-
-def _require(condition: Any, problem: str) -> None:
-    if not condition:
-        raise InvalidCertificateError(problem)
 
 
 def _check_numbers(certificate: Certificate) -> None:
@@ -134,21 +127,23 @@ def _check_numbers(certificate: Certificate) -> None:
     for name in ("value", "lower_bound", "least"):
         number = getattr(certificate, name)
         is_number = isinstance(number, Real) and not isinstance(number, (bool, np.bool_))
-        _require(is_number and np.isfinite(number), f"{name} is not a finite number but {number!r}")
+        require_claim(is_number and np.isfinite(number), f"{name} is not a finite number but {number!r}")
 
 
 def _check_solution(x: ArrayLike, value: float, objective: LinearObjective, units: Units, slack: float) -> None:
     """x is in the set, and f(x) is what the certificate says."""
     point = np.asarray(x, dtype=np.float64)
     shape = objective.shape
-    _require(point.shape == shape, f"x has the shape {point.shape}, and the coefficients of this model have {shape}")
-    _require(np.isfinite(point).all(), "x has an entry that is not a finite number")
+    require_claim(
+        point.shape == shape, f"x has the shape {point.shape}, and the coefficients of this model have {shape}"
+    )
+    require_claim(np.isfinite(point).all(), "x has an entry that is not a finite number")
     selected = units.find_units((point != 0) & units.constrained) | units.always
-    _require(selected.sum() <= units.k, f"x has {selected.sum()} units, and k is {units.k}")
+    require_claim(selected.sum() <= units.k, f"x has {selected.sum()} units, and k is {units.k}")
     if units.lower is not None and units.upper is not None:
-        _require(((units.lower <= point) & (point <= units.upper)).all(), "x is not within the bounds")
+        require_claim(((units.lower <= point) & (point <= units.upper)).all(), "x is not within the bounds")
     found = objective.evaluate(point).value
-    _require(abs(found - value) <= slack, f"f(x) is {found:.12g}, and the certificate says {value:.12g}")
+    require_claim(abs(found - value) <= slack, f"f(x) is {found:.12g}, and the certificate says {value:.12g}")
 
 
 class _Checker:
@@ -173,30 +168,45 @@ class _Checker:
         self.upper = (unlimited if units.upper is None else units.upper).reshape(-1, self.outputs)[: self.p].ravel()
         lowest = np.broadcast_to(form.loss.find_lowest(self.target), len(self.weights))
         self.least = float(self.weights @ lowest)
-        start = form.loss.value(np.zeros(self.target.shape) + self.offset, self.target)
-        self.size = float(self.weights @ np.abs(start)) + abs(self.least)
+        known, weights = self.offset, np.asarray(self.weights, dtype=np.float64)
+        if form.fit_intercept:
+            known = find_best_constant(form.loss, known, self.target, weights)
+        start = form.loss.value(known, self.target)
+        #: The size of the numbers that f is a sum of, without features.
+        self.magnitude = float(weights @ (np.abs(start) + np.abs(lowest)))
 
     @property
     def has_bounds(self) -> bool:
         """Whether some coefficients have bounds."""
         return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
 
+    @property
+    def rounding(self) -> float:
+        """Rounding of f."""
+        return CHECKED_ROUNDING * self.magnitude
+
+    def allow(self, value: float) -> float:
+        """By how much bounds may differ: a small part of the gap that a certificate speaks of, whatever the data."""
+        room = max(value - self.least, 0.0)
+        own = CHECKED_ROUNDING * abs(self.least)
+        return max(min(TOLERANCE * room + self.rounding, OPTIMAL_GAP * room), own)
+
     def check_claims(self, certificate: Certificate) -> None:
         """What the certificate says besides its bound."""
-        _require(
-            abs(certificate.least - self.least) <= TOLERANCE * self.size,
+        require_claim(
+            abs(certificate.least - self.least) <= self.rounding,
             f"the least loss of these data is {self.least:.12g}, and the certificate says {certificate.least:.12g}",
         )
-        _require(
-            certificate.value >= self.least - TOLERANCE * self.size,
+        require_claim(
+            certificate.value >= self.least - self.rounding,
             f"no f is below {self.least:.12g}, and the certificate says {certificate.value:.12g}",
         )
-        _require(
+        require_claim(
             certificate.k == self.units.k,
             f"the certificate is for k = {certificate.k}, and the sparsity set has k = {self.units.k}",
         )
         claimed, given = ("with" if known else "without" for known in (certificate.has_bounds, self.has_bounds))
-        _require(
+        require_claim(
             claimed == given,
             f"the certificate is for coefficients {claimed} bounds, and the sparsity set is {given} them; give the set "
             "that the problem was solved with",
@@ -206,32 +216,32 @@ class _Checker:
         """The arrays of a stage are of these data, and have numbers."""
         for fixings in (stage.before, stage.after):
             for mask in (fixings.inside, fixings.outside):
-                _check_array(mask, (self.units.count,), f"units of stage {number}", bool)
+                check_array(mask, (self.units.count,), f"units of stage {number}", bool)
         dual = stage.dual
         if isinstance(dual, LevelSetDual):
             self._check_level_shapes(dual, number)
             return
         if not isinstance(dual, QuadraticDual):
-            _check_array(dual, self.form.target.shape, f"slopes of stage {number}", float)
+            check_array(dual, self.form.target.shape, f"slopes of stage {number}", float)
             return
-        _require(self.form.loss.is_quadratic, f"stage {number} is for least squares, and this is another loss")
-        _check_array(dual.coefficients, (self.p, self.outputs), f"coefficients of stage {number}", float)
+        require_claim(self.form.loss.is_quadratic, f"stage {number} is for least squares, and this is another loss")
+        check_array(dual.coefficients, (self.p, self.outputs), f"coefficients of stage {number}", float)
         for name in ("curvature", "scale"):
-            _check_array(getattr(dual, name), (self.p,), f"{name} of stage {number}", float)
-        _check_array(dual.eliminated, (self.p,), f"eliminated features of stage {number}", bool)
-        _require(0.0 <= dual.fraction <= 1.0, f"the fraction of stage {number} is not between 0 and 1")
+            check_array(getattr(dual, name), (self.p,), f"{name} of stage {number}", float)
+        check_array(dual.eliminated, (self.p,), f"eliminated features of stage {number}", bool)
+        require_claim(0.0 <= dual.fraction <= 1.0, f"the fraction of stage {number} is not between 0 and 1")
         has_ridge = (self.form.alpha + dual.curvature >= 0).all()
-        _require(has_ridge, f"the curvature of stage {number} has an entry below -alpha")
-        _require((dual.scale > 0).all(), f"the scale of stage {number} has an entry that is not above 0")
+        require_claim(has_ridge, f"the curvature of stage {number} has an entry below -alpha")
+        require_claim((dual.scale > 0).all(), f"the scale of stage {number} has an entry that is not above 0")
 
     def _check_level_shapes(self, dual: LevelSetDual, number: int) -> None:
-        _require(self.outputs == 1 and len(self.form.shape) == 1, f"stage {number} is for models with one output")
+        require_claim(self.outputs == 1 and len(self.form.shape) == 1, f"stage {number} is for models with one output")
         for name in ("slopes", "moves", "sample_curvature"):
-            _check_array(getattr(dual, name), self.form.target.shape, f"{name} of stage {number}", float)
+            check_array(getattr(dual, name), self.form.target.shape, f"{name} of stage {number}", float)
         for name in ("center", "curvature", "point"):
-            _check_array(getattr(dual, name), (self.p,), f"{name} of stage {number}", float)
-        _check_array(dual.mean_margin, (), f"mean margin of stage {number}", float)
-        _require((dual.curvature >= 0).all(), f"the curvature of stage {number} has an entry below 0")
+            check_array(getattr(dual, name), (self.p,), f"{name} of stage {number}", float)
+        check_array(dual.mean_margin, (), f"mean margin of stage {number}", float)
+        require_claim((dual.curvature >= 0).all(), f"the curvature of stage {number} has an entry below 0")
 
     def check_stage(self, stage: ProofStage, value: float, number: int) -> float:
         """The lower bound of a stage; an error if it does not prove what the stage says.
@@ -244,15 +254,15 @@ class _Checker:
             quadratic = isinstance(stage.dual, QuadraticDual)
             base, scores = (self._check_quadratic if quadratic else self._check_slopes)(stage)
         bound = self._add(base, scores, stage.before.inside, stage.before.outside)
-        is_proved = stage.bound <= bound + TOLERANCE * self.size
-        _require(is_proved, f"the bound of stage {number} is too high by {stage.bound - bound:.3g}")
+        is_proved = stage.bound <= bound + self.allow(value)
+        require_claim(is_proved, f"the bound of stage {number} is too high by {stage.bound - bound:.3g}")
         inside, outside = stage.before.inside, stage.before.outside
         for j in np.flatnonzero(stage.after.inside & ~inside):
             without = self._add(base, scores, inside, outside | _unit(j, inside.size))
-            _require(without > value, f"stage {number} does not prove that unit {j} is selected")
+            require_claim(without > value, f"stage {number} does not prove that unit {j} is selected")
         for j in np.flatnonzero(stage.after.outside & ~outside):
             with_unit = self._add(base, scores, inside | _unit(j, inside.size), outside)
-            _require(with_unit > value, f"stage {number} does not prove that unit {j} is not selected")
+            require_claim(with_unit > value, f"stage {number} does not prove that unit {j} is not selected")
         return bound
 
     def _add(self, base: float, scores: Array, inside: Mask, outside: Mask) -> float:
@@ -288,8 +298,11 @@ class _Checker:
         weights = self.weights if slopes.ndim == 1 else self.weights[:, None]
         weighted = weights * slopes
         if self.form.fit_intercept:
-            rest = np.abs(weighted.sum(axis=0)).max()
-            _require(rest <= TOLERANCE * np.abs(weighted).sum(), "the slopes do not sum to zero")
+            rest, sizes = weighted.sum(axis=0), np.abs(weighted).sum()
+            require_claim(np.abs(rest).max() <= TOLERANCE * sizes, "the slopes do not sum to zero")
+            if np.abs(rest).max() > CHECKED_ROUNDING * sizes:  # which an intercept of any size would be multiplied with
+                slopes = slopes - rest / self.weights.sum()
+                weighted = weights * slopes
         conjugates = find_conjugates(self.form.loss, np.asarray(slopes, dtype=np.float64), self.target)
         base = float((weighted * self.offset).sum() - self.weights @ conjugates)
         return base, -np.asarray(self.X.T @ weighted, dtype=np.float64).ravel()
@@ -300,13 +313,13 @@ class _Checker:
         base, products = self._find_tangent(dual.slopes)
         ridge = np.full(self.number.size, self.form.alpha)
         lower = self._add(base, self._score(products, ridge), inside, outside)
-        _require(np.isfinite(lower), "the tangent of a stage has no lower bound")
+        require_claim(np.isfinite(lower), "the tangent of a stage has no lower bound")
         counted, form = self.counted, self.form
         samples = (dual.slopes[counted], dual.moves[counted], dual.sample_curvature[counted])
         weights, kept = np.asarray(self.weights, dtype=np.float64), ~outside[self.number]
         X: Any = self.X
         data = LevelData(form.loss, X, weights, self.target, self.offset, form.fit_intercept, kept, *samples)
-        excess = max(value - lower, 0.0) + LEVEL_ROUNDING * self.size
+        excess = max(value - lower, 0.0) + LEVEL_ROUNDING * self.magnitude
         tangent = check_level_set(data, dual, excess)
         if isinstance(tangent, str):
             raise InvalidCertificateError(tangent)
@@ -323,10 +336,10 @@ class _Checker:
         is_out = stage.before.outside[self.number].reshape(self.p, -1).all(axis=1)
         kept = ~dual.eliminated & ~is_out
         selected = stage.before.inside[self.number].reshape(self.p, -1).all(axis=1)
-        _require(bool((dual.eliminated <= selected).all()), "a feature is eliminated that is not selected")
+        require_claim(bool((dual.eliminated <= selected).all()), "a feature is eliminated that is not selected")
         units = _units_of(self.number, np.repeat(dual.eliminated, self.outputs), self.units.count)
         whole = (units[self.number] == np.repeat(dual.eliminated, self.outputs)).all()
-        _require(whole, "a unit is eliminated in part")
+        require_claim(whole, "a unit is eliminated in part")
         padded = np.vstack([root * self.X, ridge_rows])
         right = np.vstack([root * target.reshape(len(target), -1), np.zeros((self.p, self.outputs))])
         left = np.vstack([root * self.X[:, kept], np.zeros((self.p, int(kept.sum())), dtype=np.longdouble)])
@@ -360,7 +373,7 @@ class _Checker:
         size = self.sizes[kept]  # tolerances are relative to the data, and not to what a certificate has
         if dual.fraction == 1.0:
             lowered, missing = lower_curvature(matrix, curvature, size)
-            _require(missing <= TOLERANCE, "there is less curvature than the certificate moves")
+            require_claim(missing <= TOLERANCE, "there is less curvature than the certificate moves")
             return lowered
         scale = dual.scale[kept]  # sparse curvature may be that of any scaling
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -372,44 +385,8 @@ class _Checker:
         others = np.sort(scaled, axis=1)[:, ::-1][:, : max(nonzero - 1, 0)]
         limit = (1.0 - dual.fraction) * (matrix.diagonal() - others.sum(axis=1))
         is_less = curvature <= limit + TOLERANCE * np.square(size)
-        _require(bool(is_less.all()), "there is less sparse curvature than moved")
+        require_claim(bool(is_less.all()), "there is less sparse curvature than moved")
         return np.minimum(curvature, limit)
-
-
-def find_conjugates(loss: Loss, slopes: Array, target: Array) -> Array:
-    """ℓ*(a) = am − ℓ(m) at the margin m where ℓ has the slope a, or in the limit: by bisection.
-
-    It is infinite where ℓ has nowhere such a slope.
-    """
-    if loss.couples_outputs:
-        probabilities = slopes + target
-        is_proper = (probabilities >= -TOLERANCE).all() and (np.abs(probabilities.sum(axis=1) - 1) <= TOLERANCE).all()
-        _require(is_proper, "the slopes of a sample are not differences of probabilities")
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(probabilities > 0, probabilities * np.log(probabilities), 0.0).sum(axis=1)
-    low, high = np.full(slopes.shape, -LARGEST_MARGIN), np.full(slopes.shape, LARGEST_MARGIN)
-    unit = 1.0
-    if loss.of_residuals:
-        unit = float(max(np.abs(slopes).max(initial=0.0), np.abs(target).max(initial=0.0))) or 1.0
-        low, high = target + 1e3 * unit * low, target + 1e3 * unit * high
-    for _ in range(BISECTIONS):
-        middle = 0.5 * (low + high)
-        is_low = loss.slope(middle, target) < slopes
-        low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
-    margins = 0.5 * (low + high)
-    with np.errstate(over="ignore", invalid="ignore"):
-        missed = np.abs(loss.slope(margins, target) - slopes)
-    is_reached = missed <= TOLERANCE * (unit + np.abs(slopes).max(initial=0.0))
-    products = slopes * margins
-    found = (products if products.ndim == 1 else products.sum(axis=1)) - loss.value(margins, target)
-    return np.where(is_reached if is_reached.ndim == 1 else is_reached.all(axis=1), found, np.inf)
-
-
-def _check_array(array: Any, shape: tuple[int, ...], name: str, kind: type) -> None:
-    found = np.asarray(array)
-    _require(found.shape == shape, f"the {name} have the shape {found.shape}, and these data need {shape}: other data?")
-    is_kind = found.dtype == bool if kind is bool else found.dtype.kind in "fiu" and np.isfinite(found).all()
-    _require(is_kind, f"the {name} must be {'True or False' if kind is bool else 'finite numbers'}")
 
 
 def _unit(index: Any, count: int) -> Mask:
