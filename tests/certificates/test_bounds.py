@@ -77,6 +77,11 @@ def test_slopes_at_the_ends_of_their_domain_give_a_bound(weights: Any) -> None:
     assert proof.lower_bound <= min(values) <= proof.value * (1 + 1e-9)
 
 
+def test_slopes_outside_their_domain_are_no_stage_of_a_proof() -> None:
+    with np.errstate(all="ignore"):
+        check_certificate(draw_case("multinomial", 5006, "groups"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -15,7 +15,7 @@ from ksparse.certificates.bounding import BoundedProblem
 from ksparse.certificates.branching import LEAF_STEPS
 from ksparse.certificates.gram_search import POOL_BYTES, ROW_BYTES
 from ksparse.certificates.linearization import StepLimits
-from ksparse.objectives import LeastSquares, Logistic, Quadratic
+from ksparse.objectives import LeastSquares, Logistic, Quadratic, SquaredHinge
 from ksparse.sparsity import Entries
 from tests.subsets import lowest, small_data
 
@@ -184,6 +184,28 @@ def test_no_support_beyond_the_fraction_is_listed() -> None:
     assert proof.value == pytest.approx(min(pairs), rel=1e-6)
     assert all(near.value <= 1.01 * proof.value * (1 + 1e-11) for near in proof.supports)
     assert 0 < len(proof.supports) == sum(value <= 1.01 * min(pairs) for value in pairs) < 29
+
+
+@pytest.mark.parametrize("shift", [0.0, 3.0])
+def test_all_supports_with_the_least_value_are_listed(shift: float) -> None:
+    objective = LeastSquares(X[:, :4], np.full(60, shift), alpha=0.1, fit_intercept=shift > 0)
+    for k in (1, 2):
+        proof = ksparse.solve_exact(objective, k, within=0.1)
+        assert (proof.status, proof.value) == ("optimal", 0.0)
+        assert len(proof.supports) == {1: 4, 2: 6}[k]
+
+
+@pytest.mark.parametrize("kind", ["squares", "hinge"])
+def test_the_least_value_is_optimal_without_any_bound(kind: str) -> None:
+    """No ridge, and f is 0, or as near to 0 as rounding leaves it."""
+    few = X[:12]
+    objective: Any = LeastSquares(few, few[:, 0] - few[:, 3]) if kind == "squares" else SquaredHinge(X, X[:, 0] > 0)
+    result = ksparse.minimize(objective, 2)
+    assert result.value < 1e-28
+    assert str(result.certificate()).startswith("Proved to be optimal: f = 0, ")
+    proof = ksparse.solve_exact(objective, 2)
+    assert (proof.status, proof.value, proof.gap) == ("optimal", 0.0, 0.0)
+    verify(result.certificate(), objective, x=result.x)
 
 
 def test_without_a_ridge_there_is_no_bound() -> None:

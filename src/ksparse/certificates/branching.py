@@ -144,10 +144,15 @@ class _BranchAndBound:
 
     def _get_target(self) -> float:
         """Nodes whose bound reaches it are closed."""
-        upper = self.incumbents.upper
         if self.incumbents.collects:
-            return upper
-        return min(upper, self.incumbents.value - 0.99 * self.limits.gap * (self.incumbents.value - self.least))
+            return self._find_end()
+        return min(
+            self.incumbents.upper, self.incumbents.value - 0.99 * self.limits.gap * (self.incumbents.value - self.least)
+        )
+
+    def _find_end(self) -> float:
+        """What is above all solutions that are looked for: those with just `upper` are, where many have the least f."""
+        return float(np.nextafter(self.incumbents.upper, np.inf))
 
     def _compute_lower_bound(self) -> float:
         open_bound = min((node.bound for node in self.open), default=np.inf)
@@ -204,7 +209,7 @@ class _BranchAndBound:
         if relaxed is not None:
             start = relaxed.tightened.x
             relaxed = self._relax_further(problem, relaxed, steps)
-            bound = max(inherited, min(relaxed.tightened.bound, self.incumbents.upper))
+            bound = max(inherited, min(relaxed.tightened.bound, self._find_end()))
             z[relaxed.units] = relaxed.tightened.z
             self._round(relaxed, fixings, perspective.budget)
             x = np.zeros(x.size)

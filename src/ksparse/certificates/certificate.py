@@ -15,6 +15,7 @@ from ..threads import one_thread
 from ..validation import check_iterations, check_nonnegative_number
 from .bounding import BoundedProblem, Relaxed
 from .duals import LevelSetDual, QuadraticDual
+from .incumbents import settle_value
 from .linearization import StepLimits
 from .relaxation import Fixings
 from .screening import screen
@@ -205,6 +206,7 @@ def certify(
         limits = StepLimits(limits.steps, began + check_nonnegative_number(time_limit, "time_limit"))
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         problem = BoundedProblem.of(form, units)
+        value = settle_value(value, problem.least_value, form.value_at_start)
         upper = value + UPPER_ROUNDING * (abs(value) + abs(form.value_at_start))
         start = x.reshape(-1)[: problem.scale.size] * problem.scale
         root = _RootProof(problem, value, upper, limits, effort)
@@ -257,6 +259,8 @@ class _RootProof:
     def _take(self, relaxed: Relaxed) -> bool:
         """Keep a stage; whether screening by it leaves fewer open units."""
         tightened, perspective, chosen, _ = relaxed
+        if not np.isfinite(tightened.bound):  # no slopes that were found are all within their domain
+            return False
         found = screen(perspective, tightened.linearization.base, tightened.scores, self.upper)
         before = self.fixings
         self.fixings = before.include(chosen[found.inside]).exclude(chosen[found.outside])

@@ -9,12 +9,20 @@ from ..debias import Bounds, Exact
 from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
 
-__all__ = ["Incumbents"]
+__all__ = ["Incumbents", "settle_value"]
 
 #: Rounding of f, as a fraction of the numbers that it is computed from.
 VALUE_ROUNDING_UNITS = 4e-15
+#: Residuals below this fraction of the numbers that they are differences of are rounding.
+RESIDUAL_ROUNDING = 1e-14
 #: Values of f above the least one that differ by this fraction are the same.
 TIE = 1e-12
+
+
+def settle_value(value: float, least: float, start: float) -> float:
+    """f, or its least value if only rounding of the residuals or of f is between them; `start` is f at the start."""
+    rounding = RESIDUAL_ROUNDING**2 * abs(start) + VALUE_ROUNDING_UNITS * abs(least)
+    return float(least if value <= least + rounding else value)
 
 
 class Incumbents:
@@ -41,6 +49,7 @@ class Incumbents:
 
     def offer(self, x: Array, value: float) -> None:
         """A solution that is known."""
+        value = settle_value(value, self._least, self._form.value_at_start)
         if value < self.value:
             self.value, self.x = value, x
 
@@ -76,7 +85,7 @@ class Incumbents:
             value = solution.point.value
         else:
             value = objective.evaluate(x).value
-        value = float(value) if np.isfinite(value) else np.inf
+        value = settle_value(value, self._least, self._form.value_at_start) if np.isfinite(value) else np.inf
         self._values[np.packbits(chosen).tobytes()] = value
         self.offer(x, value)
         return value, x

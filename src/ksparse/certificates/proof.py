@@ -78,7 +78,8 @@ class ExactResult:
         (value − lower_bound)/(value − least), with the least value that the loss has at any margins: 0 for least
         squares and for classification.
     status : ProofStatus
-        Why the search ended; "optimal" if the gap is as small as was asked for.
+        Why the search ended; "optimal" if the gap is as small as was asked for, and all supports were found that were
+        asked for.
     nodes : int
         Number of parts of the set of supports that were bounded.
     k : int
@@ -128,7 +129,9 @@ class ExactResult:
 
 
 def search(problem: BoundedProblem, incumbents: Incumbents, limits: SearchLimits) -> SearchOutcome:
-    """Branch and bound by the method that fits."""
+    """Branch and bound by the method that fits; none is needed for one solution with the least value of all."""
+    if not incumbents.collects and incumbents.value <= problem.least_value:
+        return SearchOutcome(problem.least_value, 0, None)
     if incumbents.collects or not is_least_squares(problem):
         return branch_and_bound(problem, incumbents, limits)
     return search_gram(problem, incumbents, limits)
@@ -187,8 +190,11 @@ def prove(
             outcome = outcome or SearchOutcome(problem.least_value, 0, "stopped")
         best = np.array(form.to_user(incumbents.x))
     size, reason = incumbents.value - problem.least_value, outcome.reason
-    if reason is None and incumbents.value - outcome.lower_bound > limits.gap * size:
+    is_near = incumbents.value - outcome.lower_bound <= limits.gap * size
+    if reason is None and not is_near:
         reason = "time_limit" if time.perf_counter() >= limits.deadline else "no_bound"
+    elif reason in ("no_bound", "time_limit", "max_nodes") and is_near and within is None:
+        reason = None
     support = (best != 0) & units.constrained
     near = incumbents.list_near() if within is not None else []
     return ExactResult(
