@@ -13,7 +13,7 @@ from ..solvers import MAX_EFFORT
 
 MAX_MEMORY = f"""refuse files whose content would take more memory than this, such as 8GB (default {MEMORY_VARIABLE}, or
 {describe_size(MAX_BYTES)}, or {SIZE_FACTOR} times the size of the data if that is more)"""
-IN_BLOCKS = "; text and Parquet with more numbers than that are read in blocks that take no more"
+IN_BLOCKS = "; text and Parquet that would take more as a whole are read in blocks that take no more"
 
 
 def make_type(read: Callable[[str], Any], accepts: Callable[[Any], bool], expected: str) -> Callable[[str], Any]:
