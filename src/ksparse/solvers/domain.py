@@ -19,12 +19,26 @@ def describe_value(problem: Problem, point: Point) -> str:
 
 def find_end_of_domain(problem: Problem, iterate: Iterate) -> Point | None:
     """A step downhill from an iterate whose support was not minimized on, if f is not finite there: that ended it."""
-    if iterate.outcome is not Outcome.UNFINISHED or iterate.support is None:
+    if iterate.outcome is not Outcome.UNFINISHED:
         return None
+    trial = _step_over_all(problem, iterate) if iterate.support is None else _step_on_support(problem, iterate)
+    return None if np.isfinite(trial.value) else trial
+
+
+def _step_on_support(problem: Problem, iterate: Iterate) -> Point:
+    """A scaled gradient step on the support of an iterate."""
     support = iterate.support
+    assert support is not None
     solution = iterate.point.restrict(support) if iterate.solution is None else iterate.solution
     step = -solution.gradient / solution.objective.curvature(solution)
     bounds = problem.restrict_bounds(support)
     ahead = solution.x + step if bounds is None else bounds.clip(solution.x + step)
-    trial = solution.objective.evaluate(ahead)
-    return None if np.isfinite(trial.value) else trial.extend(problem.objective, support)
+    return solution.objective.evaluate(ahead).extend(problem.objective, support)
+
+
+def _step_over_all(problem: Problem, start: Iterate) -> Point:
+    """A scaled gradient step from a start that no support was better than, in the units that it would select."""
+    metric = problem.objective.curvature(start.point)
+    z = start.point.x - start.point.gradient / metric
+    support = problem.units.select(z, metric)
+    return problem.objective.evaluate(np.where(support, problem.units.clip(z), 0.0))
