@@ -45,7 +45,7 @@ class Derivatives(Protocol):
     def multiply_hessian(self, x: Array, columns: IntArray | None, directions: Array) -> Array:
         """The product of the Hessian with each row."""
 
-    def has_affine_gradient(self, x: Array) -> bool:
+    def is_quadratic(self, x: Array) -> bool:
         """Whether it is certain that the function of all columns is quadratic; x is any flat vector."""
 
     def find_margins(self, x: Array) -> Margins | None:

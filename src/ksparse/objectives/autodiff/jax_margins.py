@@ -50,11 +50,11 @@ class JaxMargins:
 
     @cached_property
     def is_quadratic(self) -> bool:
-        """Whether f is quadratic: all slopes are affine."""
+        """Whether f is quadratic: steps of its value count, though they leave no trace in its slopes."""
         inputs = self._make_inputs(np.zeros(self.count), np.zeros(self._size))
         with use_float64():
-            jaxpr = jax.make_jaxpr(self._find_slopes)(self._arguments, *inputs).jaxpr
-        return max(find_degrees(jaxpr, [0] * len(self._arguments) + [1] * len(inputs))) <= 1
+            jaxpr = jax.make_jaxpr(self._combine)(self._arguments, *inputs).jaxpr
+        return find_degrees(jaxpr, [0] * len(self._arguments) + [1] * len(inputs))[0] <= 2
 
     def differentiate(self, margins: Array, x: Array) -> MarginDerivatives:
         """f, its slopes and its curvatures in the margins, and in the entries of x besides these."""
@@ -91,9 +91,6 @@ class JaxMargins:
         if self._sum is not None:
             return self._sum.combine(constants, margins)
         return self._structure.combine(constants, own[0] if own else None, margins)
-
-    def _find_slopes(self, constants: Any, *inputs: Any) -> Any:
-        return jax.grad(self._combine, argnums=tuple(range(1, 1 + len(inputs))))(constants, *inputs)
 
     def _differentiate(self, constants: Any, *inputs: Any) -> list[Any]:
         """f, then slopes and curvatures in the margins, then those in the entries of x."""

@@ -75,7 +75,10 @@ ENTRYWISE = frozenset(
 
 
 def find_degrees(jaxpr: Any, inputs: list[int]) -> list[int]:
-    """How the outputs of a traced function depend on x, given how its inputs do: not (0), affinely (1), or else (2)."""
+    """The degrees of the outputs of a traced function as polynomials in x, given those of its inputs.
+
+    They are 0, 1, 2, or 3 for what is not known to be a polynomial of degree at most 2.
+    """
     degrees = dict(zip(jaxpr.invars, inputs, strict=True))
 
     def get(variable: Any) -> int:
@@ -91,17 +94,20 @@ def find_degrees(jaxpr: Any, inputs: list[int]) -> list[int]:
 
 
 def find_degree(equation: Any, arguments: list[int]) -> int:
-    """How the results of an operation depend on x, given how its arguments do; 2 for those that are not known."""
-    name, highest = equation.primitive.name, max(arguments, default=0)
-    if highest != 1:
+    """The degree of the results of an operation, given those of its arguments; see `find_degrees`."""
+    name, highest, unknown = equation.primitive.name, max(arguments, default=0), 3
+    if highest in (0, unknown):
         return highest
-    is_affine = (
+    if name in BILINEAR:
+        return min(sum(arguments), unknown)
+    if name == "square" or (name == "integer_pow" and equation.params["y"] == 2):
+        return min(2 * highest, unknown)
+    is_linear = (
         name in LINEAR
-        or (name in BILINEAR and sum(arguments) == 1)
         or (name in LINEAR_EXCEPT and not any(arguments[LINEAR_EXCEPT[name]]))
         or (name == "convert_element_type" and equation.params["new_dtype"] == jnp.float64)
     )
-    return 1 if is_affine else 2
+    return highest if is_linear else unknown
 
 
 def is_literal(variable: Any) -> bool:

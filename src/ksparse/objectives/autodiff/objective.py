@@ -191,7 +191,7 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
             if self._takes_columns:  # first with a few columns, so that errors are those of most calls
                 self._apply_to_columns(self._derivatives.trace, np.zeros(self.shape))
             with self._noting(self._whole, self._start):
-                shared.is_quadratic = self._derivatives.has_affine_gradient(self._start)
+                shared.is_quadratic = self._derivatives.is_quadratic(self._start)
             shared.margins = self._derivatives.find_margins(self._start)
         return shared.is_quadratic
 

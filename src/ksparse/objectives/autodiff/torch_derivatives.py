@@ -141,7 +141,7 @@ class TorchDerivatives:
             products = torch.stack([torch.autograd.grad(gradient, flat, row, **options)[0] for row in rows])
         return products.cpu().numpy()
 
-    def has_affine_gradient(self, x: Array) -> bool:
+    def is_quadratic(self, x: Array) -> bool:
         return False  # PyTorch records operations that have run, not how their results depend on x
 
     def find_margins(self, x: Array) -> None:
