@@ -25,7 +25,6 @@ Y = X[:, 3] - 2 * X[:, 5] + 0.3 * np.sin(np.arange(N))
 
 SMOOTH: dict[str, Callable[[Any], Any]] = {
     "squares": lambda w: jnp.mean((Y - X @ w) ** 2),
-    "variance": lambda w: jnp.var(Y - X @ w) + w @ w,
     "logistic": lambda w: jnp.mean(jnp.logaddexp(0.0, -Y * (X @ w))),
 }
 STEPS: dict[str, Callable[[Any], Any]] = {
@@ -77,6 +76,7 @@ def test_functions_of_steps_alone_are_no_quadratics(name: str) -> None:
     assert not isinstance(working_form(objective).objective, QuadraticForm)
 
 
+@pytest.mark.slow
 def test_a_domain_that_a_step_bounds_is_kept() -> None:
     def compute(w: Any) -> Any:
         return SMOOTH["squares"](w) + STEPS["domain"](w)
@@ -100,3 +100,22 @@ def test_what_a_function_prints_is_printed(smooth: str, capfd: pytest.CaptureFix
     form.evaluate(np.ones(P))
     jax.effects_barrier()
     assert "sum 8.0" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["domain", "not a number", "fee"])
+def test_values_are_compared_with_those_of_a_quadratic(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if a function was taken for a quadratic by mistake."""
+    monkeypatch.setattr("ksparse.objectives.autodiff.jax_derivatives.JaxDerivatives.find_margins", lambda *_: None)
+    monkeypatch.setattr("ksparse.objectives.autodiff.jax_derivatives.JaxDerivatives.is_quadratic", lambda *_: True)
+    objective = from_jax(lambda w: SMOOTH["squares"](w) + STEPS[name](w), P)
+    assert working_form(objective).objective is objective
+    objective = from_jax(SMOOTH["squares"], P)
+    assert isinstance(working_form(objective).objective, QuadraticForm)
+
+
+@pytest.mark.parametrize("smooth", SMOOTH)
+def test_data_that_are_not_finite_are_reported_without_other_warnings(smooth: str) -> None:
+    objective = from_jax(lambda w: SMOOTH[smooth](jnp.where(np.arange(P) == 3, np.inf * w, w)), P)
+    working_form(objective)
+    with pytest.raises(ValueError, match="f is nan at the starting point"):
+        ksparse.minimize(objective, k=2)

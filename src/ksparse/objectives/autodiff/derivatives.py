@@ -68,6 +68,8 @@ class SharedParts:
 
     curvature: Array | None = None
     is_quadratic = False
+    #: Whether values of f have confirmed that it is quadratic; None before.
+    is_confirmed: bool | None = None
     #: The Hessian of a quadratic.
     rows: HessianRows | None = None
     #: The margins of which f is a sum of functions; None if it is not known to be one.

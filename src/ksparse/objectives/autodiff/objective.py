@@ -125,8 +125,10 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
 
     def _simplify(self) -> Objective:
         """The same function as a quadratic, or as a sum of functions of one margin each, if it is known to be one."""
-        form: Objective | None = self._make_quadratic() if self._examine() else self._separate()
-        is_simple = form is not None and not (isinstance(form, QuadraticForm) and not form.is_finite)
+        form: Objective | None
+        with np.errstate(invalid="ignore", over="ignore"):  # the solver says that f is not finite
+            form = self._make_quadratic() if self._examine() else self._separate()
+            is_simple = form is not None and (not isinstance(form, QuadraticForm) or self._confirm(form))
         simple = form if form is not None and is_simple else self
         if self._takes_columns and not self._shared.is_compared:
             self._compare_columns(simple)
@@ -159,6 +161,12 @@ class AutodiffFunction(UserFunction, TwiceDifferentiable, HasWorkingForm, HasGro
         if shared.rows is None:
             shared.rows = HessianRows(self.size, self._compute_rows if form is None else form.compute_rows)
         return QuadraticForm(self, self._differentiate_on if form is None else form.differentiate_on, shared.rows)
+
+    def _confirm(self, form: QuadraticForm) -> bool:
+        """Whether values of f are those of a quadratic: not those of its derivatives with something lost."""
+        if self._shared.is_confirmed is None:
+            self._shared.is_confirmed = form.is_finite and form.has_values_of_quadratic()
+        return self._shared.is_confirmed
 
     def _separate(self) -> SeparableForm | None:
         """The same function as a sum of functions of one margin each, if it is known to be one."""

@@ -23,6 +23,8 @@ LEAST_REMAINDER = 1e-6
 MAX_DIAGONAL_SIZE = 1000
 #: Rows of the Hessian are kept while they have no more numbers than this (128 MB); then they give way to newer ones.
 MAX_KEPT_NUMBERS = 2**24
+#: Sizes of the entries of random points at which f is compared with a quadratic, and by how much it may differ.
+COMPARED_SIZES, MAX_DEVIATION = (0.01, 1.0, 100.0), 1e-8
 
 
 def bound_curvature(curvature: Array) -> Array:
@@ -116,6 +118,17 @@ class QuadraticForm(TwiceDifferentiable, HasGroups):
     def is_finite(self) -> bool:
         """Whether f and its gradient at zero are finite."""
         return bool(np.isfinite(self._value) and np.isfinite(self._slopes).all())
+
+    def has_values_of_quadratic(self) -> bool:
+        """Whether f(x) = f(0) + ½(∇f(0) + ∇f(x))ᵀx at random points: it is not if f has steps."""
+        rng = np.random.default_rng(0)
+        for size in COMPARED_SIZES:
+            x = size * rng.standard_normal(self.size)
+            value, slopes = self._differentiate_whole(x, self._support)
+            terms = np.array([self._value, 0.5 * (self._slopes @ x), 0.5 * (slopes @ x), -value])
+            if not np.isfinite(terms).all() or abs(terms.sum()) > MAX_DEVIATION * np.abs(terms).max():
+                return False
+        return True
 
     def _get_hessian(self, kept: IntArray) -> Array:
         """H in some of the coordinates."""
