@@ -130,6 +130,8 @@ class UserFunction(Objective):
                 "Where f is defined for some x only, keep x there by bounds, as in "
                 "sparsity=ksparse.sparsity.Entries(k, lower=0, upper=1), or begin at another x0"
             )
+        if outcome is Outcome.SOLVED and not x.any():
+            return "if the gradient of f is zero at x = 0 without a minimum there, begin at another x0"
         return ""
 
 

@@ -230,6 +230,16 @@ def test_results_are_finite(name: str, package: str) -> None:
             assert "NaN" in result.message
 
 
+@pytest.mark.parametrize("jit", [True, False])
+def test_a_start_with_the_gradient_zero_is_told(jit: bool) -> None:
+    """Here a saddle, which only another start leaves."""
+    objective = from_jax(lambda w: w[0] ** 2 - w[1] ** 2 + jnp.sum(w**4), 2, jit=jit)
+    result = ksparse.minimize(objective, k=1)
+    assert not result.x.any()
+    assert "if the gradient of f is zero at x = 0 without a minimum there, begin at another x0" in result.message
+    assert ksparse.minimize(objective, k=1, x0=[0.0, 0.1]).value == pytest.approx(-0.25)
+
+
 def leave_domain(x: Any, xp: Any) -> Any:
     """(x − 1)² where |x₀| ≤ 0.1."""
     return xp.where(abs(x[0]) > 0.1, xp.nan, ((x - 1) ** 2).sum())
