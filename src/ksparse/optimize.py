@@ -99,7 +99,7 @@ def solve_exact(
     *,
     sparsity: Sparsity | None = None,
     gap: float = 1e-4,
-    time_limit: float = 60.0,
+    time_limit: float | None = 60.0,
     within: float | None = None,
     max_nodes: int = 10_000_000,
     solver: Solver | None = None,
@@ -121,8 +121,8 @@ def solve_exact(
         Instead of k: groups, always-selected units, bounds.
     gap : float, default=1e-4
         The relative gap between f and its lower bound that is enough.
-    time_limit : float, default=60
-        Limit in seconds of the search, after `minimize`.
+    time_limit : float or None, default=60
+        Limit in seconds of the search, after `minimize`; None or infinity for no limit.
     within : float, optional
         Find all supports of k units whose f exceeds the lowest one by at most this fraction (of f above the least value
         that the loss can have); `gap` is then of no effect.
@@ -153,7 +153,9 @@ def solve_exact(
     True
     """
     check_nonnegative_number(gap, "gap")
-    check_nonnegative_number(time_limit, "time_limit")
+    seconds = float("inf") if time_limit is None else time_limit
+    if seconds != float("inf"):
+        check_nonnegative_number(seconds, "time_limit")
     check_iterations(max_nodes, "max_nodes")
     if within is not None:
         check_nonnegative_number(within, "within")
@@ -170,7 +172,7 @@ def solve_exact(
         solved.x,
         solved.value,
         gap=gap,
-        time_limit=time_limit,
+        time_limit=seconds,
         max_nodes=max_nodes,
         within=within,
         callback=callback,

@@ -215,12 +215,19 @@ def test_without_a_ridge_there_is_no_bound() -> None:
     assert proof.gap == 1.0
 
 
+@pytest.mark.parametrize("limit", [None, np.inf])
+def test_a_proof_may_have_no_limit_of_time(limit: float | None) -> None:
+    for objective in (LeastSquares(X, y, alpha=0.1), Logistic(X, y > 0, alpha=0.1)):
+        assert ksparse.solve_exact(objective, 2, time_limit=limit).status == "optimal"
+
+
 def test_arguments_are_checked() -> None:
     objective = LeastSquares(X, y)
     for wrong, message in (
         ({"gap": -1.0}, "gap must be finite and at least 0"),
         ({"within": -0.1}, "within must be finite and at least 0"),
-        ({"time_limit": np.inf}, "time_limit must be finite"),
+        ({"time_limit": -1.0}, "time_limit must be finite"),
+        ({"time_limit": np.nan}, "time_limit must be finite"),
     ):
         options: dict[str, Any] = wrong
         with pytest.raises(ValueError, match=message):
