@@ -14,7 +14,7 @@ from ksparse.cli.stored import text_pieces
 from ksparse.cli.stored.feature_file import FeatureFile
 from ksparse.cli.stored.large_files import find_stored_files
 from ksparse.cli.stored.table import StoredTable
-from ksparse.designs.blocked.disk_paths import find_files
+from ksparse.designs.blocked.disk_paths import list_matches
 from ksparse.tables.kinds import write_value
 
 #: Texts of ten rows: what a column holds may show only in its last cells.
@@ -139,4 +139,4 @@ def test_files_have_the_order_of_open_blocks(tmp_path: Path) -> None:
     files = find_stored_files(pattern, ReadingOptions())
     assert files is not None
     assert [Path(path).name for path in files.paths] == names
-    assert list(files.paths) == find_files(pattern)
+    assert list(files.paths) == list_matches(pattern)

@@ -222,13 +222,15 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str
 @pytest.mark.parametrize("name", DATA)
 def test_data_take_no_more_than_the_limit(name: str, fitted: dict[str, tuple[int, str, str, int, float]]) -> None:
     code, out, err, memory, seconds = fitted[name]
-    _, _, expected, words = DATA[name]
+    _, options, expected, words = DATA[name]
     assert code == expected, err
     assert words in (err if code else out)
+    # Within a limit of 500 MB, blocks and whole columns may take about as much.
+    limit = 600 if "--max-memory" in options else 400
     assert err.count("\n") == bool(code)
     assert len(out) < 8000  # two tables have the labels of classes, cut to 200 letters, in their heads
     assert len(err) < 1000
-    assert memory < 400 * MEGABYTE
+    assert memory < limit * MEGABYTE
     assert seconds < 30
 
 

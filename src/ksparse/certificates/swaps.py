@@ -36,13 +36,14 @@ def has_better_swap(form: WorkingForm, units: Units, x: Array, value: float, pai
     chosen = units.find_units((x != 0) & units.constrained) | units.always
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         problem = _bound(form, units)
-        least = 0.0 if problem is None else problem.least_value
+        least = -np.inf if problem is None else problem.least_value
         # Where a loss falls to its least value without end, as if all counts are 0, f ends anywhere below its rounding.
         # Small losses of residuals are as exact as the residuals.
         is_endless = problem is not None and not problem.form.loss.of_residuals
         if is_endless and value - least <= VALUE_ROUNDING * abs(value_at_zero(form.objective)):
             return False
-        limit = value - LEAST_DECREASE * abs(value - least) - form.objective.value_rounding(value, form.value_at_start)
+        size = abs(value) if problem is None else abs(value - least)
+        limit = value - LEAST_DECREASE * size - form.objective.value_rounding(value, form.value_at_start)
         for count in range(1, int(pairs) + 1):
             for leaving in combinations(np.flatnonzero(chosen & ~units.always), count):
                 incumbents = Incumbents(form, units, least, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -107,6 +108,14 @@ def _select(part: Any, rows: Any) -> Any:
     return part.select_rows(np.flatnonzero(index) if index.dtype == bool else index)
 
 
+class _InitSignature:
+    """The signature of a class: that of `__init__`. Python before 3.11.3 may take that of `__new__` instead."""
+
+    def __get__(self, instance: object, owner: type[Any]) -> inspect.Signature:
+        signature = inspect.signature(owner.__init__)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+
 class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     """An estimator with k features or edges.
 
@@ -133,6 +142,8 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     k: int
     solver: str | Solver
     effort: int
+
+    __signature__ = _InitSignature()
 
     def __new__(cls, *_: Any, **options: Any) -> Any:
         """Say what to pass instead of a parameter that this class has not."""
