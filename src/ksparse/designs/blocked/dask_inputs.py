@@ -120,7 +120,8 @@ def _make_design(
     frame = source.apply(_drop_columns) if find_futures(parts[:1]) else None
     X = source.apply(prepare, keep=fits, in_chunks=True)
     rows = RowLayout.of_blocks(runner, X, groups, fits, PARTS_OF_X * nbytes <= room, frame)
-    return BlockedDesign(rows, p, nbytes, counters=counters)
+    # What models of many columns would need besides X is read again each time.
+    return BlockedDesign(rows, p, nbytes, counters=counters, most_gathered=np.inf if fits else room)
 
 
 def _arrange_chunks(
