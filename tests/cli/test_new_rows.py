@@ -98,10 +98,16 @@ def test_titles_and_footnotes_have_the_same_word(tmp_path: Path, capsys: pytest.
         assert f"if the {other} is left out" not in out
 
 
-def test_gaps_that_the_model_knows_are_filled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def fit_pressure(folder: Path, capsys: pytest.CaptureFixture[str]) -> pd.DataFrame:
+    """Fit a model of one column with gaps, saved in the folder o; the table that it is fitted to."""
     table = make_patients()[["pressure", "cost"]].assign(cost=lambda frame: frame["pressure"].fillna(200) * 2 + 1)
-    table.to_csv(tmp_path / "a.csv", index=False)
-    fit(capsys, tmp_path / "a.csv", "cost", "--k", "1", "--alpha", "0", "--out", tmp_path / "o")
+    table.to_csv(folder / "a.csv", index=False)
+    fit(capsys, folder / "a.csv", "cost", "--k", "1", "--alpha", "0", "--out", folder / "o")
+    return table
+
+
+def test_gaps_that_the_model_knows_are_filled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = fit_pressure(tmp_path, capsys)
     (tmp_path / "new.csv").write_text("pressure\n120\nNA\n")
     assert main(["predict", str(tmp_path / "o"), str(tmp_path / "new.csv")]) == 0
     out, said = capsys.readouterr()
@@ -115,9 +121,7 @@ def test_gaps_that_the_model_knows_are_filled(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_text_in_place_of_all_numbers_has_no_prediction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table = make_patients()[["pressure", "cost"]].assign(cost=lambda frame: frame["pressure"].fillna(200) * 2 + 1)
-    table.to_csv(tmp_path / "a.csv", index=False)
-    fit(capsys, tmp_path / "a.csv", "cost", "--k", "1", "--alpha", "0", "--out", tmp_path / "o")
+    fit_pressure(tmp_path, capsys)
     (tmp_path / "new.csv").write_text("pressure\nhigh\nNA\nlow\n")
     assert main(["predict", str(tmp_path / "o"), str(tmp_path / "new.csv")]) == 0
     out, said = capsys.readouterr()

@@ -1,12 +1,24 @@
-"""What a claim must be, and the error where it is not."""
+"""What claims must be that need no bounds: numbers, arrays and solutions; and the error where one is not."""
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-__all__ = ["InvalidCertificateError", "check_array", "require_claim"]
+from ..objectives import LinearObjective
+from ..sparsity import Units
+from .certificate import Certificate
+
+__all__ = [
+    "InvalidCertificateError",
+    "check_array",
+    "check_claimed_solution",
+    "check_printed_numbers",
+    "require_claim",
+]
 
 
 class InvalidCertificateError(ValueError):
@@ -27,3 +39,27 @@ def check_array(array: Any, shape: tuple[int, ...], name: str, kind: type) -> No
     )
     is_kind = found.dtype == bool if kind is bool else found.dtype.kind in "fiu" and np.isfinite(found).all()
     require_claim(is_kind, f"the {name} must be {'True or False' if kind is bool else 'finite numbers'}")
+
+
+def check_printed_numbers(certificate: Certificate) -> None:
+    """All that is printed must be a number."""
+    for name in ("value", "lower_bound", "least"):
+        number = getattr(certificate, name)
+        is_number = isinstance(number, Real) and not isinstance(number, (bool, np.bool_))
+        require_claim(is_number and np.isfinite(number), f"{name} is not a finite number but {number!r}")
+
+
+def check_claimed_solution(x: ArrayLike, value: float, objective: LinearObjective, units: Units, slack: float) -> None:
+    """x is in the set, and f(x) is what the certificate says."""
+    point = np.asarray(x, dtype=np.float64)
+    shape = objective.shape
+    require_claim(
+        point.shape == shape, f"x has the shape {point.shape}, and the coefficients of this model have {shape}"
+    )
+    require_claim(np.isfinite(point).all(), "x has an entry that is not a finite number")
+    selected = units.find_units((point != 0) & units.constrained) | units.always
+    require_claim(selected.sum() <= units.k, f"x has {selected.sum()} units, and k is {units.k}")
+    if units.lower is not None and units.upper is not None:
+        require_claim(((units.lower <= point) & (point <= units.upper)).all(), "x is not within the bounds")
+    found = objective.evaluate(point).value
+    require_claim(abs(found - value) <= slack, f"f(x) is {found:.12g}, and the certificate says {value:.12g}")

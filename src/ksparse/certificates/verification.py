@@ -7,7 +7,6 @@ eigenvalues.
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,13 @@ from ..objectives import LinearObjective
 from ..objectives.margin_form import MarginForm
 from ..sparsity import Sparsity, Units, make_set
 from .certificate import OPTIMAL_GAP, Certificate, ProofStage
-from .claims import InvalidCertificateError, check_array, require_claim
+from .claims import (
+    InvalidCertificateError,
+    check_array,
+    check_claimed_solution,
+    check_printed_numbers,
+    require_claim,
+)
 from .duals import LevelSetDual, QuadraticDual
 from .level_verification import LevelData, check_level_set
 from .verified_curvature import lower_curvature
@@ -92,7 +97,7 @@ def verify(
             "objective must be a linear model bound to its data, such as LeastSquares(X, y); got "
             f"{type(objective).__name__}"
         )
-    _check_numbers(certificate)
+    check_printed_numbers(certificate)
     chosen = make_set(objective.unit_kind, certificate.k) if sparsity is None else sparsity
     units = chosen.bind(objective.shape, objective.free)
     form = objective.margin_form()
@@ -102,7 +107,7 @@ def verify(
     checker.check_claims(certificate)
     if x is not None:
         room = max(certificate.value - checker.least, 0.0)
-        _check_solution(x, certificate.value, objective, units, TOLERANCE * room + checker.rounding)
+        check_claimed_solution(x, certificate.value, objective, units, TOLERANCE * room + checker.rounding)
     inside, outside = units.always.copy(), np.zeros(units.count, dtype=bool)
     lower = checker.least
     for number, stage in enumerate(certificate.stages):
@@ -120,30 +125,6 @@ def verify(
     for names, mask, what in proved:
         require_claim(np.isin(names, units.names[mask]).all(), f"some units are not proved to be {what} each solution")
     return lower
-
-
-def _check_numbers(certificate: Certificate) -> None:
-    """All that is printed must be a number."""
-    for name in ("value", "lower_bound", "least"):
-        number = getattr(certificate, name)
-        is_number = isinstance(number, Real) and not isinstance(number, (bool, np.bool_))
-        require_claim(is_number and np.isfinite(number), f"{name} is not a finite number but {number!r}")
-
-
-def _check_solution(x: ArrayLike, value: float, objective: LinearObjective, units: Units, slack: float) -> None:
-    """x is in the set, and f(x) is what the certificate says."""
-    point = np.asarray(x, dtype=np.float64)
-    shape = objective.shape
-    require_claim(
-        point.shape == shape, f"x has the shape {point.shape}, and the coefficients of this model have {shape}"
-    )
-    require_claim(np.isfinite(point).all(), "x has an entry that is not a finite number")
-    selected = units.find_units((point != 0) & units.constrained) | units.always
-    require_claim(selected.sum() <= units.k, f"x has {selected.sum()} units, and k is {units.k}")
-    if units.lower is not None and units.upper is not None:
-        require_claim(((units.lower <= point) & (point <= units.upper)).all(), "x is not within the bounds")
-    found = objective.evaluate(point).value
-    require_claim(abs(found - value) <= slack, f"f(x) is {found:.12g}, and the certificate says {value:.12g}")
 
 
 class _Checker:

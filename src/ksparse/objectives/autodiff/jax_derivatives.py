@@ -16,7 +16,8 @@ from ..._types import Array, IntArray
 from ..user import add_note
 from .jax_compiler import Compiler, use_float64
 from .jax_margins import JaxMargins
-from .jax_structure import find_degrees, find_structure, inline_calls, merge_repetitions
+from .jax_programs import inline_calls, merge_repetitions
+from .jax_structure import find_degrees, find_structure
 from .leaves import Layout
 
 __all__ = ["JaxDerivatives", "make_leaf", "read_pytree"]

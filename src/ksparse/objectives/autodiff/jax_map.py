@@ -9,7 +9,8 @@ import numpy as np
 
 from ..._types import Array, IntArray
 from .jax_compiler import Compiler
-from .jax_structure import UnknownOperationError, evaluate_part, is_literal, move_entries
+from .jax_programs import evaluate_part, is_literal
+from .jax_structure import UnknownOperationError, move_entries
 
 __all__ = ["MapReader"]
 

@@ -14,15 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..._types import Array, IntArray
-from .jax_structure import (
-    ENTRYWISE,
-    MarginStructure,
-    UnknownOperationError,
-    evaluate_part,
-    find_degree,
-    find_inner,
-    is_literal,
-)
+from .jax_programs import evaluate_part, find_inner, is_literal
+from .jax_structure import ENTRYWISE, MarginStructure, UnknownOperationError, find_degree
 
 __all__ = ["WeightedSum", "find_weighted_sum"]
 
