@@ -33,7 +33,7 @@ LINEAR = (
     "fastsparsegams L0, swaps",
 )
 LOGISTIC = (*ABESS, *L1, *FASTSPARSE)
-COXNET = ("Coxnet", "Coxnet, not refitted")
+COXNET = ("Coxnet", "Coxnet, not refitted", "Coxnet, default path")
 GLASSO = tuple(
     f"graphical lasso ({package})" for package in ("scikit-learn", "scikit-learn, tuned", "skglm", "gglasso")
 )
@@ -113,6 +113,8 @@ class Case:
         Whether it is measured on one thread only.
     n_seeds : int
         How many data sets of each variant, or splits of a table, are drawn.
+    compares_test_errors : bool
+        Whether differences of test errors are averaged over the variants.
     """
 
     name: str
@@ -123,6 +125,7 @@ class Case:
     needs_real_data: bool = False
     one_thread: bool = False
     n_seeds: int = 5
+    compares_test_errors: bool = False
 
 
 def _make_paper_variant(n: int, p: int = 1000, k: int = 100) -> Variant:
@@ -256,6 +259,7 @@ CASES: tuple[Case, ...] = (
         needs_real_data=True,
         one_thread=True,
         n_seeds=20,
+        compares_test_errors=True,
     ),
     Case(
         "sparse_text",

@@ -73,8 +73,11 @@ def _as_structured(y: Any) -> Any:
     return np.array([(event > 0, time) for time, event in y], dtype=[("event", bool), ("time", float)])
 
 
-def _follow_coxnet(task: Task, ratio: float) -> Any:
-    """The coefficients of the largest model with at most k features, for penalties above a fraction of the largest."""
+def _follow_coxnet(task: Task, ratio: float | str) -> Any:
+    """The coefficients of the largest model with at most k features, for penalties above a fraction of the largest.
+
+    The fraction may be "auto", which is scikit-survival's default: .0001, and .01 with more features than samples.
+    """
     from sksurv.linear_model import CoxnetSurvivalAnalysis
 
     path = CoxnetSurvivalAnalysis(l1_ratio=1.0, alpha_min_ratio=ratio).fit(task.X, _as_structured(task.y))
@@ -83,7 +86,7 @@ def _follow_coxnet(task: Task, ratio: float) -> Any:
     return path.coef_[:, np.flatnonzero(sizes == sizes[sizes <= task.k].max())[-1]]
 
 
-def prepare_coxnet(refit: bool, task: Task, threads: int, ratio: float) -> Callable[[], Any]:
+def prepare_coxnet(refit: bool, task: Task, threads: int, ratio: float | str) -> Callable[[], Any]:
     """Coxnet's features, or its own coefficients, which are shrunken."""
 
     def run() -> Any:

@@ -43,8 +43,8 @@ class Method:
     ----------
     prepare : callable
         ``prepare(task, threads, setting)`` returns the function to time.
-    settings : tuple of float
-        The grid of settings; ``(None,)`` if there is nothing to choose.
+    settings : tuple
+        The grid of settings, numbers or texts; ``(None,)`` if there is nothing to choose.
     note : str
         Note for readers of the tables.
     """
@@ -282,6 +282,11 @@ METHODS: dict[str, Method] = {
     ),
     "Coxnet, not refitted": Method(
         partial(prepare_coxnet, False), COXNET_RATIOS, "the same with its own coefficients, which are shrunken"
+    ),
+    "Coxnet, default path": Method(
+        partial(prepare_coxnet, True),
+        ("auto",),
+        "the same with the path that is the default of scikit-survival, for those who do not know where k features are",
     ),
     "Coxnet, penalty by CV": Method(
         _skip_preparation(choose_coxnet),

@@ -195,6 +195,8 @@ def _render_section(case: Case, comparisons: Comparisons, folder: Path) -> str:
         by_threads = {count: one for (name, count), one in comparisons.items() if name == variant.name}
         if by_threads:
             parts.append(_render_table(variant.name, by_threads))
+    if case.compares_test_errors:
+        parts.append(_render_differences([one for (_, threads), one in comparisons.items() if threads == 1]))
     parts.append(_render_notes({name for one in comparisons.values() for name in one.methods}))
     return "\n\n".join(part for part in parts if part)
 
@@ -252,6 +254,30 @@ def _format_seconds(comparison: Comparison, method: str) -> str:
     if math.isnan(median):
         return f"{reason}; {done} done" if done else reason
     return f"{median:.3f} ({done} done; {reason})"
+
+
+def _render_differences(comparisons: list[Comparison]) -> str:
+    """A table of how much higher the test error of each peer is than those of our methods, in the mean of all variants.
+
+    The standard error is that of a mean over variants.
+    """
+    methods = list(dict.fromkeys(name for one in comparisons for name in one.methods))
+    peers = [name for name in methods if any(name in one.peers for one in comparisons)]
+    ours = [name for name in methods if name not in peers]
+    lines = [_format_row(["test error above that of", *ours]), "|---" * (len(ours) + 1) + "|"]
+    for peer in peers:
+        cells = [_format_mean([one.pair("test_error", peer, name) for one in comparisons]) for name in ours]
+        lines.append(_format_row([peer, *cells]))
+    return "**Mean of all tables**, with its standard error over them:\n\n" + "\n".join(lines)
+
+
+def _format_mean(differences: list[np.ndarray]) -> str:
+    """The mean over variants of mean differences over seeds, for those where both methods were done."""
+    means = np.array([of_variant.mean() for of_variant in differences if of_variant.size])
+    if means.size < 2:
+        return "—"
+    error = means.std(ddof=1) / np.sqrt(means.size)
+    return f"{means.mean():+.4f} ± {error:.4f} ({means.size} of {len(differences)})"
 
 
 def _format_failure(row: Row) -> str:

@@ -206,6 +206,23 @@ def test_the_page_warns_of_a_busy_machine(tmp_path: Path) -> None:
     assert "wall-clock time was 3.0 times the CPU time" in render(tmp_path)
 
 
+def test_differences_of_test_errors_are_averaged_over_tables(tmp_path: Path) -> None:
+    """Seeds without a peer's result do not count, nor do tables where the peer mostly failed."""
+    for table, ours, theirs in (
+        ("rossi, k = 3", (0.30, 0.32, 0.9), (0.31, 0.35, None)),
+        ("pbc, k = 6", (0.2, 0.2, 0.2), (0.19, 0.2, 0.18)),
+        ("gbsg2, k = 4", (0.1, 0.1, 0.1), (0.5, None, None)),
+    ):
+        for seed, errors in enumerate(zip(ours, theirs, strict=True)):
+            for name, error in zip(("ksparse", "abess"), errors, strict=True):
+                status = DONE if error is not None else TIMED_OUT
+                row = make_row(name, seed, case="survival", variant=table, test_error=error or np.nan, status=status)
+                append_row(tmp_path, row)
+    means = np.array([0.02, -0.01])
+    error = means.std(ddof=1) / np.sqrt(2)
+    assert f"| abess | {means.mean():+.4f} ± {error:.4f} (2 of 3) |" in render(tmp_path)
+
+
 def test_figures_and_page_are_written(tmp_path: Path) -> None:
     append_row(tmp_path, make_row("ksparse"))
     append_row(tmp_path, make_row("abess", objective=1.1))
