@@ -180,7 +180,7 @@ def test_no_support_beyond_the_fraction_is_listed() -> None:
     noise = 1e-8 * RNG.standard_normal(60)
     objective = LeastSquares(X, X[:, 0] + noise)
     proof = ksparse.solve_exact(objective, 2, within=0.01)
-    pairs = [np.linalg.lstsq(X[:, [0, j]], X[:, 0] + noise)[1].item() / 120 for j in range(1, 30)]
+    pairs = [np.linalg.lstsq(X[:, [0, j]], X[:, 0] + noise, rcond=None)[1].item() / 120 for j in range(1, 30)]
     assert proof.value == pytest.approx(min(pairs), rel=1e-6)
     assert all(near.value <= 1.01 * proof.value * (1 + 1e-11) for near in proof.supports)
     assert 0 < len(proof.supports) == sum(value <= 1.01 * min(pairs) for value in pairs) < 29

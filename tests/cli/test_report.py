@@ -213,7 +213,7 @@ def test_worth_and_intervals_are_those_of_inference() -> None:
 
     def sum_squares(features: list[int]) -> float:
         A = np.column_stack([X[:, features], np.ones(len(y))])
-        return float(np.square(y - A @ np.linalg.lstsq(A, y)[0]).sum())
+        return float(np.square(y - A @ np.linalg.lstsq(A, y, rcond=None)[0]).sum())
 
     explained = sum_squares([]) - sum_squares(selected)
     names, far = fitted.data.names, []

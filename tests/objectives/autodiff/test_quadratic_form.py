@@ -99,7 +99,7 @@ def test_a_minimum_is_as_accurate_as_that_of_the_residuals() -> None:
     for noise in (0.0, 1.0):
         y = columns @ [1.0, 0.0, -2.0, 0.0, 1.0, 0.5] + noise * Y
         result = ksparse.minimize(from_jax(lambda w, y=y: jnp.sum((y - columns @ w) ** 2), 6), k=6)
-        exact = np.linalg.lstsq(columns, y)[0]
+        exact = np.linalg.lstsq(columns, y, rcond=None)[0]
         assert result.value <= (1 + 1e-10) * np.sum((y - columns @ exact) ** 2) + 1e-16 * np.sum(y**2)
         assert_allclose(result.x, exact, rtol=1e-6, atol=1e-6)
 
