@@ -109,11 +109,20 @@ def test_relaxed_lasso_fits_an_intercept() -> None:
     assert moved == pytest.approx(intercept + 7.0 - 3.0 * coef.sum(), abs=1e-5)
 
 
+#: The packages that methods need, and their oldest versions.
+NEEDED = {
+    "MCP": ("skglm", None),
+    "SCAD": ("skglm", None),
+    "abess": ("abess", None),
+    "fastsparsegams": ("fastsparsegams", None),
+    "elastic net": ("sklearn", "1.7"),
+}
+
+
 @pytest.mark.parametrize("name", [name for name in REGRESSORS if name != BEFORE])
 def test_methods_recover_a_strong_signal(name: str) -> None:
-    pytest.importorskip(
-        {"MCP": "skglm", "SCAD": "skglm"}.get(name, name if name in ("abess", "fastsparsegams") else "numpy")
-    )
+    package, least = NEEDED.get(name, ("numpy", None))
+    pytest.importorskip(package, least)
     data = simulate(Setting("low", 2, 0.0, SNRS[9]), 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -101,7 +101,7 @@ def test_title_and_no_words_of_the_command_line(tmp_path: Path, capsys: pytest.C
 
 
 def test_numbers_of_features_of_svmlight(tmp_path: Path) -> None:
-    X = sparse.random_array((80, 50), density=0.2, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random(80, 50, density=0.2, random_state=0, format="csr")
     y = 3 * X[:, [6]].toarray().ravel() + 0.01 * np.random.default_rng(1).standard_normal(80)
     dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=False)
     data = read_data(render_report(fit(data=str(tmp_path / "a.svm"), ks=(1, 2), alpha=0.0), resamples=0))

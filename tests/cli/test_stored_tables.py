@@ -59,7 +59,7 @@ def write_cells(cells: pd.Series) -> list[str | None]:
 def check_equal(stored: StoredTable, frame: pd.DataFrame) -> None:
     assert stored.names == frame.columns.tolist()
     whole = stored.read(stored.names)
-    blocks = pd.concat(list(stored.iterate(stored.names, 4)), ignore_index=True)
+    blocks = pd.concat([block.astype(object) for block in stored.iterate(stored.names, 4)], ignore_index=True)
     for name in frame:
         expected = write_cells(frame[name])
         assert write_cells(whole[name]) == expected, name

@@ -289,7 +289,9 @@ def split_names(options: Sequence[str], names: Sequence[str]) -> list[str]:
     """The columns in options such as ``a,b``; a name with a comma is found too, alone or in quotes."""
     columns: list[str] = []
     for option in options:
-        parts = [option] if option in names else next(csv.reader([option], skipinitialspace=True), [])
+        # Before Python 3.11, the reader of CSV takes no NUL; no column has one.
+        is_name = option in names or "\0" in option
+        parts = [option] if is_name else next(csv.reader([option], skipinitialspace=True), [])
         columns += [part.strip() for part in parts if part.strip()]
     return columns
 

@@ -192,6 +192,10 @@ def _read_cells(paths: Sequence[str], key: str) -> pd.Series:
                 parts.append(file.read(columns=[key], use_threads=False).to_pandas(ignore_metadata=True)[key])
         except (ArrowInvalid, OSError) as error:
             raise InputError(f"{quote_path(path)} is damaged; make or download it again") from error
+    are_truths = [pd.api.types.is_bool_dtype(part) for part in parts]
+    # Beside parts without cells, old versions of pandas make numbers of true and false.
+    if any(are_truths) and not all(are_truths):
+        parts = [part.astype(object) for part in parts]
     return pd.concat(parts, ignore_index=True)
 
 

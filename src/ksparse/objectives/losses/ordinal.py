@@ -213,8 +213,8 @@ class Ordinal(LinearObjective):
     >>> X = np.random.default_rng(0).standard_normal((300, 8))
     >>> y = np.digitize(2 * X[:, 5] + np.random.default_rng(1).logistic(size=300), [-1, 2])
     >>> result = ksparse.minimize(ksparse.objectives.Ordinal(X, y), k=1)
-    >>> result.selected, result.x[5].round(1), result.nuisance.round(1)
-    (array([5]), np.float64(1.7), array([-0.9,  2.1]))
+    >>> result.selected, round(float(result.x[5]), 1), result.nuisance.round(1)
+    (array([5]), 1.7, array([-0.9,  2.1]))
     """
 
     classes: AnyArray
