@@ -11,7 +11,7 @@ from .._types import AnyArray, Array, IntArray
 from ._gram_pool import MISSED, MOST, NODES, OPEN, UNUSED, Pool, enlarge_pool, make_pool
 from ._gram_relaxation import Frame
 from ._gram_tree import NOT_BOUNDED, REABSORBED, explore, keep_node
-from .bounding import BoundedProblem, suits_gram
+from .bounding import BoundedProblem, needs_whole_gram, suits_gram
 from .branching import CALLBACK_SECONDS, Progress, SearchLimits, SearchOutcome
 from .incumbents import Incumbents
 from .linearization import EPS
@@ -26,8 +26,6 @@ POOL_BYTES, ROW_BYTES = 200_000_000, 1_000_000_000
 FIRST_NODES = 64
 #: Seconds between two looks at the clock, about.
 CHUNK_SECONDS = 0.05
-#: Within bounds of the coefficients, curvature is worth the whole Gram matrix up to so many features for each sample.
-MAX_BOXED_RATIO = 0.75
 #: Without bounds and beyond this gap at the root, it is also where there are more features than samples.
 WEAK_GAP = 0.1
 #: After so many nodes the best diagonal is looked for, with at most so many open features: it costs some twenty p³.
@@ -94,7 +92,7 @@ class _GramSearch:
     def run(self) -> SearchOutcome:
         """Bound the root until screening there fixes few more features, and then its parts."""
         count = int((~self.fixings.outside).sum())
-        is_whole = suits_gram(self.problem.form) and count <= self._get_most_features()
+        is_whole = needs_whole_gram(self.problem.form, count, self.problem.has_box)
         self.features = np.flatnonzero(~self.fixings.outside)
         self._plant(self._make_frame(self.features, False, 1.0), 0.0)
         try:
@@ -115,11 +113,6 @@ class _GramSearch:
     def nodes(self) -> int:
         """Number of nodes that were bounded."""
         return self.given_up + int(self.pool.counters[NODES])
-
-    def _get_most_features(self) -> float:
-        """So many features at most have curvature in all directions that is worth the whole Gram matrix."""
-        rank = self.form.n_samples - self.problem.form.fit_intercept
-        return MAX_BOXED_RATIO * rank if self.problem.has_box else rank
 
     # --- the root -----------------------------------------------------------------------------------------------------
 
@@ -153,7 +146,8 @@ class _GramSearch:
         """Whether the bound of the root is so far from f that curvature is worth the whole Gram matrix."""
         value = self.incumbents.value
         is_far = not self.problem.has_box and value - self.lower > WEAK_GAP * value
-        return suits_gram(self.problem.form) and (is_far or count <= self._get_most_features())
+        form = self.problem.form
+        return (suits_gram(form) and is_far) or needs_whole_gram(form, count, self.problem.has_box)
 
     def _plant(self, frame: Frame, least: float) -> None:
         """Begin with one node."""
