@@ -26,7 +26,15 @@ from .moved_diagonal import find_proved_diagonal
 from .relaxation import Fixings, Perspective
 from .tightening import Tightened, tighten
 
-__all__ = ["BoundedProblem", "NoCertificateError", "Relaxed", "anticipate_gram", "explain_missing", "needs_whole_gram", "suits_gram"]
+__all__ = [
+    "BoundedProblem",
+    "NoCertificateError",
+    "Relaxed",
+    "anticipate_gram",
+    "explain_missing",
+    "needs_whole_gram",
+    "suits_gram",
+]
 
 #: Least squares with more features than this are not bounded by their Gram matrix, which would take half a gigabyte;
 #: nor with more than so many for each sample, where a product with X costs less and there is hardly any curvature.
