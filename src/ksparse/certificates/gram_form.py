@@ -81,6 +81,10 @@ class GramForm:
         rows /= self.scale[features, None]
         return rows
 
+    def make_columns(self, features: IntArray) -> Array:
+        """Some columns of X, centred and scaled, one in each row."""
+        return self.model.gather(features) / self.scale[features, None]
+
     @property
     def matrix_rounding(self) -> float:
         """A bound of the spectral norm of the rounding errors of G, its eliminations and factorizations.
