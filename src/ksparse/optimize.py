@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .objectives import Objective
 from .objectives.base import require_objective
-from .objectives.protocols import find_labels, working_form
+from .objectives.protocols import WorkingForm, find_labels, working_form
 from .solvers import Callback, Problem, Result, Solver, SwapGraHTP, check_no_effort, specialize
-from .sparsity import Sparsity, make_set
+from .sparsity import Sparsity, Units, make_set
 from .threads import one_thread
 from .validation import check_callable, check_iterations, check_nonnegative_number
 
@@ -77,7 +77,20 @@ def minimize(
     if solver is not None:
         check_no_effort(solver, effort)
     _check_types(objective, k, sparsity, solver, callback)
-    solver = specialize(SwapGraHTP(effort=effort) if solver is None else solver, objective)
+    return _minimize(objective, k, sparsity, SwapGraHTP(effort=effort) if solver is None else solver, x0, callback)
+
+
+def _minimize(
+    objective: Objective,
+    k: int | None,
+    sparsity: Sparsity | None,
+    solver: Solver,
+    x0: Any = None,
+    callback: Callback | None = None,
+    prepare: Callable[[WorkingForm, Units], None] | None = None,
+) -> Result:
+    """`minimize` with checked arguments; `prepare` sees f in its working coordinates before the search begins."""
+    solver = specialize(solver, objective)
     chosen = _make_set(objective, k) if sparsity is None else sparsity
     # A step may leave the domain of f: values that are not finite are checked for, and have a status of their own.
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -87,9 +100,12 @@ def minimize(
         units = chosen.bind(objective.shape, objective.free)
         form = working_form(objective)
         feasible = form.to_working(start if x0 is None else units.truncate(start))
-        result = solver.solve(Problem(form, units.divide_bounds(form.unit)), feasible, callback)
+        units = units.divide_bounds(form.unit)
+        if prepare is not None:
+            prepare(form, units)
+        result = solver.solve(Problem(form, units), feasible, callback)
     if not result.success:
-        warnings.warn(result.message, ConvergenceWarning, stacklevel=2)
+        warnings.warn(result.message, ConvergenceWarning, stacklevel=3)
     return result
 
 
@@ -122,7 +138,8 @@ def solve_exact(
     gap : float, default=1e-4
         The relative gap between f and its lower bound that is enough.
     time_limit : float or None, default=60
-        Limit in seconds of the search, after `minimize`; None or infinity for no limit.
+        Limit in seconds of the search, after `minimize` and the Gram matrix that it shares with the proof; None or
+        infinity for no limit.
     within : float, optional
         Find all supports of k units whose f exceeds the lowest one by at most this fraction (of f above the least value
         that the loss can have); `gap` is then of no effect.
@@ -161,11 +178,13 @@ def solve_exact(
         check_nonnegative_number(within, "within")
     if callback is not None:
         check_callable(callback, "callback", "a function of a Progress")
-    start = minimize(objective, k, sparsity=sparsity, solver=solver)
+    _check_types(objective, k, sparsity, solver, None)
+    from .certificates.bounding import anticipate_gram
+    from .certificates.proof import prove
+
+    start = _minimize(objective, k, sparsity, SwapGraHTP() if solver is None else solver, prepare=anticipate_gram)
     assert start.solved is not None
     solved = start.solved
-    from .certificates import prove
-
     return prove(
         solved.form,
         solved.units,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -11,8 +11,10 @@ import pytest
 import ksparse
 from ksparse.certificates import NoCertificateError, Progress, verify
 from ksparse.certificates._gram_pool import Pool, enlarge_pool
+from ksparse.certificates._gram_relaxation import Frame
 from ksparse.certificates.bounding import BoundedProblem
 from ksparse.certificates.branching import LEAF_STEPS
+from ksparse.certificates.gram_rows import complete_rows
 from ksparse.certificates.gram_search import POOL_BYTES, ROW_BYTES
 from ksparse.certificates.linearization import StepLimits
 from ksparse.objectives import LeastSquares, Logistic, Quadratic, SquaredHinge
@@ -368,6 +370,38 @@ def test_rows_of_the_gram_matrix_are_computed_as_they_are_needed(has_box: bool, 
         assert proof.nodes > 1
         assert proof.value == pytest.approx(optimum, rel=1e-6)
         assert proof.lower_bound <= optimum * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_slopes_by_passes_over_the_data_are_those_by_rows_of_the_gram_matrix(
+    order: Literal["C", "F"], fit_intercept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By rows alone, by passes alone, by passes before rows, and by passes without memory for what was gathered."""
+    rng = np.random.default_rng(11)
+    X = np.array(rng.standard_normal((60, 150)) + 0.5 * rng.standard_normal((60, 1)) + 2.0, order=order)
+    y = X[:, 3] - X[:, 100] + rng.standard_normal(60)
+    weights = rng.uniform(0.5, 2.0, 60)
+    objective = LeastSquares(X, y, alpha=0.3, fit_intercept=fit_intercept, sample_weight=weights)
+    proofs, counted = [], []
+
+    def note(frame: Frame, *others: Any) -> Frame:
+        counted.append(int(frame.passes.counter[0]))
+        return complete_rows(frame, *others)
+
+    monkeypatch.setattr("ksparse.certificates.gram_search.complete_rows", note)
+    for smallest, rows_per_pass, room in ((10**9, 1, ROW_BYTES), (0, 0, ROW_BYTES), (0, 100, ROW_BYTES), (0, 0, 0)):
+        monkeypatch.setattr("ksparse.certificates.gram_rows.MIN_PASS_SIZE", smallest)
+        monkeypatch.setattr("ksparse.certificates.gram_rows.ROWS_PER_PASS", rows_per_pass)
+        monkeypatch.setattr("ksparse.certificates.gram_search.ROW_BYTES", room)
+        counted.clear()
+        sparsity = Entries(2, lower=-1.5, upper=1.5)
+        proofs.append(ksparse.solve_exact(objective, sparsity=sparsity, gap=1e-6, solver=ksparse.FixedSupport()))
+        assert (max(counted) > 0) == (smallest == 0)
+    assert proofs[0].status == "optimal"
+    for proof in proofs[1:]:
+        assert proof.nodes == proofs[0].nodes > 1
+        assert proof.lower_bound == pytest.approx(proofs[0].lower_bound, rel=1e-12)
 
 
 def test_a_pool_that_grows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

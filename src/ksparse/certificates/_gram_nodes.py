@@ -25,11 +25,11 @@ DESCENT_TOLERANCE, MAX_DESCENT_SWEEPS = 1e-13, 2000
 
 @jit_compile
 def eliminate(
-    rows: Array, slot: IntArray, linear: Array, ridge: Array, inside: IntArray, kept: IntArray
+    rows: Array, slot: IntArray, place: IntArray, linear: Array, ridge: Array, inside: IntArray, kept: IntArray
 ) -> tuple[Array, Array, float, Array, Array, bool]:
     """The quadratic form minimized over the coordinates `inside`, as a function of `kept`.
 
-    Row j of its matrix is in `rows`, at `slot[j]`.
+    Row j of its matrix is in `rows`, at `slot[j]`, and column j of these at `place[j]`.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def eliminate(
     for a in range(p):
         row = rows[slot[kept[a]]]
         for b in range(p):
-            matrix[a, b] = row[kept[b]]
+            matrix[a, b] = row[place[kept[b]]]
         reduced[a] = linear[kept[a]]
     if k == 0:
         return matrix, reduced, 0.0, np.zeros((0, p)), np.zeros(0), True
@@ -53,10 +53,10 @@ def eliminate(
     for i in range(k):
         row = rows[slot[inside[i]]]
         for j in range(k):
-            inner[i, j] = row[inside[j]]
+            inner[i, j] = row[place[inside[j]]]
         inner[i, i] += ridge[inside[i]]
         for b in range(p):
-            cross[i, b] = row[kept[b]]
+            cross[i, b] = row[place[kept[b]]]
         cross[i, p] = linear[inside[i]]
     factor, is_solved = factorize(inner)
     if not is_solved:
@@ -96,6 +96,7 @@ def find_node_curvature(matrix: Array, n_nonzero: int) -> Array:
 def minimize_quadratic_on(
     rows: Array,
     slot: IntArray,
+    place: IntArray,
     linear: Array,
     ridge: Array,
     lower: Array,
@@ -108,7 +109,7 @@ def minimize_quadratic_on(
     matrix, right = np.empty((k, k)), np.empty(k)
     for i in range(k):
         for j in range(k):
-            matrix[i, j] = rows[slot[support[i]], support[j]]
+            matrix[i, j] = rows[slot[support[i]], place[support[j]]]
         matrix[i, i] += ridge[support[i]]
         right[i] = linear[support[i]]
     factor, is_solved = factorize(matrix)

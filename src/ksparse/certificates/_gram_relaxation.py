@@ -9,6 +9,7 @@ import numpy as np
 from .._types import AnyArray, Array, IntArray, Mask
 from ..compiling import jit_compile
 from ._gram_nodes import add_top_scores, eliminate, relax_node
+from ._gram_passes import Passes, multiply_gram
 from ._prox import score_coordinate
 
 __all__ = ["Frame", "Part", "RelaxedPart", "relax_part"]
@@ -30,9 +31,12 @@ SCORE_TOLERANCE = 1e-9
 class Frame(NamedTuple):
     """The problem, in scaled coordinates: ½·constant − cᵀw + ½wᵀGw + ½Σ r_j w_j²."""
 
-    #: Rows of G, and for each feature where its row is; −1 where it is not known.
+    #: Rows of G, for each feature where its row is, −1 where it is not known, and where its column is in these rows;
+    #: where `passes` is used, only the block of the known features is there.
     rows: Array
     slot: IntArray
+    place: IntArray
+    passes: Passes
     linear: Array
     constant: float
     ridge: Array
@@ -99,10 +103,40 @@ def are_known(frame: Frame, wanted: Mask, features: IntArray) -> bool:
 @jit_compile
 def find_slopes(frame: Frame, part: Part, chosen: IntArray, point: Array, rest: Array, minimizer: Array) -> Array:
     """Minus the gradient of the smooth part at a point that is zero outside the chosen features."""
-    kept, fraction = part.kept, part.fraction
+    kept = part.kept
     slopes = np.empty(kept.size)
     for a in range(kept.size):
         slopes[a] = frame.linear[kept[a]]
+    if frame.passes.is_used:
+        subtract_by_pass(frame, part, chosen, point, rest, minimizer, slopes)
+    else:
+        subtract_rows(frame, part, chosen, point, rest, minimizer, slopes)
+    for b in range(chosen.size):
+        slopes[chosen[b]] += part.absorbed[chosen[b]] * point[b]
+    return slopes
+
+
+@jit_compile
+def subtract_by_pass(
+    frame: Frame, part: Part, chosen: IntArray, point: Array, rest: Array, minimizer: Array, slopes: Array
+) -> None:
+    """Subtract the products of the matrix with a point, by a pass over X."""
+    kept, fraction = part.kept, part.fraction
+    factors, is_kept = np.zeros(frame.linear.size), np.zeros(frame.linear.size, dtype=np.bool_)
+    is_kept[kept] = True
+    for i in range(part.eliminated.size):
+        factors[part.eliminated[i]] = fraction * rest[i] + (1.0 - fraction) * minimizer[i]
+    for b in range(chosen.size):
+        factors[kept[chosen[b]]] = fraction * point[b]
+    slopes -= multiply_gram(frame.passes, frame.slot, factors, is_kept)[kept]
+
+
+@jit_compile
+def subtract_rows(
+    frame: Frame, part: Part, chosen: IntArray, point: Array, rest: Array, minimizer: Array, slopes: Array
+) -> None:
+    """Subtract the products of the matrix with a point, by its rows."""
+    kept, fraction = part.kept, part.fraction
     for i in range(part.eliminated.size):
         row = frame.rows[frame.slot[part.eliminated[i]]]
         factor = fraction * rest[i] + (1.0 - fraction) * minimizer[i]
@@ -114,9 +148,6 @@ def find_slopes(frame: Frame, part: Part, chosen: IntArray, point: Array, rest: 
             factor = fraction * point[b]
             for a in range(kept.size):
                 slopes[a] -= factor * row[kept[a]]
-    for b in range(chosen.size):
-        slopes[chosen[b]] += part.absorbed[chosen[b]] * point[b]
-    return slopes
 
 
 @jit_compile
@@ -166,7 +197,7 @@ def relax_part(frame: Frame, wanted: Mask, part: Part, warm: AnyArray, target: f
         if not are_known(frame, wanted, features):
             return RelaxedPart(x, best.rest, scores, z, -np.inf, taken), -1
         matrix, linear, reduction, response, minimizer, is_solved = eliminate(
-            frame.rows, frame.slot, frame.linear, frame.ridge, part.eliminated, features
+            frame.rows, frame.slot, frame.place, frame.linear, frame.ridge, part.eliminated, features
         )
         if not is_solved:
             return best, 0

@@ -35,7 +35,7 @@ def compute_target(frame: Frame, pool: Pool) -> float:
 def offer_support(frame: Frame, pool: Pool, support: IntArray) -> Array:
     """Minimize f on a support, and keep it if it is the best; the minimizer, zero if it is not unique."""
     w, lowest = minimize_quadratic_on(
-        frame.rows, frame.slot, frame.linear, frame.ridge, frame.lower, frame.upper, support, frame.has_box
+        frame.rows, frame.slot, frame.place, frame.linear, frame.ridge, frame.lower, frame.upper, support, frame.has_box
     )
     if not np.isfinite(lowest):
         return w
@@ -71,7 +71,7 @@ def make_part(
         is_complete = are_known(frame, pool.wanted, kept) and are_known(frame, pool.wanted, eliminated)
         if is_complete:
             matrix, _, _, _, _, is_solved = eliminate(
-                frame.rows, frame.slot, frame.linear, frame.ridge, eliminated, kept
+                frame.rows, frame.slot, frame.place, frame.linear, frame.ridge, eliminated, kept
             )
             if is_solved and is_sparse:
                 curvature = find_node_curvature(matrix, budget + inside.size - eliminated.size) - frame.matrix_rounding

@@ -26,11 +26,21 @@ from .moved_diagonal import find_proved_diagonal
 from .relaxation import Fixings, Perspective
 from .tightening import Tightened, tighten
 
-__all__ = ["BoundedProblem", "NoCertificateError", "Relaxed", "explain_missing", "suits_gram"]
+__all__ = [
+    "BoundedProblem",
+    "NoCertificateError",
+    "Relaxed",
+    "anticipate_gram",
+    "explain_missing",
+    "needs_whole_gram",
+    "suits_gram",
+]
 
 #: Least squares with more features than this are not bounded by their Gram matrix, which would take half a gigabyte;
 #: nor with more than so many for each sample, where a product with X costs less and there is hardly any curvature.
 MAX_GRAM_FEATURES, MAX_GRAM_RATIO = 8000, 2
+#: Within bounds of the coefficients, curvature is worth the whole Gram matrix up to so many features for each sample.
+MAX_BOXED_RATIO = 0.75
 #: Steps that compare one way of moving curvature with another.
 TRIAL_STEPS = 20
 #: What the best diagonal takes for the cube of the number of features, and curvature on a level set for their square
@@ -233,6 +243,22 @@ class BoundedProblem:
 def suits_gram(form: MarginForm) -> bool:
     """Whether there is a Gram matrix that is worth computing."""
     return form.loss.is_quadratic and form.shape[0] <= min(MAX_GRAM_FEATURES, MAX_GRAM_RATIO * form.n_samples)
+
+
+def needs_whole_gram(form: MarginForm, count: int, has_box: bool) -> bool:
+    """Whether curvature in all directions, of some features that are left, is worth the whole Gram matrix."""
+    rank = form.n_samples - form.fit_intercept
+    return suits_gram(form) and count <= (MAX_BOXED_RATIO * rank if has_box else rank)
+
+
+def anticipate_gram(form: WorkingForm, units: Units) -> None:
+    """Compute the Gram matrix before the first solution is looked for, if a proof will need it: it serves both."""
+    model = form.objective
+    if not isinstance(model, LinearModel):
+        return
+    margins = model.margin_form()
+    if margins is not None and needs_whole_gram(margins, margins.shape[0], units.lower is not None):
+        model.know_products()
 
 
 def find_margin_form(objective: Objective) -> MarginForm:

@@ -81,6 +81,10 @@ class GramForm:
         rows /= self.scale[features, None]
         return rows
 
+    def make_columns(self, features: IntArray) -> Array:
+        """Some columns of X, centred and scaled, one in each row."""
+        return self.model.gather(features) / self.scale[features, None]
+
     @property
     def matrix_rounding(self) -> float:
         """A bound of the spectral norm of the rounding errors of G, its eliminations and factorizations.
@@ -93,7 +97,8 @@ class GramForm:
 
     def reduce(self, kept: IntArray, eliminated: IntArray) -> ReducedForm | None:
         """The form minimized over some features, as a function of others; None if that has no unique minimizer."""
-        gram, linear = self.gram[np.ix_(kept, kept)], self.linear[kept]
+        is_all = kept.size == len(self.scale)  # a large matrix is not copied for nothing
+        gram, linear = self.gram if is_all else self.gram[np.ix_(kept, kept)], self.linear[kept]
         if not eliminated.size:
             return ReducedForm(
                 self,

@@ -8,11 +8,13 @@ from functools import cache
 import numpy as np
 
 from .._types import AnyArray, Array, IntArray
+from ._gram_passes import without_passes
 from ._gram_pool import MISSED, MOST, NODES, OPEN, UNUSED, Pool, enlarge_pool, make_pool
 from ._gram_relaxation import Frame
 from ._gram_tree import NOT_BOUNDED, REABSORBED, explore, keep_node
-from .bounding import BoundedProblem, suits_gram
+from .bounding import BoundedProblem, needs_whole_gram, suits_gram
 from .branching import CALLBACK_SECONDS, Progress, SearchLimits, SearchOutcome
+from .gram_rows import add_features, complete_rows, count_room, start_passes
 from .incumbents import Incumbents
 from .linearization import EPS
 from .moved_curvature import KEPT_FRACTIONS, LEAST_CURVATURE, find_least_eigenvalue, find_sparse_curvature
@@ -26,8 +28,6 @@ POOL_BYTES, ROW_BYTES = 200_000_000, 1_000_000_000
 FIRST_NODES = 64
 #: Seconds between two looks at the clock, about.
 CHUNK_SECONDS = 0.05
-#: Within bounds of the coefficients, curvature is worth the whole Gram matrix up to so many features for each sample.
-MAX_BOXED_RATIO = 0.75
 #: Without bounds and beyond this gap at the root, it is also where there are more features than samples.
 WEAK_GAP = 0.1
 #: After so many nodes the best diagonal is looked for, with at most so many open features: it costs some twenty p³.
@@ -48,7 +48,24 @@ def compile_search() -> None:
     one, slot = np.ones(3), np.arange(3)
     limits = -np.inf * one, np.inf * one
     frame = Frame(
-        np.eye(3), slot, one, 3.0, 0.1 * one, *limits, one, 1.0, 1e-14, 1e-14, 3, 1, 0.0 * one, 1.0, False, 1e-4
+        np.eye(3),
+        slot,
+        slot,
+        without_passes(),
+        one,
+        3.0,
+        0.1 * one,
+        *limits,
+        one,
+        1.0,
+        1e-14,
+        1e-14,
+        3,
+        1,
+        0.0 * one,
+        1.0,
+        False,
+        1e-4,
     )
     explore(frame, plant(np.zeros(3, dtype=np.int8), one, -np.inf, np.inf, 0.0), 1)
 
@@ -94,7 +111,7 @@ class _GramSearch:
     def run(self) -> SearchOutcome:
         """Bound the root until screening there fixes few more features, and then its parts."""
         count = int((~self.fixings.outside).sum())
-        is_whole = suits_gram(self.problem.form) and count <= self._get_most_features()
+        is_whole = needs_whole_gram(self.problem.form, count, self.problem.has_box)
         self.features = np.flatnonzero(~self.fixings.outside)
         self._plant(self._make_frame(self.features, False, 1.0), 0.0)
         try:
@@ -115,11 +132,6 @@ class _GramSearch:
     def nodes(self) -> int:
         """Number of nodes that were bounded."""
         return self.given_up + int(self.pool.counters[NODES])
-
-    def _get_most_features(self) -> float:
-        """So many features at most have curvature in all directions that is worth the whole Gram matrix."""
-        rank = self.form.n_samples - self.problem.form.fit_intercept
-        return MAX_BOXED_RATIO * rank if self.problem.has_box else rank
 
     # --- the root -----------------------------------------------------------------------------------------------------
 
@@ -153,7 +165,8 @@ class _GramSearch:
         """Whether the bound of the root is so far from f that curvature is worth the whole Gram matrix."""
         value = self.incumbents.value
         is_far = not self.problem.has_box and value - self.lower > WEAK_GAP * value
-        return suits_gram(self.problem.form) and (is_far or count <= self._get_most_features())
+        form = self.problem.form
+        return (suits_gram(form) and is_far) or needs_whole_gram(form, count, self.problem.has_box)
 
     def _plant(self, frame: Frame, least: float) -> None:
         """Begin with one node."""
@@ -200,6 +213,8 @@ class _GramSearch:
         return Frame(
             rows=rows,
             slot=np.arange(count) if is_whole else np.full(count, -1),
+            place=np.arange(count),
+            passes=without_passes() if is_whole else start_passes(form, features),
             linear=form.linear[features, 0].copy(),
             constant=form.constant,
             ridge=form.ridge[features],
@@ -276,6 +291,7 @@ class _GramSearch:
     def _explore(self, quota: int) -> None:
         """Bound some nodes; fewer, where rows of the matrix or room in the pool were missing, which is made."""
         explore(self.frame, self.pool, quota)
+        self.frame = complete_rows(self.frame, self.form, self.features, ROW_BYTES)
         if self.pool.counters[MISSED]:
             self._add_rows(np.flatnonzero(self.pool.wanted))
             self.pool.counters[MISSED] = 0
@@ -285,20 +301,11 @@ class _GramSearch:
 
     def _add_rows(self, wanted: IntArray) -> None:
         """Compute rows of the Gram matrix; all others are forgotten when they take too much memory."""
-        rows, slot, nodes = self.frame.rows, self.frame.slot, int(self.pool.counters[NODES])
-        count, width = int(slot.max(initial=-1)) + 1, rows.shape[1]
-        most = max(ROW_BYTES // (8 * width), 1)
-        if count + wanted.size > most and self.forgotten < nodes:
-            slot, self.forgotten, count = np.full_like(slot, -1), nodes, 0
-        following = count + wanted.size
-        if following > len(rows):  # with room for others, so that rows are seldom copied
-            grown = np.empty((max(following, min(2 * following, width, most)), width))
-            grown[:count] = rows[:count]
-            rows = grown
-        made = self.form.make_rows(self.features[wanted])
-        rows[count:following] = made if self.features.size == made.shape[1] else made[:, self.features]
-        slot[wanted] = np.arange(count, following)
-        self.frame = self.frame._replace(rows=rows, slot=slot)
+        nodes, known = int(self.pool.counters[NODES]), int((self.frame.slot >= 0).sum())
+        if known + wanted.size > count_room(self.frame, ROW_BYTES) and self.forgotten < nodes:
+            self.forgotten = nodes
+            self.frame = self.frame._replace(slot=np.full(self.features.size, -1))
+        self.frame = add_features(self.frame, self.form, self.features, wanted)
 
     def _take_solution(self) -> None:
         """The best support of the tree, if it is better than what is known."""

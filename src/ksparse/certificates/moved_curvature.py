@@ -89,8 +89,8 @@ def find_least_eigenvalue(matrix: Array, rounding: float) -> float:
     if count <= DENSE_SIZE:
         trace = float(np.abs(matrix.diagonal()).sum())
         rest = 2.0 * rounding + EIGENVALUE_ROUNDING * count * trace
-        return max(float(eigvalsh(matrix, check_finite=False)[0]) - rest, 0.0)
-    shifted = matrix.copy()
+        return max(float(eigvalsh(matrix, subset_by_index=[0, 0], check_finite=False)[0]) - rest, 0.0)
+    shifted = matrix.T.copy(order="F")  # the order in which it is factorized in place
     shifted.flat[:: count + 1] += 2.0 * rounding
     try:
         factor = cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
@@ -101,7 +101,7 @@ def find_least_eigenvalue(matrix: Array, rounding: float) -> float:
         least = fraction * estimate - 2.0 * rounding
         if least <= 0:
             return 0.0
-        shifted = matrix.copy()
+        shifted = matrix.T.copy(order="F")
         shifted.flat[:: count + 1] -= least + rounding
         try:
             cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)

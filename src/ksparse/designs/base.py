@@ -167,6 +167,12 @@ class Design(ABC):
         is of the right shape, but has no meaning.
         """
 
+    def know_products(self, weights: RowVector) -> None:  # noqa: B027 - most designs gain nothing
+        """Compute the products of all columns with each other now, since the whole Gram matrix will be needed.
+
+        By default nothing happens.
+        """
+
     def can_anticipate(self, width: int) -> bool:
         """Whether it saves time to compute the Gram matrix of so many columns before it is known to be needed."""
         return False

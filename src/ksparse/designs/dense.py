@@ -11,6 +11,7 @@ from ..threads import use_caller_threads
 from .base import ColumnBlock, CrossProducts, Design
 from .cache import MAX_CACHED_BATCH, ColumnCache, gather_columns
 from .centering import subtract_shift
+from .known_products import KnownBlock, KnownProducts
 from .memory import InMemoryDesign
 from .moments import CHUNK_ROWS
 
@@ -24,6 +25,7 @@ class DenseDesign(InMemoryDesign):
     """X − 1·shiftᵀ for a dense array X, in any memory order; columns that supports have used are kept."""
 
     _cache: ColumnCache | None = None
+    _products: KnownProducts | None = None
 
     def select_rows(self, index: IntArray) -> DenseDesign:
         return DenseDesign(self.matrix[index], self.shift, counters=self.counters)
@@ -41,7 +43,11 @@ class DenseDesign(InMemoryDesign):
         with use_caller_threads(self.matrix.size):
             return np.asarray(self.matrix.T @ rows)
 
-    def select(self, columns: IntArray) -> DenseBlock:
+    def select(self, columns: IntArray) -> ColumnBlock:
+        """Some columns, which are gathered only when they are needed if all products are known."""
+        return self.gather(columns) if self._products is None else KnownBlock(self, columns, self._products)
+
+    def gather(self, columns: IntArray) -> DenseBlock:
         """Some columns, gathered from X or taken from the cache; very many are not for keeping."""
         if columns.size > MAX_CACHED_BATCH:
             return self.gather_block(columns)
@@ -60,8 +66,16 @@ class DenseDesign(InMemoryDesign):
         self.counters.columns += columns.size
         return DenseBlock(gather_columns(self.matrix, self.shift, columns).T, self, columns)
 
+    def know_products(self, weights: Array) -> None:
+        gram, sums = self.gram_of_all(weights), self._get_sums(weights)
+        totals = sums.first + weights.sum() * (sums.centre - (0.0 if self.shift is None else self.shift))
+        self.counters.products += gram.size
+        self._products = KnownProducts(weights, gram, np.where(gram.diagonal() > 0, totals, 0.0))
+
     def gram_of_all(self, weights: Array) -> Array:
         """Xᵀ diag(weights) X; X is copied only to be centred or converted, and stays in its order."""
+        if self._products is not None and self._products.weights is weights:
+            return self._products.gram.copy()
         if self.shift is None and self.is_double:
             return compute_gram(self.matrix, weights)
         return compute_gram(subtract_shift(self.matrix.astype(np.float64), self.shift, self.matrix.dtype), weights)

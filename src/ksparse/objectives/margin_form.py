@@ -99,6 +99,19 @@ class MarginForm:
             return np.sqrt(self.squares)
         return np.sqrt(self.squares) + 2.0 * np.abs(shift if own is None else shift[own])
 
+    def find_contiguous(self) -> tuple[Array, Array | None] | None:
+        """X as it is stored and its shift, if it is one contiguous dense array of double precision; else None."""
+        design = self._design
+        if not isinstance(design, DenseDesign) or getattr(self._block, "columns", None) is not None:
+            return None
+        matrix = design.matrix
+        is_contiguous = matrix.flags.c_contiguous or matrix.flags.f_contiguous
+        return (matrix, design.shift) if design.is_double and is_contiguous else None
+
+    def gather(self, columns: IntArray) -> Array:
+        """Some columns of X, one in each row."""
+        return self._collect(columns).T
+
     def gram(self) -> Array:
         """Xᵀ diag(s) X; dense columns are not kept as those of supports are."""
         if not isinstance(self._design, DenseDesign):

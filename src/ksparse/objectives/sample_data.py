@@ -105,6 +105,10 @@ class HasSamples(TrialPoints):
         """XᵀSX of the columns, S being the sample weights, which sum to 1."""
         return self._block.gram(self._terms.samples.weights)
 
+    def know_products(self) -> None:
+        """Compute the products of all columns now, which the Hessian of every support is then taken from."""
+        self._design.know_products(self._terms.samples.weights)
+
     def column_squares(self) -> Array:
         """The diagonal of `gram`."""
         return self._block.squares(self._terms.samples.weights)
