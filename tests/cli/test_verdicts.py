@@ -120,3 +120,22 @@ def test_one_row_is_not_called_rows(tmp_path: Path, capsys: pytest.CaptureFixtur
     path = write(tmp_path, days=np.arange(N) + 1.0, died=died)
     said = refused(capsys, "fit", path, "--time", "days", "--event", "died", "--test", "0")
     assert "1 training row with an event is too few for 5-fold cross-validation" in said
+
+
+@pytest.mark.parametrize("exposure", [None, "years"])
+@pytest.mark.parametrize(
+    ("seed", "part", "said"),
+    [(27, "verdict", "No better than"), (15, "hint", "On these rows, this is not clearly better than")],
+)
+def test_the_verdict_names_what_the_model_is_compared_with(
+    seed: int, part: str, said: str, exposure: str | None, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(seed)
+    count = rng.poisson(3 * np.exp(X @ [0.07, -0.07, 0.07]))
+    path = write(tmp_path, count=count, years=rng.uniform(0.9, 1.1, N))
+    options: dict[str, Any] = {"target": "count", "task": "poisson", "ks": (1, 3), "criterion": "aic", "alpha": 0.0}
+    options |= {"drop": ["years"]} if exposure is None else {"exposure": exposure}
+    page = read_data(render_report(fit(data=str(path), resamples=0, **options)))["summary"]
+    assert any(sentence.startswith("With 1 feature it would be ") for sentence in page["more"])
+    other = "always answering the mean" if exposure is None else "the exposure years alone"
+    assert page[part] == f"{said} {other}."

@@ -183,8 +183,8 @@ def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> t
     more = [f"{always} would {_name_error(source)} {write_number(constant)}."]
     smaller = find_smaller(source)
     if smaller is not None:
-        other = write_number(scores[smaller][source.task.error])
-        more.append(f"With {count_units(source, smaller)} it would {'be' if best == 'mean' else 'have'} {other}.")
+        with_fewer = write_number(scores[smaller][source.task.error])
+        more.append(f"With {count_units(source, smaller)} it would {'be' if best == 'mean' else 'have'} {with_fewer}.")
     worse, versus = not error < constant or not explained > 0, other or f"always answering the {best}"
     verdict = f"No better than {versus}." if worse else ""
     comparison = compare_with_constant(source)
