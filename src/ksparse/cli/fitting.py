@@ -22,7 +22,7 @@ from .row_weights import check_offset_task
 from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_score_names, predict_encoded, validate
 from .settings import Settings
 from .splitting import hold_out_rows
-from .target import choose_task
+from .target import choose_task, is_same_value
 from .tasks import Task
 
 
@@ -104,7 +104,7 @@ def check_positive(settings: Settings, task: Task, y: AnyArray) -> None:
     labels = np.unique(y).tolist() if task.has_classes else []
     if len(labels) != 2:
         raise InputError(f"--positive is for two classes; the target has {len(labels) or 'none'}")
-    if settings.positive not in map(str, labels):
+    if not any(is_same_value(settings.positive, str(label)) for label in labels):
         raise InputError(
             f"--positive names {quote(settings.positive)}; the classes are {', '.join(map(quote, labels))}"
         )
