@@ -245,6 +245,16 @@ def test_messages(
     assert message in refused(capsys, "fit", path, "--target", "count", "--k", "1", "--alpha", "0.1", *options)
 
 
+def test_weights_that_leave_nothing_to_learn_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    died = np.arange(N) % 3 == 0
+    path = write(tmp_path, died=died.astype(int), weight=(~died).astype(int))
+    advice = "rows without a weight above 0 in 'weight' are left out: correct the file, or choose another column"
+    said = refused(capsys, "fit", path, "--time", "years", "--event", "died", "--weights", "weight")
+    assert f"none of the {died.sum()} rows with an event is left; {advice}" in said
+    said = refused(capsys, "fit", path, "--target", "died", "--weights", "weight")
+    assert f"'died' is 0 in all {(~died).sum()} rows that are left; {advice}" in said
+
+
 def test_they_need_a_table_in_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.svm").write_text("1 1:2\n0 1:3\n")
     said = refused(capsys, "fit", tmp_path / "a.svm", "--weights", "w")

@@ -12,9 +12,10 @@ from .._types import Array, Mask
 from ..limits import LARGEST
 from .errors import InputError, join_problems, quote, quote_list
 from .number_columns import Locate, describe_first, read_numbers
+from .target import Target, write_label
 from .tasks import TASKS, Task
 
-__all__ = ["RowColumns", "RowWeights", "check_offset_task", "read_row_values"]
+__all__ = ["RowColumns", "RowWeights", "check_kept_rows", "check_offset_task", "read_row_values"]
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,25 @@ def _describe_left_out(rows: Mask, what: str) -> list[str]:
         return []
     have, are = ("has", "is") if count == 1 else ("have", "are")
     return [f"{count} of {len(rows)} rows {have} {what} and {are} left out"]
+
+
+def check_kept_rows(columns: RowColumns, target: Target, kept: Target) -> None:
+    """Raise if nothing can be learned from the rows that these columns leave, unlike from all with a target."""
+    if len(kept.values) == len(target.values):
+        return
+    offset = columns.offset_column
+    needed = [] if columns.weights is None else [f"a weight above 0 in {quote(columns.weights)}"]
+    needed += [] if offset is None else [f"a value in {quote(offset)}"]
+    advice = f"rows without {' and '.join(needed)} are left out: correct the file, or choose another column"
+    if target.values.dtype.names:
+        if not kept.values["event"].any():
+            events = int(target.values["event"].sum())
+            raise InputError(f"none of the {events} rows with an event is left; {advice}")
+        return
+    if not target.names and len(np.unique(kept.values)) == 1 < len(np.unique(target.values)):
+        only = kept.values.tolist()[0]
+        said = write_label(only) if isinstance(only, float) else quote(only)
+        raise InputError(f"{quote(target.name)} is {said} in all {len(kept.values)} rows that are left; {advice}")
 
 
 def check_offset_task(columns: RowColumns, task: Task, n_classes: int) -> None:
