@@ -229,6 +229,13 @@ def test_rows_without_a_weight_or_an_exposure_are_left_out(tmp_path: Path) -> No
         ({}, ["--weights", "count"], "--target and --weights must name different columns"),
         ({"years": YEARS - 1}, ["--exposure", "years", "--task", "poisson"], "exposures must be positive"),
         ({}, ["--exposure", "years", "--task", "huber"], "the task is huber; choose one of these, or give --offset"),
+        (
+            {"years": 150 + YEARS * 100},
+            ["--offset", "years", "--task", "poisson"],
+            "is multiplied by its exponential, which is too large or varies too much; did you mean --exposure years?",
+        ),
+        ({"years": 705}, ["--offset", "years", "--task", "tweedie"], "'years', which is 705 to 705, but an offset is a"),
+        ({"years": 30 * X[:, 0]}, ["--offset", "years", "--task", "poisson"], "give the column of the logarithms"),
         ({}, ["--exposure", "years", "--task", "svm"], "but the task is svm; choose one of these\n"),
         ({}, ["--offset", "years", "--task", "svm"], "but the task is svm; leave it out"),
         (

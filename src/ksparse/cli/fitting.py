@@ -18,7 +18,7 @@ from .encoded_model import EncodedModel, encode_training
 from .errors import InputError, quote, quote_path
 from .fitted_model import FittedModel
 from .making import make_estimator
-from .row_weights import check_offset_task
+from .row_weights import check_offset_size, check_offset_task
 from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_score_names, predict_encoded, validate
 from .settings import Settings
 from .splitting import hold_out_rows
@@ -34,6 +34,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     data.check_memory(outputs=_count_outputs(y, task))
     check_positive(settings, task, y)
     check_offset_task(data.row_columns, task, len(np.unique(y)) if task.has_classes else 0)
+    check_offset_size(data.row_columns, data.row_values, task)
     classes = order_classes(data.target, task, y, settings.categories)
     train, test = hold_out_rows(y, task, settings)
     began = time.perf_counter()

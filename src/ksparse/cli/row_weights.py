@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,17 @@ import pandas as pd
 
 from .._types import Array, Mask
 from ..limits import LARGEST
-from .errors import InputError, join_problems, quote, quote_list
+from .errors import InputError, escape_control, join_problems, quote, quote_list
 from .number_columns import Locate, describe_first, read_numbers
 from .target import Target, write_label
 from .tasks import TASKS, Task
 
-__all__ = ["RowColumns", "RowWeights", "check_kept_rows", "check_offset_task", "read_row_values"]
+__all__ = ["RowColumns", "RowWeights", "check_kept_rows", "check_offset_size", "check_offset_task", "read_row_values"]
+
+
+#: The largest offset whose exponential is a number, and by how much logarithms of exposures may differ: those of one and
+#: of all people on earth differ by 23.
+LARGEST_LOGARITHM, WIDEST_LOGARITHMS = 700.0, 50.0
 
 
 @dataclass(frozen=True)
@@ -172,6 +178,11 @@ def check_kept_rows(columns: RowColumns, target: Target, kept: Target) -> None:
 
 def check_offset_task(columns: RowColumns, task: Task, n_classes: int) -> None:
     """Raise if the models of a task take no exposure or offset."""
+    if columns.exposure is not None and task.is_survival:
+        raise InputError(
+            "--exposure is for counts and amounts: in Cox regression, the time itself says how long a row was observed,"
+            " and --entry from when on; give --offset COL for what is known of the logarithm of the hazard"
+        )
     if columns.exposure is not None and not task.has_log_link:
         takers = [each.name for each in TASKS.values() if each.has_log_link]
         other = ", or give --offset" if task.takes_offset and not task.has_several else ""
@@ -192,3 +203,20 @@ def check_offset_task(columns: RowColumns, task: Task, n_classes: int) -> None:
 
 def _join(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def check_offset_size(columns: RowColumns, values: RowWeights, task: Task) -> None:
+    """Raise if the offsets can be no logarithms, where their exponentials multiply what is expected."""
+    if columns.offset is None or values.offset is None or not (task.has_log_link or task.is_survival):
+        return
+    low, high = float(values.offset.min()), float(values.offset.max())
+    if high <= LARGEST_LOGARITHM and high - low <= WIDEST_LOGARITHMS:
+        return
+    multiplied = "the hazard" if task.is_survival else "what is expected"
+    advice = "give the column of the logarithms"
+    if low > 0 and not task.is_survival:
+        advice = f"did you mean --exposure {shlex.quote(escape_control(columns.offset))}?"
+    raise InputError(
+        f"--offset names {quote(columns.offset)}, which is {low:.4g} to {high:.4g}, but an offset is a logarithm:"
+        f" {multiplied} is multiplied by its exponential, which is too large or varies too much; {advice}"
+    )
