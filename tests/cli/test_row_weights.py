@@ -234,7 +234,11 @@ def test_rows_without_a_weight_or_an_exposure_are_left_out(tmp_path: Path) -> No
             ["--offset", "years", "--task", "poisson"],
             "is multiplied by its exponential, which is too large or varies too much; did you mean --exposure years?",
         ),
-        ({"years": 705}, ["--offset", "years", "--task", "tweedie"], "'years', which is 705 to 705, but an offset is a"),
+        (
+            {"years": 705},
+            ["--offset", "years", "--task", "tweedie"],
+            "'years', which is 705 to 705, but an offset is a",
+        ),
         ({"years": 30 * X[:, 0]}, ["--offset", "years", "--task", "poisson"], "give the column of the logarithms"),
         ({}, ["--exposure", "years", "--task", "svm"], "but the task is svm; choose one of these\n"),
         ({}, ["--offset", "years", "--task", "svm"], "but the task is svm; leave it out"),

@@ -57,7 +57,7 @@ def predict_parts(model: Any, X: Any, times: Array, offset: Array | None = None)
     """Predictions by their names, with probabilities of survival at some times, or of each class if there are some."""
     known = {} if offset is None else {"offset": offset}
     parts = name_predictions(model, np.asarray(model.predict(X, **known)))
-    survival = predict_survival(model, X, times)
+    survival = predict_survival(model, X, times, offset)
     parts |= {name: column.round(PROBABILITY_DIGITS) for name, column in survival.items()}
     if hasattr(model, "predict_proba"):
         probabilities = np.asarray(model.predict_proba(X, **known)).round(PROBABILITY_DIGITS)

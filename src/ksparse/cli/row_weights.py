@@ -19,8 +19,8 @@ from .tasks import TASKS, Task
 __all__ = ["RowColumns", "RowWeights", "check_kept_rows", "check_offset_size", "check_offset_task", "read_row_values"]
 
 
-#: The largest offset whose exponential is a number, and by how much logarithms of exposures may differ: those of one and
-#: of all people on earth differ by 23.
+#: The largest offset whose exponential is a number, and by how much logarithms of exposures may differ: those of one
+#: and of all people on earth differ by 23.
 LARGEST_LOGARITHM, WIDEST_LOGARITHMS = 700.0, 50.0
 
 
@@ -178,11 +178,6 @@ def check_kept_rows(columns: RowColumns, target: Target, kept: Target) -> None:
 
 def check_offset_task(columns: RowColumns, task: Task, n_classes: int) -> None:
     """Raise if the models of a task take no exposure or offset."""
-    if columns.exposure is not None and task.is_survival:
-        raise InputError(
-            "--exposure is for counts and amounts: in Cox regression, the time itself says how long a row was observed,"
-            " and --entry from when on; give --offset COL for what is known of the logarithm of the hazard"
-        )
     if columns.exposure is not None and not task.has_log_link:
         takers = [each.name for each in TASKS.values() if each.has_log_link]
         other = ", or give --offset" if task.takes_offset and not task.has_several else ""

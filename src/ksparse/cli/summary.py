@@ -229,7 +229,8 @@ def describe_skill(fitted: FittedModel) -> str:
     if found is None:
         return ""
     if fitted.task.is_survival:
-        return _describe_order(found) + _compare_in_folds(fitted, "C-index", found.is_better)
+        said = _describe_order(found) if fitted.nothing is None else _compare_on_test_rows(fitted, "C-index", found)
+        return said + _compare_in_folds(fitted, "C-index", found.is_better)
     name = next(name for name in fitted.task.scores if SHOWN_SCORES[name].metric == found.score.metric)
     return _compare_on_test_rows(fitted, name, found) + _compare_in_folds(fitted, name, found.is_better)
 

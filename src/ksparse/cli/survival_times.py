@@ -64,12 +64,12 @@ def name_survival(times: Array) -> list[str]:
     return [f"survival_at_{time:.{TIME_DIGITS}g}" for time in times.tolist()]
 
 
-def predict_survival(model: Any, X: Any, times: Array) -> dict[str, Array]:
+def predict_survival(model: Any, X: Any, times: Array, offset: Array | None = None) -> dict[str, Array]:
     """The probability of no event until each time, by the names of the columns."""
     if not times.size:
         return {}
     features = model[:-1].transform(X) if isinstance(model, Pipeline) else X
-    survival = _take_last(model).predict_survival_function(features, times)
+    survival = _take_last(model).predict_survival_function(features, times, offset=offset)
     return dict(zip(name_survival(times), survival.T, strict=True))
 
 

@@ -163,7 +163,6 @@ TASKS = {
             ("C-index",),
             effect="logarithm of the hazard of an event at {}",
             is_survival=True,
-            takes_offset=False,
         ),
         Task(
             "svm",

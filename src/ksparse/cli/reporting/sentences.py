@@ -14,7 +14,7 @@ from ..summary import compare_probabilities
 from .inferred import compare_with_constant
 from .numbers import make_label, write_number, write_percent
 from .source import Source
-from .states import choose_constant, find_constant_error, name_constant, name_reference, score_responses
+from .states import choose_constant, find_chance, find_constant_error, name_constant, name_reference, score_responses
 
 #: Features that a sentence names.
 MOST_NAMED = 4
@@ -225,14 +225,18 @@ def _summarize_survival(source: Source, scores: dict[int, dict[str, float]]) -> 
         f"{name_features(source, source.k)}, {pairs} of the pairs of rows whose order is known are put in the right"
         f" one: the row with the earlier event has the higher predicted risk, in {rows}."
     )
+    chance, other = find_chance(source), name_reference(source)
     more = ["By chance it would be 50%."]
+    if other is not None:
+        more = [f"{other[0].upper()}{other[1:]}, without features, would put {100 * chance:.0f}% in the right order."]
     smaller = find_smaller(source)
     if smaller is not None and np.isfinite(scores[smaller]["C-index"]):
         more.append(f"With {count_units(source, smaller)} it would be {100 * scores[smaller]['C-index']:.0f}%.")
-    if index <= 0.5:
-        return result, more, "No better than chance.", ""
+    versus = other or "chance"
+    if index <= chance:
+        return result, more, f"No better than {versus}.", ""
     unsure = comparison is not None and not comparison.is_better
-    return result, more, "", "On these rows, this is not clearly better than chance." if unsure else ""
+    return result, more, "", f"On these rows, this is not clearly better than {versus}." if unsure else ""
 
 
 def _describe_error(source: Source, error: float) -> str:

@@ -186,10 +186,14 @@ def make_survival_cards(source: Source, k: int, scores: dict[str, float], where:
     """The concordance index, and how many rows have an event."""
     index, events = scores["C-index"], int(source.y[source.rows]["event"].sum())
     note = describe_interval(source, k, "C-index", scores) or "0.5 is chance, 1 is perfect"
-    return [
+    cards = [
         Card(write_score("C-index", index), f"C-index on {where}: pairs in the right order; 0.5 is chance", note),
         Card(f"{events:,}", "of these rows have an event", "the times of the others were cut off"),
     ]
+    other = name_reference(source)
+    if other is not None:
+        cards.append(Card(write_score("C-index", find_chance(source)), f"C-index of {other}", ""))
+    return cards
 
 
 def make_area_card(source: Source, k: int, scores: dict[str, float]) -> Card:
@@ -232,6 +236,15 @@ def find_constant_error(source: Source) -> float:
     with ignore_overflow():
         found = replace(predicted, prediction=answers).score(error, resamples=0)
     return np.nan if found is None else found.value
+
+
+def find_chance(source: Source) -> float:
+    """The concordance index without features: ½, or that of offsets alone."""
+    predicted = source.find_predicted(source.k)
+    if predicted.reference is None:
+        return 0.5
+    found = replace(predicted, prediction=predicted.reference).score("C-index", resamples=0)
+    return 0.5 if found is None else found.value
 
 
 def name_reference(source: Source) -> str | None:
