@@ -11,6 +11,7 @@ from ...wording import cut_text
 from ..fitting import find_smaller_k
 from ..scoring import count_by_weight
 from ..summary import compare_probabilities
+from .captions import find_fraction_below
 from .inferred import compare_with_constant
 from .numbers import make_label, write_number, write_percent
 from .source import Source
@@ -245,7 +246,7 @@ def _describe_error(source: Source, error: float) -> str:
     if source.task.constant == "mean":
         return f"the predicted {target} is typically off by {write_number(error)} in {describe_rows(source)}"
     found = source.find_predicted(source.k)
-    below = write_percent(float(np.mean(found.y <= found.prediction)), len(found.y))
+    below = write_percent(find_fraction_below(source, source.k), len(found.y))
     return (
         f"{below} of {describe_rows(source)} are not above the predicted {found.parameters['quantile']:g}-quantile of"
         f" {target}, whose mean {source.task.error.lower()} is {write_number(error)}"

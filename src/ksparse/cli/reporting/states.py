@@ -13,6 +13,7 @@ from ...inference.number_scores import find_quantile
 from ...inference.score_intervals import find_wilson_interval
 from ..scoring import Predicted
 from ..tasks import SHOWN_SCORES
+from .captions import caption_numbers, caption_survival
 from .curves import LEVEL, Curves, trace_curves
 from .feature_table import FeatureTable, tabulate_features
 from .inferred import FeatureWorth, find_score_interval, find_spreads, list_worth
@@ -53,6 +54,7 @@ class State:
     drawn: list[int]  # features whose values are drawn
     worth: list[FeatureWorth]  # of the selected features; empty if it is not known
     survival: list[SurvivalCurve] = field(default_factory=list)  # of times until an event: a curve for each risk group
+    captions: list[str] = field(default_factory=list)  # of charts of predicted numbers, or of these curves
 
 
 def choose_predicted_rows(source: Source) -> IntArray:
@@ -91,13 +93,15 @@ def describe_state(source: Source, k: int, shown: IntArray, drawn: list[int], su
     y = source.y[source.rows]
     if source.task.is_survival:
         risks = source.find_predicted(k).prediction[shown]
-        curves = trace_survival(source, k)
-        return State(k, cards, table, rounded, texts, None, None, [round_numbers(risks, 5)], [], [], worth, curves)
+        curves, known = trace_survival(source, k), [round_numbers(risks, 5)]
+        said = caption_survival(curves)
+        return State(k, cards, table, rounded, texts, None, None, known, [], [], worth, curves, said)
     if not source.task.has_classes:
         predicted = source.find_predicted(k).prediction[shown].reshape(len(shown), -1)
         values = [round_numbers(np.where(is_usable(column), column, np.nan), 5) for column in predicted.T]
         points = [] if source.responses else drawn
-        return State(k, cards, table, rounded, texts, None, None, values, [], points, worth)
+        said = caption_numbers(source, k)
+        return State(k, cards, table, rounded, texts, None, None, values, [], points, worth, captions=said)
     classes, found = source.models[k].classes_, source.find_predicted(k)
     probabilities = found.probabilities
     values = []
