@@ -14,6 +14,7 @@ from ksparse import SparseLinearRegression
 from ksparse.cli import summary
 from ksparse.cli.report import render_report
 from ksparse.cli.reporting.inferred import write_fraction
+from ksparse.cli.tasks import TASKS
 from ksparse.inference.summaries import clear_rounding
 
 from .helpers import accepted, refused
@@ -139,3 +140,25 @@ def test_the_verdict_names_what_the_model_is_compared_with(
     assert any(sentence.startswith("With 1 feature it would be ") for sentence in page["more"])
     other = "always answering the mean" if exposure is None else "the exposure years alone"
     assert page[part] == f"{said} {other}."
+
+
+@pytest.mark.parametrize("task", ["poisson", "negative-binomial", "gamma", "tweedie", "regression"])
+def test_what_is_explained_is_named(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    count = np.random.default_rng(5).poisson(np.exp(1 + 0.8 * X[:, 0])) + 1
+    path, out = write(tmp_path, count=count), tmp_path / "o"
+    options = ["--target", "count", "--task", task, "--k", "1", "--alpha", "0.01", "--resamples", "0"]
+    text = accepted(capsys, "fit", path, *options, "--out", out)
+    page = read_data((out / "report.html").read_text())
+    card = page["states"][0]["cards"][1]
+    explained = f"{100 * float(card['value']):.0f}% of its"
+    if task == "regression":
+        assert page["summary"]["result"].endswith(f"; {explained} variation is explained.")
+        assert "deviance" not in text + card["label"] + "".join(page["summary"]["more"])
+        return
+    name = TASKS[task].scores[0]
+    assert page["summary"]["result"].endswith(f"; {explained} deviance is explained.")
+    assert card["label"] == f"deviance explained, {name}, on 100 held-out rows"
+    model = f"{task.replace('-', ' ')} regression".replace("poisson", "Poisson").replace("tweedie", "Tweedie")
+    meaning = f"The deviance is the misfit that {model} makes small"
+    assert page["summary"]["more"][-1].startswith(meaning)
+    assert f"\n{name} is the fraction of the deviance that is explained. {meaning}" in text

@@ -209,6 +209,12 @@ def tabulate_scores(fitted: FittedModel) -> pd.DataFrame:
     return _add_each_target(table, fitted) if fitted.task.has_several else table
 
 
+def describe_scores(fitted: FittedModel) -> str:
+    """What the first score is a fraction of, where that is not the variation; empty otherwise."""
+    said = fitted.task.misfit
+    return f"{fitted.task.scores[0]} is the fraction of the deviance that is explained. {said}" if said else ""
+
+
 def _add_each_target(table: pd.DataFrame, fitted: FittedModel) -> pd.DataFrame:
     """The scores of all targets together, then those of each."""
     parts = [fitted.predict_rows(fitted.train).split(), [] if fitted.on_test is None else fitted.on_test.split()]

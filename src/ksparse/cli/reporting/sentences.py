@@ -175,7 +175,7 @@ def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> t
     result = f"{name_features(source, source.k)}, {_describe_error(source, error)}"
     if np.isfinite(explained) and explained > 0:
         fraction = f"{100 * explained:.0f}%" if explained < 0.995 else "more than 99%"
-        said = f"{fraction} of its variation is explained"
+        said = f"{fraction} of its {'deviance' if source.task.misfit else 'variation'} is explained"
         result += f"; {said}" if source.task.constant == "mean" else f", {fraction} less than that of the best constant"
     best, other = name_constant(source), name_reference(source)
     always = f"Always answering the {best} of the training rows, {write_number(choose_constant(source))},"
@@ -186,6 +186,8 @@ def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> t
     if smaller is not None:
         with_fewer = write_number(scores[smaller][source.task.error])
         more.append(f"With {count_units(source, smaller)} it would {'be' if best == 'mean' else 'have'} {with_fewer}.")
+    if source.task.misfit and explained > 0:
+        more.append(source.task.misfit)
     worse, versus = not error < constant or not explained > 0, other or f"always answering the {best}"
     verdict = f"No better than {versus}." if worse else ""
     comparison = compare_with_constant(source)

@@ -156,7 +156,8 @@ def make_cards(source: Source, k: int, scores: dict[str, float]) -> list[Card]:
     name, explained = next(iter(scores.items()))
     constant, error = name_constant(source), source.task.error
     interval = describe_interval(source, k, name, scores) or f"1 is perfect, 0 is no better than the {constant}"
-    cards.append(Card(write_score(name, explained), f"{name} on {where}", interval))
+    what = f"deviance explained, {name}," if source.task.misfit else name
+    cards.append(Card(write_score(name, explained), f"{what} on {where}", interval))
     typical = "typical error (root mean square)" if error == "RMSE" else f"mean {error.lower()}"
     cards.append(Card(write_number(scores[error]), typical, describe_interval(source, k, error, scores)))
     constant_error = write_number(find_constant_error(source))
