@@ -121,7 +121,7 @@ def test_strata_whose_last_event_is_early(model: Path, tmp_path: Path, capsys: p
     time = float(np.sort(last)[:2].mean())
     early = str(int(np.argmin(last)) + 1)
     _, notes = predict(capsys, model, path, "--times", f"0.1,{time!r}")
-    assert f"1 of 3 strata have no event of the fit at {time:.10g} or later, such as '{early}': survival there" in notes
+    assert f"1 of 3 strata has no event of the fit at {time:.10g} or later ('{early}'): survival there is that" in notes
     _, notes = predict(capsys, model, path, "--times", "0.1")
     assert notes == ""
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from .._types import AnyArray, Array, Mask
 from ..tables.kinds import read_categories
-from .errors import InputError, quote, quote_path
+from .errors import InputError, quote, quote_list, quote_path
 from .target import is_same_value
 
 __all__ = [
@@ -28,6 +28,8 @@ __all__ = [
 SURVIVAL_QUANTILES = (0.25, 0.5, 0.75)
 #: Digits of times in the names of columns.
 TIME_DIGITS = 10
+#: Strata that a note lists.
+MOST_STRATA = 5
 
 
 def choose_times(model: Any, times: Sequence[float] | None, path: Any, strata: str | None = None) -> Array:
@@ -162,10 +164,11 @@ def _describe_late_strata(last: Any, time: float) -> list[str]:
     early = [stratum for stratum in last.strata_.tolist() if stratum not in later]
     if not early:
         return []
+    have = "has" if len(early) == 1 else "have"
     return [
-        f"{len(early)} of {len(last.strata_)} strata have no event of the fit at {time:.{TIME_DIGITS}g} or later, such"
-        f" as {quote(early[0])}: survival there is that at their last event (1 without any), since the data say nothing"
-        " of later events"
+        f"{len(early)} of {len(last.strata_)} strata {have} no event of the fit at {time:.{TIME_DIGITS}g} or later"
+        f" ({quote_list(early, MOST_STRATA)}): survival there is that at the last event (1 without any), since the data"
+        " say nothing of later events"
     ]
 
 
