@@ -213,6 +213,22 @@ def test_one_of_several_targets_is_drawn(visit: Any, tmp_path: Path) -> None:
     assert shown.problems == []
 
 
+def test_captions_are_those_of_the_model_that_is_shown(visit: Any, tmp_path: Path) -> None:
+    X = np.random.default_rng(0).standard_normal((160, 2))
+    time = np.random.default_rng(1).exponential(np.exp(-X[:, 0]))
+    pd.DataFrame(X, columns=["a", "b"]).assign(days=time, died=1).to_csv(tmp_path / "table.csv", index=False)
+    common: dict[str, Any] = {"data": str(tmp_path / "table.csv"), "ks": (0, 1), "alpha": 0.01, "resamples": 0}
+    numbers = fit(target="days", task="quantile", quantile=0.9, drop=["died"], **common)
+    times = fit(time="days", event="died", **common)
+    for fitted in (numbers, times):
+        text = render_report(fitted)
+        shown, states = visit(text), read_data(text)["states"]
+        assert shown.texts("#quality figcaption") == states[1]["captions"]
+        shown.page.focus("#k-slider")
+        shown.page.keyboard.press("ArrowLeft")
+        assert shown.texts("#quality figcaption") == states[0]["captions"] != states[1]["captions"]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_phones_themes_and_paper(visit: Any, scheme: str) -> None:
     shown = visit(

@@ -229,6 +229,17 @@ def test_rows_without_a_weight_or_an_exposure_are_left_out(tmp_path: Path) -> No
         ({}, ["--weights", "count"], "--target and --weights must name different columns"),
         ({"years": YEARS - 1}, ["--exposure", "years", "--task", "poisson"], "exposures must be positive"),
         ({}, ["--exposure", "years", "--task", "huber"], "the task is huber; choose one of these, or give --offset"),
+        (
+            {"years": 150 + YEARS * 100},
+            ["--offset", "years", "--task", "poisson"],
+            "is multiplied by its exponential, which is too large or varies too much; did you mean --exposure years?",
+        ),
+        (
+            {"years": 705},
+            ["--offset", "years", "--task", "tweedie"],
+            "'years', which is 705 to 705, but an offset is a",
+        ),
+        ({"years": 30 * X[:, 0]}, ["--offset", "years", "--task", "poisson"], "give the column of the logarithms"),
         ({}, ["--exposure", "years", "--task", "svm"], "but the task is svm; choose one of these\n"),
         ({}, ["--offset", "years", "--task", "svm"], "but the task is svm; leave it out"),
         (
@@ -243,6 +254,16 @@ def test_messages(
 ) -> None:
     path = write(tmp_path, **columns)
     assert message in refused(capsys, "fit", path, "--target", "count", "--k", "1", "--alpha", "0.1", *options)
+
+
+def test_weights_that_leave_nothing_to_learn_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    died = np.arange(N) % 3 == 0
+    path = write(tmp_path, died=died.astype(int), weight=(~died).astype(int))
+    advice = "rows without a weight above 0 in 'weight' are left out: correct the file, or choose another column"
+    said = refused(capsys, "fit", path, "--time", "years", "--event", "died", "--weights", "weight")
+    assert f"none of the {died.sum()} rows with an event is left; {advice}" in said
+    said = refused(capsys, "fit", path, "--target", "died", "--weights", "weight")
+    assert f"'died' is 0 in all {(~died).sum()} rows that are left; {advice}" in said
 
 
 def test_they_need_a_table_in_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from ksparse import load
+from ksparse import SparseOrdinalRegression, load
 from ksparse._types import Array
 from ksparse.cli.target import Target, choose_task
 from ksparse.cli.tasks import SHOWN_SCORES, TASKS
@@ -128,7 +128,11 @@ def test_grades_in_their_order(tmp_path: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("categories", "said"),
     [
-        ([], "text, whose order is not known: give its classes from the lowest to the highest"),
+        (
+            [],
+            "text, whose order is not known: 'fair', 'good', 'poor'; give these classes from the lowest to the highest"
+            " by --categories LOWEST,…,HIGHEST\n",
+        ),
         (["poor,fair"], "--categories lacks 'good'"),
         (["poor,fair,good,best"], "--categories names 'best', which the target 'y' does not have"),
         (["poor,fair,good,fair"], "--categories names 'fair' twice"),
@@ -149,8 +153,35 @@ def test_numbers_out_of_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     data = write(tmp_path / "a.csv", responses("ordinal", MARGINS))
     start: list[str | Path] = ["fit", data, "--target", "y", "--task", "ordinal"]
     said = refused(capsys, *start, "--categories", "0,2,1")
-    assert "--categories is out of order: the numbers from the lowest to the highest are [0, 1, 2]" in said
+    assert "--categories is out of order: the numbers from the lowest to the highest are 0, 1, 2\n" in said
     assert "--positive is for" in refused(capsys, *start, "--positive", "2")
+
+
+@pytest.mark.parametrize("categories", [None, "9,9.5,10", "9.0,9.50,10.0"])
+def test_half_grades_have_the_order_of_numbers(
+    categories: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grades = np.array([9.0, 9.5, 10.0])[responses("ordinal", MARGINS)]
+    data, folder = write(tmp_path / "a.csv", grades), tmp_path / "out"
+    options = ["--target", "y", "--task", "ordinal", "--k", "2", "--alpha", "0.01", "--resamples", "0", "--no-nested"]
+    options += [] if categories is None else ["--categories", categories]
+    out = accepted(capsys, "fit", data, *options, "--out", folder)
+    model: Any = load(folder)
+    assert model.classes_.tolist() == ["9", "9.5", "10"]
+    assert f"Classes: 9 ({(grades == 9).sum()} rows), 9.5 (" in out
+    assert re.search(r"^\(threshold 9\.5 \| 10\) +-?[\d.]+$", out, flags=re.M)
+    whole = SparseOrdinalRegression(k=2, alpha=0.01, standardize=True)
+    features = pd.read_csv(data).drop(columns="y")
+    whole.fit(features, 2 * grades)
+    np.testing.assert_allclose(model[-1].coef_, whole.coef_, rtol=1e-6)
+    assert pd.read_csv(folder / "predictions.csv")["prediction"].isin([9.0, 9.5, 10.0]).all()
+
+
+def test_positive_is_matched_as_a_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = write(tmp_path / "a.csv", np.where(MARGINS > 0, 1.0, 0.5))
+    start: list[str | Path] = ["fit", data, "--target", "y", "--k", "1", "--alpha", "0.1", "--resamples", "0"]
+    assert "log-odds of '1' versus '0.5'" in accepted(capsys, *start, "--positive", "1.0", "--no-nested")
+    assert "log-odds of '0.5' versus '1'" in accepted(capsys, *start, "--positive", ".50", "--no-nested")
 
 
 def test_parameters_reach_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

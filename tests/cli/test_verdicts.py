@@ -14,6 +14,7 @@ from ksparse import SparseLinearRegression
 from ksparse.cli import summary
 from ksparse.cli.report import render_report
 from ksparse.cli.reporting.inferred import write_fraction
+from ksparse.cli.tasks import TASKS
 from ksparse.inference.summaries import clear_rounding
 
 from .helpers import accepted, refused
@@ -120,3 +121,44 @@ def test_one_row_is_not_called_rows(tmp_path: Path, capsys: pytest.CaptureFixtur
     path = write(tmp_path, days=np.arange(N) + 1.0, died=died)
     said = refused(capsys, "fit", path, "--time", "days", "--event", "died", "--test", "0")
     assert "1 training row with an event is too few for 5-fold cross-validation" in said
+
+
+@pytest.mark.parametrize("exposure", [None, "years"])
+@pytest.mark.parametrize(
+    ("seed", "part", "said"),
+    [(27, "verdict", "No better than"), (15, "hint", "On these rows, this is not clearly better than")],
+)
+def test_the_verdict_names_what_the_model_is_compared_with(
+    seed: int, part: str, said: str, exposure: str | None, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(seed)
+    count = rng.poisson(3 * np.exp(X @ [0.07, -0.07, 0.07]))
+    path = write(tmp_path, count=count, years=rng.uniform(0.9, 1.1, N))
+    options: dict[str, Any] = {"target": "count", "task": "poisson", "ks": (1, 3), "criterion": "aic", "alpha": 0.0}
+    options |= {"drop": ["years"]} if exposure is None else {"exposure": exposure}
+    page = read_data(render_report(fit(data=str(path), resamples=0, **options)))["summary"]
+    assert any(sentence.startswith("With 1 feature it would be ") for sentence in page["more"])
+    other = "always answering the mean" if exposure is None else "the exposure years alone"
+    assert page[part] == f"{said} {other}."
+
+
+@pytest.mark.parametrize("task", ["poisson", "negative-binomial", "gamma", "tweedie", "regression"])
+def test_what_is_explained_is_named(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    count = np.random.default_rng(5).poisson(np.exp(1 + 0.8 * X[:, 0])) + 1
+    path, out = write(tmp_path, count=count), tmp_path / "o"
+    options = ["--target", "count", "--task", task, "--k", "1", "--alpha", "0.01", "--resamples", "0"]
+    text = accepted(capsys, "fit", path, *options, "--out", out)
+    page = read_data((out / "report.html").read_text())
+    card = page["states"][0]["cards"][1]
+    explained = f"{100 * float(card['value']):.0f}% of its"
+    if task == "regression":
+        assert page["summary"]["result"].endswith(f"; {explained} variation is explained.")
+        assert "deviance" not in text + card["label"] + "".join(page["summary"]["more"])
+        return
+    name = TASKS[task].scores[0]
+    assert page["summary"]["result"].endswith(f"; {explained} deviance is explained.")
+    assert card["label"] == f"deviance explained, {name}, on 100 held-out rows"
+    model = f"{task.replace('-', ' ')} regression".replace("poisson", "Poisson").replace("tweedie", "Tweedie")
+    meaning = f"The deviance is the misfit that {model} makes small"
+    assert page["summary"]["more"][-1].startswith(meaning)
+    assert f"\n{name} is the fraction of the deviance that is explained. {meaning}" in text

@@ -86,6 +86,8 @@ def _write(fitted: FittedModel, folder: Path, hold: Hold) -> list[str]:
         if data.first_index is not None:
             about["first_index"] = data.first_index
         about |= data.row_columns.list_notes()
+        if fitted.settings.strata is not None:
+            about["strata"] = fitted.settings.strata
         # The model first: not even a kill between them leaves a new report beside an old model.
         contents = (
             dumps(fitted.final.build_pipeline(), about=about),

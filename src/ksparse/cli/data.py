@@ -19,7 +19,7 @@ from ..tables import NoColumnError, TableEncoder
 from ..wording import MOST_NAMES
 from .errors import InputError, check_memory, choose_limit, join_problems, quote, quote_list, quote_path
 from .reading import SVMLIGHT, ReadingOptions, Table, find_suffix, open_table
-from .row_weights import RowColumns, RowWeights, read_row_values
+from .row_weights import RowColumns, RowWeights, check_kept_rows, read_row_values
 from .settings import Settings
 from .survival_hint import suggest_survival_analysis
 from .survival_target import SurvivalColumns, read_survival_target
@@ -171,8 +171,9 @@ def load_training_data(
             # Where rows of the file were left out, they are not where the table says.
             found = read_survival_target(survival, frame, None if problems else table.locate)
         values, known, remarks = read_row_values(row_columns, frame, found.known, None if problems else table.locate)
-    found = found.keep(known)
-    rows = np.flatnonzero(found.known)
+        kept = found.keep(known)
+        check_kept_rows(row_columns, found, kept)
+    found, rows = kept, np.flatnonzero(kept.known)
     identifiers = None if table.identifiers is None else table.identifiers.iloc[rows]
     return Data(
         table.source,

@@ -21,6 +21,7 @@ from .data import Data
 from .encoded_model import EncodedModel
 from .scoring import Predicted, Scores, predict_encoded
 from .settings import Settings, choose_resamples
+from .target import is_same_value
 from .tasks import Task
 
 
@@ -241,7 +242,7 @@ class FittedModel:
         """−1 if the class whose odds the coefficients describe is the first one, by --positive."""
         if self.settings.positive is None or not self.task.has_classes or len(self.model.classes_) != 2:
             return 1.0
-        return 1.0 if str(self.model.classes_[1]) == self.settings.positive else -1.0
+        return 1.0 if is_same_value(self.settings.positive, str(self.model.classes_[1])) else -1.0
 
     def coefficients(self, *, standardize: bool) -> Array:
         """Coefficients, one row for each class or a single row: standardized, or in the units of the data."""

@@ -18,11 +18,11 @@ from .encoded_model import EncodedModel, encode_training
 from .errors import InputError, quote, quote_path
 from .fitted_model import FittedModel
 from .making import make_estimator
-from .row_weights import check_offset_task
+from .row_weights import check_offset_size, check_offset_task
 from .scoring import FEW_TEST_ROWS, Predicted, Scores, list_score_names, predict_encoded, validate
 from .settings import Settings
 from .splitting import hold_out_rows
-from .target import choose_task
+from .target import choose_task, is_same_value
 from .tasks import Task
 
 
@@ -34,6 +34,7 @@ def fit_model(data: Data, settings: Settings) -> FittedModel:
     data.check_memory(outputs=_count_outputs(y, task))
     check_positive(settings, task, y)
     check_offset_task(data.row_columns, task, len(np.unique(y)) if task.has_classes else 0)
+    check_offset_size(data.row_columns, data.row_values, task)
     classes = order_classes(data.target, task, y, settings.categories)
     train, test = hold_out_rows(y, task, settings)
     began = time.perf_counter()
@@ -104,7 +105,7 @@ def check_positive(settings: Settings, task: Task, y: AnyArray) -> None:
     labels = np.unique(y).tolist() if task.has_classes else []
     if len(labels) != 2:
         raise InputError(f"--positive is for two classes; the target has {len(labels) or 'none'}")
-    if settings.positive not in map(str, labels):
+    if not any(is_same_value(settings.positive, str(label)) for label in labels):
         raise InputError(
             f"--positive names {quote(settings.positive)}; the classes are {', '.join(map(quote, labels))}"
         )

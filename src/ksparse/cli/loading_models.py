@@ -33,10 +33,13 @@ class ModelNotes:
         The number of the first feature, if features have numbers.
     row_columns : RowColumns
         The column of exposures or offsets, if predictions depend on one.
+    strata : str or None
+        The column of strata, if a survival model has them.
     """
 
     first_index: int | None
     row_columns: RowColumns
+    strata: str | None = None
 
 
 def load_model(path: Path, max_memory: int | None) -> tuple[Any, ModelNotes]:
@@ -62,11 +65,11 @@ def load_model(path: Path, max_memory: int | None) -> tuple[Any, ModelNotes]:
         raise InputError(f"{quote_path(path)} has the first_index {quote(first_index)}, expected 0 or 1")
     if problem := _find_contradiction(model):
         raise InputError(f"the model in {quote_path(path)} is damaged: {problem}; fit and save it again")
-    row_columns = RowColumns.from_notes(notes)
-    for option, column in row_columns.list_columns().items():
-        if not isinstance(column, str):
+    row_columns, strata = RowColumns.from_notes(notes), notes.get("strata")
+    for option, column in {**row_columns.list_columns(), "--strata": strata}.items():
+        if not isinstance(column, str | None):
             raise InputError(f"{quote_path(path)} has the {option[2:]} {quote(column)}, expected the name of a column")
-    return model, ModelNotes(first_index, row_columns)
+    return model, ModelNotes(first_index, row_columns, strata)
 
 
 def _find_contradiction(model: Any) -> str:

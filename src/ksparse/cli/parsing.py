@@ -135,6 +135,11 @@ def _check_survival(fit: Parser, given: dict[str, Any]) -> None:
         fit.error("--entry and --strata are for survival analysis, with --time and --event")
     if "time" in given and "target" in given:
         fit.error("--time and --event take the place of --target; leave it out")
+    if "time" in given and "exposure" in given:
+        fit.error(
+            "--exposure is for counts and amounts: with --time, the time itself says how long a row was observed, and"
+            " --entry from when on; --offset COL is for what is known of the logarithm of the hazard"
+        )
 
 
 def _check_blocks(fit: Parser, given: dict[str, Any]) -> None:
@@ -197,7 +202,8 @@ def _add_fit(commands: argparse._SubParsersAction[Parser]) -> Parser:
         "--offset",
         metavar="COL",
         help="the column of numbers that are added to the margins: of the logarithm of an exposure, or of what is known"
-        " of the response. It is no feature, and predictions of new rows need it",
+        " of the response (with --time: of the logarithm of the hazard). It is no feature, and predictions of new rows"
+        " need it",
     )
     add("-k", "--k", type=K, metavar="K|auto", help="number of features, or auto (default): chosen by cross-validation")
     add("--ks", type=KS, metavar="K,K,…", help="numbers of features to choose from, such as 1,2,5,10,20")

@@ -30,7 +30,13 @@ from .prediction_tables import NewRows, estimate_memory, name_parts, predict_par
 from .reading import SVMLIGHT, ReadingOptions, find_suffix
 from .row_weights import RowColumns
 from .stored.large_files import StoredFiles
-from .survival_times import choose_times, describe_late_times
+from .survival_times import (
+    choose_times,
+    describe_late_times,
+    describe_unknown_strata,
+    has_strata,
+    match_strata,
+)
 
 
 @dataclass(frozen=True)
@@ -74,13 +80,18 @@ def predict_rows(path: Path, source: str, options: PredictionOptions) -> Predict
     """
     model, about = load_model(path, options.max_memory)
     with explain_damage(path):
-        chosen = choose_times(model, options.times, path)
-        late = describe_late_times(model, chosen)
+        chosen = choose_times(model, options.times, path, about.strata)
     rows = _load_rows(path, model, about, source, options)
+    if has_strata(model) and rows.strata is None:
+        chosen = chosen[:0]
+    with explain_damage(path):
+        late = describe_late_times(model, chosen)
     limit = choose_limit(Path(source), options.max_memory)
     check_memory(estimate_memory(model, len(rows.usable), len(chosen)), limit, f"the predictions of {quote_path(path)}")
     with _prepare_prediction(path):
-        parts = predict_parts(model, rows.X, chosen, rows.offset) if rows.usable.any() else name_parts(model, chosen)
+        parts = name_parts(model, chosen)
+        if rows.usable.any():
+            parts = predict_parts(model, rows.X, chosen, rows.offset, rows.strata)
     notes = [*rows.reasons, *late, *_describe_unlimited(_count_unlimited(parts), len(rows.usable))]
     return PredictedRows([tabulate(parts, rows, terminal=options.terminal)], notes)
 
@@ -110,26 +121,33 @@ def predict_stored_rows(path: Path, files: StoredFiles, folder: Path, options: P
     needed = list(encoder.needed_columns_)
 
     def find_unneeded(names: Sequence[str]) -> list[str]:
-        require_needed_columns(needed, names, files.source)
-        used = {*needed, *_choose_kept((), names, options.keep, encoder.unused_, files.source)}
+        strata = [about.strata] if about.strata is not None else []
+        require_needed_columns([*needed, *(strata if options.times is not None else [])], names, files.source)
+        used = {*needed, *strata, *_choose_kept((), names, options.keep, encoder.unused_, files.source)}
         return [name for name in names if name not in used]
 
     table = files.open(options.reading, folder, find_unneeded)
     with explain_damage(path):
-        chosen = choose_times(model, options.times, path)
-        late = describe_late_times(model, chosen)
+        chosen = choose_times(model, options.times, path, about.strata)
         usable, reasons = judge_rows(encoder, lambda: map(table.read, table.group(needed)))
+        strata, unknown = _read_strata(model, about.strata, table, usable, table.names)
+        if has_strata(model) and strata is None:
+            chosen = chosen[:0]
+        late = describe_late_times(model, chosen)
     kept = _choose_kept(list(table.index), table.names, options.keep, encoder.unused_, table.source)
-    notes = [files.describe(), *table.notes, *reasons, *late]
+    notes = [files.describe(), *table.notes, *reasons, *unknown, *late]
 
     def make_tables() -> Iterator[pd.DataFrame]:
         names, start, unlimited = list(dict.fromkeys([*kept, *needed])), 0, 0
         step = max(table.choose_step(len(names) + estimate_memory(model, 1, len(chosen)) // 8), 1)
         for frame in table.iterate(names, step):
             use = usable[start : start + len(frame)]
+            labels = None if strata is None else strata[start : start + len(frame)][use]
             start += len(frame)
             with _prepare_prediction(path):
-                parts = predict_parts(model, frame[use], chosen) if use.any() else name_parts(model, chosen)
+                parts = name_parts(model, chosen)
+                if use.any():
+                    parts = predict_parts(model, frame[use], chosen, None, labels)
             unlimited += _count_unlimited(parts)
             yield tabulate(parts, NewRows(None, use, (), frame[kept] if kept else None), terminal=options.terminal)
         notes.extend(_describe_unlimited(unlimited, start))
@@ -169,7 +187,8 @@ def _load_rows(path: Path, model: Any, about: ModelNotes, source: str, options: 
     needed: Sequence[Any] = find_needed(model) if encoder is None else encoder.needed_columns_
     names = getattr(model, "feature_names_in_", None)
     if encoder is not None:
-        wanted: list[str] | None = [*needed, *filter(None, [row_columns.offset_column])]
+        strata = about.strata if options.times is not None else None
+        wanted: list[str] | None = [*needed, *filter(None, [row_columns.offset_column, strata])]
     elif first_index is not None:
         wanted = [str(first_index + feature) for feature in needed]
     else:
@@ -184,7 +203,9 @@ def _load_rows(path: Path, model: Any, about: ModelNotes, source: str, options: 
         with explain_damage(path):
             usable, reasons = judge_rows(encoder, lambda: [frame])
         usable, offset, more = _read_offset(row_columns, frame, usable)
-        return NewRows(frame[usable], usable, (*table.notes, *reasons, *more), kept, offset)
+        labels, unknown = _read_strata(model, about.strata, frame, usable, frame.columns.tolist())
+        found = None if labels is None else labels[usable]
+        return NewRows(frame[usable], usable, (*table.notes, *reasons, *more, *unknown), kept, offset, found)
     X = read_number_columns(frame.iloc[:, list(needed)] if wanted is None else frame[wanted])
     unreadable = {str(frame.columns[j] if wanted is None else wanted[j]): gaps for j, gaps in _find_gaps(X, model)}
     usable = _find_usable(unreadable, len(frame))
@@ -205,6 +226,18 @@ def _read_offset(columns: RowColumns, frame: pd.DataFrame, usable: Mask) -> tupl
     said = f"{count} of {len(frame)} rows {'has' if count == 1 else 'have'} no prediction (first row"
     said += f" {int(np.argmax(unknown)) + 1}): {columns.describe_offset()} is missing, or is not {expected}"
     return usable, offset[usable], [said]
+
+
+def _read_strata(
+    model: Any, column: str | None, table: Any, usable: Mask, names: Sequence[str]
+) -> tuple[AnyArray | None, list[str]]:
+    """The strata of all rows of a table, if survival depends on them, and what a user should know of them."""
+    if column is None or not has_strata(model):
+        return None, []
+    if column not in names:
+        return None, [f"there are no probabilities of survival, which need the column {quote(column)} of strata"]
+    labels = match_strata(model, table[column])
+    return labels, describe_unknown_strata(column, labels, usable)
 
 
 def judge_rows(encoder: TableEncoder, read: Callable[[], Iterable[pd.DataFrame]]) -> tuple[Mask, list[str]]:

@@ -43,6 +43,7 @@ class NewRows:
     reasons: tuple[str, ...] = ()
     kept: pd.DataFrame | None = None
     offset: Array | None = None  # of these rows, if the model needs it
+    strata: AnyArray | None = None  # of these rows, if survival depends on them
 
 
 def estimate_memory(model: Any, rows: int, times: int) -> int:
@@ -53,11 +54,13 @@ def estimate_memory(model: Any, rows: int, times: int) -> int:
     return rows * (PREDICTION_COST * (max(outputs, len(classes), times) + 1) + classes.dtype.itemsize + 8 * longest)
 
 
-def predict_parts(model: Any, X: Any, times: Array, offset: Array | None = None) -> dict[str, AnyArray]:
+def predict_parts(
+    model: Any, X: Any, times: Array, offset: Array | None = None, strata: AnyArray | None = None
+) -> dict[str, AnyArray]:
     """Predictions by their names, with probabilities of survival at some times, or of each class if there are some."""
     known = {} if offset is None else {"offset": offset}
     parts = name_predictions(model, np.asarray(model.predict(X, **known)))
-    survival = predict_survival(model, X, times)
+    survival = predict_survival(model, X, times, offset, strata)
     parts |= {name: column.round(PROBABILITY_DIGITS) for name, column in survival.items()}
     if hasattr(model, "predict_proba"):
         probabilities = np.asarray(model.predict_proba(X, **known)).round(PROBABILITY_DIGITS)

@@ -110,7 +110,8 @@ def _print_parts(console: Console, fitted: FittedModel, written: Sequence[str]) 
     meanings.append(summary.describe_coefficients(fitted))
     say(console, "\n" + "\n".join([*meanings, *summary.list_meanings(fitted)]) + "\n")
     print_table(console, summary.tabulate_scores(fitted))
-    say(console, f"\n{summary.describe_fitted_rows(fitted)}")
+    explained = [summary.describe_scores(fitted), summary.describe_fitted_rows(fitted)]
+    say(console, "\n" + "\n".join(filter(None, explained)))
     if skill := summary.describe_skill(fitted):
         say(console, skill, style=None if fitted.is_skilled else "bold red")
     proof = [fitted.proof] if fitted.proof else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,17 @@ import pandas as pd
 
 from .._types import Array, Mask
 from ..limits import LARGEST
-from .errors import InputError, join_problems, quote, quote_list
+from .errors import InputError, escape_control, join_problems, quote, quote_list
 from .number_columns import Locate, describe_first, read_numbers
+from .target import Target, write_label
 from .tasks import TASKS, Task
 
-__all__ = ["RowColumns", "RowWeights", "check_offset_task", "read_row_values"]
+__all__ = ["RowColumns", "RowWeights", "check_kept_rows", "check_offset_size", "check_offset_task", "read_row_values"]
+
+
+#: The largest offset whose exponential is a number, and by how much logarithms of exposures may differ: those of one
+#: and of all people on earth differ by 23.
+LARGEST_LOGARITHM, WIDEST_LOGARITHMS = 700.0, 50.0
 
 
 @dataclass(frozen=True)
@@ -150,6 +157,25 @@ def _describe_left_out(rows: Mask, what: str) -> list[str]:
     return [f"{count} of {len(rows)} rows {have} {what} and {are} left out"]
 
 
+def check_kept_rows(columns: RowColumns, target: Target, kept: Target) -> None:
+    """Raise if nothing can be learned from the rows that these columns leave, unlike from all with a target."""
+    if len(kept.values) == len(target.values):
+        return
+    offset = columns.offset_column
+    needed = [] if columns.weights is None else [f"a weight above 0 in {quote(columns.weights)}"]
+    needed += [] if offset is None else [f"a value in {quote(offset)}"]
+    advice = f"rows without {' and '.join(needed)} are left out: correct the file, or choose another column"
+    if target.values.dtype.names:
+        if not kept.values["event"].any():
+            events = int(target.values["event"].sum())
+            raise InputError(f"none of the {events} rows with an event is left; {advice}")
+        return
+    if not target.names and len(np.unique(kept.values)) == 1 < len(np.unique(target.values)):
+        only = kept.values.tolist()[0]
+        said = write_label(only) if isinstance(only, float) else quote(only)
+        raise InputError(f"{quote(target.name)} is {said} in all {len(kept.values)} rows that are left; {advice}")
+
+
 def check_offset_task(columns: RowColumns, task: Task, n_classes: int) -> None:
     """Raise if the models of a task take no exposure or offset."""
     if columns.exposure is not None and not task.has_log_link:
@@ -172,3 +198,20 @@ def check_offset_task(columns: RowColumns, task: Task, n_classes: int) -> None:
 
 def _join(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def check_offset_size(columns: RowColumns, values: RowWeights, task: Task) -> None:
+    """Raise if the offsets can be no logarithms, where their exponentials multiply what is expected."""
+    if columns.offset is None or values.offset is None or not (task.has_log_link or task.is_survival):
+        return
+    low, high = float(values.offset.min()), float(values.offset.max())
+    if high <= LARGEST_LOGARITHM and high - low <= WIDEST_LOGARITHMS:
+        return
+    multiplied = "the hazard" if task.is_survival else "what is expected"
+    advice = "give the column of the logarithms"
+    if low > 0 and not task.is_survival:
+        advice = f"did you mean --exposure {shlex.quote(escape_control(columns.offset))}?"
+    raise InputError(
+        f"--offset names {quote(columns.offset)}, which is {low:.4g} to {high:.4g}, but an offset is a logarithm:"
+        f" {multiplied} is multiplied by its exponential, which is too large or varies too much; {advice}"
+    )

@@ -24,6 +24,7 @@ from ..inference import (
     repeat_cross_validation,
     score_interval,
 )
+from ..inference.concordance import compare_concordance
 from .data import Data
 from .encoded_model import EncodedModel
 from .row_weights import RowWeights
@@ -115,6 +116,13 @@ class Predicted:
         found = concordance_interval(self.y, self.prediction, self.weights)
         return None if np.isnan(found.value) else found
 
+    def _compare_order(self) -> BaselineComparison | None:
+        """The concordance index beside chance, or beside that of offsets alone; None if no pair can be compared."""
+        found = self._score_order()
+        if found is None or self.reference is None:
+            return None if found is None else compare_with_chance(found)
+        return compare_concordance(self.y, self.prediction, self.reference, self.weights)
+
     def _list_arguments(self, name: str) -> dict[str, Any]:
         if self.classes and SHOWN_SCORES[name].of_positions:
             codes = {label: position for position, label in enumerate(self.classes)}
@@ -149,8 +157,7 @@ class Predicted:
         if not self.is_finite:
             return None
         if self.y.dtype.names:
-            found = self._score_order()
-            return None if found is None else compare_with_chance(found)
+            return self._compare_order()
         try:
             arguments = self._list_arguments(name) | {"reference": self._find_reference(name)}
             return compare_with_baseline(

@@ -209,6 +209,12 @@ def tabulate_scores(fitted: FittedModel) -> pd.DataFrame:
     return _add_each_target(table, fitted) if fitted.task.has_several else table
 
 
+def describe_scores(fitted: FittedModel) -> str:
+    """What the first score is a fraction of, where that is not the variation; empty otherwise."""
+    said = fitted.task.misfit
+    return f"{fitted.task.scores[0]} is the fraction of the deviance that is explained. {said}" if said else ""
+
+
 def _add_each_target(table: pd.DataFrame, fitted: FittedModel) -> pd.DataFrame:
     """The scores of all targets together, then those of each."""
     parts = [fitted.predict_rows(fitted.train).split(), [] if fitted.on_test is None else fitted.on_test.split()]
@@ -229,7 +235,8 @@ def describe_skill(fitted: FittedModel) -> str:
     if found is None:
         return ""
     if fitted.task.is_survival:
-        return _describe_order(found) + _compare_in_folds(fitted, "C-index", found.is_better)
+        said = _describe_order(found) if fitted.nothing is None else _compare_on_test_rows(fitted, "C-index", found)
+        return said + _compare_in_folds(fitted, "C-index", found.is_better)
     name = next(name for name in fitted.task.scores if SHOWN_SCORES[name].metric == found.score.metric)
     return _compare_on_test_rows(fitted, name, found) + _compare_in_folds(fitted, name, found.is_better)
 

@@ -14,7 +14,7 @@ from ..tables.kinds import infer_kind, read_categories, read_values
 from ..wording import cut_text
 from .errors import InputError, join_problems, quote, quote_list
 from .number_columns import Locate, describe_first, name_first, read_numbers
-from .target import Target
+from .target import Target, is_same_value
 
 __all__ = ["SurvivalColumns", "find_event_value", "read_survival_target"]
 
@@ -206,14 +206,7 @@ def _list_texts(texts: AnyArray) -> list[str]:
 
 def _match_value(texts: AnyArray, value: str) -> Array:
     """Where texts are a value, as texts or as numbers."""
-
-    def matches(text: str) -> bool:
-        try:
-            return float(text) == float(value)
-        except ValueError:
-            return text == value
-
-    return np.array([np.nan if text is None else float(matches(text)) for text in texts.tolist()])
+    return np.array([np.nan if text is None else float(is_same_value(text, value)) for text in texts.tolist()])
 
 
 def _read_strata(cells: pd.Series) -> AnyArray:

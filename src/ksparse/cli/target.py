@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -203,7 +204,7 @@ def _make_labels(target: Target, numbers: Array) -> AnyArray:
     else:
         # scikit-learn does not take classes such as 1.5, but it takes any text. An array of text would be padded to the
         # longest, and drop a NUL at the end.
-        y = np.array([str(label) for label in target.values.tolist()], dtype=object)
+        y = np.array([write_label(label) for label in target.values.tolist()], dtype=object)
     classes, name = np.unique(y).tolist(), quote(target.name)
     if len(classes) < 2:
         raise InputError(f"the target {name} has only one class, {quote_list(classes)}; at least two are needed")
@@ -213,3 +214,30 @@ def _make_labels(target: Target, numbers: Array) -> AnyArray:
             " another --target, or --task regression for numbers"
         )
     return y
+
+
+def write_label(number: Any) -> str:
+    """A number as a class: 1 and 1.5, without decimals where there are none.
+
+    Examples
+    --------
+    >>> from ksparse.cli.target import write_label
+    >>> write_label(1.0), write_label(1.5)
+    ('1', '1.5')
+    """
+    return str(number).removesuffix(".0")
+
+
+def is_same_value(text: str, other: str) -> bool:
+    """Whether what the user writes is a value, as a text or as a number.
+
+    Examples
+    --------
+    >>> from ksparse.cli.target import is_same_value
+    >>> is_same_value("1.50", "1.5"), is_same_value("low", "low"), is_same_value("low", "1")
+    (True, True, False)
+    """
+    try:
+        return text == other or float(text) == float(other)
+    except ValueError:
+        return False

@@ -85,6 +85,17 @@ class Task:
         return self.effect == LOG_OF_MEAN
 
     @property
+    def misfit(self) -> str:
+        """What the deviance is whose explained fraction is the first score; empty for other scores."""
+        if not self.has_log_link:
+            return ""
+        model = self.model if self.model.startswith(NAMED_AFTER) else self.model.lower()
+        return (
+            f"The deviance is the misfit that {model} makes small, in which an error counts for less where more is"
+            " expected."
+        )
+
+    @property
     def error(self) -> str:
         """The name of the typical error of predicted numbers."""
         return self.scores[1]
@@ -96,6 +107,8 @@ class Task:
 
 
 CLASS_SCORES = ("Accuracy", "Balanced accuracy", "Log loss", "ROC AUC")
+#: How models begin that are named after people.
+NAMED_AFTER = ("Poisson", "Tweedie")
 LOG_OF_MEAN = "logarithm of the expected {}"
 TASKS = {
     task.name: task
@@ -163,7 +176,6 @@ TASKS = {
             ("C-index",),
             effect="logarithm of the hazard of an event at {}",
             is_survival=True,
-            takes_offset=False,
         ),
         Task(
             "svm",

@@ -36,8 +36,10 @@ def trace_survival(source: Source, k: int) -> list[SurvivalCurve]:
     """The curves of thirds by predicted risk; the limits between them are those of the training rows."""
     count = MOST_GROUPS if len(source.rows) >= MOST_GROUPS * ROWS_OF_A_GROUP else MOST_GROUPS - 1
     y, risk = source.y[source.rows], source.find_predicted(k).prediction
-    groups = group_by_risk(risk, source.predict_training(k), count)
-    names = RISK_GROUPS[count]
+    trained = source.predict_training(k)
+    if np.ptp(trained) == 0 and np.ptp(risk) == 0:
+        count = 1
+    groups, names = group_by_risk(risk, trained, count), RISK_GROUPS[count]
     return [_trace(names[group], y[groups == group]) for group in np.unique(groups).tolist()]
 
 

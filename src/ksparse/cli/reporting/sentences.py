@@ -11,10 +11,11 @@ from ...wording import cut_text
 from ..fitting import find_smaller_k
 from ..scoring import count_by_weight
 from ..summary import compare_probabilities
+from .captions import find_fraction_below
 from .inferred import compare_with_constant
 from .numbers import make_label, write_number, write_percent
 from .source import Source
-from .states import choose_constant, find_constant_error, name_constant, name_reference, score_responses
+from .states import choose_constant, find_chance, find_constant_error, name_constant, name_reference, score_responses
 
 #: Features that a sentence names.
 MOST_NAMED = 4
@@ -174,7 +175,7 @@ def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> t
     result = f"{name_features(source, source.k)}, {_describe_error(source, error)}"
     if np.isfinite(explained) and explained > 0:
         fraction = f"{100 * explained:.0f}%" if explained < 0.995 else "more than 99%"
-        said = f"{fraction} of its variation is explained"
+        said = f"{fraction} of its {'deviance' if source.task.misfit else 'variation'} is explained"
         result += f"; {said}" if source.task.constant == "mean" else f", {fraction} less than that of the best constant"
     best, other = name_constant(source), name_reference(source)
     always = f"Always answering the {best} of the training rows, {write_number(choose_constant(source))},"
@@ -183,8 +184,10 @@ def _summarize_numbers(source: Source, scores: dict[int, dict[str, float]]) -> t
     more = [f"{always} would {_name_error(source)} {write_number(constant)}."]
     smaller = find_smaller(source)
     if smaller is not None:
-        other = write_number(scores[smaller][source.task.error])
-        more.append(f"With {count_units(source, smaller)} it would {'be' if best == 'mean' else 'have'} {other}.")
+        with_fewer = write_number(scores[smaller][source.task.error])
+        more.append(f"With {count_units(source, smaller)} it would {'be' if best == 'mean' else 'have'} {with_fewer}.")
+    if source.task.misfit and explained > 0:
+        more.append(source.task.misfit)
     worse, versus = not error < constant or not explained > 0, other or f"always answering the {best}"
     verdict = f"No better than {versus}." if worse else ""
     comparison = compare_with_constant(source)
@@ -225,14 +228,18 @@ def _summarize_survival(source: Source, scores: dict[int, dict[str, float]]) -> 
         f"{name_features(source, source.k)}, {pairs} of the pairs of rows whose order is known are put in the right"
         f" one: the row with the earlier event has the higher predicted risk, in {rows}."
     )
+    chance, other = find_chance(source), name_reference(source)
     more = ["By chance it would be 50%."]
+    if other is not None:
+        more = [f"{other[0].upper()}{other[1:]}, without features, would put {100 * chance:.0f}% in the right order."]
     smaller = find_smaller(source)
     if smaller is not None and np.isfinite(scores[smaller]["C-index"]):
         more.append(f"With {count_units(source, smaller)} it would be {100 * scores[smaller]['C-index']:.0f}%.")
-    if index <= 0.5:
-        return result, more, "No better than chance.", ""
+    versus = other or "chance"
+    if index <= chance:
+        return result, more, f"No better than {versus}.", ""
     unsure = comparison is not None and not comparison.is_better
-    return result, more, "", "On these rows, this is not clearly better than chance." if unsure else ""
+    return result, more, "", f"On these rows, this is not clearly better than {versus}." if unsure else ""
 
 
 def _describe_error(source: Source, error: float) -> str:
@@ -241,7 +248,7 @@ def _describe_error(source: Source, error: float) -> str:
     if source.task.constant == "mean":
         return f"the predicted {target} is typically off by {write_number(error)} in {describe_rows(source)}"
     found = source.find_predicted(source.k)
-    below = write_percent(float(np.mean(found.y <= found.prediction)), len(found.y))
+    below = write_percent(find_fraction_below(source, source.k), len(found.y))
     return (
         f"{below} of {describe_rows(source)} are not above the predicted {found.parameters['quantile']:g}-quantile of"
         f" {target}, whose mean {source.task.error.lower()} is {write_number(error)}"

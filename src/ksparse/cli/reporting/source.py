@@ -155,8 +155,9 @@ class Source:
 
     def predict_training(self, k: int) -> Array:
         """What the model that has not seen the held-out rows predicts for the training rows."""
-        predicted: Array = self.judged[k].estimator.predict(self._training_features)
-        return predicted
+        values = self.fit.data.row_values.select(self.train)
+        model = self.judged[k].estimator
+        return Predicted.of_model(model, self._training_features, self.y[self.train], self.task, values).prediction
 
     @cached_property
     def _training_features(self) -> Any:

@@ -13,6 +13,7 @@ from ...inference.number_scores import find_quantile
 from ...inference.score_intervals import find_wilson_interval
 from ..scoring import Predicted
 from ..tasks import SHOWN_SCORES
+from .captions import caption_numbers, caption_survival
 from .curves import LEVEL, Curves, trace_curves
 from .feature_table import FeatureTable, tabulate_features
 from .inferred import FeatureWorth, find_score_interval, find_spreads, list_worth
@@ -53,6 +54,7 @@ class State:
     drawn: list[int]  # features whose values are drawn
     worth: list[FeatureWorth]  # of the selected features; empty if it is not known
     survival: list[SurvivalCurve] = field(default_factory=list)  # of times until an event: a curve for each risk group
+    captions: list[str] = field(default_factory=list)  # of charts of predicted numbers, or of these curves
 
 
 def choose_predicted_rows(source: Source) -> IntArray:
@@ -91,13 +93,15 @@ def describe_state(source: Source, k: int, shown: IntArray, drawn: list[int], su
     y = source.y[source.rows]
     if source.task.is_survival:
         risks = source.find_predicted(k).prediction[shown]
-        curves = trace_survival(source, k)
-        return State(k, cards, table, rounded, texts, None, None, [round_numbers(risks, 5)], [], [], worth, curves)
+        curves, known = trace_survival(source, k), [round_numbers(risks, 5)]
+        said = caption_survival(curves)
+        return State(k, cards, table, rounded, texts, None, None, known, [], [], worth, curves, said)
     if not source.task.has_classes:
         predicted = source.find_predicted(k).prediction[shown].reshape(len(shown), -1)
         values = [round_numbers(np.where(is_usable(column), column, np.nan), 5) for column in predicted.T]
         points = [] if source.responses else drawn
-        return State(k, cards, table, rounded, texts, None, None, values, [], points, worth)
+        said = caption_numbers(source, k)
+        return State(k, cards, table, rounded, texts, None, None, values, [], points, worth, captions=said)
     classes, found = source.models[k].classes_, source.find_predicted(k)
     probabilities = found.probabilities
     values = []
@@ -152,7 +156,8 @@ def make_cards(source: Source, k: int, scores: dict[str, float]) -> list[Card]:
     name, explained = next(iter(scores.items()))
     constant, error = name_constant(source), source.task.error
     interval = describe_interval(source, k, name, scores) or f"1 is perfect, 0 is no better than the {constant}"
-    cards.append(Card(write_score(name, explained), f"{name} on {where}", interval))
+    what = f"deviance explained, {name}," if source.task.misfit else name
+    cards.append(Card(write_score(name, explained), f"{what} on {where}", interval))
     typical = "typical error (root mean square)" if error == "RMSE" else f"mean {error.lower()}"
     cards.append(Card(write_number(scores[error]), typical, describe_interval(source, k, error, scores)))
     constant_error = write_number(find_constant_error(source))
@@ -186,10 +191,14 @@ def make_survival_cards(source: Source, k: int, scores: dict[str, float], where:
     """The concordance index, and how many rows have an event."""
     index, events = scores["C-index"], int(source.y[source.rows]["event"].sum())
     note = describe_interval(source, k, "C-index", scores) or "0.5 is chance, 1 is perfect"
-    return [
+    cards = [
         Card(write_score("C-index", index), f"C-index on {where}: pairs in the right order; 0.5 is chance", note),
         Card(f"{events:,}", "of these rows have an event", "the times of the others were cut off"),
     ]
+    other = name_reference(source)
+    if other is not None:
+        cards.append(Card(write_score("C-index", find_chance(source)), f"C-index of {other}", ""))
+    return cards
 
 
 def make_area_card(source: Source, k: int, scores: dict[str, float]) -> Card:
@@ -232,6 +241,15 @@ def find_constant_error(source: Source) -> float:
     with ignore_overflow():
         found = replace(predicted, prediction=answers).score(error, resamples=0)
     return np.nan if found is None else found.value
+
+
+def find_chance(source: Source) -> float:
+    """The concordance index without features: ½, or that of offsets alone."""
+    predicted = source.find_predicted(source.k)
+    if predicted.reference is None:
+        return 0.5
+    found = replace(predicted, prediction=predicted.reference).score("C-index", resamples=0)
+    return 0.5 if found is None else found.value
 
 
 def name_reference(source: Source) -> str | None:

@@ -47,6 +47,10 @@ function figure(heading, caption, description, height) {
   return { element, plot };
 }
 
+function caption(made, text) {
+  made.element.querySelector('figcaption').textContent = text;
+}
+
 function layout(extra) {
   const axis = {
     gridcolor: colour('grid'), linecolor: colour('strong-line'), zeroline: false, fixedrange: true, ticks: '',

@@ -6,12 +6,14 @@ function makeNumberCharts() {
       ...data.responses.map((name, place) => make('option', { value: String(place), text: shorten(name.text, 60) })));
     target.append(make('div', { class: 'choose' }, make('label', { for: 'response', text: 'Target:' }), select));
   }
-  quality.scatter = figure('Predicted and true', 'Each point is a row; on the line, the prediction is right.', 'Scatter chart of predicted and true values', 350);
-  quality.residuals = figure('Residuals', 'True minus predicted value: no pattern should be left.', 'Scatter chart of residuals', 350);
+  quality.scatter = figure('Predicted and true', current().captions[0], 'Scatter chart of predicted and true values', 350);
+  quality.residuals = figure('Residuals', current().captions[1], 'Scatter chart of residuals', 350);
   target.append(make('div', { class: 'charts' }, quality.scatter.element, quality.residuals.element));
 }
 
 function showNumberCharts() {
+  caption(quality.scatter, current().captions[0]);
+  caption(quality.residuals, current().captions[1]);
   const predicted = current().predictions[view.response];
   const truth = data.responses.length ? data.predictions.truth[view.response] : data.predictions.truth;
   const kept = predicted.map((value, place) => place).filter((place) => predicted[place] !== null && truth[place] !== null);

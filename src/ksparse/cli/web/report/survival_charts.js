@@ -3,8 +3,7 @@ const riskColours = ['c0', 'c2', 'c1'];
 
 function makeSurvivalCharts() {
   const target = find('quality');
-  const caption = 'Kaplan–Meier curves of rows with a low, middle or high predicted risk, with 95% intervals; ticks are rows whose time was cut off. The further apart, the better.';
-  quality.survival = figure('Survival by predicted risk', caption, 'Step chart of the fraction of rows without an event over time, for each risk group', 380);
+  quality.survival = figure('Survival by predicted risk', current().captions[0], 'Step chart of the fraction of rows without an event over time, for each risk group', 380);
   quality.groups = make('table', { class: 'plain', id: 'risk-groups' });
   quality.riskLegend = make('p', { class: 'legend' });
   quality.survival.element.className = 'full';
@@ -13,7 +12,8 @@ function makeSurvivalCharts() {
 }
 
 function showSurvivalCharts() {
-  const { survival } = current();
+  const { survival, captions } = current();
+  caption(quality.survival, captions[0]);
   const paint = (place) => colour(riskColours[survival.length === 2 && place === 1 ? 2 : place]);
   legend(quality.riskLegend, survival.map((group, place) => [paint(place), group.name]));
   const at = (group, time) => group.survival[group.times.filter((each) => each <= time).length - 1];
