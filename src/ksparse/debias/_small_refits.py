@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, Mask
 from ..compiling import jit_compile
 from ..objectives import _risk_sets
 from ..objectives.losses import hinge, huber, logistic, negative_binomial, poisson, quantile, tweedie
@@ -36,7 +36,7 @@ from .newton import (
     SUFFICIENT_DECREASE,
 )
 
-__all__ = ["minimize_samples"]
+__all__ = ["count_failing_refits", "minimize_samples"]
 
 #: Rounding of f, as a fraction of it.
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
@@ -294,3 +294,39 @@ def minimize_samples(
             return UNFINISHED, at.x, at.value, at.margins, number + 1, n_hessians
         at = new
     return UNFINISHED, at.x, at.value, at.margins, limits.max_iter, n_hessians
+
+
+@jit_compile
+def count_failing_refits(
+    samples: SampleArrays,
+    sets: Any,
+    ridge: Array,
+    supports: Mask,
+    starts: Array,
+    at_zero: float,
+    hessians: Array,
+    limits: Limits,
+    least: float,
+) -> int:  # pragma: no cover - compiled
+    """How many refits in a row, from the first, end at f ≥ `least` by `minimize_samples`.
+
+    A refit has a row of `supports`, the coordinates that are not zero, one of `starts`, and the Hessian there, which is
+    NaN where it is not known.
+    """
+    for number in range(supports.shape[0]):
+        kept = np.flatnonzero(supports[number])
+        design, start = np.empty((kept.size, samples.design.shape[1])), np.empty(kept.size)
+        hessian = np.empty((kept.size, kept.size))
+        for i in range(kept.size):
+            design[i], start[i] = samples.design[kept[i]], starts[number, kept[i]]
+            for j in range(kept.size):
+                hessian[i, j] = hessians[number, kept[i], kept[j]]
+        if np.isnan(hessian).any():
+            hessian = np.empty((0, 0))
+        part = SampleArrays(
+            samples.loss, samples.parameters, design, samples.target, samples.weights, samples.offset, samples.unit
+        )
+        ending = minimize_samples(part, sets, ridge[kept], start, at_zero, hessian, limits)
+        if ending[0] == FAILED or not ending[2] >= least:
+            return number
+    return supports.shape[0]

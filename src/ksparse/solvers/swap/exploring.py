@@ -6,7 +6,6 @@ as a refit or two; and on a quadratic f the model is exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from ..._types import Array, Mask
 from ...objectives.protocols import QuadraticModel
 from ..problem import Iterate, Problem
-from .descent import is_exact, is_lower, try_support
+from .descent import Trial, is_exact, try_supports
 from .ranking import start_swaps
 from .restarts import restart_supports
 from .swap_model import PredictedMinimizer
@@ -48,11 +47,9 @@ def explore_model(
     if start is best and problem.units.count <= tuning.few_units and not is_exact(problem):
         supports += restart_supports(problem, best, tuning.explored_starts, model, tuning)
     chains = [_follow_chain(problem, model, support, best.value, tuning) for support in supports]
-    for support, prediction in _list_trials(problem, start, best, model, chains, tuning):
-        trial = try_support(problem, best, support, tuning.swap_refit_steps, tuning, prediction)
-        if is_lower(problem, trial, best, tuning):
-            return trial
-    return None
+    trials = _list_trials(problem, start, best, model, chains, tuning)
+    found = try_supports(problem, best, trials, tuning.swap_refit_steps, tuning)
+    return None if found is None else found[0]
 
 
 def _follow_chain(problem: Problem, model: QuadraticModel, support: Mask, value: float, tuning: SwapTuning) -> Chain:
@@ -61,45 +58,48 @@ def _follow_chain(problem: Problem, model: QuadraticModel, support: Mask, value:
     swap_model = start_swaps(problem, model, support, tuning)
     first, lowest = swap_model.coefficients.copy(), swap_model.minimum
     is_cheap = is_exact(problem) and units.singletons and units.count <= tuning.few_units
-    length = tuning.explored_swaps if is_cheap else tuning.fewer_explored_swaps
-    swaps = swap_model.explore(length, least)
-    moves = np.zeros((len(swaps) + 1, units.count), dtype=np.int8)
+    swaps = swap_model.explore(tuning.explored_swaps if is_cheap else tuning.fewer_explored_swaps, least)
+    moves = np.zeros((swaps.changes.size + 1, units.count), dtype=np.int8)
     moves[0] = units.find_units(support)
-    rows = np.arange(1, len(swaps) + 1)
-    moves[rows, [swap.leaving for swap in swaps]] = -1
-    moves[rows, [swap.entering for swap in swaps]] = 1
-    values = lowest + np.cumsum([0.0, *(swap.change for swap in swaps)])
-    minimizers = np.array([first, *swap_model.solutions]) if len(swap_model.solutions) == len(swaps) else None
-    return Chain(values, np.cumsum(moves, axis=0) > 0, minimizers)
+    rows = np.arange(1, len(moves))
+    moves[rows, swaps.leaving] = -1
+    moves[rows, swaps.entering] = 1
+    values = lowest + np.append(0.0, swaps.changes).cumsum()
+    is_known = len(swap_model.solutions) == swaps.changes.size
+    minimizers = np.append(first[None], swap_model.solutions, axis=0) if is_known else None
+    return Chain(values, moves.cumsum(axis=0, dtype=np.int8) > 0, minimizers)
 
 
 def _list_trials(
     problem: Problem, start: Iterate, best: Iterate, model: QuadraticModel, chains: list[Chain], tuning: SwapTuning
-) -> Iterator[tuple[Mask, PredictedMinimizer | None]]:
+) -> list[Trial]:
     """A few of the supports met, the one with the lowest predicted f first; the first chain begins at `start`.
 
     Around the best iterate, if the model is not exact, also those on which it predicts that f is higher.
     """
-    units, least = problem.units, tuning.lower.compute_least_decrease(problem, best.value)
+    units = problem.units
     values = np.concatenate([chain.values for chain in chains])
     values += start.value - values[0]
     inside = np.concatenate([chain.inside for chain in chains])
-    minimizers = [chain.minimizers for chain in chains if chain.minimizers is not None]
+    known = [chain.minimizers for chain in chains if chain.minimizers is not None]
     free = units.to_mask(np.zeros(units.count, dtype=bool))
     # A model says nothing about coordinates that it leaves out.
-    predicts = len(minimizers) == len(chains) and model.coordinates[free].all()
+    predicts = len(known) == len(chains) and model.coordinates[free].all()
+    minimizers = np.concatenate(known) if predicts else None
     any_value = start is best and not is_exact(problem)
+    least = tuning.lower.compute_least_decrease(problem, best.value)
     tried = {inside[0].tobytes(), problem.find_selected_units(best).tobytes()}
-    remaining = tuning.explored_trials
-    for position in np.argsort(values, kind="stable").tolist():
-        if not remaining or not (any_value or values[position] < best.value - least):
-            return
-        if inside[position].tobytes() in tried:
-            continue
-        tried.add(inside[position].tobytes())
-        remaining -= 1
-        support = units.to_mask(inside[position])
-        yield support, _restrict_minimizer(model, support, np.concatenate(minimizers)[position]) if predicts else None
+    trials = list[Trial]()
+    for position in values.argsort(kind="stable").tolist():
+        if len(trials) == tuning.explored_trials or not (any_value or values[position] < best.value - least):
+            break
+        key = inside[position].tobytes()
+        if key not in tried:
+            tried.add(key)
+            support = units.to_mask(inside[position])
+            at = None if minimizers is None else _restrict_minimizer(model, support, minimizers[position])
+            trials.append(Trial(support, at))
+    return trials
 
 
 def _restrict_minimizer(model: QuadraticModel, support: Mask, minimizer: Array) -> PredictedMinimizer:

@@ -51,7 +51,7 @@ class ScreenedSwapModel(SwapModel):
         units = unit[self._inside]
         self._movable = np.flatnonzero((units >= 0) & ~fixed[units])
         # Coordinates of the support and of the candidates of the last chain, the Hessian on them, and the solutions.
-        self._chain: tuple[IntArray, Array, list[Array]] | None = None
+        self._chain: tuple[IntArray, Array, Array] | None = None
 
     @cached_property
     def _terms(self) -> tuple[Array, Array, Array, Entering]:

@@ -19,7 +19,25 @@ from .formula import Entering, all_changes, entering_terms
 from .swap_model import Swap, SwapModel
 from .tuning import SwapTuning
 
-__all__ = ["BlockInverse", "QuadraticSwapModel", "invert", "rank_swaps"]
+__all__ = ["BlockInverse", "QuadraticSwapModel", "SwapSequence", "invert", "rank_swaps"]
+
+
+class SwapSequence(NamedTuple):
+    """Swaps, one after the other: the units that leave, those that enter, and the changes of f."""
+
+    leaving: IntArray
+    entering: IntArray
+    changes: Array
+
+    @classmethod
+    def collect(cls, swaps: list[Swap]) -> SwapSequence:
+        """The arrays of some swaps."""
+        pairs = np.array([swap[:2] for swap in swaps], dtype=np.intp).reshape(-1, 2)
+        return cls(pairs[:, 0], pairs[:, 1], np.array([swap.change for swap in swaps]))
+
+    def as_list(self) -> list[Swap]:
+        """The swaps as they are tried on f."""
+        return list(map(Swap._make, zip(*(part.tolist() for part in self), strict=True)))
 
 
 class QuadraticSwapModel(SwapModel):
@@ -45,21 +63,21 @@ class QuadraticSwapModel(SwapModel):
         self._place: IntArray | slice = slice(None)
         if inverse is None:
             # The support comes first, so that its block and the others are slices.
-            order = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)])
-            self._place = np.argsort(order)
+            order = (~inside).argsort(kind="stable")
+            self._place = order.argsort()
             hessian, unit, inside, linear = hessian[order[:, None], order], unit[order], inside[order], linear[order]
-            inverse = invert(hessian[: int(inside.sum()), : int(inside.sum())], tuning)
+            size = np.count_nonzero(inside)
+            inverse = invert(hessian[:size, :size], tuning)
         self.is_singular = inverse.is_singular
-        #: For units of one coordinate: `coefficients` after each swap of the last chain.
-        self.solutions: list[Array] = []
+        #: For units of one coordinate: `coefficients` after each swap of the last chain, in rows.
+        self.solutions: Array = np.empty((0, linear.size))
         self._table = sweep_first(hessian, linear, inverse.matrix)
         self._least = tuning.collinear * hessian.diagonal()
         self._unit, self._inside = unit, inside.copy()
-        movable = (unit >= 0) & ~fixed[unit]
-        self._leaving = np.unique(unit[inside & movable])
-        self._entering = np.unique(unit[~inside])
-        singletons = self._leaving.size + self._entering.size == int((movable | ~inside).sum())
-        self._coordinate = _find_coordinates(unit) if singletons else None
+        leaving, entering = unit[inside & (unit >= 0) & ~fixed[unit]], unit[~inside]
+        self._leaving, self._entering = (np.bincount(units).nonzero()[0] for units in (leaving, entering))
+        singletons = self._leaving.size == leaving.size and self._entering.size == entering.size
+        self._coordinate = _find_coordinates(unit, fixed.size) if singletons else None
 
     @property
     def minimum(self) -> float:
@@ -101,7 +119,7 @@ class QuadraticSwapModel(SwapModel):
             swaps.append(self._exchange(row, column))
         return swaps
 
-    def explore(self, length: int, threshold: float) -> list[Swap]:
+    def explore(self, length: int, threshold: float) -> SwapSequence:
         """A chain that goes on where no swap lowers f: a tabu search (Glover, ORSA Journal on Computing 1, 1989).
 
         A unit that has entered stays for some swaps, and one that has left waits for some, unless f falls below its
@@ -109,7 +127,7 @@ class QuadraticSwapModel(SwapModel):
         """
         inside, outside = self._leaving.size, self._entering.size
         if not inside or not outside:
-            return []
+            return SwapSequence.collect([])
         # Waits of different lengths, in an order that repeats itself after ten swaps: few chains go in circles then.
         fractions = 0.5 + 0.1 * (7 * np.arange(length) % 10)
         stays = np.full(length, min(int(np.sqrt(inside)), inside - 1))
@@ -128,7 +146,7 @@ class QuadraticSwapModel(SwapModel):
             total += swaps[-1].change
             lowest = min(lowest, total)
             leaves_from[row], enters_from[column] = count + 1 + stays[count], count + 1 + waits[count]
-        return swaps
+        return SwapSequence.collect(swaps)
 
     def find_removals(self, count: int) -> list[int]:
         """Units to take out of the support one after the other, each the cheapest after those before it."""
@@ -158,11 +176,11 @@ class QuadraticSwapModel(SwapModel):
 
         leaving, entering = coordinate[self._leaving], coordinate[self._entering]
         pairs, changes, solutions = chain_swaps(self._table, leaving, entering, self._least, length, threshold)
-        return self._note_swaps(leaving, entering, pairs, changes, solutions)
+        return self._note_swaps(leaving, entering, pairs, changes, solutions).as_list()
 
     def _explore_coordinates(
         self, coordinate: IntArray, stays: IntArray, waits: IntArray, threshold: float
-    ) -> list[Swap]:
+    ) -> SwapSequence:
         from ._kernels import explore_swaps
 
         leaving, entering = coordinate[self._leaving], coordinate[self._entering]
@@ -172,15 +190,14 @@ class QuadraticSwapModel(SwapModel):
 
     def _note_swaps(
         self, leaving: IntArray, entering: IntArray, pairs: IntArray, changes: Array, solutions: Array
-    ) -> list[Swap]:
+    ) -> SwapSequence:
         """The swaps of coordinates as ones of units, after which these coordinates may leave and enter."""
-        self.solutions = list(solutions[:, self._place])
+        self.solutions = solutions[:, self._place]
         unit = self._unit
         self._leaving, self._entering = unit[leaving], unit[entering]
         self._inside[entering], self._inside[leaving] = False, True
         vars(self).pop("_changes", None)
-        swaps = zip(unit[pairs].tolist(), changes.tolist(), strict=True)
-        return [Swap(out, into, change) for (out, into), change in swaps]
+        return SwapSequence(unit[pairs[:, 0]], unit[pairs[:, 1]], changes)
 
     def _remove_coordinates(self, coordinate: IntArray, count: int) -> list[int]:
         from ._kernels import remove_cheapest
@@ -279,11 +296,10 @@ def _join(blocks: list[IntArray]) -> tuple[IntArray, IntArray]:
     return np.concatenate([*blocks, np.zeros(0, dtype=np.intp)]), starts
 
 
-def _find_coordinates(unit: IntArray) -> IntArray:
-    """The coordinate of each unit that has only one."""
-    coordinates = np.full(int(unit.max(initial=-1)) + 1, -1)
-    constrained = np.flatnonzero(unit >= 0)
-    coordinates[unit[constrained]] = constrained
+def _find_coordinates(unit: IntArray, count: int) -> IntArray:
+    """The coordinate of each unit that has only one; the last entry is that of a free coordinate."""
+    coordinates = np.full(count + 1, -1)
+    coordinates[unit] = np.arange(unit.size)
     return coordinates
 
 
