@@ -15,6 +15,8 @@ __all__ = ["MAX_CACHED_BATCH", "ColumnCache", "gather_columns"]
 CACHE_FRACTION, CACHE_MIN_BYTES = 0.1, 2**24
 #: More columns than this at once are candidates that are seen once, not a support: they are not kept.
 MAX_CACHED_BATCH = 250
+#: All columns of an X with no more numbers than this are gathered at once: several calls would take longer.
+MAX_GATHERED_AT_ONCE = 50_000
 #: Products are remembered for no more columns than this.
 MAX_CACHED_PRODUCTS = 2048
 
@@ -85,6 +87,8 @@ class ColumnCache:
         places = self._place[columns]
         missing = columns[places < 0]
         if missing.size:
+            if self._matrix.size <= MAX_GATHERED_AT_ONCE:
+                missing = np.arange(self._place.size)  # none is there yet
             if self._used + missing.size > max(self._most, 2 * columns.size):
                 self._keep_only(columns[places >= 0])
             self._add(missing)

@@ -150,7 +150,7 @@ class LinearModel(
         self.counters.restrictions += 1
         support = self._layout.embed(support)
         rows: Mask = support if support.ndim == 1 else np.any(support, axis=1)
-        chosen = np.flatnonzero(rows[:-1] if self.fit_intercept else rows)
+        chosen = (rows[:-1] if self.fit_intercept else rows).nonzero()[0]
         restricted = LinearModel(
             self._design,
             self._terms,

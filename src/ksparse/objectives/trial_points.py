@@ -75,7 +75,7 @@ class TrialPoints(TwiceDifferentiable, EvaluatesTogether):
 
     def _find_refit_ahead(self, support: Mask) -> Objective | None:
         """The restriction to a support whose start was evaluated ahead; each is given once."""
-        start = self._refits_ahead.pop(np.asarray(support).tobytes(), None)
+        start = self._refits_ahead.pop(np.asarray(support).tobytes(), None) if self._refits_ahead else None
         if start is None:
             return None
         assert isinstance(start.objective, TrialPoints)

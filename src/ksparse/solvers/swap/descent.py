@@ -70,7 +70,7 @@ def try_supports(
             number += count_failures(problem.objective, starts[number:], _make_debias(current, steps, tuning), least)
         if number < len(trials):
             refitted = try_support(problem, current, trials[number], steps, tuning)
-            if is_lower(problem, refitted, current, tuning):
+            if refitted.value < least:
                 return refitted, number
             number += 1
     return None
@@ -116,7 +116,7 @@ def pursue(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTun
                 phase = Phase.PURSUE if much else Phase.BULK_SWAP
                 longer = min(tuning.longest_step, size if values else 2.0 * size)
                 following = replace(state, phase=phase, step_size=longer, chain_length=tuning.chain_length)
-                return with_state(replace(trial, step=size), following)
+                return replace(trial, step=size, state=following, done=None)
             values.append(trial.value)
             last_tried = support
         size *= 0.5

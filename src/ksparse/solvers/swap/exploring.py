@@ -46,15 +46,17 @@ def explore_model(
     supports = [problem.units.to_mask(problem.find_selected_units(start))]
     if start is best and problem.units.count <= tuning.few_units and not is_exact(problem):
         supports += restart_supports(problem, best, tuning.explored_starts, model, tuning)
-    chains = [_follow_chain(problem, model, support, best.value, tuning) for support in supports]
-    trials = _list_trials(problem, start, best, model, chains, tuning)
+    least = tuning.lower.compute_least_decrease(problem, best.value)
+    chains = [_follow_chain(problem, model, support, least, tuning) for support in supports]
+    highest = np.inf if start is best and not is_exact(problem) else best.value - least
+    trials = _list_trials(problem, start, best, model, chains, highest, tuning)
     found = try_supports(problem, best, trials, tuning.swap_refit_steps, tuning)
     return None if found is None else found[0]
 
 
-def _follow_chain(problem: Problem, model: QuadraticModel, support: Mask, value: float, tuning: SwapTuning) -> Chain:
-    """The supports met from one of them."""
-    units, least = problem.units, tuning.lower.compute_least_decrease(problem, value)
+def _follow_chain(problem: Problem, model: QuadraticModel, support: Mask, least: float, tuning: SwapTuning) -> Chain:
+    """The supports met from one of them; f is lower where it falls by more than `least`."""
+    units = problem.units
     swap_model = start_swaps(problem, model, support, tuning)
     first, lowest = swap_model.coefficients.copy(), swap_model.minimum
     is_cheap = is_exact(problem) and units.singletons and units.count <= tuning.few_units
@@ -71,11 +73,17 @@ def _follow_chain(problem: Problem, model: QuadraticModel, support: Mask, value:
 
 
 def _list_trials(
-    problem: Problem, start: Iterate, best: Iterate, model: QuadraticModel, chains: list[Chain], tuning: SwapTuning
+    problem: Problem,
+    start: Iterate,
+    best: Iterate,
+    model: QuadraticModel,
+    chains: list[Chain],
+    highest: float,
+    tuning: SwapTuning,
 ) -> list[Trial]:
-    """A few of the supports met, the one with the lowest predicted f first; the first chain begins at `start`.
+    """A few of the supports met whose predicted f is below `highest`, the one with the lowest first.
 
-    Around the best iterate, if the model is not exact, also those on which it predicts that f is higher.
+    The first chain begins at `start`.
     """
     units = problem.units
     values = np.concatenate([chain.values for chain in chains])
@@ -86,12 +94,10 @@ def _list_trials(
     # A model says nothing about coordinates that it leaves out.
     predicts = len(known) == len(chains) and model.coordinates[free].all()
     minimizers = np.concatenate(known) if predicts else None
-    any_value = start is best and not is_exact(problem)
-    least = tuning.lower.compute_least_decrease(problem, best.value)
     tried = {inside[0].tobytes(), problem.find_selected_units(best).tobytes()}
     trials = list[Trial]()
     for position in values.argsort(kind="stable").tolist():
-        if len(trials) == tuning.explored_trials or not (any_value or values[position] < best.value - least):
+        if len(trials) == tuning.explored_trials or not values[position] < highest:
             break
         key = inside[position].tobytes()
         if key not in tried:
@@ -104,7 +110,7 @@ def _list_trials(
 
 def _restrict_minimizer(model: QuadraticModel, support: Mask, minimizer: Array) -> PredictedMinimizer:
     """The minimizer of the model on a support, and its Hessian there."""
-    kept = np.flatnonzero(support[model.coordinates])
+    kept = support[model.coordinates].nonzero()[0]
     x = np.zeros(support.shape)
     x[support] = minimizer[kept]
     return PredictedMinimizer(x, model.hessian[kept[:, None], kept])

@@ -102,7 +102,7 @@ def build_swap_model(problem: Problem, current: Iterate, candidates: Mask, tunin
         return build_additive_model(problem, current)
     if isinstance(objective, HasCrossHessian) and point.x.ndim == 1 and units.singletons:
         solution = current.solution or point.restrict(support)
-        others = np.flatnonzero(coordinates & ~support)
+        others = (coordinates & ~support).nonzero()[0]
         slopes = problem.block_slopes(point.gradient, point.x, np.ones_like(support))
         return ScreenedSwapModel(
             objective, point, solution, slopes, support, others, units.number, units.always, tuning

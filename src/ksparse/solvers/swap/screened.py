@@ -42,14 +42,14 @@ class ScreenedSwapModel(SwapModel):
         tuning: SwapTuning,
     ) -> None:
         self._point, self._slopes, self._tuning = point, slopes, tuning
-        self._inside, self._candidates = np.flatnonzero(support), candidates
+        self._inside, self._candidates = support.nonzero()[0], candidates
         self._unit, self._fixed = unit, fixed
         self._own = compute_hessian(solution.objective, solution)
         self._cross, self._diagonal = objective.cross_hessian(point, solution, self._inside, candidates)
         self._inverse = invert(self._own, tuning)
         self.is_singular = self._inverse.is_singular
         units = unit[self._inside]
-        self._movable = np.flatnonzero((units >= 0) & ~fixed[units])
+        self._movable = ((units >= 0) & ~fixed[units]).nonzero()[0]
         # Coordinates of the support and of the candidates of the last chain, the Hessian on them, and the solutions.
         self._chain: tuple[IntArray, Array, Array] | None = None
 
@@ -102,7 +102,7 @@ class ScreenedSwapModel(SwapModel):
         if self._chain is None:
             return None
         members, hessian, solutions = self._chain
-        kept = np.flatnonzero(support[members])
+        kept = support[members].nonzero()[0]
         kept = kept[np.argsort(members[kept])]
         x = np.zeros_like(self._point.x)
         x[support] = solutions[n_swaps - 1][kept]
