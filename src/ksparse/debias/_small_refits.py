@@ -183,15 +183,8 @@ def evaluate_samples(
             value += weight * loss_value(samples.loss, samples.parameters, margin, y)
             slopes[i] = weight * loss_slope(samples.loss, samples.parameters, margin, y)
         return slopes, value, None
-    value, sums = _risk_sets.sum_risk_sets(sets, margins)
-    if not np.isfinite(value):
-        return np.zeros(margins.size), np.inf, (sums, np.zeros(0))
-    expected = _risk_sets.expect_events(sets, sums)
-    return (
-        _risk_sets.sum_slopes(sets, expected, margins.size),
-        value - samples.parameters[0],
-        (sums, expected),
-    )
+    value, sums, expected, slopes = _risk_sets.evaluate_events(sets, margins)
+    return slopes, value - samples.parameters[0], (sums, expected)
 
 
 @jit_compile

@@ -145,7 +145,8 @@ class LinearModel(
     def restrict(self, support: Mask) -> LinearModel:
         """f on the columns of `support`, which the design gathers once: k dimensions afterwards."""
         known = self._find_refit_ahead(support)
-        if isinstance(known, LinearModel):
+        if known is not None:
+            assert isinstance(known, LinearModel)
             return known
         self.counters.restrictions += 1
         support = self._layout.embed(support)

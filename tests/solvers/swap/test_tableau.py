@@ -14,7 +14,8 @@ from ksparse.solvers.swap._kernels import (
     remove_cheapest,
     sweep_tableau,
 )
-from ksparse.solvers.swap.formula import all_changes, entering_terms
+from ksparse.solvers.swap._kernels import list_entering_terms
+from ksparse.solvers.swap.formula import Entering, all_changes
 
 SIZE, INSIDE = 10, 4
 
@@ -111,7 +112,8 @@ def test_the_formula_on_arrays_is_that_of_refits(seed: int) -> None:
     order = np.random.default_rng(seed).permutation(SIZE)
     leaving, entering = order[:INSIDE], order[INSIDE:]
     table = tableau(hessian, linear, leaving)
-    terms = entering_terms(table[entering, -1], table.diagonal()[entering], np.zeros(SIZE - INSIDE))
+    diagonal = table.diagonal()[entering]
+    terms = Entering(*list_entering_terms(table[entering, -1], diagonal, np.zeros(SIZE - INSIDE)))
     table_part = table[np.ix_(leaving, entering)]
     changes = all_changes(table[leaving, -1], -table.diagonal()[leaving], table_part, terms)
     lowest = find_lowest_changes(table[leaving, -1], -table.diagonal()[leaving], table_part, *terms)

@@ -88,40 +88,36 @@ class BoundCoxLoss(BoundLoss):
         super().__init__(loss, y, weights)
         #: The risk sets, and the least value of the negative log partial likelihood.
         self.sets, self.least = build_risk_sets(y, weights, loss.ties == "efron")
-        self._latest: tuple[Array, float, Any, Any] | None = None
+        self._latest: tuple[Array, float, Any, Array, Array] | None = None
 
-    def _evaluate(self, margins: Array) -> tuple[Array, float, Any, Any]:
-        """The loss, the sums over risk sets, and expected events.
+    def _evaluate(self, margins: Array) -> tuple[float, Any, Array, Array]:
+        """The loss, the sums over risk sets, expected events, and the gradient.
 
         The latest are kept: derivatives are asked for where the loss was.
         """
-        latest = self._latest
-        if latest is None or latest[0] is not margins:
-            value, sums = _load_kernels().sum_risk_sets(self.sets, margins)
-            value = value - self.least if np.isfinite(value) else np.inf
-            expected = _load_kernels().expect_events(self.sets, sums) if np.isfinite(value) else None
-            self._latest = latest = margins, value, sums, expected
-        return latest
+        if self._latest is None or self._latest[0] is not margins:
+            self._latest = margins, *_load_kernels().evaluate_events(self.sets, margins)
+        return self._latest[1:]
 
     def total(self, margins: Array) -> float:
-        return self._evaluate(margins)[1]
+        return self._evaluate(margins)[0] - self.least
 
     def slopes(self, margins: Array) -> Array:
-        return _load_kernels().sum_slopes(self.sets, self._evaluate(margins)[3], len(margins))
+        return self._evaluate(margins)[3]
 
     def multiply_hessian(self, margins: Array, directions: Array) -> Array:
-        _, _, sums, expected = self._evaluate(margins)
+        _, sums, expected, _ = self._evaluate(margins)
         rows = np.ascontiguousarray(directions.T)
         product: Array = _load_kernels().multiply_hessian(self.sets, sums, expected, rows).T
         return product
 
     def compute_gram(self, margins: Array, directions: Array) -> Array:
-        _, _, sums, expected = self._evaluate(margins)
+        _, sums, expected, _ = self._evaluate(margins)
         gram: Array = _load_kernels().weigh_gram(self.sets, sums, expected, np.ascontiguousarray(directions.T))
         return gram
 
     def compute_cross(self, margins: Array, directions: Array, others: Array) -> tuple[Array, Array]:
-        _, _, sums, expected = self._evaluate(margins)
+        _, sums, expected, _ = self._evaluate(margins)
         rows = (np.ascontiguousarray(columns.T) for columns in (directions, others))
         products: tuple[Array, Array] = _load_kernels().compute_cross(self.sets, sums, expected, *rows)
         return products
@@ -131,7 +127,7 @@ class BoundCoxLoss(BoundLoss):
         return float(self.sets.weights[self.sets.is_event].sum())
 
     def hessian_diagonal(self, margins: Array) -> Array:
-        _, _, sums, expected = self._evaluate(margins)
+        _, sums, expected, _ = self._evaluate(margins)
         diagonal = np.zeros(len(margins))
         diagonal[self.sets.order] = _load_kernels().compute_diagonal(self.sets, sums, expected)
         return diagonal

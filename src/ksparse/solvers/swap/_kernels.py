@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._types import Array, IntArray, Mask
+from ..._types import Array, IntArray
 from ...compiling import jit_compile
 from . import formula
 
@@ -14,6 +14,7 @@ __all__ = [
     "find_best_swap",
     "find_block_changes",
     "find_lowest_changes",
+    "list_entering_terms",
     "remove_cheapest",
     "sweep_tableau",
 ]
@@ -31,29 +32,40 @@ def find_best_swap(
     leaving: IntArray,
     entering: IntArray,
     least: Array,
-    may_leave: Mask,
-    may_enter: Mask,
+    leaves_from: IntArray,
+    enters_from: IntArray,
+    now: int,
     limit: float,
 ) -> tuple[float, int, int]:
     """The lowest change, and the positions of its coordinates in `leaving` and `entering`; ties by position.
 
-    A coordinate may enter if its Schur complement exceeds its entry of `least`. Positions that may not leave or enter
-    now may do so in a swap that changes f by less than `limit`. The positions are -1 if no swap is possible.
+    A coordinate may enter if its Schur complement exceeds its entry of `least`. Positions whose time to leave or to
+    enter has not come `now` may do so in a swap that changes f by less than `limit`. The positions are -1 if no swap is
+    possible.
     """
     last, count = table.shape[0] - 1, entering.size
-    schur = np.empty(count)
+    step, inverse_schur, gain = np.empty(count), np.empty(count), np.empty(count)
     for b in range(count):
-        schur[b] = table[entering[b], entering[b]]
-    step, inverse_schur, gain = entering_terms(table[last][entering], schur, least[entering])
+        j = entering[b]
+        step[b], inverse_schur[b], gain[b] = entering_terms(table[last, j], table[j, j], least[j])
     best, row, column = np.inf, -1, -1
     for a in range(leaving.size):
         line = table[leaving[a]]
         coefficient, inverse = line[last], -line[leaving[a]]
         for b in range(count):
             change = change_of_swap(coefficient, inverse, line[entering[b]], step[b], inverse_schur[b], gain[b])
-            if change < best and ((may_leave[a] and may_enter[b]) or change < limit):
+            if change < best and ((leaves_from[a] <= now and enters_from[b] <= now) or change < limit):
                 best, row, column = change, a, b
     return best, row, column
+
+
+@jit_compile
+def list_entering_terms(slopes: Array, schur: Array, least: Array) -> tuple[Array, Array, Array]:
+    """The `formula.Entering` terms of several coordinates."""
+    step, inverse_schur, gain = np.empty(schur.size), np.empty(schur.size), np.empty(schur.size)
+    for b in range(schur.size):
+        step[b], inverse_schur[b], gain[b] = entering_terms(slopes[b], schur[b], least[b])
+    return step, inverse_schur, gain
 
 
 @jit_compile
@@ -172,10 +184,10 @@ def chain_swaps(
     pairs = np.empty((length, 2), dtype=np.intp)
     changes = np.empty(length)
     solutions = np.empty((length, table.shape[0] - 1))
-    anywhere = np.ones(max(leaving.size, entering.size), dtype=np.bool_)
+    at_once = np.zeros(max(leaving.size, entering.size), dtype=np.intp)
     count = 0
     while count < length:
-        change, row, column = find_best_swap(table, leaving, entering, least, anywhere, anywhere, -np.inf)
+        change, row, column = find_best_swap(table, leaving, entering, least, at_once, at_once, 0, -np.inf)
         if not change < -threshold:
             break
         pairs[count] = exchange(table, leaving, entering, row, column)
@@ -206,9 +218,10 @@ def explore_swaps(
     leaves_from, enters_from = np.zeros(leaving.size, dtype=np.intp), np.zeros(entering.size, dtype=np.intp)
     total, lowest = 0.0, 0.0
     for count in range(stays.size):
-        may_leave, may_enter = leaves_from <= count, enters_from <= count
         limit = lowest - total - threshold
-        change, row, column = find_best_swap(table, leaving, entering, least, may_leave, may_enter, limit)
+        change, row, column = find_best_swap(
+            table, leaving, entering, least, leaves_from, enters_from, count, limit
+        )
         if row < 0:
             return pairs[:count], changes[:count], solutions[:count]
         pairs[count] = exchange(table, leaving, entering, row, column)

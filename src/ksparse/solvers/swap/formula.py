@@ -42,15 +42,16 @@ class Entering(NamedTuple):
     gain: Array
 
 
-def entering_terms(slopes: Array, schur: Array, least: Array) -> Entering:
-    """The terms of coordinates that may enter.
+def entering_terms(slope: float, schur: float, least: float) -> tuple[float, float, float]:
+    """The `Entering` terms of a coordinate; `_kernels.list_entering_terms` applies it to several.
 
     One whose S_j is at most `least` is explained by the support: its gain is −∞, so that no swap with it is chosen.
     """
-    possible = schur > least
-    inverse_schur = np.where(possible, 1.0 / np.where(possible, schur, 1.0), 0.0)
-    step = slopes * inverse_schur
-    return Entering(step, inverse_schur, np.where(possible, 0.5 * slopes * step, -np.inf))
+    if not schur > least:
+        return 0.0, 0.0, -np.inf
+    inverse_schur = 1.0 / schur
+    step = slope * inverse_schur
+    return step, inverse_schur, 0.5 * slope * step
 
 
 def all_changes(coefficients: Array, inverses: Array, cross: Array, entering: Entering) -> Array:

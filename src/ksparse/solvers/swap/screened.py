@@ -13,7 +13,7 @@ import numpy as np
 from ..._types import Array, IntArray, Mask
 from ...objectives.base import Point, compute_hessian
 from ...objectives.protocols import HasCrossHessian
-from .formula import Entering, all_changes, entering_terms
+from .formula import Entering, all_changes
 from .swap_model import PredictedMinimizer, Swap, SwapModel
 from .tableau import QuadraticSwapModel, invert, rank_swaps
 from .tuning import SwapTuning
@@ -56,12 +56,14 @@ class ScreenedSwapModel(SwapModel):
     @cached_property
     def _terms(self) -> tuple[Array, Array, Array, Entering]:
         """The terms of the formula of a swap: of the leaving coordinates, of all pairs, and of the entering ones."""
+        from ._kernels import list_entering_terms
+
         inverse, slopes = self._inverse.matrix, self._slopes
         newton_step = inverse @ slopes[self._inside]
         solved = inverse @ self._cross
         schur = self._diagonal - np.einsum("ij,ij->j", self._cross, solved)
         downhill = newton_step @ self._cross - slopes[self._candidates]
-        entering = entering_terms(downhill, schur, self._tuning.collinear * self._diagonal)
+        entering = Entering(*list_entering_terms(downhill, schur, self._tuning.collinear * self._diagonal))
         coefficients = self._point.x[self._inside] - newton_step
         leaving = self._movable
         return coefficients[leaving], inverse.diagonal()[leaving], solved[leaving], entering

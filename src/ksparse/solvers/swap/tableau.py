@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..._types import Array, IntArray, Mask
-from .formula import Entering, all_changes, entering_terms
+from .formula import Entering, all_changes
 from .swap_model import Swap, SwapModel
 from .tuning import SwapTuning
 
@@ -94,9 +94,11 @@ class QuadraticSwapModel(SwapModel):
         """Predicted change for each pair of a leaving and an entering unit."""
         if self._coordinate is None:
             return self._compute_block_changes()
+        from ._kernels import list_entering_terms
+
         table, diagonal = self._table, self._table.diagonal()
         rows, columns = self._coordinate[self._leaving], self._coordinate[self._entering]
-        terms = entering_terms(table[columns, -1], diagonal[columns], self._least[columns])
+        terms = Entering(*list_entering_terms(table[columns, -1], diagonal[columns], self._least[columns]))
         return all_changes(table[rows, -1], -diagonal[rows], table[rows[:, None], columns], terms)
 
     def find_best_swaps(self, count: int) -> list[Swap]:
