@@ -300,12 +300,13 @@ def count_failing_refits(
     hessians: Array,
     limits: Limits,
     least: float,
-) -> int:  # pragma: no cover - compiled
+) -> tuple[int, int, int]:  # pragma: no cover - compiled
     """How many refits in a row, from the first, end at f ≥ `least` by `minimize_samples`.
 
     A refit has a row of `supports`, the coordinates that are not zero, one of `starts`, and the Hessian there, which is
-    NaN where it is not known.
+    NaN where it is not known. Returned are also the numbers of steps and Hessians of all refits.
     """
+    n_steps, n_hessians = 0, 0
     for number in range(supports.shape[0]):
         kept = np.flatnonzero(supports[number])
         design, start = np.empty((kept.size, samples.design.shape[1])), np.empty(kept.size)
@@ -319,7 +320,11 @@ def count_failing_refits(
         part = SampleArrays(
             samples.loss, samples.parameters, design, samples.target, samples.weights, samples.offset, samples.unit
         )
-        ending = minimize_samples(part, sets, ridge[kept], start, at_zero, hessian, limits)
-        if ending[0] == FAILED or not ending[2] >= least:
-            return number
-    return supports.shape[0]
+        status, _, value, _, steps, hessians_of_steps = minimize_samples(
+            part, sets, ridge[kept], start, at_zero, hessian, limits
+        )
+        n_steps += steps
+        n_hessians += hessians_of_steps
+        if status == FAILED or not value >= least:
+            return number, n_steps, n_hessians
+    return supports.shape[0], n_steps, n_hessians

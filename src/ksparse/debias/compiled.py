@@ -40,7 +40,7 @@ from ._samples import (
 )
 from .base import Outcome, Solution
 
-__all__ = ["collect_data", "make_ridge", "make_samples", "minimize_compiled", "run_compiled"]
+__all__ = ["collect_data", "count_work", "make_ridge", "make_samples", "minimize_compiled", "run_compiled"]
 
 #: Largest number of entries of X on the support. With more, arithmetic costs more than calls, and sparse columns should
 #: stay sparse.
@@ -113,6 +113,15 @@ def run_compiled(
     return result
 
 
+def count_work(objective: Objective, n_steps: int, n_hessians: int, n_columns: int) -> None:
+    """Count what refits on some columns have done."""
+    counters = objective.counters
+    counters.newton_steps += n_steps
+    counters.gradients += n_steps
+    counters.hessians += n_hessians
+    counters.products += n_hessians * n_columns**2
+
+
 def minimize_compiled(objective: Objective, start: Array, limits: Limits, hessian: Array | None) -> Solution | None:
     """Minimize a small model; None for others, and where the general method should be used.
 
@@ -127,11 +136,7 @@ def minimize_compiled(objective: Objective, start: Array, limits: Limits, hessia
     ridge = make_ridge(objective.alpha, data.columns.shape[1], start.size)
     at_zero = value_at_zero(objective)
     status, x, value, margins, n_steps, n_hessians = run_compiled(samples, ridge, start, at_zero, limits, hessian)
-    counters = objective.counters
-    counters.newton_steps += n_steps
-    counters.gradients += n_steps
-    counters.hessians += n_hessians
-    counters.products += n_hessians * data.columns.shape[1] ** 2
+    count_work(objective, n_steps, n_hessians, data.columns.shape[1])
     if status == FAILED:
         return None
     point = objective.make_point(x, value, margins)

@@ -10,7 +10,7 @@ import numpy as np
 from .._types import Array, Mask
 from ..objectives.base import Objective, value_at_zero
 from ..objectives.columns import LinearModel
-from .compiled import collect_data, make_ridge, make_samples
+from .compiled import collect_data, count_work, make_ridge, make_samples
 from .exact import TrialRefit, find_limits
 
 __all__ = ["count_failures"]
@@ -39,7 +39,7 @@ def count_failures(
         if hessian is not None:
             kept = support[together].nonzero()[0]
             at[kept[:, None], kept] = hessian
-    failures: Any = count_failing_refits(
+    result: Any = count_failing_refits(
         *make_samples(data, data.columns, width > data.columns.shape[1]),
         make_ridge(objective.alpha, data.columns.shape[1], width),
         np.array([support[together] for support in supports]),
@@ -49,4 +49,6 @@ def count_failures(
         find_limits(settings),
         least,
     )
+    failures, n_steps, n_hessians = result
+    count_work(objective, n_steps, n_hessians, np.count_nonzero(supports[0]))
     return int(failures)

@@ -55,7 +55,10 @@ class TrialPoints(TwiceDifferentiable, EvaluatesTogether):
         margins = self._compute_margins(x)
         if not self._design.is_local:
             self._design.anticipate(self._list_sums(margins, 1))
-        return self._make_point(x, margins)
+        point = self._make_point(x, margins)
+        if self._value_at_zero is None and not x.any():
+            self._value_at_zero = point.value
+        return point
 
     def evaluate_each(self, points: Sequence[Array]) -> Iterable[Point]:
         if self._design.is_local or len(points) == 1:

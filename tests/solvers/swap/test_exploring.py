@@ -12,6 +12,7 @@ from ksparse._types import Array
 from ksparse.objectives import LeastSquares, Logistic
 from ksparse.objectives.protocols import working_form
 from ksparse.solvers import Iterate, Problem, SwapGraHTP
+from ksparse.solvers.swap.descent import Trial
 from ksparse.solvers.swap.exploring import explore_model
 from ksparse.solvers.swap.ranking import build_candidate_model, build_joint_model
 from ksparse.solvers.swap.tableau import QuadraticSwapModel
@@ -55,7 +56,7 @@ def test_a_chain_goes_on_and_does_not_turn_back(unit: list[int], seed: int) -> N
     inside = np.isin(numbers, [*names[: len(names) // 2], -1])
     expected = explore_by_refits(hessian, linear, numbers, inside)
     fixed = np.zeros(max(names) + 1, dtype=bool)
-    swaps = QuadraticSwapModel(hessian, linear, numbers, inside, fixed, TUNING).explore(LENGTH, 1e-9)
+    swaps = QuadraticSwapModel(hessian, linear, numbers, inside, fixed, TUNING).explore(LENGTH, 1e-9).as_list()
     assert [(swap.leaving, swap.entering) for swap in swaps] == [swap[:2] for swap in expected]
     assert [swap.change for swap in swaps] == pytest.approx([swap[2] for swap in expected], abs=1e-9)
     assert max(swap.change for swap in swaps) > 0
@@ -64,7 +65,7 @@ def test_a_chain_goes_on_and_does_not_turn_back(unit: list[int], seed: int) -> N
 def test_nothing_is_explored_where_no_unit_may_move() -> None:
     hessian, linear, numbers = random_model(0, list(range(8)))
     for inside, fixed in ((np.arange(8) < 3, np.arange(8) < 3), (np.ones(8, dtype=bool), np.zeros(8, dtype=bool))):
-        assert QuadraticSwapModel(hessian, linear, numbers, inside, fixed, TUNING).explore(LENGTH, 0.0) == []
+        assert QuadraticSwapModel(hessian, linear, numbers, inside, fixed, TUNING).explore(LENGTH, 0.0).as_list() == []
 
 
 def correlated(seed: int) -> tuple[Array, Array]:
@@ -111,7 +112,7 @@ def test_minimizers_on_the_supports_that_a_chain_meets() -> None:
     inside = np.array([2, 5, 7])
     model = QuadraticSwapModel(hessian, linear, numbers, np.isin(np.arange(10), inside), np.zeros(10, bool), TUNING)
     first = model.minimum
-    swaps = model.explore(LENGTH, 1e-9)
+    swaps = model.explore(LENGTH, 1e-9).as_list()
     support = set(inside.tolist())
     assert first == pytest.approx(value(hessian, linear, np.isin(np.arange(10), inside)))
     for swap, solution in zip(swaps, model.solutions, strict=True):
@@ -128,11 +129,10 @@ def test_a_refit_of_an_explored_support_starts_where_the_model_has_its_minimum(m
     best = problem.refit(np.append(np.arange(30) < 6, True), np.zeros(31))
     model, starts = build_joint_model(problem, best), list[Any]()
 
-    def note(problem: Problem, current: Iterate, support: Any, steps: int, tuning: SwapTuning, at: Any) -> Iterate:
-        starts.append((support, at))
-        return current
+    def note(problem: Problem, current: Iterate, trials: list[Trial], steps: int, tuning: SwapTuning) -> None:
+        starts.extend(trials)
 
-    monkeypatch.setattr("ksparse.solvers.swap.exploring.try_support", note)
+    monkeypatch.setattr("ksparse.solvers.swap.exploring.try_supports", note)
     assert explore_model(problem, best, best, model, TUNING) is None
     assert len(starts) == TUNING.explored_trials
     assert len({support.tobytes() for support, _ in starts}) == len(starts)

@@ -6,6 +6,7 @@ as a refit or two; and on a quadratic f the model is exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,6 @@ from ...objectives.protocols import QuadraticModel
 from ..problem import Iterate, Problem
 from .descent import Trial, is_exact, try_supports
 from .ranking import start_swaps
-from .restarts import restart_supports
 from .swap_model import PredictedMinimizer
 from .tuning import SwapTuning
 
@@ -34,18 +34,20 @@ class Chain(NamedTuple):
 
 
 def explore_model(
-    problem: Problem, start: Iterate, best: Iterate, model: QuadraticModel, tuning: SwapTuning
+    problem: Problem,
+    start: Iterate,
+    best: Iterate,
+    model: QuadraticModel,
+    tuning: SwapTuning,
+    others: Sequence[Mask] = (),
 ) -> Iterate | None:
     """The first of the supports met on which f is lower than at the best iterate; None without one.
 
-    The `model` is that of f at the start. Around the best iterate, if it has all units and is not exact, chains begin
-    at other supports too.
+    The `model` is that of f at the start. Chains begin there, and at other supports.
     """
     if problem.out_of_time:
         return None
-    supports = [problem.units.to_mask(problem.find_selected_units(start))]
-    if start is best and problem.units.count <= tuning.few_units and not is_exact(problem):
-        supports += restart_supports(problem, best, tuning.explored_starts, model, tuning)
+    supports = [problem.units.to_mask(problem.find_selected_units(start)), *others]
     least = tuning.lower.compute_least_decrease(problem, best.value)
     chains = [_follow_chain(problem, model, support, least, tuning) for support in supports]
     highest = np.inf if start is best and not is_exact(problem) else best.value - least
