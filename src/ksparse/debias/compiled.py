@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import astuple
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,15 @@ from ._samples import (
 )
 from .base import Outcome, Solution
 
-__all__ = ["collect_data", "count_work", "make_ridge", "make_samples", "minimize_compiled", "run_compiled"]
+__all__ = [
+    "collect_data",
+    "count_work",
+    "load_refits",
+    "make_ridge",
+    "make_samples",
+    "minimize_compiled",
+    "run_compiled",
+]
 
 #: Largest number of entries of X on the support. With more, arithmetic costs more than calls, and sparse columns should
 #: stay sparse.
@@ -61,9 +70,7 @@ LOSSES: dict[type, int] = {
 UNKNOWN: Array = np.empty((0, 0))
 
 
-def collect_data(
-    model: LinearModel, support: Mask | None = None, max_numbers: int = MAX_NUMBERS
-) -> SampleData | None:
+def collect_data(model: LinearModel, support: Mask | None = None, max_numbers: int = MAX_NUMBERS) -> SampleData | None:
     """The samples of a small model, or of one that is small on a support, whose loss is compiled; None for others."""
     size = model.size if support is None else np.count_nonzero(support)
     if type(model.loss) not in LOSSES or model.n_samples * size > max_numbers:
@@ -97,6 +104,14 @@ def make_samples(data: SampleData, columns: Array, fit_intercept: bool) -> tuple
     return SampleArrays(loss, parameters, design, target, data.weights, offset, unit), sets
 
 
+@cache
+def load_refits() -> Any:
+    """The compiled refits, imported when they are first needed: Numba takes half a second to import."""
+    from . import _small_refits
+
+    return _small_refits
+
+
 def run_compiled(
     samples: tuple[SampleArrays, Any],
     ridge: Array,
@@ -105,11 +120,9 @@ def run_compiled(
     limits: Limits,
     hessian: Array | None = None,
 ) -> tuple[int, Array, float, Array, int, int]:
-    """`minimize_samples`, imported when it is first needed: Numba takes half a second to import."""
-    from ._small_refits import minimize_samples
-
+    """`minimize_samples`, of these arguments."""
     known = UNKNOWN if hessian is None else np.ascontiguousarray(hessian)
-    result: Any = minimize_samples(*samples, ridge, start, at_zero, known, limits)
+    result: Any = load_refits().minimize_samples(*samples, ridge, start, at_zero, known, limits)
     return result
 
 

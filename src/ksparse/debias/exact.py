@@ -121,6 +121,9 @@ class TrialRefit(Exact):
     target: float | None = None
     hessian: Array | None = field(default=None, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        """Solvers make many of them, so that nothing is checked."""
+
     @property
     def is_accurate(self) -> bool:
         return super().is_accurate and self.target is None
@@ -174,9 +177,7 @@ def find_limits(settings: Exact) -> Limits:
     target = settings.target if isinstance(settings, TrialRefit) else None
     least = find_least_decrease(settings.tol, target)
     goal = np.inf if target is None else target
-    return Limits(
-        settings.tol, settings.tol * REUSED_TOL_FACTOR, least, goal, settings.max_iter or MAX_NEWTON_STEPS
-    )
+    return Limits(settings.tol, settings.tol * REUSED_TOL_FACTOR, least, goal, settings.max_iter or MAX_NEWTON_STEPS)
 
 
 def _finish(objective: Objective, point: Point, bounds: Bounds | None, tol: float, max_iter: int) -> Solution:

@@ -10,7 +10,7 @@ import numpy as np
 from .._types import Array, Mask
 from ..objectives.base import Objective, value_at_zero
 from ..objectives.columns import LinearModel
-from .compiled import collect_data, count_work, make_ridge, make_samples
+from .compiled import collect_data, count_work, load_refits, make_ridge, make_samples
 from .exact import TrialRefit, find_limits
 
 __all__ = ["count_failures"]
@@ -27,19 +27,17 @@ def count_failures(
     if not isinstance(objective, LinearModel) or objective.is_quadratic:
         return 0
     supports = np.array([support for support, _, _ in starts])
-    together = supports.any(axis=0)
+    together: Mask = np.any(supports, axis=0)
     data = collect_data(objective, together)
     if data is None:
         return 0
-    from ._small_refits import count_failing_refits
-
-    width = np.count_nonzero(together)
+    width = int(np.count_nonzero(together))
     hessians = np.full((len(starts), width, width), np.nan)
     for at, (support, _, hessian) in zip(hessians, starts, strict=True):
         if hessian is not None:
             kept = support[together].nonzero()[0]
             at[kept[:, None], kept] = hessian
-    result: Any = count_failing_refits(
+    result: Any = load_refits().count_failing_refits(
         *make_samples(data, data.columns, width > data.columns.shape[1]),
         make_ridge(objective.alpha, data.columns.shape[1], width),
         np.array([support[together] for support in supports]),
@@ -50,5 +48,5 @@ def count_failures(
         least,
     )
     failures, n_steps, n_hessians = result
-    count_work(objective, n_steps, n_hessians, np.count_nonzero(supports[0]))
+    count_work(objective, n_steps, n_hessians, int(np.count_nonzero(supports[0])))
     return int(failures)

@@ -255,7 +255,7 @@ def sum_slopes(sets: RiskSets, expected: Array, n_samples: int) -> Array:  # pra
 def evaluate_events(
     sets: RiskSets, margins: Array
 ) -> tuple[float, RiskSums, Array, Array]:  # pragma: no cover - compiled
-    """The loss up to a constant, its sums, the expected events and the gradient; the last two are 0 if f is infinite."""
+    """The loss up to a constant, its sums, the expected events and the gradient, which are 0 where f is infinite."""
     value, sums = sum_risk_sets(sets, margins)
     if not np.isfinite(value):
         return np.inf, sums, np.zeros(sets.order.size), np.zeros(margins.size)

@@ -68,9 +68,7 @@ class LinearModel(
         unit: float = 1.0,
         block: ColumnBlock | None = None,
     ) -> None:
-        super().__init__()
-        if counters is not None:
-            self.counters = counters
+        super().__init__(counters)
         self._design, self._terms, self._columns, self._pattern = design, terms, columns, pattern
         self._is_restricted = columns is not None
         if block is None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Array, Mask
+from ..counters import Counters
 from ..designs import ColumnBlock, Design, RowVector
 from .base import Objective, Point, TwiceDifferentiable
 from .coefficient_layout import CoefficientLayout
@@ -34,8 +35,8 @@ class TrialPoints(TwiceDifferentiable, EvaluatesTogether):
     #: Whether the model sees some columns of the design only.
     _is_restricted: bool
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, counters: Counters | None = None) -> None:
+        super().__init__(counters)
         #: The margins where the gradient was computed last, with which trial points are compared.
         self._current_margins: RowVector | None = None
         #: The start of a refit, where it was evaluated ahead, and those of refits on supports.

@@ -11,10 +11,10 @@ from ksparse.solvers.swap._kernels import (
     chain_swaps,
     find_best_swap,
     find_lowest_changes,
+    list_entering_terms,
     remove_cheapest,
     sweep_tableau,
 )
-from ksparse.solvers.swap._kernels import list_entering_terms
 from ksparse.solvers.swap.formula import Entering, all_changes
 
 SIZE, INSIDE = 10, 4
@@ -51,8 +51,8 @@ def least_value(hessian: Array, linear: Array, inside: IntArray) -> float:
 
 def best_swap(table: Array, leaving: IntArray, entering: IntArray, least: Array) -> tuple[float, int, int]:
     """The best of all swaps."""
-    anywhere = np.ones(SIZE, dtype=bool)
-    found: tuple[float, int, int] = find_best_swap(table, leaving, entering, least, anywhere, anywhere, -np.inf)
+    at_once = np.zeros(SIZE, dtype=np.intp)
+    found: tuple[float, int, int] = find_best_swap(table, leaving, entering, least, at_once, at_once, 0, -np.inf)
     return found
 
 

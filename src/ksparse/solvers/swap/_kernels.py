@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._types import Array, IntArray
+from ..._types import Array, IntArray, Mask
 from ...compiling import jit_compile
-from . import formula
+from . import formula, tableau
 
 __all__ = [
     "chain_swaps",
+    "explore_supports",
     "explore_swaps",
     "find_best_swap",
     "find_block_changes",
@@ -24,6 +25,7 @@ SMALLEST_PIVOT = 1e-8
 
 change_of_swap = jit_compile(formula.change_of_swap)
 entering_terms = jit_compile(formula.entering_terms)
+sweep_first = jit_compile(tableau.sweep_first)
 
 
 @jit_compile
@@ -219,9 +221,7 @@ def explore_swaps(
     total, lowest = 0.0, 0.0
     for count in range(stays.size):
         limit = lowest - total - threshold
-        change, row, column = find_best_swap(
-            table, leaving, entering, least, leaves_from, enters_from, count, limit
-        )
+        change, row, column = find_best_swap(table, leaving, entering, least, leaves_from, enters_from, count, limit)
         if row < 0:
             return pairs[:count], changes[:count], solutions[:count]
         pairs[count] = exchange(table, leaving, entering, row, column)
@@ -231,6 +231,41 @@ def explore_swaps(
         lowest = min(lowest, total)
         leaves_from[row], enters_from[column] = count + 1 + stays[count], count + 1 + waits[count]
     return pairs, changes, solutions
+
+
+@jit_compile
+def explore_supports(
+    hessian: Array,
+    linear: Array,
+    supports: Mask,
+    inverses: Array,
+    fixed: Mask,
+    least: Array,
+    stays: IntArray,
+    waits: IntArray,
+    threshold: float,
+) -> tuple[Array, Mask, Array]:
+    """`explore_swaps` from each of some supports of the quadratic ½zᵀHz − bᵀz, which have equally many coordinates.
+
+    `inverses` are those of H on the supports; coordinates that are `fixed` stay. Returned are the minima on the
+    supports that the chains meet, their own included, these supports, and the minimizers, with slopes elsewhere.
+    """
+    most, size, n_inside = supports.shape[0] * (stays.size + 1), linear.size, inverses.shape[1]
+    values, met, minimizers = np.empty(most), np.empty((most, size), dtype=np.bool_), np.empty((most, size))
+    row = 0
+    for number in range(supports.shape[0]):
+        order = np.concatenate((np.flatnonzero(supports[number]), np.flatnonzero(~supports[number])))
+        table = sweep_first(hessian[order][:, order], linear[order], inverses[number])
+        leaving, entering = np.flatnonzero(~fixed[order[:n_inside]]), np.arange(n_inside, size)
+        values[row], met[row], minimizers[row][order] = 0.5 * table[-1, -1], supports[number], table[-1, :-1]
+        pairs, changes, solutions = explore_swaps(table, leaving, entering, least[order], stays, waits, threshold)
+        for count in range(changes.size):
+            row += 1
+            values[row], met[row] = values[row - 1] + changes[count], met[row - 1]
+            met[row, order[pairs[count, 0]]], met[row, order[pairs[count, 1]]] = False, True
+            minimizers[row][order] = solutions[count]
+        row += 1
+    return values[:row], met[:row], minimizers[:row]
 
 
 @jit_compile

@@ -101,7 +101,7 @@ def pursue(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTun
     k largest units of z is refitted.
     """
     gradient = current.point.gradient
-    metric = problem.objective.curvature(current.point)
+    metric = current.point.curvature
     max_steps = tuning.first_refit_steps if current.support is None else tuning.pursuit_refit_steps
     size, last_tried, values = state.step_size, current.support, list[float]()
     while size >= tuning.shortest_step:

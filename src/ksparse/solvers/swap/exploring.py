@@ -17,13 +17,14 @@ from ..problem import Iterate, Problem
 from .descent import Trial, is_exact, try_supports
 from .ranking import start_swaps
 from .swap_model import PredictedMinimizer
+from .tableau import invert, plan_waits
 from .tuning import SwapTuning
 
 __all__ = ["explore_model"]
 
 
-class Chain(NamedTuple):
-    """The supports that a chain of swaps meets, its start included."""
+class Met(NamedTuple):
+    """The supports that chains of swaps meet, their starts included, one chain after the other."""
 
     #: The lowest value of the model on each.
     values: Array
@@ -49,29 +50,51 @@ def explore_model(
         return None
     supports = [problem.units.to_mask(problem.find_selected_units(start)), *others]
     least = tuning.lower.compute_least_decrease(problem, best.value)
-    chains = [_follow_chain(problem, model, support, least, tuning) for support in supports]
+    follow = _follow_chains if problem.units.singletons else _follow_chains_of_groups
+    met = follow(problem, model, supports, least, tuning)
     highest = np.inf if start is best and not is_exact(problem) else best.value - least
-    trials = _list_trials(problem, start, best, model, chains, highest, tuning)
+    trials = _list_trials(problem, start, best, model, met, highest, tuning)
     found = try_supports(problem, best, trials, tuning.swap_refit_steps, tuning)
     return None if found is None else found[0]
 
 
-def _follow_chain(problem: Problem, model: QuadraticModel, support: Mask, least: float, tuning: SwapTuning) -> Chain:
-    """The supports met from one of them; f is lower where it falls by more than `least`."""
-    units = problem.units
-    swap_model = start_swaps(problem, model, support, tuning)
-    first, lowest = swap_model.coefficients.copy(), swap_model.minimum
-    is_cheap = is_exact(problem) and units.singletons and units.count <= tuning.few_units
-    swaps = swap_model.explore(tuning.explored_swaps if is_cheap else tuning.fewer_explored_swaps, least)
-    moves = np.zeros((swaps.changes.size + 1, units.count), dtype=np.int8)
-    moves[0] = units.find_units(support)
-    rows = np.arange(1, len(moves))
-    moves[rows, swaps.leaving] = -1
-    moves[rows, swaps.entering] = 1
-    values = lowest + np.append(0.0, swaps.changes).cumsum()
-    is_known = len(swap_model.solutions) == swaps.changes.size
-    minimizers = np.append(first[None], swap_model.solutions, axis=0) if is_known else None
-    return Chain(values, moves.cumsum(axis=0, dtype=np.int8) > 0, minimizers)
+def _follow_chains(
+    problem: Problem, model: QuadraticModel, supports: list[Mask], least: float, tuning: SwapTuning
+) -> Met:
+    """The supports met from some of them, where units have one coordinate; f is lower if it falls by `least`."""
+    from ._kernels import explore_supports
+
+    units, unit = problem.units, problem.units.number[model.coordinates]
+    starts = np.array([support[model.coordinates] for support in supports])
+    places = [start.nonzero()[0] for start in starts]
+    inverses = np.array([invert(model.hessian[kept[:, None], kept], tuning).matrix for kept in places])
+    fixed = (unit < 0) | units.always[unit]
+    is_cheap = is_exact(problem) and units.count <= tuning.few_units
+    length = tuning.explored_swaps if is_cheap else tuning.fewer_explored_swaps
+    plan = plan_waits(int((starts[0] & ~fixed).sum()), int((~starts[0]).sum()), length)
+    diagonal = tuning.collinear * model.hessian.diagonal()
+    values, met, minimizers = explore_supports(
+        model.hessian, model.linear, starts, inverses, fixed, diagonal, *plan, least
+    )
+    inside = np.zeros((len(values), units.count), dtype=bool)
+    inside[:, unit[unit >= 0]] = met[:, unit >= 0]
+    return Met(values, inside, minimizers)
+
+
+def _follow_chains_of_groups(
+    problem: Problem, model: QuadraticModel, supports: list[Mask], least: float, tuning: SwapTuning
+) -> Met:
+    """The same where units have several coordinates."""
+    values, inside = list[float](), list[Mask]()
+    for support in supports:
+        swap_model = start_swaps(problem, model, support, tuning)
+        values.append(swap_model.minimum)
+        inside.append(problem.units.find_units(support))
+        for swap in swap_model.explore(tuning.fewer_explored_swaps, least):
+            values.append(values[-1] + swap.change)
+            inside.append(inside[-1].copy())
+            inside[-1][[swap.leaving, swap.entering]] = False, True
+    return Met(np.array(values), np.array(inside), None)
 
 
 def _list_trials(
@@ -79,7 +102,7 @@ def _list_trials(
     start: Iterate,
     best: Iterate,
     model: QuadraticModel,
-    chains: list[Chain],
+    met: Met,
     highest: float,
     tuning: SwapTuning,
 ) -> list[Trial]:
@@ -87,15 +110,11 @@ def _list_trials(
 
     The first chain begins at `start`.
     """
-    units = problem.units
-    values = np.concatenate([chain.values for chain in chains])
-    values += start.value - values[0]
-    inside = np.concatenate([chain.inside for chain in chains])
-    known = [chain.minimizers for chain in chains if chain.minimizers is not None]
+    units, inside = problem.units, met.inside
+    values = met.values + (start.value - met.values[0])
     free = units.to_mask(np.zeros(units.count, dtype=bool))
     # A model says nothing about coordinates that it leaves out.
-    predicts = len(known) == len(chains) and model.coordinates[free].all()
-    minimizers = np.concatenate(known) if predicts else None
+    minimizers = met.minimizers if model.coordinates[free].all() else None
     tried = {inside[0].tobytes(), problem.find_selected_units(best).tobytes()}
     trials = list[Trial]()
     for position in values.argsort(kind="stable").tolist():

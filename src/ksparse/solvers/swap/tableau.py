@@ -19,25 +19,7 @@ from .formula import Entering, all_changes
 from .swap_model import Swap, SwapModel
 from .tuning import SwapTuning
 
-__all__ = ["BlockInverse", "QuadraticSwapModel", "SwapSequence", "invert", "rank_swaps"]
-
-
-class SwapSequence(NamedTuple):
-    """Swaps, one after the other: the units that leave, those that enter, and the changes of f."""
-
-    leaving: IntArray
-    entering: IntArray
-    changes: Array
-
-    @classmethod
-    def collect(cls, swaps: list[Swap]) -> SwapSequence:
-        """The arrays of some swaps."""
-        pairs = np.array([swap[:2] for swap in swaps], dtype=np.intp).reshape(-1, 2)
-        return cls(pairs[:, 0], pairs[:, 1], np.array([swap.change for swap in swaps]))
-
-    def as_list(self) -> list[Swap]:
-        """The swaps as they are tried on f."""
-        return list(map(Swap._make, zip(*(part.tolist() for part in self), strict=True)))
+__all__ = ["BlockInverse", "QuadraticSwapModel", "invert", "plan_waits", "rank_swaps"]
 
 
 class QuadraticSwapModel(SwapModel):
@@ -121,24 +103,18 @@ class QuadraticSwapModel(SwapModel):
             swaps.append(self._exchange(row, column))
         return swaps
 
-    def explore(self, length: int, threshold: float) -> SwapSequence:
+    def explore(self, length: int, threshold: float) -> list[Swap]:
         """A chain that goes on where no swap lowers f: a tabu search (Glover, ORSA Journal on Computing 1, 1989).
 
         A unit that has entered stays for some swaps, and one that has left waits for some, unless f falls below its
-        lowest value so far by more than `threshold`: so the chain does not turn back.
+        lowest value so far by more than `threshold`: so the chain does not turn back. For units of one coordinate,
+        `_kernels.explore_supports` does the same.
         """
         inside, outside = self._leaving.size, self._entering.size
-        if not inside or not outside:
-            return SwapSequence.collect([])
-        # Waits of different lengths, in an order that repeats itself after ten swaps: few chains go in circles then.
-        fractions = 0.5 + 0.1 * (7 * np.arange(length) % 10)
-        stays = np.full(length, min(int(np.sqrt(inside)), inside - 1))
-        waits = np.minimum(2.0 * fractions * np.sqrt(outside), outside - 1).astype(np.intp)
-        if self._coordinate is not None:
-            return self._explore_coordinates(self._coordinate, stays, waits, threshold)
+        stays, waits = plan_waits(inside, outside, length)
         leaves_from, enters_from = np.zeros(inside), np.zeros(outside)
         swaps, total, lowest = list[Swap](), 0.0, 0.0
-        for count in range(length):
+        for count in range(stays.size):
             may_move = (leaves_from[:, None] <= count) & (enters_from <= count)
             possible = may_move | (self._changes < lowest - total - threshold)
             row, column = divmod(int(np.where(possible, self._changes, np.inf).argmin()), outside)
@@ -148,7 +124,7 @@ class QuadraticSwapModel(SwapModel):
             total += swaps[-1].change
             lowest = min(lowest, total)
             leaves_from[row], enters_from[column] = count + 1 + stays[count], count + 1 + waits[count]
-        return SwapSequence.collect(swaps)
+        return swaps
 
     def find_removals(self, count: int) -> list[int]:
         """Units to take out of the support one after the other, each the cheapest after those before it."""
@@ -178,28 +154,13 @@ class QuadraticSwapModel(SwapModel):
 
         leaving, entering = coordinate[self._leaving], coordinate[self._entering]
         pairs, changes, solutions = chain_swaps(self._table, leaving, entering, self._least, length, threshold)
-        return self._note_swaps(leaving, entering, pairs, changes, solutions).as_list()
-
-    def _explore_coordinates(
-        self, coordinate: IntArray, stays: IntArray, waits: IntArray, threshold: float
-    ) -> SwapSequence:
-        from ._kernels import explore_swaps
-
-        leaving, entering = coordinate[self._leaving], coordinate[self._entering]
-        table, least = self._table, self._least
-        pairs, changes, solutions = explore_swaps(table, leaving, entering, least, stays, waits, threshold)
-        return self._note_swaps(leaving, entering, pairs, changes, solutions)
-
-    def _note_swaps(
-        self, leaving: IntArray, entering: IntArray, pairs: IntArray, changes: Array, solutions: Array
-    ) -> SwapSequence:
-        """The swaps of coordinates as ones of units, after which these coordinates may leave and enter."""
         self.solutions = solutions[:, self._place]
         unit = self._unit
         self._leaving, self._entering = unit[leaving], unit[entering]
         self._inside[entering], self._inside[leaving] = False, True
         vars(self).pop("_changes", None)
-        return SwapSequence(unit[pairs[:, 0]], unit[pairs[:, 1]], changes)
+        swaps = zip(unit[pairs].tolist(), changes.tolist(), strict=True)
+        return [Swap(out, into, change) for (out, into), change in swaps]
 
     def _remove_coordinates(self, coordinate: IntArray, count: int) -> list[int]:
         from ._kernels import remove_cheapest
@@ -285,6 +246,18 @@ class QuadraticSwapModel(SwapModel):
         table, cross = self._table, self._table[np.ix_(rows, columns)]
         inverse = -table[np.ix_(rows, rows)] + cross @ terms.inverse_schur @ cross.T
         return _compute_block_cost(table[rows, -1] - cross @ terms.step, inverse) - float(terms.gain)
+
+
+def plan_waits(inside: int, outside: int, length: int) -> tuple[IntArray, IntArray]:
+    """For how many swaps a unit stays after it has entered, and waits after it has left: for each swap of a chain.
+
+    Waits have different lengths, in an order that repeats itself after ten swaps: few chains go in circles then. The
+    chain is empty where no unit may leave, or enter.
+    """
+    length = length if inside and outside else 0
+    fractions = 0.5 + 0.1 * (7 * np.arange(length) % 10)
+    stays = np.full(length, min(int(np.sqrt(inside)), inside - 1))
+    return stays, np.minimum(2.0 * fractions * np.sqrt(outside), outside - 1).astype(np.intp)
 
 
 def _compute_block_cost(coefficient: Array, inverse: Array) -> float:

@@ -57,7 +57,7 @@ def _find_duplicates(
     high = np.searchsorted(slopes[ordered], slopes[near] + tolerance, side="right")
     if not (high > low).any():
         return
-    curvatures = units.sum_by_unit(objective.curvature(point))
+    curvatures = units.sum_by_unit(point.curvature)
     for position in np.flatnonzero(high > low):
         earlier = near[position]
         for unit in ordered[low[position] : high[position]]:
