@@ -9,7 +9,7 @@ from ..counters import Counters
 from .centering import subtract_shift
 from .moments import CHUNK_ROWS
 
-__all__ = ["MAX_CACHED_BATCH", "ColumnCache", "gather_columns"]
+__all__ = ["MAX_CACHED_BATCH", "MAX_GATHERED_AT_ONCE", "ColumnCache", "gather_columns"]
 
 #: Memory for columns, as a fraction of what X takes, and the bytes that are always granted.
 CACHE_FRACTION, CACHE_MIN_BYTES = 0.1, 2**24

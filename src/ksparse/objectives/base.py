@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from enum import Enum
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
@@ -112,10 +112,6 @@ class Objective(ABC):
     free: Mask | None = None
     #: What an integer k counts.
     unit_kind: UnitKind = "entries"
-    #: Whether f is quadratic, so that one Newton step is exact.
-    is_quadratic: bool = False
-    #: Whether the Hessian is cheap on a restriction.
-    has_hessian: ClassVar[bool] = False
 
     def __init__(self, counters: Counters | None = None) -> None:
         self.counters = Counters() if counters is None else counters
@@ -203,7 +199,8 @@ class TwiceDifferentiable(Objective):
     A subclass has `hessian`; products and curvatures follow from it, unless there is a cheaper way.
     """
 
-    has_hessian = True
+    #: Whether f is quadratic, so that one Newton step is exact.
+    is_quadratic: bool = False
     #: Whether every restriction has a unique minimizer, so that uniqueness need not be checked.
     is_strongly_convex: bool = False
     #: Number of directions in which f is constant by construction (a softmax is invariant to shifts).
@@ -281,9 +278,9 @@ def curvature_along(point: Point, direction: Array) -> float:
 
 def has_hessian(objective: Objective) -> bool:
     """Whether the Hessian is cheap on a restriction."""
-    return objective.has_hessian
+    return isinstance(objective, TwiceDifferentiable)
 
 
 def is_quadratic(objective: Objective) -> bool:
     """Whether f is known to be quadratic."""
-    return objective.is_quadratic
+    return isinstance(objective, TwiceDifferentiable) and objective.is_quadratic

@@ -144,11 +144,17 @@ def build_risk_sets(y: Array, weights: Array, is_efron: bool) -> tuple[Any, floa
     has_event = (event > 0).nonzero()[0]
     is_new = np.ones(has_event.size, dtype=bool)
     is_new[1:] = (np.diff(time[has_event]) != 0) | (np.diff(stratum[has_event]) != 0)
-    set_time, set_stratum = time[has_event][is_new], stratum[has_event][is_new]
+    first = has_event[is_new]
+    set_time, set_stratum = time[first], stratum[first]
     first_set = np.searchsorted(set_stratum, set_stratum)
     end_set = np.searchsorted(set_stratum, set_stratum, side="right")
-    low = _find_sets(set_time, set_stratum, time, stratum)
-    high = _find_sets(set_time, set_stratum, entry, stratum)
+    begins = np.zeros(order.size, dtype=np.intp)
+    begins[first] = 1
+    low = begins.cumsum() - (event > 0)  # an event's own set has begun
+    if entry.any():
+        high = _find_sets(set_time, set_stratum, entry, stratum)
+    else:
+        high = np.searchsorted(set_stratum, stratum, side="right")
     kept = (low < high).nonzero()[0]
     order, low, high, is_event = order[kept], low[kept], high[kept], event[kept] > 0
     first_event = is_event.nonzero()[0][is_new]
@@ -193,7 +199,7 @@ def compute_martingale_residuals(y: Any) -> Array:
 
 
 def _find_sets(set_time: Array, set_stratum: Array, time: Array, stratum: Array) -> IntArray:
-    """The first risk set of a stratum that is not after a time, or where the sets of the stratum end."""
+    """The first risk set of a stratum that is not after a time of entry, or where the sets of the stratum end."""
     joined = np.lexsort(
         (np.repeat([0, 1], [time.size, set_time.size]), -np.append(time, set_time), np.append(stratum, set_stratum))
     )
