@@ -13,7 +13,7 @@ from ksparse.objectives import LeastSquares, Logistic
 from ksparse.objectives.protocols import working_form
 from ksparse.solvers import Iterate, Problem, SwapGraHTP
 from ksparse.solvers.swap._kernels import explore_supports
-from ksparse.solvers.swap.descent import Trial
+from ksparse.solvers.swap.descent import Trial, Tried
 from ksparse.solvers.swap.exploring import explore_model
 from ksparse.solvers.swap.ranking import build_candidate_model, build_joint_model
 from ksparse.solvers.swap.tableau import QuadraticSwapModel, plan_waits
@@ -137,8 +137,9 @@ def test_a_refit_of_an_explored_support_starts_where_the_model_has_its_minimum(m
     best = problem.refit(np.append(np.arange(30) < 6, True), np.zeros(31))
     model, starts = build_joint_model(problem, best), list[Any]()
 
-    def note(problem: Problem, current: Iterate, trials: list[Trial], steps: int, tuning: SwapTuning) -> None:
+    def note(problem: Problem, current: Iterate, trials: list[Trial], steps: int, tuning: SwapTuning) -> Tried:
         starts.extend(trials)
+        return Tried(None, len(trials))
 
     monkeypatch.setattr("ksparse.solvers.swap.exploring.try_supports", note)
     assert explore_model(problem, best, best, model, TUNING) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ..._types import Array, Mask
 from ...debias.exact import TrialRefit
 from ...debias.trials import count_failures
-from ...objectives.base import NotFiniteError, TwiceDifferentiable, has_hessian, is_quadratic
+from ...objectives.base import NotFiniteError, Point, TwiceDifferentiable, has_hessian, is_quadratic
 from ...sparsity.base import select_top
 from ..domain import describe_value
 from ..loop import Budget
@@ -25,6 +26,7 @@ from .tuning import SwapTuning
 __all__ = [
     "SwapLimits",
     "Trial",
+    "Tried",
     "bulk_swap",
     "end_descent",
     "is_exact",
@@ -53,27 +55,37 @@ def try_support(problem: Problem, current: Iterate, trial: Trial, steps: int, tu
     return problem.refit(trial.support, start, _make_debias(current, steps, tuning, hessian))
 
 
-def try_supports(
-    problem: Problem, current: Iterate, trials: Sequence[Trial], steps: int, tuning: SwapTuning
-) -> tuple[Iterate, int] | None:
-    """The first of some refits that lowers f, and its number.
+class Tried(NamedTuple):
+    """What came of trials."""
 
-    Most often there is none: compiled code that knows the loss tells in one call how many in a row come to nothing.
+    #: The first refit that lowers f; None if none does.
+    found: Iterate | None
+    #: Its number; that of trials without it.
+    number: int
+    #: Where the last refit ended, if f is not finite after any.
+    outside: Point | None = None
+
+
+def try_supports(problem: Problem, current: Iterate, trials: Sequence[Trial], steps: int, tuning: SwapTuning) -> Tried:
+    """Refit on some supports, one after the other, until f is lower.
+
+    Most often it never is: compiled code that knows the loss tells in one call how many in a row come to nothing.
     """
     least = current.value - tuning.lower.compute_least_decrease(problem, current.value)
     starts = [(trial.support, *trial.choose_start(current)) for trial in trials]
     if len(trials) > 1:
         problem.anticipate_refits((support, x) for support, x, _ in starts)
-    number = 0
+    number, n_finite, refitted = 0, 0, current
     while number < len(trials):
         if len(trials) - number > 1 and not problem.has_bounds:
-            number += count_failures(problem.objective, starts[number:], _make_debias(current, steps, tuning), least)
+            count = count_failures(problem.objective, starts[number:], _make_debias(current, steps, tuning), least)
+            number, n_finite = number + count, n_finite + count
         if number < len(trials):
             refitted = try_support(problem, current, trials[number], steps, tuning)
             if refitted.value < least:
-                return refitted, number
-            number += 1
-    return None
+                return Tried(refitted, number)
+            number, n_finite = number + 1, n_finite + bool(np.isfinite(refitted.value))
+    return Tried(None, number, None if n_finite else refitted.point)
 
 
 def _make_debias(current: Iterate, steps: int, tuning: SwapTuning, hessian: Array | None = None) -> TrialRefit:
@@ -100,29 +112,39 @@ def pursue(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTun
     z = x − η·D⁻¹∇f(x) with the curvature D, for η = `state.step_size` and half as long each time. The support of the
     k largest units of z is refitted.
     """
-    gradient = current.point.gradient
-    metric = current.point.curvature
     max_steps = tuning.first_refit_steps if current.support is None else tuning.pursuit_refit_steps
-    size, last_tried, values = state.step_size, current.support, list[float]()
-    while size >= tuning.shortest_step:
-        z = Step(size, metric).take(current.point.x, gradient)
-        support = problem.units.select(z, metric)
-        if last_tried is None or not np.array_equal(support, last_tried):
-            trial = try_support(problem, current, Trial(support), max_steps, tuning)
-            if is_lower(problem, trial, current, tuning):
-                # Pursuit continues as long as it lowers f by much, with a longer step if this was the first one tried.
-                decrease = current.value - trial.value
-                much = current.support is None or decrease > tuning.pursuit_decrease * abs(current.value)
-                phase = Phase.PURSUE if much else Phase.BULK_SWAP
-                longer = min(tuning.longest_step, size if values else 2.0 * size)
-                following = replace(state, phase=phase, step_size=longer, chain_length=tuning.chain_length)
-                return replace(trial, step=size, state=following, done=None)
-            values.append(trial.value)
-            last_tried = support
-        size *= 0.5
-    if values and not np.isfinite(values).any():
-        raise NotFiniteError(f"f is not finite after any step: {describe_value(problem, trial.point)}")
+    steps, n_tried, outside = _list_steps(problem, current, state, tuning), 0, list[Point | None]()
+    for part in (islice(steps, 1), steps):  # the first succeeds most often: others are not looked at before
+        sizes = list(part)
+        trials = [Trial(support) for _, support in sizes]
+        trial, number, end = try_supports(problem, current, trials, max_steps, tuning)
+        if trial is not None:
+            # Pursuit continues as long as it lowers f by much, with a longer step if this was the first one tried.
+            size, is_first = sizes[number][0], n_tried + number == 0
+            much = current.support is None or current.value - trial.value > tuning.pursuit_decrease * abs(current.value)
+            phase = Phase.PURSUE if much else Phase.BULK_SWAP
+            longer = min(tuning.longest_step, 2.0 * size if is_first else size)
+            following = replace(state, phase=phase, step_size=longer, chain_length=tuning.chain_length)
+            return replace(trial, step=size, state=following, done=None)
+        n_tried += number
+        outside += [end] if trials else []
+    if outside and (last := outside[-1]) is not None and None not in outside:
+        raise NotFiniteError(f"f is not finite after any step: {describe_value(problem, last)}")
     return hand_over(current, state, Phase.BULK_SWAP)
+
+
+def _list_steps(
+    problem: Problem, current: Iterate, state: SwapState, tuning: SwapTuning
+) -> Iterator[tuple[float, Mask]]:
+    """The steps that PURSUE tries, longest first, and the support of each, which is another one than that before."""
+    gradient, metric = current.point.gradient, current.point.curvature
+    size, last = state.step_size, current.support
+    while size >= tuning.shortest_step:
+        support = problem.units.select(Step(size, metric).take(current.point.x, gradient), metric)
+        if last is None or not np.array_equal(support, last):
+            yield size, support
+            last = support
+        size *= 0.5
 
 
 def bulk_swap(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTuning) -> Iterate:
@@ -246,9 +268,9 @@ def _try_swaps(
     n_likely = min(len(chain), 1)  # a whole chain succeeds most often: others are not looked at before
     for part in (attempts[:n_likely], attempts[n_likely:]):
         trials = [make_trial(*attempt) for attempt in part]
-        found = try_supports(problem, current, trials, tuning.swap_refit_steps, tuning)
-        if found is not None:
-            return found[0], len(part[found[1]][0])
+        tried = try_supports(problem, current, trials, tuning.swap_refit_steps, tuning)
+        if tried.found is not None:
+            return tried.found, len(part[tried.number][0])
     return None
 
 

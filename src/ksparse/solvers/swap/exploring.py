@@ -54,8 +54,7 @@ def explore_model(
     met = follow(problem, model, supports, least, tuning)
     highest = np.inf if start is best and not is_exact(problem) else best.value - least
     trials = _list_trials(problem, start, best, model, met, highest, tuning)
-    found = try_supports(problem, best, trials, tuning.swap_refit_steps, tuning)
-    return None if found is None else found[0]
+    return try_supports(problem, best, trials, tuning.swap_refit_steps, tuning).found
 
 
 def _follow_chains(
