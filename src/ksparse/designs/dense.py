@@ -9,7 +9,7 @@ import numpy as np
 from .._types import Array, IntArray
 from ..threads import use_caller_threads
 from .base import ColumnBlock, CrossProducts, Design
-from .cache import MAX_CACHED_BATCH, MAX_GATHERED_AT_ONCE, ColumnCache, gather_columns
+from .cache import MAX_CACHED_BATCH, ColumnCache, gather_columns
 from .centering import subtract_shift
 from .memory import InMemoryDesign
 from .moments import CHUNK_ROWS
@@ -49,8 +49,7 @@ class DenseDesign(InMemoryDesign):
 
     def collect_columns(self, columns: IntArray) -> Array:
         """Some columns; those of a small X are all in the cache."""
-        is_small = self.matrix.size <= MAX_GATHERED_AT_ONCE
-        return (self.select(columns) if is_small else self.gather_block(columns)).collect()
+        return (self.select(columns) if self.cache.takes_all else self.gather_block(columns)).collect()
 
     @property
     def cache(self) -> ColumnCache:
