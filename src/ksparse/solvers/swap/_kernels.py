@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._types import Array, IntArray, Mask
 from ...compiling import jit_compile
-from . import formula, tableau
+from . import formula
 
 __all__ = [
     "chain_swaps",
@@ -25,7 +25,7 @@ SMALLEST_PIVOT = 1e-8
 
 change_of_swap = jit_compile(formula.change_of_swap)
 entering_terms = jit_compile(formula.entering_terms)
-sweep_first = jit_compile(tableau.sweep_first)
+sweep_first = jit_compile(formula.sweep_first)
 
 
 @jit_compile

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..._types import Array
 
-__all__ = ["Entering", "all_changes", "change_of_swap", "entering_terms"]
+__all__ = ["Entering", "all_changes", "change_of_swap", "entering_terms", "sweep_first"]
 
 Number = TypeVar("Number", float, Array)
 
@@ -57,3 +57,19 @@ def entering_terms(slope: float, schur: float, least: float) -> tuple[float, flo
 def all_changes(coefficients: Array, inverses: Array, cross: Array, entering: Entering) -> Array:
     """The formula for each pair of a leaving coordinate (row) and an entering one (column)."""
     return change_of_swap(coefficients[:, None], inverses[:, None], cross, *entering)
+
+
+def sweep_first(hessian: Array, linear: Array, inverse: Array) -> Array:
+    """The tableau swept on its first coordinates; `inverse` is that of their block."""
+    size, inside = linear.size, inverse.shape[0]
+    table = np.empty((size + 1, size + 1))
+    table[:size, :size] = hessian
+    table[:size, size] = table[size, :size] = linear
+    table[size, size] = 0.0
+    cross = table[:inside, inside:].copy()
+    solved = inverse @ cross
+    table[inside:, inside:] -= cross.T @ solved
+    table[:inside, inside:] = solved
+    table[inside:, :inside] = solved.T
+    table[:inside, :inside] = -inverse
+    return table

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..._types import Array, IntArray, Mask
-from .formula import Entering, all_changes
+from .formula import Entering, all_changes, sweep_first
 from .swap_model import Swap, SwapModel
 from .tuning import SwapTuning
 
@@ -317,19 +317,3 @@ def invert(block: Array, tuning: SwapTuning) -> BlockInverse:
         ridge = max(10.0 * ridge, tuning.first_ridge)
         shifted = block + np.diag(ridge * curvatures)
     return BlockInverse(np.diag(1.0 / curvatures), True)
-
-
-def sweep_first(hessian: Array, linear: Array, inverse: Array) -> Array:
-    """The tableau swept on its first coordinates; `inverse` is that of their block."""
-    size, inside = linear.size, inverse.shape[0]
-    table = np.empty((size + 1, size + 1))
-    table[:size, :size] = hessian
-    table[:size, size] = table[size, :size] = linear
-    table[size, size] = 0.0
-    cross = table[:inside, inside:].copy()
-    solved = inverse @ cross
-    table[inside:, inside:] -= cross.T @ solved
-    table[:inside, inside:] = solved
-    table[inside:, :inside] = solved.T
-    table[:inside, :inside] = -inverse
-    return table
