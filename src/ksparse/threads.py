@@ -49,7 +49,7 @@ def _find_blas() -> ThreadpoolController:
 
 
 def _count_blas_threads() -> int:
-    return max((library["num_threads"] for library in _find_blas().info()), default=1)
+    return max((library.num_threads for library in _find_blas().lib_controllers), default=1)
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def one_thread() -> Iterator[None]:
             _before = _count_blas_threads()
         token = _allowed.set(max(_before, _allowed.get()))
         try:
-            with _find_blas().limit(limits=1) if first else nullcontext():
+            with _find_blas().limit(limits=1) if first and _before > 1 else nullcontext():
                 yield
         finally:
             _allowed.reset(token)

@@ -46,7 +46,8 @@ def check_size(value: Any, name: str) -> int:
 
 def check_iterations(value: Any, name: str) -> int:
     """A limit of iterations as an int ≥ 0."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+    # Asking for the type that it mostly is first: an abstract class takes longer to tell.
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, numbers.Integral)):
         raise TypeError(f"{name} must be an integer, got {value!r} of type {type(value).__name__}")
     if value < 0:
         raise ValueError(f"{name} must be at least 0, got {value}")
@@ -95,7 +96,7 @@ def check_positive_number(value: Any, name: str) -> float:
 
 def check_number(value: Any, name: str, expected: str, accept: Callable[[Any], bool]) -> float:
     """A finite number that is accepted, as a float; `expected` says of which ones that holds."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (float, int, numbers.Real)):
         raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}")
     try:
         number = float(value)

@@ -34,7 +34,14 @@ LIMITS: dict[str, dict[str, Any]] = {
     "no bytes": {"CACHE_FRACTION": 0.0, "CACHE_MIN_BYTES": 0},
     "no products": {"MAX_CACHED_PRODUCTS": 0},
     "few products": {"MAX_CACHED_PRODUCTS": 4},
+    "all at once": {"MAX_GATHERED_AT_ONCE": N * P},
 }
+
+
+@pytest.fixture(autouse=True)
+def gather_a_few_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """X is small here, and gathered as a larger one is."""
+    monkeypatch.setattr(cache, "MAX_GATHERED_AT_ONCE", 0)
 
 
 def index(chosen: Any) -> IntArray:
@@ -165,6 +172,15 @@ def test_a_column_is_gathered_once() -> None:
         some.take(chosen)
         some.gram(chosen)
     assert some.gathered == len({column for chosen in SUPPORTS for column in chosen})
+
+
+def test_all_columns_of_a_small_design_are_gathered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "MAX_GATHERED_AT_ONCE", N * P)
+    some = data()
+    for chosen in (*SUPPORTS, np.arange(P)):
+        some.take(chosen)
+        assert_array_equal(some.design.collect_columns(index(chosen)), some.take(chosen))
+        assert some.gathered == P
 
 
 def test_a_support_that_moves_gathers_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:

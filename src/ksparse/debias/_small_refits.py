@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, Mask
 from ..compiling import jit_compile
 from ..objectives import _risk_sets
 from ..objectives.losses import hinge, huber, logistic, negative_binomial, poisson, quantile, tweedie
@@ -36,7 +36,7 @@ from .newton import (
     SUFFICIENT_DECREASE,
 )
 
-__all__ = ["minimize_samples"]
+__all__ = ["count_failing_refits", "minimize_samples"]
 
 #: Rounding of f, as a fraction of it.
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
@@ -183,15 +183,8 @@ def evaluate_samples(
             value += weight * loss_value(samples.loss, samples.parameters, margin, y)
             slopes[i] = weight * loss_slope(samples.loss, samples.parameters, margin, y)
         return slopes, value, None
-    value, sums = _risk_sets.sum_risk_sets(sets, margins)
-    if not np.isfinite(value):
-        return np.zeros(margins.size), np.inf, (sums, np.zeros(0))
-    expected = _risk_sets.expect_events(sets, sums)
-    return (
-        _risk_sets.sum_slopes(sets, expected, margins.size),
-        value - samples.parameters[0],
-        (sums, expected),
-    )
+    value, sums, expected, slopes = _risk_sets.evaluate_events(sets, margins)
+    return slopes, value - samples.parameters[0], (sums, expected)
 
 
 @jit_compile
@@ -294,3 +287,44 @@ def minimize_samples(
             return UNFINISHED, at.x, at.value, at.margins, number + 1, n_hessians
         at = new
     return UNFINISHED, at.x, at.value, at.margins, limits.max_iter, n_hessians
+
+
+@jit_compile
+def count_failing_refits(
+    samples: SampleArrays,
+    sets: Any,
+    ridge: Array,
+    supports: Mask,
+    starts: Array,
+    at_zero: float,
+    hessians: Array,
+    limits: Limits,
+    least: float,
+) -> tuple[int, int, int]:  # pragma: no cover - compiled
+    """How many refits in a row, from the first, end at f ≥ `least` by `minimize_samples`.
+
+    A refit has a row of `supports`, the coordinates that are not zero, one of `starts`, and the Hessian there, which is
+    NaN where it is not known. Returned are also the numbers of steps and Hessians of all refits.
+    """
+    n_steps, n_hessians = 0, 0
+    for number in range(supports.shape[0]):
+        kept = np.flatnonzero(supports[number])
+        design, start = np.empty((kept.size, samples.design.shape[1])), np.empty(kept.size)
+        hessian = np.empty((kept.size, kept.size))
+        for i in range(kept.size):
+            design[i], start[i] = samples.design[kept[i]], starts[number, kept[i]]
+            for j in range(kept.size):
+                hessian[i, j] = hessians[number, kept[i], kept[j]]
+        if np.isnan(hessian).any():
+            hessian = np.empty((0, 0))
+        part = SampleArrays(
+            samples.loss, samples.parameters, design, samples.target, samples.weights, samples.offset, samples.unit
+        )
+        status, _, value, _, steps, hessians_of_steps = minimize_samples(
+            part, sets, ridge[kept], start, at_zero, hessian, limits
+        )
+        n_steps += steps
+        n_hessians += hessians_of_steps
+        if status == FAILED or not value >= least:
+            return number, n_steps, n_hessians
+    return supports.shape[0], n_steps, n_hessians

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import astuple
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, Mask
 from ..objectives.base import Objective, value_at_zero
 from ..objectives.columns import LinearModel
 from ..objectives.losses import (
@@ -40,7 +41,15 @@ from ._samples import (
 )
 from .base import Outcome, Solution
 
-__all__ = ["collect_data", "make_samples", "minimize_compiled", "run_compiled"]
+__all__ = [
+    "collect_data",
+    "count_work",
+    "load_refits",
+    "make_ridge",
+    "make_samples",
+    "minimize_compiled",
+    "run_compiled",
+]
 
 #: Largest number of entries of X on the support. With more, arithmetic costs more than calls, and sparse columns should
 #: stay sparse.
@@ -61,10 +70,19 @@ LOSSES: dict[type, int] = {
 UNKNOWN: Array = np.empty((0, 0))
 
 
-def collect_data(model: LinearModel, max_numbers: int = MAX_NUMBERS) -> SampleData | None:
-    """The samples of a small model whose loss is compiled; None for other models."""
-    is_small = type(model.loss) in LOSSES and model.n_samples * model.size <= max_numbers
-    return model.collect_samples() if is_small else None
+def collect_data(model: LinearModel, support: Mask | None = None, max_numbers: int = MAX_NUMBERS) -> SampleData | None:
+    """The samples of a small model, or of one that is small on a support, whose loss is compiled; None for others."""
+    size = model.size if support is None else np.count_nonzero(support)
+    if type(model.loss) not in LOSSES or model.n_samples * size > max_numbers:
+        return None
+    return (model if support is None else model.restrict(support)).collect_samples()
+
+
+def make_ridge(alpha: float, n_columns: int, size: int) -> Array:
+    """The ridge of each coordinate; an intercept has none."""
+    ridge = np.full(size, alpha)
+    ridge[n_columns:] = 0.0
+    return ridge
 
 
 def make_samples(data: SampleData, columns: Array, fit_intercept: bool) -> tuple[SampleArrays, Any]:
@@ -86,6 +104,14 @@ def make_samples(data: SampleData, columns: Array, fit_intercept: bool) -> tuple
     return SampleArrays(loss, parameters, design, target, data.weights, offset, unit), sets
 
 
+@cache
+def load_refits() -> Any:
+    """The compiled refits, imported when they are first needed: Numba takes half a second to import."""
+    from . import _small_refits
+
+    return _small_refits
+
+
 def run_compiled(
     samples: tuple[SampleArrays, Any],
     ridge: Array,
@@ -94,12 +120,19 @@ def run_compiled(
     limits: Limits,
     hessian: Array | None = None,
 ) -> tuple[int, Array, float, Array, int, int]:
-    """`minimize_samples`, imported when it is first needed: Numba takes half a second to import."""
-    from ._small_refits import minimize_samples
-
+    """`minimize_samples`, of these arguments."""
     known = UNKNOWN if hessian is None else np.ascontiguousarray(hessian)
-    result: Any = minimize_samples(*samples, ridge, start, at_zero, known, limits)
+    result: Any = load_refits().minimize_samples(*samples, ridge, start, at_zero, known, limits)
     return result
+
+
+def count_work(objective: Objective, n_steps: int, n_hessians: int, n_columns: int) -> None:
+    """Count what refits on some columns have done."""
+    counters = objective.counters
+    counters.newton_steps += n_steps
+    counters.gradients += n_steps
+    counters.hessians += n_hessians
+    counters.products += n_hessians * n_columns**2
 
 
 def minimize_compiled(objective: Objective, start: Array, limits: Limits, hessian: Array | None) -> Solution | None:
@@ -113,15 +146,10 @@ def minimize_compiled(objective: Objective, start: Array, limits: Limits, hessia
     if data is None:
         return None
     samples = make_samples(data, data.columns, objective.fit_intercept)
-    ridge = np.full(start.size, objective.alpha)
-    ridge[data.columns.shape[1] :] = 0.0  # the intercept has none
+    ridge = make_ridge(objective.alpha, data.columns.shape[1], start.size)
     at_zero = value_at_zero(objective)
     status, x, value, margins, n_steps, n_hessians = run_compiled(samples, ridge, start, at_zero, limits, hessian)
-    counters = objective.counters
-    counters.newton_steps += n_steps
-    counters.gradients += n_steps
-    counters.hessians += n_hessians
-    counters.products += n_hessians * data.columns.shape[1] ** 2
+    count_work(objective, n_steps, n_hessians, data.columns.shape[1])
     if status == FAILED:
         return None
     point = objective.make_point(x, value, margins)

@@ -26,7 +26,7 @@ from .newton import (
     solve_by_majorizing,
 )
 
-__all__ = ["Exact", "Method", "TrialRefit", "minimize_on_support"]
+__all__ = ["Exact", "Method", "TrialRefit", "find_limits", "minimize_on_support"]
 
 Method = Literal["auto", "newton-cholesky", "newton-cg", "lbfgs", "neighbourhood", "adm"]
 
@@ -121,6 +121,9 @@ class TrialRefit(Exact):
     target: float | None = None
     hessian: Array | None = field(default=None, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        """Solvers make many of them, so that nothing is checked."""
+
     @property
     def is_accurate(self) -> bool:
         return super().is_accurate and self.target is None
@@ -138,11 +141,7 @@ def minimize_on_support(objective: Objective, start: Array, bounds: Bounds | Non
     max_iter = settings.max_iter or MAX_NEWTON_STEPS
     method = _choose_method(objective, settings)
     if method == "newton-cholesky" and bounds is None:
-        least = find_least_decrease(settings.tol, target)
-        limits = Limits(
-            settings.tol, settings.tol * REUSED_TOL_FACTOR, least, np.inf if target is None else target, max_iter
-        )
-        solution = minimize_compiled(objective, start, limits, hessian)
+        solution = minimize_compiled(objective, start, find_limits(settings), hessian)
         if solution is not None:
             if solution.outcome is Outcome.UNFINISHED and target is None:
                 return _finish(objective, solution.point, bounds, settings.tol, max_iter)
@@ -171,6 +170,14 @@ def minimize_on_support(objective: Objective, start: Array, bounds: Bounds | Non
     if solution.outcome is Outcome.UNFINISHED and target is None:
         return _finish(objective, solution.point, bounds, settings.tol, max_iter)
     return solution
+
+
+def find_limits(settings: Exact) -> Limits:
+    """When compiled refits end."""
+    target = settings.target if isinstance(settings, TrialRefit) else None
+    least = find_least_decrease(settings.tol, target)
+    goal = np.inf if target is None else target
+    return Limits(settings.tol, settings.tol * REUSED_TOL_FACTOR, least, goal, settings.max_iter or MAX_NEWTON_STEPS)
 
 
 def _finish(objective: Objective, point: Point, bounds: Bounds | None, tol: float, max_iter: int) -> Solution:

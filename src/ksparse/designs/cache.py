@@ -15,6 +15,9 @@ __all__ = ["MAX_CACHED_BATCH", "ColumnCache", "gather_columns"]
 CACHE_FRACTION, CACHE_MIN_BYTES = 0.1, 2**24
 #: More columns than this at once are candidates that are seen once, not a support: they are not kept.
 MAX_CACHED_BATCH = 250
+#: The columns of an X with no more numbers than this, and no more columns than a batch, are gathered at once: most are
+#: candidates at some time, and several calls take longer.
+MAX_GATHERED_AT_ONCE = 200_000
 #: Products are remembered for no more columns than this.
 MAX_CACHED_PRODUCTS = 2048
 
@@ -44,6 +47,8 @@ class ColumnCache:
         n, p = matrix.shape
         self._matrix, self._shift, self._weights, self._counters = matrix, shift, weights, counters
         self._most = int(max(CACHE_FRACTION * matrix.nbytes, CACHE_MIN_BYTES) / (8 * max(n, 1)))
+        #: Whether all columns are gathered when the first ones are needed.
+        self.takes_all = p <= min(MAX_CACHED_BATCH, self._most) and matrix.size <= MAX_GATHERED_AT_ONCE
         self._place = np.full(p, -1, dtype=np.intp)
         self._rows = np.empty((0, n))  # a row for each column, so that it lies together
         self._used = 0
@@ -85,6 +90,8 @@ class ColumnCache:
         places = self._place[columns]
         missing = columns[places < 0]
         if missing.size:
+            if self.takes_all:
+                missing = np.arange(self._place.size)  # none is there yet
             if self._used + missing.size > max(self._most, 2 * columns.size):
                 self._keep_only(columns[places >= 0])
             self._add(missing)

@@ -53,6 +53,10 @@ class DenseDesign(InMemoryDesign):
             return self.gather_block(columns)
         return DenseBlock(self.cache.take(columns).T, self, columns)
 
+    def collect_columns(self, columns: IntArray) -> Array:
+        """Some columns; those of a small X are all in the cache."""
+        return (self.select(columns) if self.cache.takes_all else self.gather_block(columns)).collect()
+
     @property
     def cache(self) -> ColumnCache:
         """Columns that supports have used, made on first use."""

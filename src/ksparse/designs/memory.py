@@ -90,7 +90,7 @@ class InMemoryDesign(Design):
     def matvec(self, columns: IntArray | None, w: Array) -> Array:
         if columns is not None:
             return np.asarray(self.select(columns).matvec(w))
-        used = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
+        used = (w if w.ndim == 1 else w.any(axis=1)).nonzero()[0]
         if 2 * used.size <= self.shape[1]:
             return np.asarray(self.gather_block(used).matvec(w[used]))
         self.counters.passes += 1

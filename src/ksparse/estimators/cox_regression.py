@@ -134,6 +134,10 @@ class SparseCoxRegression(OffsetScoreMixin, SparseLinearModel):
                 stacklevel=4,
             )
 
+    def fit_target(self, y: AnyArray) -> AnyArray:
+        """y as it is, which `Cox` encodes, but for strata: they have the numbers of those in all samples of a fold."""
+        return y if self.strata_ is None else self.encode_target(y)
+
     def encode_target(self, y: AnyArray) -> Array:
         return encode_survival(y, strata=self.strata_)
 

@@ -267,8 +267,10 @@ class SparseLinearModel(Summarized, Certified, FeatureSelector, HeldOutLosses):
 
     def _find_selected_features(self, result: Result) -> Mask:
         """The selected features: those with a coefficient, the always-selected ones, and whole groups."""
-        units = np.arange(self.n_features_in_) if self._labels is None else self._labels
-        selected: Mask = np.isin(units, result.selected)
+        if self._labels is not None:
+            return np.isin(self._labels, result.selected)
+        selected = np.zeros(self.n_features_in_, dtype=bool)
+        selected[result.selected] = True
         return selected
 
     def build_path(self, results: Mapping[int, Result], passes: int) -> SparsityPath:

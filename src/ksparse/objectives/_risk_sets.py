@@ -19,10 +19,9 @@ __all__ = [
     "RiskSums",
     "compute_cross",
     "compute_diagonal",
-    "expect_events",
+    "evaluate_events",
     "multiply_hessian",
     "sum_risk_sets",
-    "sum_slopes",
     "weigh_gram",
 ]
 
@@ -250,6 +249,18 @@ def sum_slopes(sets: RiskSets, expected: Array, n_samples: int) -> Array:  # pra
     for i in range(sets.order.size):
         slopes[sets.order[i]] = expected[i] - (sets.weights[i] if sets.is_event[i] else 0.0)
     return slopes
+
+
+@jit_compile
+def evaluate_events(
+    sets: RiskSets, margins: Array
+) -> tuple[float, RiskSums, Array, Array]:  # pragma: no cover - compiled
+    """The loss up to a constant, its sums, the expected events and the gradient, which are 0 where f is infinite."""
+    value, sums = sum_risk_sets(sets, margins)
+    if not np.isfinite(value):
+        return np.inf, sums, np.zeros(sets.order.size), np.zeros(margins.size)
+    expected = expect_events(sets, sums)
+    return value, sums, expected, sum_slopes(sets, expected, margins.size)
 
 
 @jit_compile

@@ -75,6 +75,11 @@ class Point:
             raise NotFiniteError(f"the gradient has {bad} NaN or infinite entries where f is {self.value:g}")
         return gradient
 
+    @cached_property
+    def curvature(self) -> Array:
+        """The curvature of f in each coordinate (`Objective.curvature`), computed on first use and kept."""
+        return self.objective.curvature(self)
+
     @property
     def has_gradient(self) -> bool:
         """Whether the gradient has been computed."""
@@ -108,8 +113,8 @@ class Objective(ABC):
     #: What an integer k counts.
     unit_kind: UnitKind = "entries"
 
-    def __init__(self) -> None:
-        self.counters = Counters()
+    def __init__(self, counters: Counters | None = None) -> None:
+        self.counters = Counters() if counters is None else counters
         self._value_at_zero: float | None = None
         self._name = ""
 
@@ -138,7 +143,7 @@ class Objective(ABC):
     def restrict(self, support: Mask) -> Objective:
         """f as a function of the coordinates in `support`, the others being zero."""
 
-    def curvature(self, point: Point) -> Array:
+    def curvature(self, point: Point) -> Array:  # call ``point.curvature`` instead, which computes it once
         """Positive per-coordinate curvature, of the iterate's shape: the Hessian's diagonal or an estimate.
 
         By default the mean curvature along the gradient, the same for every coordinate.

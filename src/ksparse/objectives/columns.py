@@ -68,9 +68,7 @@ class LinearModel(
         unit: float = 1.0,
         block: ColumnBlock | None = None,
     ) -> None:
-        super().__init__()
-        if counters is not None:
-            self.counters = counters
+        super().__init__(counters)
         self._design, self._terms, self._columns, self._pattern = design, terms, columns, pattern
         self._is_restricted = columns is not None
         if block is None:
@@ -145,12 +143,13 @@ class LinearModel(
     def restrict(self, support: Mask) -> LinearModel:
         """f on the columns of `support`, which the design gathers once: k dimensions afterwards."""
         known = self._find_refit_ahead(support)
-        if isinstance(known, LinearModel):
+        if known is not None:
+            assert isinstance(known, LinearModel)
             return known
         self.counters.restrictions += 1
         support = self._layout.embed(support)
         rows: Mask = support if support.ndim == 1 else np.any(support, axis=1)
-        chosen = np.flatnonzero(rows[:-1] if self.fit_intercept else rows)
+        chosen = (rows[:-1] if self.fit_intercept else rows).nonzero()[0]
         restricted = LinearModel(
             self._design,
             self._terms,

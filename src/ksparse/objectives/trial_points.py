@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Array, Mask
+from ..counters import Counters
 from ..designs import ColumnBlock, Design, RowVector
 from .base import Objective, Point, TwiceDifferentiable
 from .coefficient_layout import CoefficientLayout
@@ -34,8 +35,8 @@ class TrialPoints(TwiceDifferentiable, EvaluatesTogether):
     #: Whether the model sees some columns of the design only.
     _is_restricted: bool
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, counters: Counters | None = None) -> None:
+        super().__init__(counters)
         #: The margins where the gradient was computed last, with which trial points are compared.
         self._current_margins: RowVector | None = None
         #: The start of a refit, where it was evaluated ahead, and those of refits on supports.
@@ -55,7 +56,10 @@ class TrialPoints(TwiceDifferentiable, EvaluatesTogether):
         margins = self._compute_margins(x)
         if not self._design.is_local:
             self._design.anticipate(self._list_sums(margins, 1))
-        return self._make_point(x, margins)
+        point = self._make_point(x, margins)
+        if self._value_at_zero is None and not x.any():
+            self._value_at_zero = point.value
+        return point
 
     def evaluate_each(self, points: Sequence[Array]) -> Iterable[Point]:
         if self._design.is_local or len(points) == 1:
@@ -75,7 +79,7 @@ class TrialPoints(TwiceDifferentiable, EvaluatesTogether):
 
     def _find_refit_ahead(self, support: Mask) -> Objective | None:
         """The restriction to a support whose start was evaluated ahead; each is given once."""
-        start = self._refits_ahead.pop(np.asarray(support).tobytes(), None)
+        start = self._refits_ahead.pop(np.asarray(support).tobytes(), None) if self._refits_ahead else None
         if start is None:
             return None
         assert isinstance(start.objective, TrialPoints)

@@ -30,7 +30,7 @@ def _step_on_support(problem: Problem, iterate: Iterate) -> Point:
     support = iterate.support
     assert support is not None
     solution = iterate.point.restrict(support) if iterate.solution is None else iterate.solution
-    step = -solution.gradient / solution.objective.curvature(solution)
+    step = -solution.gradient / solution.curvature
     bounds = problem.restrict_bounds(support)
     ahead = solution.x + step if bounds is None else bounds.clip(solution.x + step)
     return solution.objective.evaluate(ahead).extend(problem.objective, support)
@@ -38,7 +38,7 @@ def _step_on_support(problem: Problem, iterate: Iterate) -> Point:
 
 def _step_over_all(problem: Problem, start: Iterate) -> Point:
     """A scaled gradient step from a start that no support was better than, in the units that it would select."""
-    metric = problem.objective.curvature(start.point)
+    metric = start.point.curvature
     z = start.point.x - start.point.gradient / metric
     support = problem.units.select(z, metric)
     return problem.objective.evaluate(np.where(support, problem.units.clip(z), 0.0))

@@ -51,7 +51,7 @@ class StepRule(ABC):
 
     def compute_metric(self, problem: Problem, current: Iterate) -> Array | None:
         """Curvature at the current point, for scaled steps."""
-        return problem.objective.curvature(current.point) if self.scaled else None
+        return current.point.curvature if self.scaled else None
 
     def accepts(self, problem: Problem, current: Iterate, trial: Iterate, step: Step) -> bool:
         """Whether the iterate that a step led to is good enough."""
@@ -93,9 +93,7 @@ class _FixedMetric(StepRule):
     """A rule whose constant belongs to one metric: the curvature of the first point, kept for the run."""
 
     def compute_metric(self, problem: Problem, current: Iterate) -> Array | None:
-        return (
-            problem.compute_once("metric", lambda: problem.objective.curvature(current.point)) if self.scaled else None
-        )
+        return problem.compute_once("metric", lambda: current.point.curvature) if self.scaled else None
 
 
 @dataclass(frozen=True)

@@ -144,6 +144,11 @@ class Units:
         return np.bincount(number[number >= 0], minlength=self.count)
 
     @cached_property
+    def has_always(self) -> bool:
+        """Whether some units are always selected."""
+        return bool(self.always.any())
+
+    @cached_property
     def singletons(self) -> bool:
         """Whether each unit is one coordinate."""
         return bool((self.sizes == 1).all())
@@ -170,7 +175,7 @@ class Units:
         units.__dict__.update({name: value for name, value in self.__dict__.items() if name != "k"})
         return units
 
-    @property
+    @cached_property
     def count(self) -> int:
         """Number of units."""
         return len(self.names)
@@ -236,8 +241,10 @@ class Units:
     def select_units(self, scores: Array, k: int | None = None) -> Mask:
         """Which units are selected: the always-selected ones, then those with the largest scores, k in all."""
         k = self.k if k is None else min(k, self.count)
+        if not self.has_always:
+            return select_top(scores, k)
         chosen = self.always.copy()
-        remaining = k - int(chosen.sum())
+        remaining = k - np.count_nonzero(chosen)
         if remaining > 0:
             chosen |= select_top(np.where(chosen, -np.inf, scores), remaining)
         return chosen
@@ -245,8 +252,8 @@ class Units:
     def to_mask(self, units: Mask) -> Mask:
         """Coordinates of the given units, and the free ones."""
         if self._come_first:
-            mask = np.ones(self.number.shape, dtype=bool)
-            mask[: self.count] = units
+            mask = np.empty(self.number.shape, dtype=bool)
+            mask[: self.count], mask[self.count :] = units, True
             return mask
         return np.append(units, [False, True])[self.number]
 
@@ -267,6 +274,6 @@ def select_top(scores: Array, k: int) -> Mask:
         return np.full(scores.size, k > 0)
     threshold = np.partition(scores, scores.size - k)[scores.size - k]
     chosen = scores > threshold
-    ties = np.flatnonzero(scores == threshold)
-    chosen[ties[: k - int(chosen.sum())]] = True
+    ties = (scores == threshold).nonzero()[0]
+    chosen[ties[: k - np.count_nonzero(chosen)]] = True
     return chosen

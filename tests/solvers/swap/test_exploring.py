@@ -12,9 +12,11 @@ from ksparse._types import Array
 from ksparse.objectives import LeastSquares, Logistic
 from ksparse.objectives.protocols import working_form
 from ksparse.solvers import Iterate, Problem, SwapGraHTP
+from ksparse.solvers.swap._kernels import explore_supports
+from ksparse.solvers.swap.descent import Trial, Tried
 from ksparse.solvers.swap.exploring import explore_model
 from ksparse.solvers.swap.ranking import build_candidate_model, build_joint_model
-from ksparse.solvers.swap.tableau import QuadraticSwapModel
+from ksparse.solvers.swap.tableau import QuadraticSwapModel, plan_waits
 from ksparse.solvers.swap.tuning import SwapTuning
 from ksparse.sparsity import Entries
 
@@ -106,19 +108,26 @@ def test_only_supports_with_a_lower_f_are_returned() -> None:
     assert explore_model(problem, other, best, at_other, TUNING) is None
 
 
-def test_minimizers_on_the_supports_that_a_chain_meets() -> None:
-    hessian, linear, numbers = random_model(1, list(range(10)))
-    inside = np.array([2, 5, 7])
-    model = QuadraticSwapModel(hessian, linear, numbers, np.isin(np.arange(10), inside), np.zeros(10, bool), TUNING)
-    first = model.minimum
-    swaps = model.explore(LENGTH, 1e-9)
-    support = set(inside.tolist())
-    assert first == pytest.approx(value(hessian, linear, np.isin(np.arange(10), inside)))
-    for swap, solution in zip(swaps, model.solutions, strict=True):
-        support = (support - {swap.leaving}) | {swap.entering}
-        at = np.array(sorted(support))
-        np.testing.assert_allclose(solution[at], np.linalg.solve(hessian[np.ix_(at, at)], linear[at]), rtol=1e-7)
-    assert model.minimum == pytest.approx(first + sum(swap.change for swap in swaps))
+@pytest.mark.parametrize("unit", [UNITS["coordinates"], UNITS["with a free coordinate"]])
+def test_compiled_chains_meet_the_same_supports(unit: list[int]) -> None:
+    hessian, linear, numbers = random_model(1, unit)
+    starts = np.array([np.isin(numbers, [*units, -1]) for units in ([2, 5, 6], [0, 1, 3])])
+    kept = [start.nonzero()[0] for start in starts]
+    inverses = np.array([np.linalg.inv(hessian[np.ix_(at, at)]) for at in kept])
+    fixed, least = numbers < 0, np.zeros(numbers.size)
+    plan = plan_waits(3, int((~starts[0]).sum()), LENGTH)
+    values, met, minimizers = explore_supports(hessian, linear, starts, inverses, fixed, least, *plan, 1e-9)
+    assert len(values) == 2 * (LENGTH + 1)
+    for number, start in enumerate(starts):
+        model = QuadraticSwapModel(hessian, linear, numbers, start, np.zeros(max(unit) + 1, bool), TUNING)
+        supports = [start]
+        for swap in model.explore(LENGTH, 1e-9):
+            supports.append((supports[-1] & (numbers != swap.leaving)) | (numbers == swap.entering))
+        np.testing.assert_array_equal(met[number * (LENGTH + 1) :][: LENGTH + 1], supports)
+    for support, lowest, minimizer in zip(met, values, minimizers, strict=True):
+        at = support.nonzero()[0]
+        np.testing.assert_allclose(minimizer[at], np.linalg.solve(hessian[np.ix_(at, at)], linear[at]), rtol=1e-7)
+        assert lowest == pytest.approx(value(hessian, linear, support))
 
 
 def test_a_refit_of_an_explored_support_starts_where_the_model_has_its_minimum(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,11 +137,11 @@ def test_a_refit_of_an_explored_support_starts_where_the_model_has_its_minimum(m
     best = problem.refit(np.append(np.arange(30) < 6, True), np.zeros(31))
     model, starts = build_joint_model(problem, best), list[Any]()
 
-    def note(problem: Problem, current: Iterate, support: Any, steps: int, tuning: SwapTuning, at: Any) -> Iterate:
-        starts.append((support, at))
-        return current
+    def note(problem: Problem, current: Iterate, trials: list[Trial], steps: int, tuning: SwapTuning) -> Tried:
+        starts.extend(trials)
+        return Tried(None, len(trials))
 
-    monkeypatch.setattr("ksparse.solvers.swap.exploring.try_support", note)
+    monkeypatch.setattr("ksparse.solvers.swap.exploring.try_supports", note)
     assert explore_model(problem, best, best, model, TUNING) is None
     assert len(starts) == TUNING.explored_trials
     assert len({support.tobytes() for support, _ in starts}) == len(starts)

@@ -11,10 +11,11 @@ from ksparse.solvers.swap._kernels import (
     chain_swaps,
     find_best_swap,
     find_lowest_changes,
+    list_entering_terms,
     remove_cheapest,
     sweep_tableau,
 )
-from ksparse.solvers.swap.formula import all_changes, entering_terms
+from ksparse.solvers.swap.formula import Entering, all_changes
 
 SIZE, INSIDE = 10, 4
 
@@ -50,8 +51,8 @@ def least_value(hessian: Array, linear: Array, inside: IntArray) -> float:
 
 def best_swap(table: Array, leaving: IntArray, entering: IntArray, least: Array) -> tuple[float, int, int]:
     """The best of all swaps."""
-    anywhere = np.ones(SIZE, dtype=bool)
-    found: tuple[float, int, int] = find_best_swap(table, leaving, entering, least, anywhere, anywhere, -np.inf)
+    at_once = np.zeros(SIZE, dtype=np.intp)
+    found: tuple[float, int, int] = find_best_swap(table, leaving, entering, least, at_once, at_once, 0, -np.inf)
     return found
 
 
@@ -111,7 +112,8 @@ def test_the_formula_on_arrays_is_that_of_refits(seed: int) -> None:
     order = np.random.default_rng(seed).permutation(SIZE)
     leaving, entering = order[:INSIDE], order[INSIDE:]
     table = tableau(hessian, linear, leaving)
-    terms = entering_terms(table[entering, -1], table.diagonal()[entering], np.zeros(SIZE - INSIDE))
+    diagonal = table.diagonal()[entering]
+    terms = Entering(*list_entering_terms(table[entering, -1], diagonal, np.zeros(SIZE - INSIDE)))
     table_part = table[np.ix_(leaving, entering)]
     changes = all_changes(table[leaving, -1], -table.diagonal()[leaving], table_part, terms)
     lowest = find_lowest_changes(table[leaving, -1], -table.diagonal()[leaving], table_part, *terms)
@@ -128,10 +130,11 @@ def test_swaps_that_are_not_allowed_have_to_change_f_by_less_than_a_limit() -> N
     rows, columns = np.arange(INSIDE) != row, np.arange(SIZE - INSIDE) != column
     changes = changes_of_refits(hessian, linear, leaving, entering, np.arange(0))
     allowed = np.where(rows[:, None] & columns, changes, np.inf)
-    change, *place = find_best_swap(table, leaving, entering, nothing, rows, columns, lowest)
+    when = (~rows).astype(np.intp), (~columns).astype(np.intp), 0  # the best swap may only be made later
+    change, *place = find_best_swap(table, leaving, entering, nothing, *when, lowest)
     assert change == pytest.approx(allowed.min(), rel=1e-9)
     assert place == list(divmod(int(np.argmin(allowed)), SIZE - INSIDE))
-    found = find_best_swap(table, leaving, entering, nothing, rows, columns, lowest + 1e-9)
+    found = find_best_swap(table, leaving, entering, nothing, *when, lowest + 1e-9)
     assert found == (lowest, row, column)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,14 @@ class CoxLoss(SortedLoss):
         return float(difference / held_out.weights.sum())
 
 
+@cache
+def _load_kernels() -> Any:
+    """The compiled sums over risk sets, imported when they are first needed: Numba takes half a second to import."""
+    from .. import _risk_sets
+
+    return _risk_sets
+
+
 class BoundCoxLoss(BoundLoss):
     """The loss of some samples, which are sorted once."""
 
@@ -79,51 +88,38 @@ class BoundCoxLoss(BoundLoss):
         super().__init__(loss, y, weights)
         #: The risk sets, and the least value of the negative log partial likelihood.
         self.sets, self.least = build_risk_sets(y, weights, loss.ties == "efron")
-        self._latest: tuple[Array, float, Any, Any] | None = None
+        self._latest: tuple[Array, float, Any, Array, Array] | None = None
 
-    def _evaluate(self, margins: Array) -> tuple[Array, float, Any, Any]:
-        """The loss, the sums over risk sets, and expected events.
+    def _evaluate(self, margins: Array) -> tuple[float, Any, Array, Array]:
+        """The loss, the sums over risk sets, expected events, and the gradient.
 
         The latest are kept: derivatives are asked for where the loss was.
         """
-        from .. import _risk_sets
-
-        latest = self._latest
-        if latest is None or latest[0] is not margins:
-            value, sums = _risk_sets.sum_risk_sets(self.sets, margins)
-            value = value - self.least if np.isfinite(value) else np.inf
-            latest = margins, value, sums, _risk_sets.expect_events(self.sets, sums) if np.isfinite(value) else None
-            self._latest = latest
-        return latest
+        if self._latest is None or self._latest[0] is not margins:
+            self._latest = margins, *_load_kernels().evaluate_events(self.sets, margins)
+        return self._latest[1:]
 
     def total(self, margins: Array) -> float:
-        return self._evaluate(margins)[1]
+        return self._evaluate(margins)[0] - self.least
 
     def slopes(self, margins: Array) -> Array:
-        from .. import _risk_sets
-
-        return _risk_sets.sum_slopes(self.sets, self._evaluate(margins)[3], len(margins))
+        return self._evaluate(margins)[3]
 
     def multiply_hessian(self, margins: Array, directions: Array) -> Array:
-        from .. import _risk_sets
-
-        _, _, sums, expected = self._evaluate(margins)
-        product: Array = _risk_sets.multiply_hessian(self.sets, sums, expected, np.ascontiguousarray(directions.T)).T
+        _, sums, expected, _ = self._evaluate(margins)
+        rows = np.ascontiguousarray(directions.T)
+        product: Array = _load_kernels().multiply_hessian(self.sets, sums, expected, rows).T
         return product
 
     def compute_gram(self, margins: Array, directions: Array) -> Array:
-        from .. import _risk_sets
-
-        _, _, sums, expected = self._evaluate(margins)
-        gram: Array = _risk_sets.weigh_gram(self.sets, sums, expected, np.ascontiguousarray(directions.T))
+        _, sums, expected, _ = self._evaluate(margins)
+        gram: Array = _load_kernels().weigh_gram(self.sets, sums, expected, np.ascontiguousarray(directions.T))
         return gram
 
     def compute_cross(self, margins: Array, directions: Array, others: Array) -> tuple[Array, Array]:
-        from .. import _risk_sets
-
-        _, _, sums, expected = self._evaluate(margins)
+        _, sums, expected, _ = self._evaluate(margins)
         rows = (np.ascontiguousarray(columns.T) for columns in (directions, others))
-        products: tuple[Array, Array] = _risk_sets.compute_cross(self.sets, sums, expected, *rows)
+        products: tuple[Array, Array] = _load_kernels().compute_cross(self.sets, sums, expected, *rows)
         return products
 
     def total_variances(self) -> float:
@@ -131,11 +127,9 @@ class BoundCoxLoss(BoundLoss):
         return float(self.sets.weights[self.sets.is_event].sum())
 
     def hessian_diagonal(self, margins: Array) -> Array:
-        from .. import _risk_sets
-
-        _, _, sums, expected = self._evaluate(margins)
+        _, sums, expected, _ = self._evaluate(margins)
         diagonal = np.zeros(len(margins))
-        diagonal[self.sets.order] = _risk_sets.compute_diagonal(self.sets, sums, expected)
+        diagonal[self.sets.order] = _load_kernels().compute_diagonal(self.sets, sums, expected)
         return diagonal
 
 
@@ -144,26 +138,30 @@ def build_risk_sets(y: Array, weights: Array, is_efron: bool) -> tuple[Any, floa
 
     Samples that are at risk at no event are left out.
     """
-    from .. import _risk_sets
-
-    chosen = np.flatnonzero(weights > 0)
+    chosen = (weights > 0).nonzero()[0]
     order = chosen[np.lexsort((y[chosen, EVENT], -y[chosen, TIME], y[chosen, STRATUM]))]
     time, event, entry, stratum = y[order].T
-    has_event = np.flatnonzero(event > 0)
+    has_event = (event > 0).nonzero()[0]
     is_new = np.ones(has_event.size, dtype=bool)
     is_new[1:] = (np.diff(time[has_event]) != 0) | (np.diff(stratum[has_event]) != 0)
-    set_time, set_stratum = time[has_event][is_new], stratum[has_event][is_new]
+    first = has_event[is_new]
+    set_time, set_stratum = time[first], stratum[first]
     first_set = np.searchsorted(set_stratum, set_stratum)
     end_set = np.searchsorted(set_stratum, set_stratum, side="right")
-    low = _find_sets(set_time, set_stratum, time, stratum)
-    high = _find_sets(set_time, set_stratum, entry, stratum)
-    kept = np.flatnonzero(low < high)
+    begins = np.zeros(order.size, dtype=np.intp)
+    begins[first] = 1
+    low = begins.cumsum() - (event > 0)  # an event's own set has begun
+    if entry.any():
+        high = _find_sets(set_time, set_stratum, entry, stratum)
+    else:
+        high = np.searchsorted(set_stratum, stratum, side="right")
+    kept = (low < high).nonzero()[0]
     order, low, high, is_event = order[kept], low[kept], high[kept], event[kept] > 0
-    first_event = np.flatnonzero(is_event)[is_new]
+    first_event = is_event.nonzero()[0][is_new]
     stop = np.searchsorted(low, np.arange(set_time.size), side="right")
-    leaves = np.flatnonzero(high < end_set[low]) if low.size else low
+    leaves = (high < end_set[low]).nonzero()[0] if low.size else low
     leaving = leaves[np.argsort(high[leaves], kind="stable")]
-    sets = _risk_sets.RiskSets(
+    sets = _load_kernels().RiskSets(
         order=order,
         weights=weights[order],
         is_event=is_event,
@@ -179,7 +177,7 @@ def build_risk_sets(y: Array, weights: Array, is_efron: bool) -> tuple[Any, floa
         is_efron=is_efron,
     )
     n_events = stop - first_event
-    tied = np.add.reduceat(weights[order][is_event], np.flatnonzero(is_new)) if is_new.size else np.zeros(0)
+    tied = np.add.reduceat(weights[order][is_event], is_new.nonzero()[0]) if is_new.size else np.zeros(0)
     least = tied * np.log(tied)
     if is_efron:
         least += tied * (gammaln(n_events + 1.0) / n_events - np.log(n_events))
@@ -201,7 +199,7 @@ def compute_martingale_residuals(y: Any) -> Array:
 
 
 def _find_sets(set_time: Array, set_stratum: Array, time: Array, stratum: Array) -> IntArray:
-    """The first risk set of a stratum that is not after a time, or where the sets of the stratum end."""
+    """The first risk set of a stratum that is not after a time of entry, or where the sets of the stratum end."""
     joined = np.lexsort(
         (np.repeat([0, 1], [time.size, set_time.size]), -np.append(time, set_time), np.append(stratum, set_stratum))
     )

@@ -10,10 +10,12 @@ from . import formula
 
 __all__ = [
     "chain_swaps",
+    "explore_supports",
     "explore_swaps",
     "find_best_swap",
     "find_block_changes",
     "find_lowest_changes",
+    "list_entering_terms",
     "remove_cheapest",
     "sweep_tableau",
 ]
@@ -23,6 +25,7 @@ SMALLEST_PIVOT = 1e-8
 
 change_of_swap = jit_compile(formula.change_of_swap)
 entering_terms = jit_compile(formula.entering_terms)
+sweep_first = jit_compile(formula.sweep_first)
 
 
 @jit_compile
@@ -31,29 +34,40 @@ def find_best_swap(
     leaving: IntArray,
     entering: IntArray,
     least: Array,
-    may_leave: Mask,
-    may_enter: Mask,
+    leaves_from: IntArray,
+    enters_from: IntArray,
+    now: int,
     limit: float,
 ) -> tuple[float, int, int]:
     """The lowest change, and the positions of its coordinates in `leaving` and `entering`; ties by position.
 
-    A coordinate may enter if its Schur complement exceeds its entry of `least`. Positions that may not leave or enter
-    now may do so in a swap that changes f by less than `limit`. The positions are -1 if no swap is possible.
+    A coordinate may enter if its Schur complement exceeds its entry of `least`. Positions whose time to leave or to
+    enter has not come `now` may do so in a swap that changes f by less than `limit`. The positions are -1 if no swap is
+    possible.
     """
     last, count = table.shape[0] - 1, entering.size
-    schur = np.empty(count)
+    step, inverse_schur, gain = np.empty(count), np.empty(count), np.empty(count)
     for b in range(count):
-        schur[b] = table[entering[b], entering[b]]
-    step, inverse_schur, gain = entering_terms(table[last][entering], schur, least[entering])
+        j = entering[b]
+        step[b], inverse_schur[b], gain[b] = entering_terms(table[last, j], table[j, j], least[j])
     best, row, column = np.inf, -1, -1
     for a in range(leaving.size):
         line = table[leaving[a]]
         coefficient, inverse = line[last], -line[leaving[a]]
         for b in range(count):
             change = change_of_swap(coefficient, inverse, line[entering[b]], step[b], inverse_schur[b], gain[b])
-            if change < best and ((may_leave[a] and may_enter[b]) or change < limit):
+            if change < best and ((leaves_from[a] <= now and enters_from[b] <= now) or change < limit):
                 best, row, column = change, a, b
     return best, row, column
+
+
+@jit_compile
+def list_entering_terms(slopes: Array, schur: Array, least: Array) -> tuple[Array, Array, Array]:
+    """The `formula.Entering` terms of several coordinates."""
+    step, inverse_schur, gain = np.empty(schur.size), np.empty(schur.size), np.empty(schur.size)
+    for b in range(schur.size):
+        step[b], inverse_schur[b], gain[b] = entering_terms(slopes[b], schur[b], least[b])
+    return step, inverse_schur, gain
 
 
 @jit_compile
@@ -172,10 +186,10 @@ def chain_swaps(
     pairs = np.empty((length, 2), dtype=np.intp)
     changes = np.empty(length)
     solutions = np.empty((length, table.shape[0] - 1))
-    anywhere = np.ones(max(leaving.size, entering.size), dtype=np.bool_)
+    at_once = np.zeros(max(leaving.size, entering.size), dtype=np.intp)
     count = 0
     while count < length:
-        change, row, column = find_best_swap(table, leaving, entering, least, anywhere, anywhere, -np.inf)
+        change, row, column = find_best_swap(table, leaving, entering, least, at_once, at_once, 0, -np.inf)
         if not change < -threshold:
             break
         pairs[count] = exchange(table, leaving, entering, row, column)
@@ -206,9 +220,8 @@ def explore_swaps(
     leaves_from, enters_from = np.zeros(leaving.size, dtype=np.intp), np.zeros(entering.size, dtype=np.intp)
     total, lowest = 0.0, 0.0
     for count in range(stays.size):
-        may_leave, may_enter = leaves_from <= count, enters_from <= count
         limit = lowest - total - threshold
-        change, row, column = find_best_swap(table, leaving, entering, least, may_leave, may_enter, limit)
+        change, row, column = find_best_swap(table, leaving, entering, least, leaves_from, enters_from, count, limit)
         if row < 0:
             return pairs[:count], changes[:count], solutions[:count]
         pairs[count] = exchange(table, leaving, entering, row, column)
@@ -218,6 +231,41 @@ def explore_swaps(
         lowest = min(lowest, total)
         leaves_from[row], enters_from[column] = count + 1 + stays[count], count + 1 + waits[count]
     return pairs, changes, solutions
+
+
+@jit_compile
+def explore_supports(
+    hessian: Array,
+    linear: Array,
+    supports: Mask,
+    inverses: Array,
+    fixed: Mask,
+    least: Array,
+    stays: IntArray,
+    waits: IntArray,
+    threshold: float,
+) -> tuple[Array, Mask, Array]:
+    """`explore_swaps` from each of some supports of the quadratic ½zᵀHz − bᵀz, which have equally many coordinates.
+
+    `inverses` are those of H on the supports; coordinates that are `fixed` stay. Returned are the minima on the
+    supports that the chains meet, their own included, these supports, and the minimizers, with slopes elsewhere.
+    """
+    most, size, n_inside = supports.shape[0] * (stays.size + 1), linear.size, inverses.shape[1]
+    values, met, minimizers = np.empty(most), np.empty((most, size), dtype=np.bool_), np.empty((most, size))
+    row = 0
+    for number in range(supports.shape[0]):
+        order = np.concatenate((np.flatnonzero(supports[number]), np.flatnonzero(~supports[number])))
+        table = sweep_first(hessian[order][:, order], linear[order], inverses[number])
+        leaving, entering = np.flatnonzero(~fixed[order[:n_inside]]), np.arange(n_inside, size)
+        values[row], met[row], minimizers[row][order] = 0.5 * table[-1, -1], supports[number], table[-1, :-1]
+        pairs, changes, solutions = explore_swaps(table, leaving, entering, least[order], stays, waits, threshold)
+        for count in range(changes.size):
+            row += 1
+            values[row], met[row] = values[row - 1] + changes[count], met[row - 1]
+            met[row, order[pairs[count, 0]]], met[row, order[pairs[count, 1]]] = False, True
+            minimizers[row][order] = solutions[count]
+        row += 1
+    return values[:row], met[:row], minimizers[:row]
 
 
 @jit_compile

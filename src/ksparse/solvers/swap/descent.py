@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from ..._types import Array, Mask
 from ...debias.exact import TrialRefit
-from ...objectives.base import NotFiniteError, TwiceDifferentiable, has_hessian, is_quadratic
+from ...debias.trials import count_failures
+from ...objectives.base import NotFiniteError, Point, TwiceDifferentiable, has_hessian, is_quadratic
 from ...sparsity.base import select_top
 from ..domain import describe_value
 from ..loop import Budget
@@ -21,20 +23,74 @@ from .state import Phase, SwapState, hand_over, with_state
 from .swap_model import PredictedMinimizer, Swap, SwapModel
 from .tuning import SwapTuning
 
-__all__ = ["SwapLimits", "bulk_swap", "end_descent", "is_exact", "is_lower", "pursue", "swap", "try_support"]
+__all__ = [
+    "SwapLimits",
+    "Trial",
+    "Tried",
+    "bulk_swap",
+    "end_descent",
+    "is_exact",
+    "is_lower",
+    "pursue",
+    "swap",
+    "try_support",
+    "try_supports",
+]
 
 
-def try_support(
-    problem: Problem, current: Iterate, support: Mask, steps: int, tuning: SwapTuning, at: PredictedMinimizer | None
-) -> Iterate:
-    """Refit on another support in a few Newton steps, which end early once f cannot come below the current one.
+class Trial(NamedTuple):
+    """A support to be tried, and the predicted minimizer of f on it, if there is one."""
 
-    They start at a predicted minimizer, with its Hessian, or else at the current point.
+    support: Mask
+    prediction: PredictedMinimizer | None = None
+
+    def choose_start(self, current: Iterate) -> tuple[Array, Array | None]:
+        """Where the refit starts, and the Hessian there if it is known: as predicted, or else at the current point."""
+        return (current.point.x, None) if self.prediction is None else self.prediction
+
+
+def try_support(problem: Problem, current: Iterate, trial: Trial, steps: int, tuning: SwapTuning) -> Iterate:
+    """Refit on another support in a few Newton steps, which end early once f cannot come below the current one."""
+    start, hessian = trial.choose_start(current)
+    return problem.refit(trial.support, start, _make_debias(current, steps, tuning, hessian))
+
+
+class Tried(NamedTuple):
+    """What came of trials."""
+
+    #: The first refit that lowers f; None if none does.
+    found: Iterate | None
+    #: Its number; that of trials without it.
+    number: int
+    #: Where the last refit ended, if f is not finite after any.
+    outside: Point | None = None
+
+
+def try_supports(problem: Problem, current: Iterate, trials: Sequence[Trial], steps: int, tuning: SwapTuning) -> Tried:
+    """Refit on some supports, one after the other, until f is lower.
+
+    Most often it never is: compiled code that knows the loss tells in one call how many in a row come to nothing.
     """
+    least = current.value - tuning.lower.compute_least_decrease(problem, current.value)
+    starts = [(trial.support, *trial.choose_start(current)) for trial in trials]
+    if len(trials) > 1:
+        problem.anticipate_refits((support, x) for support, x, _ in starts)
+    number, n_finite, refitted = 0, 0, current
+    while number < len(trials):
+        if len(trials) - number > 1 and not problem.has_bounds:
+            count = count_failures(problem.objective, starts[number:], _make_debias(current, steps, tuning), least)
+            number, n_finite = number + count, n_finite + count
+        if number < len(trials):
+            refitted = try_support(problem, current, trials[number], steps, tuning)
+            if refitted.value < least:
+                return Tried(refitted, number)
+            number, n_finite = number + 1, n_finite + bool(np.isfinite(refitted.value))
+    return Tried(None, number, None if n_finite else refitted.point)
+
+
+def _make_debias(current: Iterate, steps: int, tuning: SwapTuning, hessian: Array | None = None) -> TrialRefit:
     target = current.value if current.support is not None else np.inf
-    start, hessian = (current.point.x, None) if at is None else at
-    debias = TrialRefit(tol=tuning.loose_refit.tol, max_iter=steps, target=target, hessian=hessian)
-    return problem.refit(support, start, debias)
+    return TrialRefit(tol=tuning.loose_refit.tol, max_iter=steps, target=target, hessian=hessian)
 
 
 def is_lower(problem: Problem, trial: Iterate, current: Iterate, tuning: SwapTuning) -> bool:
@@ -56,29 +112,39 @@ def pursue(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTun
     z = x − η·D⁻¹∇f(x) with the curvature D, for η = `state.step_size` and half as long each time. The support of the
     k largest units of z is refitted.
     """
-    gradient = current.point.gradient
-    metric = problem.objective.curvature(current.point)
     max_steps = tuning.first_refit_steps if current.support is None else tuning.pursuit_refit_steps
-    size, last_tried, values = state.step_size, current.support, list[float]()
-    while size >= tuning.shortest_step:
-        z = Step(size, metric).take(current.point.x, gradient)
-        support = problem.units.select(z, metric)
-        if last_tried is None or not np.array_equal(support, last_tried):
-            trial = try_support(problem, current, support, max_steps, tuning, None)
-            if is_lower(problem, trial, current, tuning):
-                # Pursuit continues as long as it lowers f by much, with a longer step if this was the first one tried.
-                decrease = current.value - trial.value
-                much = current.support is None or decrease > tuning.pursuit_decrease * abs(current.value)
-                phase = Phase.PURSUE if much else Phase.BULK_SWAP
-                longer = min(tuning.longest_step, size if values else 2.0 * size)
-                following = replace(state, phase=phase, step_size=longer, chain_length=tuning.chain_length)
-                return with_state(replace(trial, step=size), following)
-            values.append(trial.value)
-            last_tried = support
-        size *= 0.5
-    if values and not np.isfinite(values).any():
-        raise NotFiniteError(f"f is not finite after any step: {describe_value(problem, trial.point)}")
+    steps, n_tried, outside = _list_steps(problem, current, state, tuning), 0, list[Point | None]()
+    for part in (islice(steps, 1), steps):  # the first succeeds most often: others are not looked at before
+        sizes = list(part)
+        trials = [Trial(support) for _, support in sizes]
+        trial, number, end = try_supports(problem, current, trials, max_steps, tuning)
+        if trial is not None:
+            # Pursuit continues as long as it lowers f by much, with a longer step if this was the first one tried.
+            size, is_first = sizes[number][0], n_tried + number == 0
+            much = current.support is None or current.value - trial.value > tuning.pursuit_decrease * abs(current.value)
+            phase = Phase.PURSUE if much else Phase.BULK_SWAP
+            longer = min(tuning.longest_step, 2.0 * size if is_first else size)
+            following = replace(state, phase=phase, step_size=longer, chain_length=tuning.chain_length)
+            return replace(trial, step=size, state=following, done=None)
+        n_tried += number
+        outside += [end] if trials else []
+    if outside and (last := outside[-1]) is not None and None not in outside:
+        raise NotFiniteError(f"f is not finite after any step: {describe_value(problem, last)}")
     return hand_over(current, state, Phase.BULK_SWAP)
+
+
+def _list_steps(
+    problem: Problem, current: Iterate, state: SwapState, tuning: SwapTuning
+) -> Iterator[tuple[float, Mask]]:
+    """The steps that PURSUE tries, longest first, and the support of each, which is another one than that before."""
+    gradient, metric = current.point.gradient, current.point.curvature
+    size, last = state.step_size, current.support
+    while size >= tuning.shortest_step:
+        support = problem.units.select(Step(size, metric).take(current.point.x, gradient), metric)
+        if last is None or not np.array_equal(support, last):
+            yield size, support
+            last = support
+        size *= 0.5
 
 
 def bulk_swap(problem: Problem, current: Iterate, state: SwapState, tuning: SwapTuning) -> Iterate:
@@ -95,7 +161,7 @@ def bulk_swap(problem: Problem, current: Iterate, state: SwapState, tuning: Swap
     if not chain:
         return hand_over(current, state, Phase.SWAP)
     support = _swap_units(problem, current, chain)
-    trial = try_support(problem, current, support, tuning.swap_refit_steps, tuning, None)
+    trial = try_support(problem, current, Trial(support), tuning.swap_refit_steps, tuning)
     much = current.value - trial.value > tuning.bulk_decrease * abs(current.value)
     next_length = 2 * len(chain) if much else max(len(chain) // tuning.bulk_shrinkage, tuning.chain_length)
     best = trial if is_lower(problem, trial, current, tuning) else current
@@ -181,7 +247,7 @@ def _replace_idle(problem: Problem, current: Iterate, gains: Array, tuning: Swap
     if not entering.any():
         return None
     support = units.to_mask((inside & ~idle) | entering)
-    trial = try_support(problem, current, support, tuning.swap_refit_steps, tuning, None)
+    trial = try_support(problem, current, Trial(support), tuning.swap_refit_steps, tuning)
     return trial if is_lower(problem, trial, current, tuning) else None
 
 
@@ -193,20 +259,18 @@ def _try_swaps(
     chain = model.find_chain(chain_length, tuning.lower.compute_least_decrease(problem, current.value))
     attempts = list(_list_attempts(chain, singles))
 
-    def choose_start(swaps: list[Swap], in_chain: bool) -> tuple[Mask, PredictedMinimizer | None]:
+    def make_trial(swaps: list[Swap], in_chain: bool) -> Trial:
         support = _swap_units(problem, current, swaps)
         # A model knows no bounds: what it predicts for coefficients that they hold is rounding error, not zero.
         predicts = in_chain and not problem.has_bounds
-        return support, model.predict_minimizer(support, len(swaps)) if predicts else None
+        return Trial(support, model.predict_minimizer(support, len(swaps)) if predicts else None)
 
-    for number, (swaps, in_chain) in enumerate(attempts):
-        if number == 1:  # the first attempt succeeds most often: others are not looked at before
-            further = (choose_start(*attempt) for attempt in attempts[1:])
-            problem.anticipate_refits((mask, current.point.x if at is None else at.x) for mask, at in further)
-        support, prediction = choose_start(swaps, in_chain)
-        trial = try_support(problem, current, support, tuning.swap_refit_steps, tuning, prediction)
-        if is_lower(problem, trial, current, tuning):
-            return trial, len(swaps)
+    n_likely = min(len(chain), 1)  # a whole chain succeeds most often: others are not looked at before
+    for part in (attempts[:n_likely], attempts[n_likely:]):
+        trials = [make_trial(*attempt) for attempt in part]
+        tried = try_supports(problem, current, trials, tuning.swap_refit_steps, tuning)
+        if tried.found is not None:
+            return tried.found, len(part[tried.number][0])
     return None
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..._types import Array
 
-__all__ = ["Entering", "all_changes", "change_of_swap", "entering_terms"]
+__all__ = ["Entering", "all_changes", "change_of_swap", "entering_terms", "sweep_first"]
 
 Number = TypeVar("Number", float, Array)
 
@@ -42,17 +42,34 @@ class Entering(NamedTuple):
     gain: Array
 
 
-def entering_terms(slopes: Array, schur: Array, least: Array) -> Entering:
-    """The terms of coordinates that may enter.
+def entering_terms(slope: float, schur: float, least: float) -> tuple[float, float, float]:
+    """The `Entering` terms of a coordinate; `_kernels.list_entering_terms` applies it to several.
 
     One whose S_j is at most `least` is explained by the support: its gain is −∞, so that no swap with it is chosen.
     """
-    possible = schur > least
-    inverse_schur = np.where(possible, 1.0 / np.where(possible, schur, 1.0), 0.0)
-    step = slopes * inverse_schur
-    return Entering(step, inverse_schur, np.where(possible, 0.5 * slopes * step, -np.inf))
+    if not schur > least:
+        return 0.0, 0.0, -np.inf
+    inverse_schur = 1.0 / schur
+    step = slope * inverse_schur
+    return step, inverse_schur, 0.5 * slope * step
 
 
 def all_changes(coefficients: Array, inverses: Array, cross: Array, entering: Entering) -> Array:
     """The formula for each pair of a leaving coordinate (row) and an entering one (column)."""
     return change_of_swap(coefficients[:, None], inverses[:, None], cross, *entering)
+
+
+def sweep_first(hessian: Array, linear: Array, inverse: Array) -> Array:
+    """The tableau swept on its first coordinates; `inverse` is that of their block."""
+    size, inside = linear.size, inverse.shape[0]
+    table = np.empty((size + 1, size + 1))
+    table[:size, :size] = hessian
+    table[:size, size] = table[size, :size] = linear
+    table[size, size] = 0.0
+    cross = table[:inside, inside:].copy()
+    solved = inverse @ cross
+    table[inside:, inside:] -= cross.T @ solved
+    table[:inside, inside:] = solved
+    table[inside:, :inside] = solved.T
+    table[:inside, :inside] = -inverse
+    return table

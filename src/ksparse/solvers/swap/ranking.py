@@ -41,7 +41,7 @@ def entering_gains(problem: Problem, iterate: Iterate) -> Array:
     slopes = units.project_gradient(point.gradient)
     if isinstance(objective, HasSwapScores):
         return units.sum_by_unit(objective.entering_gains(point, slopes))
-    return units.sum_by_unit(0.5 * np.square(slopes) / objective.curvature(point))
+    return units.sum_by_unit(0.5 * np.square(slopes) / point.curvature)
 
 
 def leaving_costs(problem: Problem, iterate: Iterate) -> Array:
@@ -49,7 +49,7 @@ def leaving_costs(problem: Problem, iterate: Iterate) -> Array:
     objective, point = problem.objective, iterate.point
     if isinstance(objective, HasSwapScores):
         return problem.units.sum_by_unit(objective.leaving_costs(point))
-    return problem.units.sum_by_unit(0.5 * np.square(point.x) * objective.curvature(point))
+    return problem.units.sum_by_unit(0.5 * np.square(point.x) * point.curvature)
 
 
 class AdditiveSwapModel(SwapModel):
@@ -102,7 +102,7 @@ def build_swap_model(problem: Problem, current: Iterate, candidates: Mask, tunin
         return build_additive_model(problem, current)
     if isinstance(objective, HasCrossHessian) and point.x.ndim == 1 and units.singletons:
         solution = current.solution or point.restrict(support)
-        others = np.flatnonzero(coordinates & ~support)
+        others = (coordinates & ~support).nonzero()[0]
         slopes = problem.block_slopes(point.gradient, point.x, np.ones_like(support))
         return ScreenedSwapModel(
             objective, point, solution, slopes, support, others, units.number, units.always, tuning

@@ -68,10 +68,12 @@ def restart_supports(
     All units are there in the beginning: in a `model` of f at the best iterate, or else where f has its minimum.
     """
     units, used = problem.units, problem.find_selected_units(best) & ~problem.units.always
-    for _ in range(count - 1):
-        start = units.select_units(np.where(used, -np.inf, entering_gains(problem, best)))
-        used |= start & ~units.always
-        yield units.to_mask(start)
+    if count > 1:
+        gains = entering_gains(problem, best)
+        for _ in range(count - 1):
+            start = units.select_units(np.where(used, -np.inf, gains))
+            used |= start & ~units.always
+            yield units.to_mask(start)
     if count:
         remaining, surplus = np.ones(units.count, dtype=bool), units.count - units.k
         everywhere = units.to_mask(remaining)

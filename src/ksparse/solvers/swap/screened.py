@@ -13,7 +13,7 @@ import numpy as np
 from ..._types import Array, IntArray, Mask
 from ...objectives.base import Point, compute_hessian
 from ...objectives.protocols import HasCrossHessian
-from .formula import Entering, all_changes, entering_terms
+from .formula import Entering, all_changes
 from .swap_model import PredictedMinimizer, Swap, SwapModel
 from .tableau import QuadraticSwapModel, invert, rank_swaps
 from .tuning import SwapTuning
@@ -42,26 +42,28 @@ class ScreenedSwapModel(SwapModel):
         tuning: SwapTuning,
     ) -> None:
         self._point, self._slopes, self._tuning = point, slopes, tuning
-        self._inside, self._candidates = np.flatnonzero(support), candidates
+        self._inside, self._candidates = support.nonzero()[0], candidates
         self._unit, self._fixed = unit, fixed
         self._own = compute_hessian(solution.objective, solution)
         self._cross, self._diagonal = objective.cross_hessian(point, solution, self._inside, candidates)
         self._inverse = invert(self._own, tuning)
         self.is_singular = self._inverse.is_singular
         units = unit[self._inside]
-        self._movable = np.flatnonzero((units >= 0) & ~fixed[units])
+        self._movable = ((units >= 0) & ~fixed[units]).nonzero()[0]
         # Coordinates of the support and of the candidates of the last chain, the Hessian on them, and the solutions.
-        self._chain: tuple[IntArray, Array, list[Array]] | None = None
+        self._chain: tuple[IntArray, Array, Array] | None = None
 
     @cached_property
     def _terms(self) -> tuple[Array, Array, Array, Entering]:
         """The terms of the formula of a swap: of the leaving coordinates, of all pairs, and of the entering ones."""
+        from ._kernels import list_entering_terms
+
         inverse, slopes = self._inverse.matrix, self._slopes
         newton_step = inverse @ slopes[self._inside]
         solved = inverse @ self._cross
         schur = self._diagonal - np.einsum("ij,ij->j", self._cross, solved)
         downhill = newton_step @ self._cross - slopes[self._candidates]
-        entering = entering_terms(downhill, schur, self._tuning.collinear * self._diagonal)
+        entering = Entering(*list_entering_terms(downhill, schur, self._tuning.collinear * self._diagonal))
         coefficients = self._point.x[self._inside] - newton_step
         leaving = self._movable
         return coefficients[leaving], inverse.diagonal()[leaving], solved[leaving], entering
@@ -102,7 +104,7 @@ class ScreenedSwapModel(SwapModel):
         if self._chain is None:
             return None
         members, hessian, solutions = self._chain
-        kept = np.flatnonzero(support[members])
+        kept = support[members].nonzero()[0]
         kept = kept[np.argsort(members[kept])]
         x = np.zeros_like(self._point.x)
         x[support] = solutions[n_swaps - 1][kept]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._types import Array
+from ..._types import Array, Mask
 from ...debias import Outcome
 from ...validation import check_iterations
 from ..loop import Budget, Solver
@@ -222,10 +222,17 @@ class SwapGraHTP(Solver):
         explores = wanted and can_explore(problem, self.tuning)
         model = build_joint_model(problem, best) if explores else None
         explored = model if explores or not wanted else build_candidate_model(problem, best, self.tuning)
-        found = None if explored is None else explore_model(problem, best, best, explored, self.tuning)
+        n_restarts = self._count_restarts(problem, explores)
+        n_explored = self.tuning.explored_starts if explores and not is_exact(problem) else 0
+        starts: Iterable[Mask] = restart_supports(problem, best, max(n_restarts, n_explored), model, self.tuning)
+        others: list[Mask] = []
+        if n_explored:  # each of them begins with those of the best units, and ends with that of an elimination
+            given = list(starts)
+            others, starts = ([*given[: count - 1], *given[-1:]] if count else [] for count in (n_explored, n_restarts))
+        found = None if explored is None else explore_model(problem, best, best, explored, self.tuning, others)
         if found is not None:
             return with_state(found, replace(state, phase=Phase.SWAP))
-        for support in restart_supports(problem, best, self._count_restarts(problem, explores), model, self.tuning):
+        for support in starts:
             if problem.out_of_time:
                 return replace(best, done=None)
             if best.support is not None and np.array_equal(support, best.support):

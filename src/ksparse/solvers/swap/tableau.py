@@ -15,11 +15,11 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..._types import Array, IntArray, Mask
-from .formula import Entering, all_changes, entering_terms
+from .formula import Entering, all_changes, sweep_first
 from .swap_model import Swap, SwapModel
 from .tuning import SwapTuning
 
-__all__ = ["BlockInverse", "QuadraticSwapModel", "invert", "rank_swaps"]
+__all__ = ["BlockInverse", "QuadraticSwapModel", "invert", "plan_waits", "rank_swaps"]
 
 
 class QuadraticSwapModel(SwapModel):
@@ -45,21 +45,21 @@ class QuadraticSwapModel(SwapModel):
         self._place: IntArray | slice = slice(None)
         if inverse is None:
             # The support comes first, so that its block and the others are slices.
-            order = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)])
-            self._place = np.argsort(order)
+            order = (~inside).argsort(kind="stable")
+            self._place = order.argsort()
             hessian, unit, inside, linear = hessian[order[:, None], order], unit[order], inside[order], linear[order]
-            inverse = invert(hessian[: int(inside.sum()), : int(inside.sum())], tuning)
+            size = np.count_nonzero(inside)
+            inverse = invert(hessian[:size, :size], tuning)
         self.is_singular = inverse.is_singular
-        #: For units of one coordinate: `coefficients` after each swap of the last chain.
-        self.solutions: list[Array] = []
+        #: For units of one coordinate: `coefficients` after each swap of the last chain, in rows.
+        self.solutions: Array = np.empty((0, linear.size))
         self._table = sweep_first(hessian, linear, inverse.matrix)
         self._least = tuning.collinear * hessian.diagonal()
         self._unit, self._inside = unit, inside.copy()
-        movable = (unit >= 0) & ~fixed[unit]
-        self._leaving = np.unique(unit[inside & movable])
-        self._entering = np.unique(unit[~inside])
-        singletons = self._leaving.size + self._entering.size == int((movable | ~inside).sum())
-        self._coordinate = _find_coordinates(unit) if singletons else None
+        leaving, entering = unit[inside & (unit >= 0) & ~fixed[unit]], unit[~inside]
+        self._leaving, self._entering = (np.bincount(units).nonzero()[0] for units in (leaving, entering))
+        singletons = self._leaving.size == leaving.size and self._entering.size == entering.size
+        self._coordinate = _find_coordinates(unit, fixed.size) if singletons else None
 
     @property
     def minimum(self) -> float:
@@ -76,9 +76,11 @@ class QuadraticSwapModel(SwapModel):
         """Predicted change for each pair of a leaving and an entering unit."""
         if self._coordinate is None:
             return self._compute_block_changes()
+        from ._kernels import list_entering_terms
+
         table, diagonal = self._table, self._table.diagonal()
         rows, columns = self._coordinate[self._leaving], self._coordinate[self._entering]
-        terms = entering_terms(table[columns, -1], diagonal[columns], self._least[columns])
+        terms = Entering(*list_entering_terms(table[columns, -1], diagonal[columns], self._least[columns]))
         return all_changes(table[rows, -1], -diagonal[rows], table[rows[:, None], columns], terms)
 
     def find_best_swaps(self, count: int) -> list[Swap]:
@@ -105,20 +107,14 @@ class QuadraticSwapModel(SwapModel):
         """A chain that goes on where no swap lowers f: a tabu search (Glover, ORSA Journal on Computing 1, 1989).
 
         A unit that has entered stays for some swaps, and one that has left waits for some, unless f falls below its
-        lowest value so far by more than `threshold`: so the chain does not turn back.
+        lowest value so far by more than `threshold`: so the chain does not turn back. For units of one coordinate,
+        `_kernels.explore_supports` does the same.
         """
         inside, outside = self._leaving.size, self._entering.size
-        if not inside or not outside:
-            return []
-        # Waits of different lengths, in an order that repeats itself after ten swaps: few chains go in circles then.
-        fractions = 0.5 + 0.1 * (7 * np.arange(length) % 10)
-        stays = np.full(length, min(int(np.sqrt(inside)), inside - 1))
-        waits = np.minimum(2.0 * fractions * np.sqrt(outside), outside - 1).astype(np.intp)
-        if self._coordinate is not None:
-            return self._explore_coordinates(self._coordinate, stays, waits, threshold)
+        stays, waits = plan_waits(inside, outside, length)
         leaves_from, enters_from = np.zeros(inside), np.zeros(outside)
         swaps, total, lowest = list[Swap](), 0.0, 0.0
-        for count in range(length):
+        for count in range(stays.size):
             may_move = (leaves_from[:, None] <= count) & (enters_from <= count)
             possible = may_move | (self._changes < lowest - total - threshold)
             row, column = divmod(int(np.where(possible, self._changes, np.inf).argmin()), outside)
@@ -158,23 +154,7 @@ class QuadraticSwapModel(SwapModel):
 
         leaving, entering = coordinate[self._leaving], coordinate[self._entering]
         pairs, changes, solutions = chain_swaps(self._table, leaving, entering, self._least, length, threshold)
-        return self._note_swaps(leaving, entering, pairs, changes, solutions)
-
-    def _explore_coordinates(
-        self, coordinate: IntArray, stays: IntArray, waits: IntArray, threshold: float
-    ) -> list[Swap]:
-        from ._kernels import explore_swaps
-
-        leaving, entering = coordinate[self._leaving], coordinate[self._entering]
-        table, least = self._table, self._least
-        pairs, changes, solutions = explore_swaps(table, leaving, entering, least, stays, waits, threshold)
-        return self._note_swaps(leaving, entering, pairs, changes, solutions)
-
-    def _note_swaps(
-        self, leaving: IntArray, entering: IntArray, pairs: IntArray, changes: Array, solutions: Array
-    ) -> list[Swap]:
-        """The swaps of coordinates as ones of units, after which these coordinates may leave and enter."""
-        self.solutions = list(solutions[:, self._place])
+        self.solutions = solutions[:, self._place]
         unit = self._unit
         self._leaving, self._entering = unit[leaving], unit[entering]
         self._inside[entering], self._inside[leaving] = False, True
@@ -268,6 +248,18 @@ class QuadraticSwapModel(SwapModel):
         return _compute_block_cost(table[rows, -1] - cross @ terms.step, inverse) - float(terms.gain)
 
 
+def plan_waits(inside: int, outside: int, length: int) -> tuple[IntArray, IntArray]:
+    """For how many swaps a unit stays after it has entered, and waits after it has left: for each swap of a chain.
+
+    Waits have different lengths, in an order that repeats itself after ten swaps: few chains go in circles then. The
+    chain is empty where no unit may leave, or enter.
+    """
+    length = length if inside and outside else 0
+    fractions = 0.5 + 0.1 * (7 * np.arange(length) % 10)
+    stays = np.full(length, min(int(np.sqrt(inside)), inside - 1))
+    return stays, np.minimum(2.0 * fractions * np.sqrt(outside), outside - 1).astype(np.intp)
+
+
 def _compute_block_cost(coefficient: Array, inverse: Array) -> float:
     """½·zᵀP⁻¹z, of a block P that may be singular."""
     return 0.5 * float(coefficient @ np.linalg.lstsq(inverse, coefficient, rcond=None)[0])
@@ -279,11 +271,10 @@ def _join(blocks: list[IntArray]) -> tuple[IntArray, IntArray]:
     return np.concatenate([*blocks, np.zeros(0, dtype=np.intp)]), starts
 
 
-def _find_coordinates(unit: IntArray) -> IntArray:
-    """The coordinate of each unit that has only one."""
-    coordinates = np.full(int(unit.max(initial=-1)) + 1, -1)
-    constrained = np.flatnonzero(unit >= 0)
-    coordinates[unit[constrained]] = constrained
+def _find_coordinates(unit: IntArray, count: int) -> IntArray:
+    """The coordinate of each unit that has only one; the last entry is that of a free coordinate."""
+    coordinates = np.full(count + 1, -1)
+    coordinates[unit] = np.arange(unit.size)
     return coordinates
 
 
@@ -326,19 +317,3 @@ def invert(block: Array, tuning: SwapTuning) -> BlockInverse:
         ridge = max(10.0 * ridge, tuning.first_ridge)
         shifted = block + np.diag(ridge * curvatures)
     return BlockInverse(np.diag(1.0 / curvatures), True)
-
-
-def sweep_first(hessian: Array, linear: Array, inverse: Array) -> Array:
-    """The tableau swept on its first coordinates; `inverse` is that of their block."""
-    size, inside = linear.size, inverse.shape[0]
-    table = np.empty((size + 1, size + 1))
-    table[:size, :size] = hessian
-    table[:size, size] = table[size, :size] = linear
-    table[size, size] = 0.0
-    cross = table[:inside, inside:].copy()
-    solved = inverse @ cross
-    table[inside:, inside:] -= cross.T @ solved
-    table[:inside, inside:] = solved
-    table[inside:, :inside] = solved.T
-    table[:inside, :inside] = -inverse
-    return table

@@ -45,7 +45,7 @@ def _find_duplicates(
     # Equal columns have the same slope of the loss; that of a penalty depends on the coefficient.
     penalty = objective.penalty_gradient(point) if isinstance(objective, HasPenalty) else 0.0
     slopes = units.sum_by_unit(point.gradient - penalty)
-    selected = np.flatnonzero(inside & ~units.always)
+    selected = (inside & ~units.always).nonzero()[0]
     if not selected.size:
         return
     ordered = selected[np.argsort(slopes[selected], kind="stable")]
@@ -57,7 +57,7 @@ def _find_duplicates(
     high = np.searchsorted(slopes[ordered], slopes[near] + tolerance, side="right")
     if not (high > low).any():
         return
-    curvatures = units.sum_by_unit(objective.curvature(point))
+    curvatures = units.sum_by_unit(point.curvature)
     for position in np.flatnonzero(high > low):
         earlier = near[position]
         for unit in ordered[low[position] : high[position]]:
