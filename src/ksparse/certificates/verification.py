@@ -27,7 +27,7 @@ from .claims import (
 from .duals import LevelSetDual, QuadraticDual
 from .level_verification import LevelData, check_level_set
 from .verified_curvature import lower_curvature
-from .verified_losses import find_best_constant, find_conjugates
+from .verified_losses import bound_rounding, find_best_constant, find_conjugates
 
 __all__ = ["InvalidCertificateError", "verify"]
 
@@ -35,6 +35,8 @@ __all__ = ["InvalidCertificateError", "verify"]
 TOLERANCE = 1e-9
 #: Rounding of f, as a fraction of the numbers that it is a sum of.
 CHECKED_ROUNDING = 4e-15
+#: Residuals below this fraction of the numbers that they are differences of are rounding.
+RESIDUAL_ROUNDING = 1e-14
 #: Rounding of the least excess of f over a tangent, as a fraction of the numbers that it is computed from.
 LEVEL_ROUNDING = 1e-14
 #: Rounding of an operation with long doubles, which may be no longer than doubles.
@@ -51,7 +53,8 @@ def verify(
     The lower bound of each stage is computed again from its dual point, and so is what it proves about the units. All
     that the gap is computed from is compared with the data, but for `value`: that a solution has this f can only be
     checked where the solution is given as `x`. Bounds may differ by 1e-9 of what f is above its least value, and by
-    rounding errors as long as these are below 1e-6 of it.
+    rounding errors as long as these are below 1e-6 of it; f(x) by 1e-9 of the same, and by what the rounding of the
+    margins, of their terms and of y changes it at most.
 
     Parameters
     ----------
@@ -106,8 +109,7 @@ def verify(
     checker = _Checker(form, units)
     checker.check_claims(certificate)
     if x is not None:
-        room = max(certificate.value - checker.least, 0.0)
-        check_claimed_solution(x, certificate.value, objective, units, TOLERANCE * room + checker.rounding)
+        checker.check_value(check_claimed_solution(x, objective, units), certificate.value, objective)
     inside, outside = units.always.copy(), np.zeros(units.count, dtype=bool)
     lower = checker.least
     for number, stage in enumerate(certificate.stages):
@@ -135,8 +137,8 @@ class _Checker:
         self.form, self.units, self.counted = form, units, counted
         self.X = form.collect()[counted].astype(np.longdouble)
         self.weights = form.weights[counted].astype(np.longdouble)
-        self.target = form.target[counted]
-        self.offset = np.zeros(self.target.shape) if form.offset is None else form.offset[counted]
+        target = form.target[counted]
+        self.offset = np.zeros(target.shape) if form.offset is None else form.offset[counted]
         if form.fit_intercept:
             self.X = self.X - self.weights @ self.X / self.weights.sum()
         sizes = np.sqrt(np.asarray(self.weights @ np.square(self.X), dtype=np.float64))
@@ -147,12 +149,18 @@ class _Checker:
         unlimited = np.full(units.number.shape, np.inf)
         self.lower = (-unlimited if units.lower is None else units.lower).reshape(-1, self.outputs)[: self.p].ravel()
         self.upper = (unlimited if units.upper is None else units.upper).reshape(-1, self.outputs)[: self.p].ravel()
-        lowest = np.broadcast_to(form.loss.find_lowest(self.target), len(self.weights))
+        lowest = np.broadcast_to(form.loss.find_lowest(target), len(self.weights))
         self.least = float(self.weights @ lowest)
-        known, weights = self.offset, np.asarray(self.weights, dtype=np.float64)
+        weights, constant = form.weights[counted], np.zeros(target.shape[1:])
+        #: f where all coefficients and the intercept are zero.
+        self.value_at_zero = float(weights @ form.loss.value(self.offset, target))
         if form.fit_intercept:
-            known = find_best_constant(form.loss, known, self.target, weights)
-        start = form.loss.value(known, self.target)
+            constant = find_best_constant(form.loss, self.offset, target, weights)
+        if form.loss.of_residuals:  # without the best constant, of which products with slopes would keep the rounding
+            target = np.asarray(target.astype(np.longdouble) - self.offset - constant, dtype=np.float64)
+            self.offset, constant = np.zeros(target.shape), np.zeros(target.shape[1:])
+        self.target = target
+        start = form.loss.value(self.offset + constant, target)
         #: The size of the numbers that f is a sum of, without features.
         self.magnitude = float(weights @ (np.abs(start) + np.abs(lowest)))
 
@@ -171,6 +179,14 @@ class _Checker:
         room = max(value - self.least, 0.0)
         own = CHECKED_ROUNDING * abs(self.least)
         return max(min(TOLERANCE * room + self.rounding, OPTIMAL_GAP * room), own)
+
+    def check_value(self, x: Array, value: float, objective: LinearObjective) -> None:
+        """f(x) is what the certificate says, but for the rounding of f and of the margins."""
+        found = objective.evaluate(x).value
+        slack = TOLERANCE * max(value - self.least, 0.0) + self.rounding
+        slack += bound_rounding(self.form, self.counted, x)
+        slack += RESIDUAL_ROUNDING**2 * abs(self.value_at_zero)  # f that are so near to the least value are this
+        require_claim(abs(found - value) <= slack, f"f(x) is {found:.12g}, and the certificate says {value:.12g}")
 
     def check_claims(self, certificate: Certificate) -> None:
         """What the certificate says besides its bound."""
