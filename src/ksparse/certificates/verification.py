@@ -26,7 +26,7 @@ from .claims import (
 )
 from .duals import LevelSetDual, QuadraticDual
 from .level_verification import LevelData, check_level_set
-from .verified_curvature import lower_curvature
+from .verified_curvature import find_sparse_curvature, lower_curvature
 from .verified_losses import bound_rounding, find_best_constant, find_conjugates
 
 __all__ = ["InvalidCertificateError", "verify"]
@@ -46,7 +46,10 @@ LEAST_FEATURE_SIZE = 1e-8
 
 
 def verify(
-    certificate: Certificate, objective: LinearObjective, sparsity: Sparsity | None = None, x: ArrayLike | None = None
+    certificate: Certificate,
+    objective: LinearObjective,
+    sparsity: Sparsity | int | None = None,
+    x: ArrayLike | None = None,
 ) -> float:
     """Check a certificate of a linear model by other code than that which made it.
 
@@ -62,8 +65,8 @@ def verify(
         What to check.
     objective : LinearObjective
         f, bound to its data.
-    sparsity : Sparsity, optional
-        The sparsity set, if it was not an integer k.
+    sparsity : Sparsity or int, optional
+        The sparsity set, if it was not an integer k; or this k.
     x : array-like, optional
         The solution, as `Result.x`: it must have at most k units, lie within the bounds, and f(x) must be `value`.
         Without it, `value` is taken as the certificate has it.
@@ -101,7 +104,8 @@ def verify(
             f"{type(objective).__name__}"
         )
     check_printed_numbers(certificate)
-    chosen = make_set(objective.unit_kind, certificate.k) if sparsity is None else sparsity
+    k = certificate.k if sparsity is None else sparsity
+    chosen = k if isinstance(k, Sparsity) else make_set(objective.unit_kind, k)
     units = chosen.bind(objective.shape, objective.free)
     form = objective.margin_form()
     if form is None:
@@ -372,15 +376,10 @@ class _Checker:
             lowered, missing = lower_curvature(matrix, curvature, size)
             require_claim(missing <= TOLERANCE, "there is less curvature than the certificate moves")
             return lowered
-        scale = dual.scale[kept]  # sparse curvature may be that of any scaling
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            scaled = np.abs(matrix) * (scale[:, None] / scale)
-        np.fill_diagonal(scaled, 0.0)
         widest = max(int(np.bincount(column).max()) for column in self.number.reshape(self.p, -1)[kept].T)
         eliminated = _units_of(self.number, np.repeat(dual.eliminated, self.outputs), self.units.count)
         nonzero = widest * max(self.units.k - int(eliminated.sum()), 1)
-        others = np.sort(scaled, axis=1)[:, ::-1][:, : max(nonzero - 1, 0)]
-        limit = (1.0 - dual.fraction) * (matrix.diagonal() - others.sum(axis=1))
+        limit = (1.0 - dual.fraction) * find_sparse_curvature(matrix, dual.scale[kept], nonzero)
         is_less = curvature <= limit + TOLERANCE * np.square(size)
         require_claim(bool(is_less.all()), "there is less sparse curvature than moved")
         return np.minimum(curvature, limit)
