@@ -121,12 +121,14 @@ def test_f_that_is_rounding_or_has_much_of_it_is_the_value(objective: Any) -> No
 
 
 def test_a_loss_that_falls_to_zero_without_end_has_the_value_zero() -> None:
-    objective = Poisson(X, np.zeros(80), alpha=0.1, fit_intercept=True)
-    with pytest.warns(ConvergenceWarning):
-        result = ksparse.minimize(objective, 2)
-    certificate = result.certificate()
-    assert certificate.value == 0 < objective.evaluate(result.x).value
-    verify(certificate, objective, x=result.x)
+    """Also where its slopes are numbers that lose their digits in a product."""
+    for offset in (0.0, -720.0):
+        objective = Poisson(X, np.zeros(80), alpha=1e-4, fit_intercept=True, offset=np.full(80, offset))
+        with pytest.warns(ConvergenceWarning):
+            result = ksparse.minimize(objective, 2)
+        certificate = result.certificate()
+        assert certificate.value == 0 <= objective.evaluate(result.x).value
+        verify(certificate, objective, x=result.x)
 
 
 def test_level_sets_of_features_with_a_large_mean_are_confirmed() -> None:
