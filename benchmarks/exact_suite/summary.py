@@ -46,15 +46,16 @@ def reaches_limit(row: Row) -> bool:
     return bool(row["seconds"] >= NEARLY * row["limit"])
 
 
-def compare(rows: list[Row], method: str, is_meant: Callable[[Row], bool]) -> list[float]:
-    """The seconds of a method over those of ksparse; limits count as they are, and those of both not at all."""
+def find_pairs(rows: list[Row], method: str, is_meant: Callable[[Row], bool]) -> list[tuple[Row, Row]]:
+    """The rows of ksparse and of a method for the same cases, but for those where both reach the limit."""
     others = {row["case"]: row for row in rows if row["method"] == method and not math.isnan(row["seconds"])}
     pairs = [(row, others[row["case"]]) for row in rows if row["method"] == "ksparse" and row["case"] in others]
-    return [
-        other["seconds"] / own["seconds"]
-        for own, other in pairs
-        if is_meant(own) and not (reaches_limit(own) and reaches_limit(other))
-    ]
+    return [(own, other) for own, other in pairs if is_meant(own) and not (reaches_limit(own) and reaches_limit(other))]
+
+
+def compare(rows: list[Row], method: str, is_meant: Callable[[Row], bool]) -> list[float]:
+    """The seconds of a method over those of ksparse; limits count as they are, and those of both not at all."""
+    return [other["seconds"] / own["seconds"] for own, other in find_pairs(rows, method, is_meant)]
 
 
 def render_summary(rows: list[Row]) -> str:
@@ -71,6 +72,7 @@ def render_summary(rows: list[Row]) -> str:
             means = [statistics.median(ratios), statistics.geometric_mean(ratios), min(ratios)]
             cells = [*map(str, counts), *map(format_ratio, means)]
             lines.append(f"| {name}, {problems} | " + " | ".join(cells) + " |")
+    lines += ["", *describe_comparison(rows)]
     own = [row for row in rows if row["table"] == "grid" and row["method"] == "ksparse"]
     for title, is_large in (("fewer than 3,000 features", False), ("3,000 features", True)):
         seconds = [row["seconds"] for row in own if (" x 3000," in row["case"]) == is_large]
@@ -78,6 +80,27 @@ def render_summary(rows: list[Row]) -> str:
             count = len(seconds)
             lines += ["", f"More samples than features, {title}: {count} proofs, the slowest {max(seconds):.2g} s."]
     return "\n".join(lines)
+
+
+def describe_comparison(rows: list[Row]) -> list[str]:
+    """What the lines say, in words: the ratios of OKRidge, and each problem that another package is faster on."""
+    lines = []
+    ratios = compare(rows, "okridge", is_in("grid"))
+    if ratios:
+        median, mean = (format_ratio(of(ratios)) for of in (statistics.median, statistics.geometric_mean))
+        lines.append(
+            f"With more samples than features OKRidge takes {median} times the seconds of ksparse in the median, "
+            f"{mean} times in the geometric mean, and {format_ratio(min(ratios))} times at least."
+        )
+    names = dict.fromkeys((method, name) for method, name, *_ in COMPARISONS)
+    ahead = [
+        f"- {name} on {other['case']}: {other['seconds']:.2g} s, ksparse {own['seconds']:.2g} s"
+        for method, name in names
+        for own, other in find_pairs(rows, method, lambda _: True)
+        if other["seconds"] < own["seconds"]
+    ]
+    title = "Other packages are faster on these problems:" if ahead else "No other package is faster on any problem."
+    return [*lines, "", title, *([""] if ahead else []), *ahead]
 
 
 def format_ratio(ratio: float) -> str:

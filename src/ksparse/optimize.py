@@ -15,7 +15,7 @@ from .objectives.protocols import WorkingForm, find_labels, working_form
 from .solvers import Callback, Problem, Result, Solver, SwapGraHTP, check_no_effort, specialize
 from .sparsity import Sparsity, Units, make_set
 from .threads import one_thread
-from .validation import check_callable, check_iterations, check_nonnegative_number
+from .validation import check_callable, check_iterations, check_nonnegative_number, check_time_limit
 
 if TYPE_CHECKING:
     from .certificates import ExactResult, Progress
@@ -170,9 +170,7 @@ def solve_exact(
     True
     """
     check_nonnegative_number(gap, "gap")
-    seconds = float("inf") if time_limit is None else time_limit
-    if seconds != float("inf"):
-        check_nonnegative_number(seconds, "time_limit")
+    seconds = check_time_limit(time_limit)
     check_iterations(max_nodes, "max_nodes")
     if within is not None:
         check_nonnegative_number(within, "within")

@@ -20,6 +20,7 @@ __all__ = [
     "check_number_of_units",
     "check_positive_number",
     "check_size",
+    "check_time_limit",
     "check_vector",
 ]
 
@@ -87,6 +88,13 @@ def as_real_array(values: Any, name: str) -> Array:
 def check_nonnegative_number(value: Any, name: str) -> float:
     """A finite number ≥ 0 as a float."""
     return check_number(value, name, "at least 0", lambda number: number >= 0)
+
+
+def check_time_limit(seconds: Any) -> float:
+    """A limit in seconds as a float; infinity for None and for infinity."""
+    if seconds is None or (isinstance(seconds, numbers.Real) and seconds == float("inf")):
+        return float("inf")
+    return check_nonnegative_number(seconds, "time_limit")
 
 
 def check_positive_number(value: Any, name: str) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import exact
 import pytest
 from exact_suite.cases import ExactCase
-from exact_suite.summary import compare, is_in, is_not_gram
+from exact_suite.summary import compare, describe_comparison, is_in, is_not_gram
 from exact_suite.tables import describe, insert_tables, render_table
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +44,20 @@ def test_ratios_leave_out_what_neither_has_solved() -> None:
     assert compare([*own, *others], "okridge", is_in("grid")) == pytest.approx([120.0, 30.0])
     assert compare([*own, *others], "okridge", is_not_gram) == pytest.approx([30.0])
     assert compare([*own, *others], "okridge", is_in("hard")) == []
+
+
+def test_problems_that_another_package_is_faster_on_are_named() -> None:
+    row = {"table": "grid", "limit": 60.0, "gram": 0.4, "case": "a", "method": "ksparse", "seconds": 0.5}
+    rows = [row, {**row, "method": "okridge", "seconds": 2.0}, {**row, "method": "l0bnb", "seconds": 0.25}]
+    assert describe_comparison(rows) == [
+        "With more samples than features OKRidge takes 4 times the seconds of ksparse in the median, 4 times in the "
+        "geometric mean, and 4 times at least.",
+        "",
+        "Other packages are faster on these problems:",
+        "",
+        "- l0bnb on a: 0.25 s, ksparse 0.5 s",
+    ]
+    assert describe_comparison(rows[:2])[1:] == ["", "No other package is faster on any problem."]
 
 
 def test_packages_that_reach_the_limit_are_not_run_on_harder_problems(monkeypatch: pytest.MonkeyPatch) -> None:

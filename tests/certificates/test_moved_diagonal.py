@@ -10,10 +10,11 @@ import pytest
 
 import ksparse
 from ksparse._types import Array
-from ksparse.certificates import gram_search, moved_diagonal
+from ksparse.certificates import gram_search, moved_diagonal, verify
 from ksparse.certificates.gram_search import PLAIN_NODES
 from ksparse.certificates.moved_diagonal import PerspectiveForm, _relax, find_diagonal, prove_diagonal
 from ksparse.objectives import LeastSquares
+from ksparse.sparsity import Entries
 
 ROUNDING = 1e-13
 
@@ -100,6 +101,17 @@ def test_trees_with_a_diagonal_find_the_optimum(seed: int, is_singular: bool, mo
     assert calls or seed % 2
     assert proof.status == "optimal"
     assert proof.value == pytest.approx(optimum, rel=1e-9)
+
+
+def test_single_coefficients_of_several_responses_have_certificates() -> None:
+    """Units are coefficients then, and not features, of which the diagonal has one entry each."""
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        X = rng.standard_normal((20, 4))
+        Y = X[:, :1] @ rng.standard_normal((1, 2)) + rng.standard_normal((20, 2))
+        objective, entries = LeastSquares(X, Y, alpha=0.01), Entries(3)
+        result = ksparse.minimize(objective, sparsity=entries)
+        verify(result.certificate(), objective, entries, result.x)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import ksparse
 from ksparse._types import Array
+from ksparse.certificates.incumbents import Incumbents
 from ksparse.objectives import Function, LeastSquares, Logistic, Poisson
 
 from .enumeration import draw_case
@@ -78,3 +79,25 @@ def test_pairs_are_checked(pairs: Any) -> None:
     result = ksparse.minimize(Logistic(np.eye(4), [0, 1, 0, 1], alpha=0.1), 1)
     with pytest.raises(ValueError, match="pairs must be 1 or 2"):
         result.is_swap_optimal(pairs)
+
+
+def test_single_swaps_are_tried_where_one_bound_does_not_exclude_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bound for each of them would take longer than a trial."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 60)) + rng.standard_normal((40, 1))
+    y = X[:, 0] - X[:, 1] + rng.standard_normal(40) > 0
+    tried: list[int] = []
+
+    def count(incumbents: Incumbents, chosen: Any) -> float:
+        tried.append(int(chosen.sum()))
+        return refit(incumbents, chosen)
+
+    refit = Incumbents.refit
+    monkeypatch.setattr(Incumbents, "refit", count)
+    monkeypatch.setattr("ksparse.certificates.swaps.branch_and_bound", None)
+    for alpha, most in ((1e-6, 4 * 56), (1.0, 100)):
+        result = ksparse.minimize(Logistic(X, y, alpha=alpha), 4, effort=2)
+        tried.clear()
+        assert result.is_swap_optimal()
+        assert 0 < len(tried) <= most
+        assert set(tried) == {4}

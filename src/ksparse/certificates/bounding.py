@@ -181,7 +181,8 @@ class BoundedProblem:
     def move_diagonal(self, relaxed: Relaxed, fixings: Fixings, target: float, limits: StepLimits) -> Relaxed | None:
         """A better bound for least squares by the best diagonal, where features are units; None if there is none."""
         perspective = self.perspective.with_fixings(fixings)
-        if not (self.uses_gram and perspective.has_single_features) or self.has_box:
+        has_single_features = self.outputs == 1 and perspective.has_single_features
+        if not (self.uses_gram and has_single_features) or self.has_box:
             return None
         if fixings.open.sum() > self.gram_form.n_samples:
             return None

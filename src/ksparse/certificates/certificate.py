@@ -12,7 +12,7 @@ from .._types import AnyArray, Array
 from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
 from ..threads import one_thread
-from ..validation import check_iterations, check_nonnegative_number
+from ..validation import check_iterations, check_time_limit
 from .bounding import BoundedProblem, Relaxed
 from .duals import LevelSetDual, QuadraticDual
 from .incumbents import settle_value
@@ -37,7 +37,7 @@ LEAST_ROOT_GAIN = 0.05
 SHOWN = 12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ProofStage:
     """One relaxation of a certificate, and what follows from it; `ksparse.certificates.verify` computes it again."""
 
@@ -52,7 +52,7 @@ class ProofStage:
     bound: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Certificate:
     """A proof of how far a solution is from the best one with at most k units.
 
@@ -189,7 +189,7 @@ def certify(
     steps : int, default=100
         Limit of the steps that improve the bound, after each screening.
     time_limit : float, optional
-        Limit in seconds, tested after each step.
+        Limit in seconds, tested after each step; None or infinity for no limit.
     effort : {0, 1}, default=0
         With 1, further curvature is looked for whatever it costs; see `Result.certificate`.
 
@@ -201,9 +201,7 @@ def certify(
     if effort not in (0, 1) or isinstance(effort, bool):
         raise ValueError(f"effort must be 0 or 1; got {effort!r}")
     began = time.perf_counter()
-    limits = StepLimits(max(check_iterations(steps, "steps"), 1))
-    if time_limit is not None:
-        limits = StepLimits(limits.steps, began + check_nonnegative_number(time_limit, "time_limit"))
+    limits = StepLimits(max(check_iterations(steps, "steps"), 1), began + check_time_limit(time_limit))
     with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         problem = BoundedProblem.of(form, units)
         value = settle_value(value, problem.least_value, form.value_at_start)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._types import Array
 from ..objectives import LinearObjective
 from ..sparsity import Units
 from .certificate import Certificate
@@ -49,8 +50,8 @@ def check_printed_numbers(certificate: Certificate) -> None:
         require_claim(is_number and np.isfinite(number), f"{name} is not a finite number but {number!r}")
 
 
-def check_claimed_solution(x: ArrayLike, value: float, objective: LinearObjective, units: Units, slack: float) -> None:
-    """x is in the set, and f(x) is what the certificate says."""
+def check_claimed_solution(x: ArrayLike, objective: LinearObjective, units: Units) -> Array:
+    """x as an array, which is in the set."""
     point = np.asarray(x, dtype=np.float64)
     shape = objective.shape
     require_claim(
@@ -61,5 +62,4 @@ def check_claimed_solution(x: ArrayLike, value: float, objective: LinearObjectiv
     require_claim(selected.sum() <= units.k, f"x has {selected.sum()} units, and k is {units.k}")
     if units.lower is not None and units.upper is not None:
         require_claim(((units.lower <= point) & (point <= units.upper)).all(), "x is not within the bounds")
-    found = objective.evaluate(point).value
-    require_claim(abs(found - value) <= slack, f"f(x) is {found:.12g}, and the certificate says {value:.12g}")
+    return point

@@ -11,7 +11,7 @@ from .._types import Array, IntArray, Mask
 __all__ = ["LevelSetDual", "QuadraticDual"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class QuadraticDual:
     """What a lower bound for least squares follows from: a point, and curvature that is at most f's.
 
@@ -37,7 +37,7 @@ class QuadraticDual:
         return replace(self, coefficients=self.coefficients * unit, curvature=self.curvature / unit / unit)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LevelSetDual:
     """What a lower bound of all solutions that are not worse follows from (`ksparse.certificates.level_set`).
 

@@ -108,8 +108,17 @@ class Incumbents:
         near = [(value, mask) for value, mask in near if value <= limit]
         best = self._units.find_units((self.x != 0) & self._units.constrained) | self._units.always
         if not any((best <= mask).all() for _, mask in near):
-            near.insert(0, (self.value, best))
+            near.insert(0, (self.value, self._complete(best)))
         return near
+
+    def _complete(self, best: Mask) -> Mask:
+        """A support of k units that has these: the best one that is known, or that with the first other units."""
+        known = [(value, key) for key, value in self._values.items() if (best <= self._unpack(key)).all()]
+        if known:
+            return self._unpack(min(known)[1])
+        whole = best.copy()
+        whole[np.flatnonzero(~best)[: max(self._units.k - int(best.sum()), 0)]] = True
+        return whole
 
     def _unpack(self, key: bytes) -> Mask:
         return np.unpackbits(np.frombuffer(key, np.uint8), count=self._units.count).astype(bool)

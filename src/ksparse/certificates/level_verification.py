@@ -21,8 +21,10 @@ __all__ = ["LevelData", "QuadraticTangent", "check_level_set"]
 
 #: Losses whose second derivative is constant, or grows and then falls.
 UNIMODAL = (LogisticLoss, PoissonLoss, HuberLoss, SquaredHingeLoss, NegativeBinomialLoss)
-#: Rounding of a divergence, in units of the numbers that it is the difference of, and of an operation.
-DIVERGENCE_ROUNDING, PRODUCT_ROUNDING = 2e-15, 4.6e-16
+#: Rounding of a divergence, in units of the numbers that it is the difference of, and of a number.
+DIVERGENCE_ROUNDING, LEVEL_ROUNDING = 2e-15, 2.3e-16
+#: Rounding of an operation with long doubles, which may be no longer than doubles.
+LONG_EPS = float(np.finfo(np.longdouble).eps)
 #: Of the largest curvature, what a certificate may have too much; it is lowered to what is proved. That of a sample
 #: depends on the rounding of its margin.
 LEVEL_TOLERANCE, SAMPLE_TOLERANCE = 1e-9, 1e-4
@@ -73,10 +75,10 @@ def check_level_set(data: LevelData, dual: LevelSetDual, excess: float) -> Quadr
     matrix = _make_matrix(data)
     rest = _add_rest(data, margins)
     try:
-        factor = np.linalg.cholesky(matrix)
+        factor = np.linalg.cholesky(np.asarray(matrix, dtype=np.float64))
     except np.linalg.LinAlgError:
         return "the curvature of the samples does not bound the moves of their margins"
-    solved = np.linalg.solve(factor, _make_columns(data).T)
+    solved = np.linalg.solve(factor, np.asarray(_make_columns(data), dtype=np.float64).T)
     reach = np.sqrt(2.0 * (excess + rest) * (solved * solved).sum(axis=0))
     if not (reach < data.moves).all():
         return "margins may move by more than the certificate says"
@@ -87,35 +89,38 @@ def check_level_set(data: LevelData, dual: LevelSetDual, excess: float) -> Quadr
 def _find_quadratic_tangent(data: LevelData, dual: LevelSetDual, matrix: Array, rest: float) -> QuadraticTangent | None:
     """The tangent of the quadratic function without the curvature that is moved, and what moving it adds."""
     kept = data.kept
-    center, count = dual.center[kept], int(kept.sum())
+    center, count = dual.center[kept].astype(np.longdouble), int(kept.sum())
     schur, size = matrix[:count, :count], np.sqrt(matrix.diagonal()[:count])
     if data.fit_intercept:
         schur = schur - np.outer(matrix[:-1, -1], matrix[:-1, -1] / matrix[-1, -1])
-    curvature, missing = lower_curvature(schur, dual.curvature[kept], size)
+    in_doubles = np.asarray(schur, dtype=np.float64), dual.curvature[kept], np.asarray(size, dtype=np.float64)
+    curvature, missing = lower_curvature(*in_doubles)
     if missing > LEVEL_TOLERANCE:
         return None
-    move = dual.point[kept] - center
-    product = schur @ move - curvature * move
+    point = dual.point[kept].astype(np.longdouble)
+    move = point - center
+    product, added = schur @ move - curvature * move, curvature * center
     slopes, errors, proved = np.zeros(kept.size), np.zeros(kept.size), np.zeros(kept.size)
-    slopes[kept], proved[kept] = curvature * center - product, curvature
-    base = 0.5 * float(move @ product) - float(product @ dual.point[kept]) + 0.5 * float(curvature @ np.square(center))
+    slopes[kept], proved[kept] = added - product, curvature
+    base = 0.5 * (move @ product) - product @ point + 0.5 * (added @ center)
     # Each sum is bounded by the sizes of its terms, by the Cauchy–Schwarz inequality.
-    rounding, reach = PRODUCT_ROUNDING * (count + 16.0), float(size @ (np.abs(move) + np.abs(center)))
-    errors[kept] = rounding * reach * size
-    return QuadraticTangent(base - rest - 4.0 * rounding * reach * reach, slopes, errors, proved)
+    rounding, reach = LONG_EPS * (len(data.X) + count + 16.0), size @ np.abs(move)
+    errors[kept] = rounding * reach * size + LEVEL_ROUNDING * np.abs(slopes[kept])
+    of_base = rounding * (reach * (reach + size @ np.abs(point)) + np.abs(added) @ np.abs(center))
+    return QuadraticTangent(float(base - rest - of_base), slopes, errors, proved)
 
 
 def _make_columns(data: LevelData) -> Array:
-    """The kept features, and a column of ones for the intercept."""
-    columns = np.asarray(data.X[:, data.kept], dtype=np.float64)
+    """The kept features, and a column of ones for the intercept, in long doubles."""
+    columns = data.X[:, data.kept]
     return np.column_stack([columns, np.ones(len(columns))]) if data.fit_intercept else columns
 
 
 def _make_matrix(data: LevelData) -> Array:
-    """Σᵢ sᵢcᵢxᵢxᵢᵀ, of the rows of these columns."""
-    columns = _make_columns(data).astype(np.longdouble)
-    rooted = columns * np.sqrt(data.weights * data.curvature)[:, None]
-    return np.asarray(rooted.T @ rooted, dtype=np.float64)
+    """Σᵢ sᵢcᵢxᵢxᵢᵀ, of the rows of these columns, in long doubles."""
+    columns = _make_columns(data)
+    matrix: Array = columns.T @ (columns * (data.weights * data.curvature)[:, None])
+    return matrix
 
 
 def _find_margins(data: LevelData, dual: LevelSetDual) -> Array:

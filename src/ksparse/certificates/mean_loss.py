@@ -32,6 +32,8 @@ MAX_NUMBERS_AT_ONCE = 1_000_000
 LEAST_PART = 100
 #: Products with few columns gather them, if they are at most this fraction of many entries.
 MAX_FRACTION_GATHERED, LEAST_GATHERED = 0.05, 500_000
+#: Slopes below the least number with all its digits are zero: their products with weights have none left.
+LEAST_SLOPE = float(np.finfo(np.float64).tiny)
 #: Largest number of entries of X that are copied for compiled steps: 320 MB.
 MAX_COMPILED_NUMBERS = 40_000_000
 
@@ -174,6 +176,7 @@ class MeanLoss(SmoothPart):
         form = self._form
         margins = self.find_margins(x)
         slopes = np.where(self._expand(self._weighted), form.loss.slope(margins, form.target), 0.0)
+        slopes[np.abs(slopes) < LEAST_SLOPE] = 0.0
         balancing = -1
         if form.fit_intercept:
             slopes, balancing = self._balance(slopes, margins)

@@ -23,6 +23,8 @@ from .incumbents import Incumbents
 __all__ = ["ExactResult", "NearSupport", "ProofStatus", "prove"]
 
 
+#: The default of the gap that is enough: with a larger one, a better solution may well be left.
+USUAL_GAP = 1e-4
 #: Smaller gaps are rounding.
 LEAST_GAP = 1e-9
 
@@ -60,7 +62,7 @@ class NearSupport(NamedTuple):
     value: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ExactResult:
     """The best solution that branch and bound has found, and how far from the best of all it may be.
 
@@ -121,7 +123,9 @@ class ExactResult:
 
     def __str__(self) -> str:
         among = " within the bounds" if self.has_bounds else ""
-        verdict = "Proved" if self.status is ProofStatus.OPTIMAL else f"Not proved ({self.status})"
+        verdict = f"Not proved ({self.status})"
+        if self.status is ProofStatus.OPTIMAL:
+            verdict = "Proved" if self.gap <= USUAL_GAP else "Within the gap that was asked for"
         return (
             f"{verdict}: f = {self.value:.8g}, and no x{among} with at most k = {self.k} units has less "
             f"than {self.lower_bound:.8g} (gap {format_gap(self.gap)}, {self.nodes} nodes, {self.seconds:.3g} s)"

@@ -18,7 +18,7 @@ __all__ = ["Fixings", "Perspective"]
 SUM_ROUNDING = 2.3e-16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fixings:
     """What is known of the units: those that are selected, and those that are not."""
 

@@ -15,9 +15,11 @@ from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
 from ..threads import one_thread
 from .bounding import BoundedProblem, NoCertificateError
-from .branching import SearchLimits, branch_and_bound
+from .branching import NODE_STEPS, SearchLimits, branch_and_bound
 from .incumbents import Incumbents
+from .linearization import StepLimits
 from .relaxation import Fixings
+from .screening import screen
 
 __all__ = ["has_better_swap"]
 
@@ -28,8 +30,9 @@ LEAST_DECREASE = 1e-9
 def has_better_swap(form: WorkingForm, units: Units, x: Array, value: float, pairs: Any) -> bool:
     """Whether another support that lacks at most `pairs` of the units has a lower f.
 
-    For each choice of the units that leave, branch and bound looks for those that enter; where f has no lower bounds,
-    all of them are tried.
+    For each choice of the units that leave, branch and bound looks for those that enter. Where only one enters, all are
+    tried that one lower bound does not exclude: a bound of the others takes longer than a trial. Where f has no lower
+    bounds, all units are tried.
     """
     if isinstance(pairs, bool) or pairs not in (1, 2):
         raise ValueError(f"pairs must be 1 or 2, the number of units that leave; got {pairs!r}")
@@ -50,7 +53,7 @@ def has_better_swap(form: WorkingForm, units: Units, x: Array, value: float, pai
                 incumbents.offer(x, value)
                 staying = chosen.copy()
                 staying[list(leaving)] = False
-                _search(problem, incumbents, units, staying, np.array(leaving))
+                _search(problem, incumbents, units, staying, np.array(leaving), limit)
                 if incumbents.value < limit:
                     return True
     return False
@@ -64,25 +67,44 @@ def _bound(form: WorkingForm, units: Units) -> BoundedProblem | None:
 
 
 def _search(
-    problem: BoundedProblem | None, incumbents: Incumbents, units: Units, staying: Mask, leaving: IntArray
+    problem: BoundedProblem | None, incumbents: Incumbents, units: Units, staying: Mask, leaving: IntArray, limit: float
 ) -> None:
-    """Look for the best units in place of those that leave."""
+    """Look for the best units in place of those that leave, until f is below the limit."""
+    outside = np.zeros(staying.size, dtype=bool)
+    outside[leaving] = True
+    fixings = Fixings(staying, outside)
     if problem is not None:
-        outside = np.zeros(staying.size, dtype=bool)
-        outside[leaving] = True
-        fixed = replace(problem, perspective=problem.perspective.with_fixings(Fixings(staying, outside)))
-        outcome = branch_and_bound(fixed, incumbents, SearchLimits(LEAST_DECREASE, np.inf, np.iinfo(np.int64).max))
-        if outcome.reason is None:
-            return
-        if outcome.reason == "stopped":
-            raise KeyboardInterrupt
-    for entering in _list_entering(units, staying, leaving):
+        fixed = replace(problem, perspective=problem.perspective.with_fixings(fixings))
+        if fixed.perspective.budget == 1:
+            fixings = _exclude(fixed, fixings, incumbents, limit)
+            if not fixings.open.any():
+                return
+        else:
+            outcome = branch_and_bound(fixed, incumbents, SearchLimits(LEAST_DECREASE, np.inf, np.iinfo(np.int64).max))
+            if outcome.reason is None:
+                return
+            if outcome.reason == "stopped":
+                raise KeyboardInterrupt
+    for entering in _list_entering(units, fixings):
         trial = staying.copy()
         trial[list(entering)] = True
-        incumbents.refit(trial)
+        if incumbents.refit(trial) < limit:
+            return
 
 
-def _list_entering(units: Units, staying: Mask, leaving: IntArray) -> Iterator[tuple[int, ...]]:
-    others = np.flatnonzero(~staying)
-    others = others[~np.isin(others, leaving)]
-    return combinations(others, min(units.k - int(staying.sum()), others.size))
+def _exclude(problem: BoundedProblem, fixings: Fixings, incumbents: Incumbents, limit: float) -> Fixings:
+    """The fixings without units that no solution with f below the limit has."""
+    start = incumbents.x.reshape(-1)[: problem.scale.size] * problem.scale
+    relaxed = problem.relax(fixings, start, limit, StepLimits(NODE_STEPS))
+    if relaxed is None:
+        return fixings
+    tightened = relaxed.tightened
+    if tightened.bound >= limit:
+        return fixings.exclude(np.flatnonzero(fixings.open))
+    found = screen(relaxed.perspective, tightened.linearization.base, tightened.scores, limit)
+    return fixings.exclude(relaxed.units[found.outside])
+
+
+def _list_entering(units: Units, fixings: Fixings) -> Iterator[tuple[int, ...]]:
+    others = np.flatnonzero(fixings.open)
+    return combinations(others, min(units.k - int(fixings.inside.sum()), others.size))

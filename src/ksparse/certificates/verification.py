@@ -26,8 +26,8 @@ from .claims import (
 )
 from .duals import LevelSetDual, QuadraticDual
 from .level_verification import LevelData, check_level_set
-from .verified_curvature import lower_curvature
-from .verified_losses import find_best_constant, find_conjugates
+from .verified_curvature import find_sparse_curvature, lower_curvature
+from .verified_losses import bound_rounding, find_best_constant, find_conjugates
 
 __all__ = ["InvalidCertificateError", "verify"]
 
@@ -35,6 +35,8 @@ __all__ = ["InvalidCertificateError", "verify"]
 TOLERANCE = 1e-9
 #: Rounding of f, as a fraction of the numbers that it is a sum of.
 CHECKED_ROUNDING = 4e-15
+#: Residuals below this fraction of the numbers that they are differences of are rounding.
+RESIDUAL_ROUNDING = 1e-14
 #: Rounding of the least excess of f over a tangent, as a fraction of the numbers that it is computed from.
 LEVEL_ROUNDING = 1e-14
 #: Rounding of an operation with long doubles, which may be no longer than doubles.
@@ -44,14 +46,18 @@ LEAST_FEATURE_SIZE = 1e-8
 
 
 def verify(
-    certificate: Certificate, objective: LinearObjective, sparsity: Sparsity | None = None, x: ArrayLike | None = None
+    certificate: Certificate,
+    objective: LinearObjective,
+    sparsity: Sparsity | int | None = None,
+    x: ArrayLike | None = None,
 ) -> float:
     """Check a certificate of a linear model by other code than that which made it.
 
     The lower bound of each stage is computed again from its dual point, and so is what it proves about the units. All
     that the gap is computed from is compared with the data, but for `value`: that a solution has this f can only be
     checked where the solution is given as `x`. Bounds may differ by 1e-9 of what f is above its least value, and by
-    rounding errors as long as these are below 1e-6 of it.
+    rounding errors as long as these are below 1e-6 of it; f(x) by 1e-9 of the same, and by what the rounding of the
+    margins, of their terms and of y changes it at most.
 
     Parameters
     ----------
@@ -59,8 +65,8 @@ def verify(
         What to check.
     objective : LinearObjective
         f, bound to its data.
-    sparsity : Sparsity, optional
-        The sparsity set, if it was not an integer k.
+    sparsity : Sparsity or int, optional
+        The sparsity set, if it was not an integer k; or this k.
     x : array-like, optional
         The solution, as `Result.x`: it must have at most k units, lie within the bounds, and f(x) must be `value`.
         Without it, `value` is taken as the certificate has it.
@@ -98,7 +104,8 @@ def verify(
             f"{type(objective).__name__}"
         )
     check_printed_numbers(certificate)
-    chosen = make_set(objective.unit_kind, certificate.k) if sparsity is None else sparsity
+    k = certificate.k if sparsity is None else sparsity
+    chosen = k if isinstance(k, Sparsity) else make_set(objective.unit_kind, k)
     units = chosen.bind(objective.shape, objective.free)
     form = objective.margin_form()
     if form is None:
@@ -106,8 +113,7 @@ def verify(
     checker = _Checker(form, units)
     checker.check_claims(certificate)
     if x is not None:
-        room = max(certificate.value - checker.least, 0.0)
-        check_claimed_solution(x, certificate.value, objective, units, TOLERANCE * room + checker.rounding)
+        checker.check_value(check_claimed_solution(x, objective, units), certificate.value, objective)
     inside, outside = units.always.copy(), np.zeros(units.count, dtype=bool)
     lower = checker.least
     for number, stage in enumerate(certificate.stages):
@@ -135,8 +141,8 @@ class _Checker:
         self.form, self.units, self.counted = form, units, counted
         self.X = form.collect()[counted].astype(np.longdouble)
         self.weights = form.weights[counted].astype(np.longdouble)
-        self.target = form.target[counted]
-        self.offset = np.zeros(self.target.shape) if form.offset is None else form.offset[counted]
+        target = form.target[counted]
+        self.offset = np.zeros(target.shape) if form.offset is None else form.offset[counted]
         if form.fit_intercept:
             self.X = self.X - self.weights @ self.X / self.weights.sum()
         sizes = np.sqrt(np.asarray(self.weights @ np.square(self.X), dtype=np.float64))
@@ -147,12 +153,18 @@ class _Checker:
         unlimited = np.full(units.number.shape, np.inf)
         self.lower = (-unlimited if units.lower is None else units.lower).reshape(-1, self.outputs)[: self.p].ravel()
         self.upper = (unlimited if units.upper is None else units.upper).reshape(-1, self.outputs)[: self.p].ravel()
-        lowest = np.broadcast_to(form.loss.find_lowest(self.target), len(self.weights))
+        lowest = np.broadcast_to(form.loss.find_lowest(target), len(self.weights))
         self.least = float(self.weights @ lowest)
-        known, weights = self.offset, np.asarray(self.weights, dtype=np.float64)
+        weights, constant = form.weights[counted], np.zeros(target.shape[1:])
+        #: f where all coefficients and the intercept are zero.
+        self.value_at_zero = float(weights @ form.loss.value(self.offset, target))
         if form.fit_intercept:
-            known = find_best_constant(form.loss, known, self.target, weights)
-        start = form.loss.value(known, self.target)
+            constant = find_best_constant(form.loss, self.offset, target, weights)
+        if form.loss.of_residuals:  # without the best constant, of which products with slopes would keep the rounding
+            target = np.asarray(target.astype(np.longdouble) - self.offset - constant, dtype=np.float64)
+            self.offset, constant = np.zeros(target.shape), np.zeros(target.shape[1:])
+        self.target = target
+        start = form.loss.value(self.offset + constant, target)
         #: The size of the numbers that f is a sum of, without features.
         self.magnitude = float(weights @ (np.abs(start) + np.abs(lowest)))
 
@@ -171,6 +183,14 @@ class _Checker:
         room = max(value - self.least, 0.0)
         own = CHECKED_ROUNDING * abs(self.least)
         return max(min(TOLERANCE * room + self.rounding, OPTIMAL_GAP * room), own)
+
+    def check_value(self, x: Array, value: float, objective: LinearObjective) -> None:
+        """f(x) is what the certificate says, but for the rounding of f and of the margins."""
+        found = objective.evaluate(x).value
+        slack = TOLERANCE * max(value - self.least, 0.0) + self.rounding
+        slack += bound_rounding(self.form, self.counted, x)
+        slack += RESIDUAL_ROUNDING**2 * abs(self.value_at_zero)  # f that are so near to the least value are this
+        require_claim(abs(found - value) <= slack, f"f(x) is {found:.12g}, and the certificate says {value:.12g}")
 
     def check_claims(self, certificate: Certificate) -> None:
         """What the certificate says besides its bound."""
@@ -356,15 +376,10 @@ class _Checker:
             lowered, missing = lower_curvature(matrix, curvature, size)
             require_claim(missing <= TOLERANCE, "there is less curvature than the certificate moves")
             return lowered
-        scale = dual.scale[kept]  # sparse curvature may be that of any scaling
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            scaled = np.abs(matrix) * (scale[:, None] / scale)
-        np.fill_diagonal(scaled, 0.0)
         widest = max(int(np.bincount(column).max()) for column in self.number.reshape(self.p, -1)[kept].T)
         eliminated = _units_of(self.number, np.repeat(dual.eliminated, self.outputs), self.units.count)
         nonzero = widest * max(self.units.k - int(eliminated.sum()), 1)
-        others = np.sort(scaled, axis=1)[:, ::-1][:, : max(nonzero - 1, 0)]
-        limit = (1.0 - dual.fraction) * (matrix.diagonal() - others.sum(axis=1))
+        limit = (1.0 - dual.fraction) * find_sparse_curvature(matrix, dual.scale[kept], nonzero)
         is_less = curvature <= limit + TOLERANCE * np.square(size)
         require_claim(bool(is_less.all()), "there is less sparse curvature than moved")
         return np.minimum(curvature, limit)

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._types import Array
 
-__all__ = ["EIGENVALUE_ERROR", "lower_curvature"]
+__all__ = ["EIGENVALUE_ERROR", "find_sparse_curvature", "lower_curvature"]
 
 #: Rounding of an eigenvalue, in units of the number of features and of the largest one.
 EIGENVALUE_ERROR = 4 * 2.3e-16
@@ -25,3 +25,16 @@ def lower_curvature(matrix: Array, curvature: Array, size: Array) -> tuple[Array
     largest = max(abs(eigenvalues[0]), abs(eigenvalues[-1])) + float((np.abs(curvature) / np.square(size)).max())
     missing = max(EIGENVALUE_ERROR * len(size) * largest - float(eigenvalues[0]), 0.0)
     return curvature - missing * np.square(size), missing
+
+
+def find_sparse_curvature(matrix: Array, scale: Array, nonzero: int) -> Array:
+    """What a matrix has on vectors with so many nonzeros: its diagonal less the largest other entries of each row.
+
+    It is that of features divided by a scale, whatever the scale.
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        scaled = np.abs(matrix) * (scale[:, None] / scale)
+    np.fill_diagonal(scaled, 0.0)
+    others = np.sort(scaled, axis=1)[:, ::-1][:, : max(nonzero - 1, 0)]
+    curvature: Array = matrix.diagonal() - others.sum(axis=1)
+    return curvature

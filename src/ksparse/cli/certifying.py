@@ -53,40 +53,49 @@ def prove_model(fitted: FittedModel, seconds: float) -> str:
             )
     except NoCertificateError:
         return f"Nothing is proved: there are no proofs for the loss of {fitted.task.model}."
-    return describe_proof(proof, solved.value, _name_models(fitted), seconds) + _name_ridge(fitted)
+    found = describe_proof(proof, solved.value, _name_models(fitted), _name_difference(fitted, proof), seconds)
+    return found + _name_ridge(fitted)
 
 
 def describe_progress(progress: ProofProgress) -> str:
     """How far the search is, in a line."""
     rate = progress.nodes / max(progress.seconds, 1e-9)
-    return f"proving: at most {_percent(progress.gap)} lower, {progress.nodes:,} parts, {rate:,.0f} a second"
+    return f"at most {_percent(progress.gap)} lower, {progress.nodes:,} parts, {rate:,.0f} a second"
 
 
-def describe_proof(proof: ExactResult, value: float, models: str, seconds: float) -> str:
-    """What is proved about the loss of other models: `models` names them, such as "model with 5 columns"."""
+def describe_proof(proof: ExactResult, value: float, models: str, difference: str, seconds: float) -> str:
+    """What is proved about the loss of other models, relative to that of the fitted one, which is `value`.
+
+    `models` names them, such as "model with 5 columns", and `difference` says how the best one that was found differs,
+    such as "with 'a' in place of 'b'".
+    """
+    size = value - proof.least
+    gap = min((value - proof.lower_bound) / size, 1.0) if size > 0 else 0.0
+    is_better = value - proof.value > LOWER_LOSS * size
     took = f"{proof.nodes:,} part{'s' * (proof.nodes != 1)} of the search, {proof.seconds:.2f} s"
+    found = ""
+    if is_better:
+        lower = _percent((value - proof.value) / size)
+        found = (
+            f"Not the best {models}: one {difference} has a loss {lower} lower. --effort 3 looks longer for it, and"
+            " --always with all of its names fits it. "
+        )
     if proof.status is ProofStatus.OPTIMAL:
-        text = (
-            f"Proved to be the best {models}: none has a loss more than"
-            f" {_percent(max(proof.gap, ENOUGH_GAP))} lower ({took})."
-        )
-    elif proof.gap > USELESS_GAP:
+        none = f"has a loss more than {_percent(max(gap, ENOUGH_GAP))} lower ({took})."
+        return f"{found}It is proved that none {none}" if is_better else f"Proved to be the best {models}: none {none}"
+    if proof.gap > USELESS_GAP:
         return (
-            f"Nothing useful is proved: how much lower the loss of another {models} may be is not known ({took})."
-            " A stronger ridge makes proofs easier (--alpha)."
+            f"{found}Nothing useful is proved: how much lower the loss of another {models} may be is not known"
+            f" ({took}). A stronger ridge makes proofs easier (--alpha)."
         )
-    else:
-        end = "Ctrl-C" if proof.status is ProofStatus.STOPPED else f"{seconds:g} s"
-        helps = "; more time or a stronger ridge helps (--certify SECONDS, --alpha)"
-        more = "" if proof.status is ProofStatus.NO_BOUND else helps
-        text = (
-            f"No {models} can have a loss more than {_percent(proof.gap)} lower; whether one has a lower loss at all"
-            f" is not known after {end}{more} ({took})."
-        )
-    if proof.value < value - LOWER_LOSS * abs(value):
-        lower = _percent((value - proof.value) / (value - proof.least))
-        text += f" The search found one whose loss is {lower} lower (--effort 3 looks longer for it)."
-    return text
+    end = "Ctrl-C" if proof.status is ProofStatus.STOPPED else f"{seconds:g} s"
+    helps = "; more time or a stronger ridge helps (--certify SECONDS, --alpha)"
+    more = "" if proof.status is ProofStatus.NO_BOUND else helps
+    other = "another one has a still lower loss" if is_better else "one has a lower loss at all"
+    return (
+        f"{found}No {models} can have a loss more than {_percent(gap)} lower; whether {other} is not known after"
+        f" {end}{more} ({took})."
+    )
 
 
 def _percent(fraction: float) -> str:
@@ -99,6 +108,22 @@ def _name_models(fitted: FittedModel) -> str:
     always = split_names(fitted.settings.always, fitted.data.names)
     among = f" that has {quote_list(always)}" if always else ""
     return f"model with {fitted.k} {unit}{among}"
+
+
+def _name_difference(fitted: FittedModel, proof: ExactResult) -> str:
+    """How the best model that was found differs from the fitted one."""
+    known, found = fitted.model.result_.selected.tolist(), proof.selected.tolist()
+    entering = [_name_unit(fitted, unit) for unit in found if unit not in known]
+    leaving = [_name_unit(fitted, unit) for unit in known if unit not in found]
+    if entering and leaving:
+        return f"with {quote_list(entering)} in place of {quote_list(leaving)}"
+    if entering:
+        return f"with {quote_list(entering)} too"
+    return f"without {quote_list(leaving)}" if leaving else "with other coefficients"
+
+
+def _name_unit(fitted: FittedModel, unit: Any) -> str:
+    return str(unit if fitted.model.feature_groups is not None else fitted.names[unit])
 
 
 def _name_ridge(fitted: FittedModel) -> str:

@@ -344,7 +344,7 @@ WORKERS = make_type(int, lambda count: count >= 0, "a number of processes (an in
 POWER = make_type(float, lambda power: 1 <= power <= 2, "a number from 1 (Poisson) to 2 (gamma)")
 QUANTILE_LEVEL = make_type(float, lambda level: 0 < level < 1, "a number between 0 and 1, such as 0.9")
 DISPERSION = make_type(float, lambda value: 0 <= value < float("inf"), "a finite number ≥ 0")
-SECONDS = make_type(float, lambda seconds: 0 <= seconds <= 1e7, "a number of seconds ≥ 0, such as 60")
+SECONDS = make_type(float, lambda seconds: 0 <= seconds <= 1e7, "a number of seconds ≥ 0, such as 60 (DATA goes first)")
 K = make_type(
     lambda text: None if text == "auto" else int(text),
     lambda k: k is None or k >= 0,

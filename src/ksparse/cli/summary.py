@@ -316,7 +316,8 @@ def _describe_answer(fitted: FittedModel, answer: Any) -> str:
 
 def list_meanings(fitted: FittedModel) -> list[str]:
     """What the columns of the table of features mean."""
-    notes = [f"- {note}" for note in fitted.summary.notes if not note.startswith(MEANINGS_OF_COEFFICIENTS)]
+    found = [note for note in fitted.summary.notes if not note.startswith(MEANINGS_OF_COEFFICIENTS)]
+    notes = [f"- {note.replace('effort=', '--effort ')}" for note in found]  # as options of the command
     usual = choose_resamples(rows=1, features=1)
     if fitted.settings.resamples is None and fitted.resamples < usual and "frequency" in fitted.summary.units:
         notes.append(f"- {fitted.resamples} resamples, since the data are large: --resamples {usual} takes more time")

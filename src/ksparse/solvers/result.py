@@ -143,7 +143,7 @@ class History(Sequence[Iteration]):
         return f"<History of {len(self)} iterations>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solved:
     """A problem and its solution, in working coordinates."""
 
@@ -157,7 +157,7 @@ class Solved:
     value: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """The outcome of `ksparse.minimize`.
 
@@ -203,7 +203,7 @@ class Result:
     passes: int
     nuisance: Array | None = None
     #: What was solved. It refers to the data, and is neither copied, pickled nor saved.
-    solved: Solved | None = field(default=None, repr=False, compare=False)
+    solved: Solved | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "solved": None}
@@ -232,7 +232,7 @@ class Result:
             Limit of the steps that improve the bound, after each screening of the units. A step is a pass over the
             data, or a product with the Gram matrix for least squares.
         time_limit : float, optional
-            Limit in seconds, tested after each step.
+            Limit in seconds, tested after each step; None or infinity for no limit.
         effort : {0, 1}, default=0
             Where the gap stays open, more curvature is looked for: for least squares the best diagonal, for logistic,
             Poisson, negative binomial and Huber regression and the squared hinge that on the set of all solutions that
