@@ -95,6 +95,14 @@ class LinearModel(
         if self.loss.shift_invariant:
             self.n_invariances = self._layout.n_rows if alpha == 0 else int(fit_intercept)
 
+    @property
+    def start(self) -> Array:
+        """Zero; with an offset, its mean is taken from the intercept, since f at zero may be beyond all floats."""
+        start = super().start
+        if self.fit_intercept and self.has_offset and self._pattern is None and not self._terms.is_centred:
+            start[-1] = self._terms.null_margin
+        return start
+
     # --- evaluation -------------------------------------------------------------------------------------------
 
     def penalty(self, weights: Array) -> float:

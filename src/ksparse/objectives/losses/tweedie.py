@@ -52,7 +52,8 @@ class TweedieLoss(LogLinkLoss):
     """exp((2 − p)m)/(2 − p) + y·exp(−(p − 1)m)/(p − 1): half the Tweedie deviance with log link, up to terms of y."""
 
     no_minimum_reason = (
-        "The responses are zero wherever some combination of the selected features is positive, or everywhere"
+        "The responses are zero, or too small beside others for floats, wherever some combination of the selected "
+        "features is positive, or everywhere"
     )
     power: float = 1.5
 
@@ -62,6 +63,9 @@ class TweedieLoss(LogLinkLoss):
 
     def accepts_zeros(self) -> bool:
         return self.power < 2.0
+
+    def get_null_power(self) -> float:
+        return self.power
 
     def find_cancelling_size(self, value: float, at_start: float, mean: Any) -> float:
         """The terms of the loss are of the size of ȳ^(2 − p)."""
