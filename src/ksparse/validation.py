@@ -22,6 +22,7 @@ __all__ = [
     "check_positive_number",
     "check_size",
     "check_vector",
+    "is_missing",
     "refuse_date_columns",
     "refuse_dates",
 ]
@@ -109,6 +110,11 @@ def refuse_date_columns(X: Any) -> None:
             raise ValueError("X has columns of dates or durations; pass numbers, such as days")
     else:
         refuse_dates(X, "X")
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, pandas.NA, or does not equal itself, as NaN and NaT; pandas is not imported for it."""
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 def check_nonnegative_number(value: Any, name: str) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._types import AnyArray, IntArray, Mask
+from ..validation import is_missing
 
 __all__ = ["find_stratum_numbers", "list_labels", "read_strata"]
 
@@ -79,10 +80,5 @@ def _find_missing(labels: AnyArray) -> Mask:
     if kind in "mM":
         return np.isnat(labels)
     if kind == "O":
-        return np.array([_is_missing(label) for label in labels.ravel().tolist()], dtype=bool)
+        return np.array([is_missing(label) for label in labels.ravel().tolist()], dtype=bool)
     return np.zeros(labels.shape, dtype=bool)
-
-
-def _is_missing(label: Any) -> bool:
-    """None, pandas.NA, and what does not equal itself, as NaN and NaT; pandas is not imported for it."""
-    return label is None or type(label).__name__ == "NAType" or bool(label != label)
