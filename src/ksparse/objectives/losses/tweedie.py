@@ -163,7 +163,11 @@ class Tweedie(LinearObjective):
         amounts = check_responses(y, n)
         if self.loss.accepts_zeros():
             return require_responses(amounts, is_nonnegative, f"{type(self).__name__} needs y >= 0")
-        return require_responses(amounts, is_positive, f"{type(self).__name__} needs y > 0")
+        return require_responses(amounts, is_positive, self._describe_need())
+
+    def _describe_need(self) -> str:
+        """That responses are positive, and which power takes zeros."""
+        return "Tweedie with power 2, which is gamma, needs y > 0 (a power between 1 and 2 takes zeros)"
 
 
 @document_objective
@@ -190,3 +194,6 @@ class Gamma(Tweedie):
 
     def __init__(self, X: Any, y: Any, **options: Any) -> None:
         super().__init__(X, y, power=2.0, **options)
+
+    def _describe_need(self) -> str:
+        return "Gamma needs y > 0 (Tweedie with a power between 1 and 2 takes zeros)"
