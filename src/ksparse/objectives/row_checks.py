@@ -27,7 +27,7 @@ __all__ = [
 
 
 #: exp of more than this, times responses, may be beyond all floats.
-LARGEST_EXPONENT = 700.0
+FARTHEST_OFFSET = 700.0
 
 
 class Faults(NamedTuple):
@@ -116,7 +116,7 @@ def check_exponents(offset: Any, weights: Any, absorbs_constant: bool) -> None:
     """A ValueError if exp of an offset, or of its differences if a constant changes nothing, is beyond all floats."""
     negative_low, high = reduce_values(_find_range, offset, weights, combine=np.maximum)
     low = -negative_low
-    if (high - low if absorbs_constant else max(abs(low), abs(high))) <= LARGEST_EXPONENT:
+    if (high - low if absorbs_constant else max(abs(low), abs(high))) <= FARTHEST_OFFSET:
         return
     what = "exp of such differences is" if absorbs_constant else "exp of such numbers is"
     raise ValueError(

@@ -12,9 +12,9 @@ from ..validation import is_missing
 __all__ = ["find_stratum_numbers", "list_labels", "read_strata"]
 
 #: The number of labels that are not known.
-UNKNOWN = -1
+NOT_KNOWN = -1
 #: Kinds of arrays of which the values can be compared as numbers.
-NUMBERS = "biuf"
+NUMBER_KINDS = "biuf"
 
 
 def read_strata(values: Any, name: str) -> AnyArray:
@@ -53,10 +53,10 @@ def find_stratum_numbers(labels: AnyArray, known: AnyArray) -> IntArray:
     """
     if known.dtype.kind == "U":
         labels = labels.astype(str)
-    elif labels.dtype.kind != known.dtype.kind and not {labels.dtype.kind, known.dtype.kind} <= set(NUMBERS):
-        return np.full(len(labels), UNKNOWN, dtype=np.intp)
+    elif labels.dtype.kind != known.dtype.kind and not {labels.dtype.kind, known.dtype.kind} <= set(NUMBER_KINDS):
+        return np.full(len(labels), NOT_KNOWN, dtype=np.intp)
     numbers = np.minimum(np.searchsorted(known, labels), len(known) - 1)
-    return np.where(known[numbers] == labels, numbers, UNKNOWN)
+    return np.where(known[numbers] == labels, numbers, NOT_KNOWN)
 
 
 def list_labels(labels: AnyArray) -> list[Any]:

@@ -17,7 +17,7 @@ __all__ = ["FREE", "NEVER", "Sparsity", "Units"]
 #: Unit numbers of coordinates that belong to no unit: those that are always selected, and never.
 FREE, NEVER = -1, -2
 #: The least score of a unit that is not zero.
-SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
+SMALLEST_SCORE = float(np.finfo(np.float64).smallest_subnormal)
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class Units:
         exponent = int(np.frexp(np.abs(z[self.constrained]).max(initial=0.0))[1])
         size = float(np.ldexp(1.0, exponent - 1))  # a power of two: divisions by it are exact
         scores = self.divide_bounds(size).score(z / size, metric)
-        scores = np.where(self.find_units(clipped != 0), np.maximum(scores, SMALLEST), scores)
+        scores = np.where(self.find_units(clipped != 0), np.maximum(scores, SMALLEST_SCORE), scores)
         return np.where(self.to_mask(self.select_units(scores)), clipped, 0.0)
 
 
