@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import numbers
 from collections.abc import Callable
 from typing import Any
@@ -22,10 +23,15 @@ __all__ = [
     "check_size",
     "check_time_limit",
     "check_vector",
+    "is_missing",
+    "refuse_date_columns",
+    "refuse_dates",
 ]
 
 #: The largest number that a float can be.
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
+#: What holds a date or a duration in an array of objects; those of pandas are of these types too.
+DATES, DURATIONS = (datetime.date, np.datetime64), (datetime.timedelta, np.timedelta64)
 
 
 def check_number_of_units(k: Any, what: str = "units", advice: str = "") -> int:
@@ -71,8 +77,9 @@ def check_flag(value: Any, name: str) -> bool:
 
 
 def as_real_array(values: Any, name: str) -> Array:
-    """Numbers as float64, or a ValueError for text, objects and complex numbers."""
+    """Numbers as float64, or a ValueError for text, dates, objects and complex numbers."""
     array = np.asarray(values)
+    refuse_dates(array, name)
     if array.dtype.kind == "c":
         raise ValueError(f"{name} has complex values; pass real numbers")
     try:
@@ -83,6 +90,33 @@ def as_real_array(values: Any, name: str) -> Array:
         if "NAType" in str(error):  # pandas is not imported for it
             raise ValueError(f"{name} has missing values (pandas.NA); remove or impute them") from error
         raise ValueError(f"{name} must be numeric; {error}") from error
+
+
+def refuse_dates(array: Any, name: str) -> None:
+    """A ValueError for dates and durations, which NumPy takes for their numbers of nanoseconds or days."""
+    kind = getattr(getattr(array, "dtype", None), "kind", "")
+    is_date, is_duration = kind == "M", kind == "m"
+    if kind == "O" and isinstance(array, np.ndarray):
+        values = array.ravel().tolist()
+        is_date = any(isinstance(value, DATES) for value in values)
+        is_duration = any(isinstance(value, DURATIONS) for value in values)
+    if is_date or is_duration:
+        what = "dates" if is_date else "durations"
+        raise ValueError(f"{name} has {what}; pass numbers, such as days")
+
+
+def refuse_date_columns(X: Any) -> None:
+    """A ValueError if an array, or a column of a data frame, holds dates or durations."""
+    if hasattr(X, "columns"):
+        if any(getattr(dtype, "kind", "O") in "mM" for dtype in getattr(X, "dtypes", ())):
+            raise ValueError("X has columns of dates or durations; pass numbers, such as days")
+    else:
+        refuse_dates(X, "X")
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, pandas.NA, or does not equal itself, as NaN and NaT; pandas is not imported for it."""
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 def check_nonnegative_number(value: Any, name: str) -> float:

@@ -117,7 +117,7 @@ def test_bad_targets(y: Any, message: str) -> None:
 def test_make_survival_target_checks_its_columns() -> None:
     with pytest.raises(ValueError, match=r"event of y has shape \(79,\); expected \(80,\), as of time"):
         make_survival_target(TIME, EVENT[1:])
-    with pytest.raises(ValueError, match="stratum of y has missing values"):
+    with pytest.raises(ValueError, match="stratum of y has 1 missing value"):
         make_survival_target([1.0, 2.0], [True, False], strata=["a", None])
     with pytest.raises(ValueError, match=r"stratum of y has shape \(1,\); expected \(2,\), as of time"):
         make_survival_target([1.0, 2.0], [True, False], strata=["a"])

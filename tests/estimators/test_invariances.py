@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from ksparse import SparseHuberRegression, SparseLogisticRegression
+from ksparse import SparseHuberRegression, SparseLogisticRegression, SparseNegativeBinomialRegression
 from ksparse.estimators.pilot import compute_weighted_median
 from tests.estimators.models import (
     MODELS,
@@ -89,6 +90,14 @@ def test_outliers_do_not_move_the_robust_answer() -> None:
     np.testing.assert_allclose(here.coef_, clean.coef_, atol=0.2)
     assert here.delta_ < 2 * clean.delta_
     assert np.abs(fitted("linear", y=near).coef_ - clean.coef_).max() > 10
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_the_dispersion_does_not_depend_on_units_of_features(unit: float) -> None:
+    y = response("negative binomial")
+    here, there = (SparseNegativeBinomialRegression(k=3).fit(scale * X, y) for scale in (1.0, unit))
+    assert here.dispersion_ == pytest.approx(there.dispersion_, rel=1e-6)
+    assert_array_equal(here.support_, there.support_)
 
 
 def test_weighted_medians() -> None:

@@ -37,6 +37,50 @@ def test_an_offset_in_a_score_is_a_known_part_of_the_margins(kind: str) -> None:
     assert model.score(X, y, sample_weight=WEIGHTS) != pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("constant", [-5000.0, 800.0])
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_constant_offset_moves_only_the_intercept(kind: str, constant: float) -> None:
+    y = response(kind)
+    model = MODELS[kind][0](k=2).fit(X, y)
+    offset = np.full((N, len(np.atleast_2d(model.coef_))), constant)
+    offset = offset[:, 0] if offset.shape[1] == 1 else offset
+    moved = MODELS[kind][0](k=2).fit(X, y, offset=offset)
+    np.testing.assert_allclose(moved.coef_, model.coef_, atol=1e-6)
+    if kind not in ("cox", "ordinal", "multinomial"):  # they are invariant to it
+        np.testing.assert_allclose(moved.intercept_ + constant, model.intercept_, atol=1e-6)
+    assert moved.result_.success
+
+
+@pytest.mark.parametrize("kind", ["poisson", "gamma", "negative binomial", "hinge"])
+def test_choices_of_k_absorb_a_constant_offset(kind: str) -> None:
+    y, choose = response(kind), getattr(ksparse, f"{MODELS[kind][0].__name__}CV")
+    here, there = (choose(ks=[1, 3], cv=3).fit(X, y, offset=np.full(N, size)) for size in (0.0, 800.0))
+    np.testing.assert_allclose(here.coef_, there.coef_, atol=1e-6)
+    np.testing.assert_allclose(here.scores_, there.scores_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["poisson", "gamma", "tweedie", "negative binomial", "cox"])
+def test_an_exposure_without_its_logarithm_is_refused(kind: str) -> None:
+    y, exposure = response(kind), np.linspace(150.0, 1500.0, N)
+    with pytest.raises(ValueError, match="offset ranges from 150 to 1500, and exp of such differences is beyond all"):
+        MODELS[kind][0](k=2).fit(X, y, offset=exposure)
+    MODELS[kind][0](k=2).fit(X, y, np.where(exposure < 600, 1.0, 0.0), offset=exposure)  # the others do not count
+    if kind != "cox":
+        with pytest.raises(ValueError, match="pass its logarithm as offset"):
+            MODELS[kind][0](k=2, fit_intercept=False).fit(X, y, offset=np.full(N, 800.0))
+
+
+@pytest.mark.parametrize("kind", ["gamma", "tweedie", "poisson"])
+def test_far_offsets_have_a_minimum(kind: str) -> None:
+    """Of a model without features it is known."""
+    y, offset = response(kind), np.linspace(-100.0, 100.0, N)
+    power = {"gamma": 2.0, "tweedie": 1.5, "poisson": 1.0}[kind]
+    model = MODELS[kind][0](k=0).fit(X, y, offset=offset)
+    responses, rates = y @ np.exp((1.0 - power) * offset), np.exp((2.0 - power) * offset).sum()
+    assert model.intercept_ == pytest.approx(np.log(responses / rates), rel=1e-9)
+    assert MODELS[kind][0](k=2).fit(X, y, offset=offset).result_.success
+
+
 def test_a_score_without_comparable_pairs_says_so() -> None:
     y = ksparse.make_survival_target(np.arange(1.0, N + 1.0), np.arange(N) < 40)
     model = SparseCoxRegression(k=1).fit(X, y)

@@ -153,3 +153,26 @@ def test_naive_intervals_are_those_of_statsmodels() -> None:
     fitted = ordered(Y, X[:, selected], distr="logit").fit(method="newton", disp=False, maxiter=50)
     expected: Array = fitted.conf_int()[:2]
     np.testing.assert_allclose(naive.loc[[f"x{j}" for j in selected], ["low", "high"]], expected, rtol=1e-4)
+
+
+def test_half_grades_are_labels_with_categories() -> None:
+    y, grades = np.array([1.0, 1.5, 2.0])[Y], [1, 1.5, 2]
+    whole = SparseOrdinalRegression(k=3).fit(X, Y)
+    for categories in (grades, ["1", "1.5", "2"]):
+        model = SparseOrdinalRegression(k=3, categories=categories).fit(X, y)
+        assert model.classes_.tolist() == grades
+        np.testing.assert_array_equal(model.coef_, whole.coef_)
+        assert model.score(X, y) == whole.score(X, Y)
+        assert model.score(X, y, np.arange(len(y))) == whole.score(X, Y, np.arange(len(y)))
+    here = SparseOrdinalRegressionCV(ks=[1, 3], categories=grades).fit(X, y)
+    np.testing.assert_array_equal(here.scores_, SparseOrdinalRegressionCV(ks=[1, 3]).fit(X, Y).scores_)
+    with pytest.raises(ValueError, match=r"y has the number 1.5, which is no whole number; if it is a grade, pass cat"):
+        SparseOrdinalRegression(k=3).fit(X, y)
+    with pytest.raises(ValueError, match=r"y has the label '1\.5', which is not in categories"):
+        SparseOrdinalRegression(k=3, categories=[1, 2]).fit(X, y)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_categories_are_not_missing(missing: Any) -> None:
+    with pytest.raises(ValueError, match="categories has a missing value"):
+        SparseOrdinalRegression(k=3, categories=["poor", "fair", "good", missing]).fit(X, NAMED)

@@ -22,6 +22,9 @@ from ksparse import (
     SparseLinearRegressionIC,
     SparseLogisticRegression,
     SparseLogisticRegressionCV,
+    SparseNegativeBinomialRegression,
+    SparseNegativeBinomialRegressionCV,
+    SparseNegativeBinomialRegressionIC,
     SparsePrecision,
     SparsePrecisionCV,
     StabilitySelection,
@@ -217,3 +220,34 @@ def test_stability_selection_with_names() -> None:
 def test_parameters_that_are_chosen_are_named(options: dict[str, Any], advice: str) -> None:
     with pytest.raises(TypeError, match=f"SparseLinearRegressionCV has no parameter .*{advice}"):
         ksparse.SparseLinearRegressionCV(**options)
+
+
+@pytest.mark.parametrize("choose", [SparseNegativeBinomialRegressionIC, SparseNegativeBinomialRegressionCV])
+@pytest.mark.parametrize("options", [{}, {"feature_groups": [0, 0, 1, 2, 3, 4]}])
+def test_each_k_has_its_own_dispersion(choose: Any, options: Any) -> None:
+    """It is that of an estimator with the same features, and so are the coefficients."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((300, 6))
+    counts = rng.poisson(np.exp(1 + X[:, 0] + 0.7 * X[:, 2] - 0.5 * X[:, 4]) * rng.gamma(5.0, 0.2, 300))
+    penalties = {"alphas": 0.0, "refit_alphas": None, "standardize": False} if choose.__name__.endswith("CV") else {}
+    model = choose(ks=[1, 2, 3], **penalties, **options).fit(X, counts)
+    found = [model.at(k) for k in (1, 2, 3)]
+    for k, fixed in zip((1, 2, 3), found, strict=True):
+        alone = SparseNegativeBinomialRegression(k=k, **options).fit(X, counts)
+        np.testing.assert_array_equal(fixed.support_, alone.support_)
+        assert fixed.dispersion_ == pytest.approx(alone.dispersion_, rel=1e-6)
+        np.testing.assert_allclose(fixed.coef_, alone.coef_, atol=1e-6)
+        assert fixed.result_.value == pytest.approx(alone.result_.value, rel=1e-6)
+    assert found[0].dispersion_ > 2 * found[2].dispersion_
+    assert model.dispersion_ == model.at(model.k_).dispersion_
+    assert choose(ks=[1], dispersion=0.3, **penalties, **options).fit(X, counts).at(1).dispersion_ == 0.3
+
+
+def test_the_dispersion_of_a_k_with_few_samples_is_that_of_the_first_fit() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((60, 20))
+    counts = rng.poisson(np.exp(1 + X[:, 0]) * rng.gamma(2.0, 0.5, 60))
+    model = SparseNegativeBinomialRegressionIC(ks=[1, 6, 7, 15]).fit(X, counts)
+    first, six, seven, many = (model.at(k).dispersion_ for k in (1, 6, 7, 15))
+    assert first > six > 0
+    assert seven == many == pytest.approx(SparseNegativeBinomialRegression(k=15).fit(X, counts).dispersion_, rel=1e-6)

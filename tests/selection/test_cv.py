@@ -23,6 +23,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
+import ksparse
 from ksparse import (
     SparseHuberRegression,
     SparseHuberRegressionCV,
@@ -165,6 +166,10 @@ def test_weights_in_fitting_and_in_the_default_score() -> None:
     weights[:40] = 0
     with pytest.raises(ValueError, match="all held-out samples of a fold have weight 0"):
         SparseLinearRegressionCV(cv=KFold(3)).fit(X, y, weights)
+    times = ksparse.make_survival_target(np.exp(y - y.mean()), np.ones(120))
+    for chosen, target in ((ksparse.SparseCoxRegressionCV, times), (ksparse.SparseOrdinalRegressionCV, y > y.mean())):
+        with pytest.raises(ValueError, match="all held-out samples of a fold have weight 0"):
+            chosen(cv=KFold(3)).fit(X, target, weights)
 
 
 # --- no leakage -------------------------------------------------------------------------------------------------

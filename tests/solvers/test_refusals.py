@@ -43,7 +43,14 @@ BAD: dict[str, tuple[Any, str]] = {
     "one class multinomial": (lambda: Multinomial(X3, np.ones(4)), "at least 2 classes"),
     "negative counts": (lambda: Poisson(X3, [1, -2, 0, 0]), r"counts y >= 0; y\[1\] is -2, which is not"),
     "negative amounts": (lambda: Tweedie(X3, [1, -2, 0, -1]), r"y >= 0; y\[1\] is -2, which is not, and so is 1 more"),
-    "amounts of zero": (lambda: Gamma(X3, [1, 2, 0, 1]), r"Gamma needs y > 0; y\[2\] is 0, which is not"),
+    "amounts of zero": (
+        lambda: Gamma(X3, [1, 2, 0, 1]),
+        r"Gamma needs y > 0 \(Tweedie with a power between 1 and 2 takes zeros\); y\[2\] is 0, which is not",
+    ),
+    "zeros with power 2": (
+        lambda: Tweedie(X3, [1, 2, 0, 1], power=2),
+        r"Tweedie with power 2, which is gamma, needs y > 0 \(a power between 1 and 2 takes zeros\); y\[2\] is 0",
+    ),
     "power": (lambda: Tweedie(X3, np.ones(4), power=3), r"power must be finite and from 1 .* to 2 .*got 3"),
     "quantile": (lambda: Quantile(X3, np.ones(4), quantile=90), "quantile must be finite and between 0 and 1"),
     "bandwidth": (lambda: Quantile(X3, np.ones(4), bandwidth=0), "bandwidth must be finite and greater than 0"),

@@ -49,6 +49,20 @@ def test_a_metric_is_a_change_of_variables(z: Any, metric: Any, k: int) -> None:
     assert scores[kept].sum() >= np.sort(scores)[6 - k :].sum() - 1e-6 * (1 + scores.sum())
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e-165, 1.0, 1e165, 1e300])
+def test_the_largest_units_are_kept_whatever_their_size(size: float) -> None:
+    z = size * np.array([1.0, 3.0, 0.0, -4.0, -2.0])
+    assert_array_equal(Entries(2).bind((5,)).truncate(z), size * np.array([0.0, 3.0, 0.0, -4.0, 0.0]))
+    bounded = Entries(2, lower=0.0, upper=2.5 * size).bind((5,))
+    assert_array_equal(bounded.truncate(z), size * np.array([1.0, 2.5, 0.0, 0.0, 0.0]))
+
+
+def test_a_tiny_unit_is_not_zero() -> None:
+    z = np.array([0.0, 1.0, 0.0, 1e-200])
+    assert_array_equal(Entries(2).bind((4,)).truncate(z), z)
+    assert_array_equal(Groups(2, labels=[0, 1, 0, 2]).bind((4,)).truncate(z), z)
+
+
 def test_groups_in_any_order() -> None:
     labels = np.array([3, 1, 2, 1, 3, 2])
     z = np.array([0.0, 5.0, 1.0, 0.0, 4.0, 4.5])

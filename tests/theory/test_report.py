@@ -374,3 +374,10 @@ def test_several_classes_count_rows() -> None:
     found = report(Multinomial(X, np.arange(40) % 3, alpha=0.2, fit_intercept=False), K)
     assert found.curvature_2k.smallest.low == 0.2
     assert found.theorem_1.applies == "yes"
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_truth_that_is_not_finite_is_refused(value: float) -> None:
+    objective = linear("least squares")
+    with pytest.raises(ValueError, match="truth has 1 NaN or infinite values; pass the coefficients"):
+        report(objective, K, truth=np.where(np.arange(objective.size) == 1, value, 0.0))

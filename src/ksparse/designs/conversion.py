@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from ..validation import refuse_dates
 from .base import Design
 from .dense import DenseDesign
 from .sparse import SparseDesign
@@ -46,6 +47,7 @@ def as_design(X: Any, name: str = "a design") -> Design:
     shape = np.shape(X)
     if len(shape) != 2:
         raise ValueError(f"X has shape {shape}; expected (n, p). One feature is X.reshape(-1, 1)")
+    refuse_dates(X, "X")
     checked = check_array(
         X,
         accept_sparse="csc",

@@ -253,6 +253,17 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def limit_auto_k(self, n_samples: float) -> int:
         """The largest k that ks="auto" tries with this many samples."""
 
+    def adapt_to_size(self, objective: Objective, result: Result, k: int) -> Result:
+        """A solution for k of several, with constants of the loss that are estimated from a model with k units.
+
+        By default the solution as it is: constants are those of one model for all k. `objective` is f with the penalty
+        of this k.
+        """
+        return result
+
+    def adopt_estimates(self, k: int) -> None:
+        """Take the constants that `adapt_to_size` has estimated for k."""
+
     def fix_estimates(self) -> None:
         """Set parameters that a fit has estimated to its estimates, so that another fit uses the same."""
 
@@ -288,14 +299,14 @@ class SparseEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return getattr(self, "feature_names_in_", None)
 
 
-def merge_results(selection: Result, refitted: Result) -> Result:
-    """The result of a refit, with the history of the search that selected its units."""
+def merge_results(selection: Result, refitted: Result, change: str = "another penalty") -> Result:
+    """The result of a refit with a change of f, with the history of the search that selected its units."""
     # What failed, or is not unique, is said; of the rest, how the units were selected.
     decisive = selection if not selection.success or refitted.status is selection.status else refitted
     return replace(
         refitted,
         status=decisive.status,
-        message=f"{decisive.message}; then f with another penalty was minimized on the support",
+        message=f"{decisive.message}; then f with {change} was minimized on the support",
         n_iter=selection.n_iter,
         history=selection.history,
         passes=selection.passes + refitted.passes,

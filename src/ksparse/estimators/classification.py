@@ -38,9 +38,9 @@ class LabelEncoder(OffsetClassifierMixin):
         """Set `classes_`, of which there must be at least two, and return the position of each label in it."""
         if isinstance(y, RowValues):
             labels, codes = encode_labels(y, len(y))
-            refuse_other_labels(labels)
+            self.refuse_other_labels(labels)
         else:
-            refuse_other_labels(y)
+            self.refuse_other_labels(y)
             labels, codes = np.unique(y, return_inverse=True)
         self.classes_ = labels
         if len(self.classes_) < 2:
@@ -49,6 +49,15 @@ class LabelEncoder(OffsetClassifierMixin):
             )
         self._warn_of_numbers(len(y))
         return codes
+
+    def refuse_other_labels(self, y: AnyArray) -> None:
+        """Refuse what cannot be labels of classes."""
+        if np.asarray(y).dtype.kind == "S" or (np.asarray(y).dtype == object and isinstance(y[0], bytes)):
+            raise ValueError("y has labels of bytes; decode them to text first, such as by np.char.decode(y)")
+        try:
+            check_classification_targets(y)
+        except TypeError as error:
+            raise ValueError(f"y has labels of different types ({error}); use one type, without None") from error
 
     def _warn_of_numbers(self, n_samples: int) -> None:
         """Say that labels look like measured numbers: each class has coefficients, which takes long."""
@@ -83,16 +92,6 @@ class LabelEncoder(OffsetClassifierMixin):
                 f"y has the class {unknown.tolist()[0]!r}, which does not occur in the training data; use fewer folds"
             )
         return positions
-
-
-def refuse_other_labels(y: AnyArray) -> None:
-    """Refuse what cannot be labels of classes."""
-    if np.asarray(y).dtype.kind == "S" or (np.asarray(y).dtype == object and isinstance(y[0], bytes)):
-        raise ValueError("y has labels of bytes; decode them to text first, such as by np.char.decode(y)")
-    try:
-        check_classification_targets(y)
-    except TypeError as error:
-        raise ValueError(f"y has labels of different types ({error}); use one type, without None") from error
 
 
 class MarginClassifier(LabelEncoder):

@@ -16,6 +16,7 @@ from ..inference import concordance_index
 from ..objectives import Cox, LinearObjective, Objective
 from ..objectives.columns import LinearModel
 from ..objectives.losses.cox import BoundCoxLoss
+from ..objectives.strata import find_stratum_numbers, list_labels, read_strata
 from ..objectives.survival import EVENT, as_survival_target, encode_survival, find_strata
 from ..solvers import Result
 from ..validation import as_real_array
@@ -249,16 +250,16 @@ class SparseCoxRegression(OffsetScoreMixin, SparseLinearModel):
             return np.zeros(n, dtype=np.intp)
         if strata is None:
             raise ValueError("the model has strata, each with a baseline of its own; pass strata, one for each sample")
-        labels = np.asarray(strata)
+        labels = read_strata(strata, "strata")
         if labels.shape != (n,):
             raise ValueError(f"strata has shape {labels.shape}, expected ({n},): one for each sample")
-        labels = labels.astype(self.strata_.dtype) if labels.dtype.kind == "O" else labels
-        unknown = labels[~np.isin(labels, self.strata_)]
-        if unknown.size:
+        numbers = find_stratum_numbers(labels, self.strata_)
+        if (new := numbers < 0).any():
             raise ValueError(
-                f"the stratum {unknown.tolist()[0]!r} was not there in the fit, which had {self.strata_.tolist()}"
+                f"the stratum {list_labels(labels[new])[0]!r} was not there in the fit, which had "
+                f"{list_labels(self.strata_)}"
             )
-        return np.searchsorted(self.strata_, labels)
+        return numbers
 
     def score_predictions(self, y: Any, prediction: AnyArray, sample_weight: Any = None) -> float:
         """Harrell's concordance index: ½ for predictions that say nothing; see `concordance_index`.

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._types import Array
 from ..objectives.targets import check_squares
 from ..solvers import Result
-from ..validation import as_real_array
+from ..validation import as_real_array, refuse_date_columns
 from ._docs import document
 from .base import Samples
 from .classification import ProbabilityClassifier
@@ -99,6 +99,7 @@ class SparseDiscriminantAnalysis(ProbabilityClassifier, GraphModel):
     def linear_predictor(self, X: Any, offset: Any = None) -> Array:
         """δ_l(x) of each class, plus an offset; for two classes, the difference of the second and the first."""
         check_is_fitted(self)
+        refuse_date_columns(X)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         margins: Array = X.astype(np.float64) @ self.coef_.T + self.intercept_
         return margins if offset is None else add_offset(margins, check_offset(offset, len(margins)))

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._types import AnyArray, IntArray, Mask
 from ..designs.blocked import DaskCollection
+from ..validation import as_real_array, refuse_date_columns
 from ..wording import quote_list
 
 __all__ = [
@@ -135,6 +136,7 @@ def require_columns(columns: AnyArray | None) -> AnyArray:
 def explain_text_columns(X: Any) -> Iterator[None]:
     """Name the columns of a data frame that are not numbers, where they are why it cannot be used."""
     try:
+        refuse_date_columns(X)
         yield
     except (ValueError, TypeError) as error:
         is_frame = hasattr(X, "dtypes") and hasattr(X, "iloc") and not isinstance(X, DaskCollection)
@@ -157,12 +159,9 @@ def _find_columns_without_numbers(frame: Any) -> list[str]:
         if pd.api.types.is_numeric_dtype(frame.dtypes.iloc[position]):
             continue
         try:
-            frame.iloc[:, position].to_numpy().astype(np.float64)
-        except (ValueError, TypeError):
+            as_real_array(frame.iloc[:, position].to_numpy(), "X")
+        except ValueError:
             names.append(str(name))
-        else:
-            if pd.api.types.is_datetime64_any_dtype(frame.dtypes.iloc[position]):
-                names.append(str(name))
     return names
 
 

@@ -66,7 +66,10 @@ class HeldOutLosses(SparseEstimator):
         weights = self.weigh_samples(target, held_out.sample_weight)
         weights = np.ones(len(margins)) if weights is None else weights
         training = objective.collect_margins(result.x)
-        return -objective.loss.average_held_out(training, SampleMargins(margins, target, weights))
+        try:
+            return -objective.loss.average_held_out(training, SampleMargins(margins, target, weights))
+        except ZeroDivisionError as error:
+            raise ValueError(NO_WEIGHT) from error
 
     def score_refits(
         self, form: WorkingForm, x: Array, support: Mask, penalties: Sequence[float], held_out: Samples

@@ -20,10 +20,11 @@ from ..objectives.losses.log_link_loss import LogLinkLoss
 from ..solvers import FixedSupport, Result, Status
 from ..validation import check_nonnegative_number
 from ._docs import document
+from .base import merge_results
 from .linear_model import SparseLinearModel
 from .margins import add_offset, multiply_selected
 from .offset_scores import LinearRegressorMixin
-from .pilot import fit_pilot
+from .pilot import fit_pilot, has_samples_for, make_refit
 from .stored_data import weigh_alike
 
 __all__ = [
@@ -260,6 +261,32 @@ class SparseNegativeBinomialRegression(LogLinkRegression):
             solver = None if number < SELECTING_ROUNDS else FixedSupport()
             result = fit_pilot(self, pilot, weights, solver, result.x)
         return dispersion
+
+    def adapt_to_size(self, objective: Objective, result: Result, k: int) -> Result:
+        """The dispersion of a model with k features, in turn with their coefficients without a ridge; then the refit.
+
+        With fewer than ten samples for each feature it stays that of the first fit.
+        """
+        assert isinstance(objective, LinearModel)
+        _, target, weights = objective.collect_margins(result.x)
+        self._dispersions = {**getattr(self, "_dispersions", {}), k: self.dispersion_}
+        is_given = not isinstance(self.dispersion, str)
+        if is_given or not target[weights > 0].any() or not has_samples_for(k, weights):
+            return result
+        refit, x, dispersion = make_refit(self, objective, k), result.x, self.dispersion_
+        for _ in range(DISPERSION_ROUNDS):
+            x = refit(NegativeBinomialLoss(dispersion), 0.0, x).x
+            with np.errstate(over="ignore"):
+                means = np.exp(objective.collect_margins(x).margins)
+            before, dispersion = dispersion, estimate_dispersion(target, means, weights)
+            if abs(dispersion - before) <= DISPERSION_CHANGE * dispersion:
+                break
+        self._dispersions[k] = dispersion
+        refitted = refit(NegativeBinomialLoss(dispersion), objective.alpha, result.x)
+        return merge_results(result, refitted, "the dispersion of this k")
+
+    def adopt_estimates(self, k: int) -> None:
+        self.dispersion_ = getattr(self, "_dispersions", {}).get(k, self.dispersion_)
 
     def fix_estimates(self) -> None:
         self.dispersion = self.dispersion_

@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from .._types import AnyArray, Array, IntArray, Matrix
 from ..objectives import LinearObjective, Ordinal
@@ -80,6 +81,30 @@ class SparseOrdinalRegression(WeightedClassifier):
             labels = samples.y if order is None else y
             self._order = encode_ordered_labels(labels, len(samples), self.categories)[0]
         return samples
+
+    def refuse_other_labels(self, y: AnyArray) -> None:
+        """Numbers between grades, such as half grades, are labels if the categories are given."""
+        if type_of_target(y) != "continuous":
+            super().refuse_other_labels(y)
+        elif self._order is None:
+            between = y[y != np.floor(y)].tolist()[0]
+            raise ValueError(
+                f"Unknown label type: continuous. y has the number {between}, which is no whole number; if it is a "
+                "grade, pass categories, all labels from the lowest to the highest, and otherwise use a regression, "
+                "such as SparseLinearRegression"
+            )
+
+    def stratify(self, y: AnyArray) -> AnyArray:
+        codes: IntArray = np.unique(y, return_inverse=True)[1]  # scikit-learn takes half grades for measured numbers
+        return codes
+
+    def score_predictions(self, y: Any, prediction: AnyArray, sample_weight: Any = None) -> float:
+        y = column_or_1d(y)
+        check_consistent_length(y, prediction)
+        if type_of_target(y) == "continuous" or type_of_target(prediction) == "continuous":
+            codes = np.unique(np.concatenate([y, prediction]), return_inverse=True)[1]
+            y, prediction = codes[: len(y)], codes[len(y) :]
+        return super().score_predictions(y, prediction, sample_weight)
 
     def fit_labels(self, y: AnyArray) -> IntArray:
         super().fit_labels(y)  # checks them

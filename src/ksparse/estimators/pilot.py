@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,14 +14,25 @@ from sklearn.exceptions import ConvergenceWarning
 from .._types import Array, Matrix
 from ..designs.blocked import RowValues, map_values, multiply_rows, reduce_values
 from ..objectives import LinearObjective
+from ..objectives.columns import LinearModel
+from ..objectives.loss import AnyLoss
+from ..objectives.protocols import working_form
 from ..optimize import minimize
-from ..solvers import Result, Solver
+from ..solvers import FixedSupport, Problem, Result, Solver
+from ..threads import one_thread
 from ..weights import count_weighted_samples
 from .linear_model import SparseLinearModel
 from .margins import multiply_selected
 from .stored_medians import find_middle_values
 
-__all__ = ["compute_weighted_median", "estimate_residuals", "estimate_spread", "fit_pilot"]
+__all__ = [
+    "compute_weighted_median",
+    "estimate_residuals",
+    "estimate_spread",
+    "fit_pilot",
+    "has_samples_for",
+    "make_refit",
+]
 
 #: A pilot fit has at least this many samples for each feature, so that its residuals resemble the errors.
 PILOT_SAMPLES_PER_FEATURE = 10
@@ -43,6 +56,29 @@ def fit_pilot(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return minimize(objective, sparsity=sparsity, solver=solver or model.find_solver(), x0=x0)
+
+
+def has_samples_for(k: int, weights: Any) -> bool:
+    """Whether there are so many samples for k features that residuals resemble the errors."""
+    return k * PILOT_SAMPLES_PER_FEATURE <= count_weighted_samples(weights)
+
+
+def make_refit(model: SparseLinearModel, objective: LinearModel, k: int) -> Callable[[AnyLoss, float, Array], Result]:
+    """What minimizes another loss of an objective with another ridge on the support of an x; one pass for all of them.
+
+    Nothing is said of its convergence.
+    """
+    form = working_form(objective)
+    working = form.objective
+    assert isinstance(working, LinearModel)
+    units = model.build_sparsity(objective, k).bind(objective.shape, objective.free).divide_bounds(form.unit)
+
+    def refit(loss: AnyLoss, alpha: float, x: Array) -> Result:
+        changed = replace(form, objective=working.with_alpha(alpha).with_loss(loss))
+        with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return FixedSupport().solve(Problem(changed, units), form.to_working(x))
+
+    return refit
 
 
 def estimate_residuals(

@@ -15,7 +15,7 @@ from ..designs.blocked import BlockedDesign
 from ..objectives import LogDet, Objective
 from ..objectives.targets import check_squares
 from ..solvers import Result
-from ..validation import check_flag
+from ..validation import check_flag, refuse_date_columns
 from ._docs import document
 from .base import Samples
 from .graph_model import GraphModel, center, compute_covariance_around, find_constant
@@ -181,6 +181,7 @@ class SparsePrecision(GraphModel, EmpiricalCovariance):  # type: ignore[misc]
     def _find_deviations(self, X: Any) -> Array:
         """Other samples, validated, less the location."""
         check_is_fitted(self)
+        refuse_date_columns(X)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         deviations: Array = self._transform_samples(X) - self.location_
         return deviations

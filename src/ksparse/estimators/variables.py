@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from .._types import AnyArray, Array
+from ..validation import as_real_array, refuse_date_columns
 from ..wording import quote_list
 
 __all__ = ["check_variables", "looks_like_covariance"]
@@ -21,8 +22,9 @@ def check_variables(estimator: BaseEstimator, X: Any, *target: Any, ensure_min_s
     """Samples of numbers, and labels if any were passed; an error names the variables that have other values."""
     options: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_min_samples": ensure_min_samples}
     try:
+        refuse_date_columns(X)
         checked = validate_data(estimator, X, *target, ensure_all_finite=False, **options)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         if not (text := _find_text(X)):
             raise
         raise ValueError(
@@ -41,8 +43,8 @@ def _find_text(X: Any) -> list[Any]:
     found = []
     for name in getattr(X, "columns", ()):
         try:
-            np.asarray(X[name], dtype=np.float64)
-        except (ValueError, TypeError):
+            as_real_array(X[name], "X")
+        except ValueError:
             found.append(name)
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -28,7 +29,7 @@ from .protocols import (
     WorkingForm,
 )
 from .sample_data import HasSamples
-from .terms import Terms
+from .terms import Terms, bind_loss
 
 __all__ = ["LinearModel"]
 
@@ -93,6 +94,14 @@ class LinearModel(
         if self.loss.shift_invariant:
             self.n_invariances = self._layout.n_rows if alpha == 0 else int(fit_intercept)
 
+    @property
+    def start(self) -> Array:
+        """Zero; with an offset, its mean is taken from the intercept, since f at zero may be beyond all floats."""
+        start = super().start
+        if self.fit_intercept and self.has_offset and self._pattern is None and not self._terms.is_centred:
+            start[-1] = self._terms.null_margin
+        return start
+
     # --- evaluation -------------------------------------------------------------------------------------------
 
     def penalty(self, weights: Array) -> float:
@@ -139,6 +148,21 @@ class LinearModel(
             model._quadratic_hessian = self._quadratic_hessian.copy()
             model._quadratic_hessian.flat[:: self.size + 1] += model._ridge - self._ridge
         return model
+
+    def with_loss(self, loss: AnyLoss) -> LinearModel:
+        """Another loss of the same columns, samples and ridge."""
+        terms = replace(bind_loss(loss, self._design, self._terms.samples), is_centred=self._terms.is_centred)
+        return LinearModel(
+            self._design,
+            terms,
+            self.alpha,
+            self.fit_intercept,
+            self._columns,
+            self._pattern,
+            self.counters,
+            self.unit,
+            self._block,
+        )
 
     def restrict(self, support: Mask) -> LinearModel:
         """f on the columns of `support`, which the design gathers once: k dimensions afterwards."""

@@ -14,7 +14,7 @@ from ..designs.blocked import RowValues, collect_if_dask, fill_rows, map_values,
 from ..validation import check_flag, check_nonnegative_number
 from .columns import LinearModel
 from .loss import AnyLoss, JointLoss
-from .row_checks import check_row_values, divide_rows, find_faults, has_zero, is_nonnegative
+from .row_checks import check_exponents, check_row_values, divide_rows, find_faults, has_zero, is_nonnegative
 from .terms import RowData, bind_loss
 
 __all__ = ["LinearObjective", "normalize_weights"]
@@ -73,7 +73,10 @@ class LinearObjective(LinearModel):
             raise ValueError(f"{name} has no intercept: it would change nothing; leave fit_intercept out")
         outputs = self.loss.output_shape(target)
         if offset is not None:
-            offset = design.to_rows(check_row_values(offset, "offset", (n, *outputs)))
+            offset = check_row_values(offset, "offset", (n, *outputs))
+            if self.loss.exponentiates:
+                check_exponents(offset, weights, bool(fit_intercept) or not self.loss.allows_intercept)
+            offset = design.to_rows(offset)
         has_zeros = bool(reduce_values(has_zero, weights, combine=np.logical_or))
         samples = RowData(design.to_rows(target), design.to_rows(weights), offset, has_zeros, total, outputs)
         design.check_finite(samples.weights)  # a design may keep the sums

@@ -54,6 +54,8 @@ class AnyLoss(ABC):
     no_minimum_reason: ClassVar[str] = "The loss decreases without end in some direction"
     #: Whether an intercept makes sense; it does not where adding a constant to all margins changes nothing.
     allows_intercept: ClassVar[bool] = True
+    #: Whether exp of a margin is taken, so that known parts of margins must not be too far from each other.
+    exponentiates: ClassVar[bool] = False
 
     def output_shape(self, target: Array) -> tuple[int, ...]:
         """Shape of the margins of one sample: () for one output, (q,) for q of them."""

@@ -15,6 +15,7 @@ from ..validation import as_real_array, check_vector
 __all__ = [
     "Faults",
     "as_row_numbers",
+    "check_exponents",
     "check_row_values",
     "count_bad_values",
     "divide_rows",
@@ -23,6 +24,10 @@ __all__ = [
     "is_nonnegative",
     "is_positive",
 ]
+
+
+#: exp of more than this, times responses, may be beyond all floats.
+FARTHEST_OFFSET = 700.0
 
 
 class Faults(NamedTuple):
@@ -105,3 +110,22 @@ def check_row_values(values: Any, name: str, shape: tuple[int, ...]) -> Any:
     if bad := count_bad_values(numbers):
         raise ValueError(f"{name} has {bad} NaN or infinite values; remove or impute them")
     return numbers
+
+
+def check_exponents(offset: Any, weights: Any, absorbs_constant: bool) -> None:
+    """A ValueError if exp of an offset, or of its differences if a constant changes nothing, is beyond all floats."""
+    negative_low, high = reduce_values(_find_range, offset, weights, combine=np.maximum)
+    low = -negative_low
+    if (high - low if absorbs_constant else max(abs(low), abs(high))) <= FARTHEST_OFFSET:
+        return
+    what = "exp of such differences is" if absorbs_constant else "exp of such numbers is"
+    raise ValueError(
+        f"offset ranges from {low:g} to {high:g}, and {what} beyond all floats; if it is an exposure, pass its "
+        "logarithm as offset (ksparse fit: --exposure)"
+    )
+
+
+def _find_range(offset: Array, weights: Array) -> Array:
+    """Minus the least offset, and the largest one, of rows that count."""
+    counted = offset[weights > 0]
+    return np.array([-counted.min(initial=np.inf), counted.max(initial=-np.inf)])

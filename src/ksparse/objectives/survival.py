@@ -9,6 +9,7 @@ import numpy as np
 
 from .._types import AnyArray, Array
 from ..validation import as_real_array
+from .strata import find_stratum_numbers, list_labels, read_strata
 
 __all__ = [
     "ENTRY",
@@ -164,10 +165,9 @@ def _encode_columns(columns: dict[str, Any], strata: AnyArray | None) -> Array:
         encoded[:, ENTRY] = entry
     if "stratum" in columns:
         labels = _check_labels(columns["stratum"], n)
-        known = np.unique(labels) if strata is None else strata
-        numbers = np.minimum(np.searchsorted(known, labels), len(known) - 1)
-        if (new := known[numbers] != labels).any():
-            raise ValueError(f"y has the stratum {labels[new].tolist()[0]!r}, which was not there in the fit")
+        numbers = find_stratum_numbers(labels, np.unique(labels) if strata is None else strata)
+        if (new := numbers < 0).any():
+            raise ValueError(f"y has the stratum {list_labels(labels[new])[0]!r}, which was not there in the fit")
         encoded[:, STRATUM] = numbers
     elif strata is not None:
         raise ValueError("the model has strata, but y has none; y needs a column stratum")
@@ -190,15 +190,9 @@ def _are_binary(values: AnyArray) -> AnyArray:
 
 
 def _check_labels(values: Any, n: int) -> AnyArray:
-    labels = np.asarray(values)
+    labels = read_strata(values, "stratum of y")
     if labels.shape != (n,):
         raise ValueError(f"stratum of y has shape {labels.shape}; expected ({n},), as of time")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("stratum of y has NaN or infinite values; remove those samples")
-    if labels.dtype.kind == "O":
-        if any(label is None or label != label for label in labels.tolist()):
-            raise ValueError("stratum of y has missing values; remove those samples, or give them a label")
-        labels = labels.astype(str)
     return labels
 
 

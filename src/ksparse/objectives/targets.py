@@ -10,6 +10,7 @@ import numpy as np
 
 from .._types import AnyArray, Array, IntArray, Mask
 from ..designs.blocked import RowValues, map_values, reduce_values
+from ..validation import is_missing
 from ..wording import quote, quote_list
 from .linear import LinearObjective
 from .row_checks import as_row_numbers, count_bad_values, find_faults
@@ -176,6 +177,10 @@ def encode_ordered_labels(y: Any, n: int, categories: Any = None) -> tuple[AnyAr
 
 def _check_categories(categories: list[Any], labels: AnyArray) -> AnyArray:
     """The labels in the order of the categories, which must be distinct, and increasing if they are numbers."""
+    if any(is_missing(label) for label in categories):
+        raise ValueError("categories has a missing value (None, NaN); give labels only, from the lowest to the highest")
+    if labels.dtype.kind in "biuf":
+        categories = [_as_number(label) for label in categories]
     if len(set(categories)) < len(categories):
         double = next(label for place, label in enumerate(categories) if label in categories[:place])
         raise ValueError(f"categories has {double!r} twice; give each label once, from the lowest to the highest")
@@ -191,6 +196,14 @@ def _check_categories(categories: list[Any], labels: AnyArray) -> AnyArray:
             "lowest to the highest, or leave categories out"
         )
     return labels[[there.index(label) for label in ordered]]
+
+
+def _as_number(label: Any) -> Any:
+    """The number that text stands for, as categories of a file may be; other labels as they are."""
+    try:
+        return float(label) if isinstance(label, str) else label
+    except ValueError:
+        return label
 
 
 def encode_two_classes(y: Any, n: int, name: str) -> tuple[AnyArray, Any]:

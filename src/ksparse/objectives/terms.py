@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -42,6 +42,8 @@ class Terms(ABC):
     loss: Any
     rows: Design
     samples: RowData
+    #: Whether margins are those about a model without features.
+    is_centred: bool = field(default=False, kw_only=True)
 
     @cached_property
     def functions(self) -> RowFunctions:
@@ -105,18 +107,39 @@ class Terms(ABC):
     def center(self) -> tuple[Terms, Any]:
         """The same loss of margins about those of a model without features, and these margins.
 
-        Where only residuals count, they are the mean of the target, which is subtracted from it; otherwise they are
-        added to the offset.
+        Where only residuals count, the mean of the target is subtracted from it, and that of the offset from that;
+        otherwise the margins are added to the offset.
         """
-        mean, samples = self.mean_target(), self.samples
+        margin, samples = self.null_margin, self.samples
         if self.loss.of_residuals:
-            centred = self.rows.map_rows(lambda y: y - mean, samples.target)
-            return replace(self, samples=samples._replace(target=centred)), mean
-        margin = 0.0 if samples.output_shape or samples.offset is not None else self.loss.find_null_margin(mean)
-        if margin == 0.0:
-            return self, 0.0
-        offset = self.rows.map_rows(lambda y: np.full_like(y, margin), samples.target)
-        return replace(self, samples=samples._replace(offset=offset)), margin
+            mean = self.mean_target()
+            target = self.rows.map_rows(lambda y: y - mean, samples.target)
+            shift, samples = margin - mean, samples._replace(target=target)
+        else:
+            shift = margin
+        if np.any(shift):
+            offset = samples.offset
+            if offset is None:
+                offset = self.rows.map_rows(lambda y: np.full_like(y, shift), samples.target)
+            else:
+                offset = self.rows.map_rows(lambda o: o + shift, offset)
+            samples = samples._replace(offset=offset)
+        return replace(self, samples=samples, is_centred=True), margin
+
+    @cached_property
+    def null_margin(self) -> Any:
+        """The margin of a model without features, less the offset: a number for each output, or 0 for all of them."""
+        loss, samples = self.loss, self.samples
+        if samples.offset is None:
+            if loss.of_residuals:
+                return self.mean_target()
+            return 0.0 if samples.output_shape else loss.find_null_margin(self.mean_target())
+        if loss.exponentiates:
+            rows = samples.offset, samples.target, samples.weights
+            responses, rates = self.rows.reduce_rows(loss.log_null_sums, *rows, combine=np.logaddexp)
+            return float(responses - rates) if np.isfinite(responses) else float(-rates)
+        mean = self.rows.reduce_rows(average_target, samples.offset, samples.weights)
+        return self.mean_target() - mean if loss.of_residuals else -mean
 
     def add_offset(self, margins: RowVector, intercept: Any) -> RowVector:
         """Xw + b + offset."""

@@ -98,6 +98,7 @@ class ChosenK(SparseEstimator):
         result = results[chosen]
         if not result.success:
             warnings.warn(f"for the chosen k = {chosen}: {result.message}", ConvergenceWarning, stacklevel=4)
+        self.adopt_estimates(chosen)
         return self.store_result(result)
 
     def at(self, k: int) -> SparseEstimator:
@@ -136,5 +137,6 @@ class ChosenK(SparseEstimator):
         chosen = {"ks_", "k_", "path_", "scores_", "grid_scores_", "choice_", "criterion_", "_bounds", "_grid_errors"}
         chosen |= parameters | {f"{name}{ending}" for name in self.penalty_names for ending in ("_", "s_")}
         model.__dict__.update({name: value for name, value in fitted.items() if name not in chosen})
+        model.adopt_estimates(model.k)
         model.fix_estimates()
         return model, int(position[0])

@@ -179,7 +179,8 @@ class InformationCriterion(ChosenK):
             chosen = tried[find_first_best([score(k) for k in tried])]
             if chosen in refined:
                 self._warn_without_minimum(chosen, objective, refit(chosen))
-                return self.store_choice({k: refit(k) for k in tried}, solver.passes, chosen)
+                results = {k: self.adapt_to_size(objective, refit(k), k) for k in tried}
+                return self.store_choice(results, solver.passes, chosen)
             solver.refine(chosen)
             refined.add(chosen)
 

@@ -173,7 +173,9 @@ class CrossValidated(ChosenK):
         whole.solvers[chosen.selection].refine(ks[chosen.k])
         results = {}
         for choice in by_k:
-            (results[ks[choice.k]],) = whole.refit(choice.selection, ks[choice.k], [whole.grid.refit[choice.refit]])
+            k, penalty = ks[choice.k], whole.grid.refit[choice.refit]
+            (result,) = whole.refit(choice.selection, k, [penalty])
+            results[k] = self.adapt_to_size(whole.find_objective(choice.selection, penalty), result, k)
         self.store_grid(whole, chosen)
         self.choice_ = self._describe_choice(ks[chosen.k], whole.solvers[0])
         log.info(self.choice_)

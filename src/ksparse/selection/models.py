@@ -88,7 +88,7 @@ class SparsePoissonRegressionCV(CrossValidatedLinearModel, SparsePoissonRegressi
 class SparseHuberRegressionCV(CrossValidatedLinearModel, SparseHuberRegression):
     """Robust regression with the number of features and the ridges chosen by cross-validation.
 
-    The score is Huber's loss.
+    The score is Huber's loss. Its delta is that of one first fit on each fold, and on all samples, for all k.
     """
 
 
@@ -107,7 +107,10 @@ class SparseTweedieRegressionCV(CrossValidatedLinearModel, SparseTweedieRegressi
 @describe
 @dataclass(eq=False, repr=False)
 class SparseNegativeBinomialRegressionCV(CrossValidatedLinearModel, SparseNegativeBinomialRegression):
-    """Negative binomial regression with the number of features and the ridges chosen by cross-validation."""
+    """Negative binomial regression with the number of features and the ridges chosen by cross-validation.
+
+    The scores compare all k with the same dispersion, of one first fit on each fold; then that of each k is estimated.
+    """
 
 
 @describe
@@ -115,7 +118,8 @@ class SparseNegativeBinomialRegressionCV(CrossValidatedLinearModel, SparseNegati
 class SparseQuantileRegressionCV(CrossValidatedLinearModel, SparseQuantileRegression):
     """Quantile regression with the number of features and the ridges chosen by cross-validation.
 
-    The score is minus the smoothed check loss.
+    The score is minus the smoothed check loss. Its bandwidth is that of one first fit on each fold, and on all
+    samples, for all k.
     """
 
 
@@ -168,7 +172,7 @@ class SparsePoissonRegressionIC(InformationCriterion, SparsePoissonRegression):
 class SparseHuberRegressionIC(InformationCriterion, SparseHuberRegression):
     """Robust regression with the number of features chosen by an information criterion.
 
-    The deviance is that of residuals divided by their spread, delta/1.345.
+    The deviance is that of residuals divided by their spread, delta/1.345, which is that of one first fit for all k.
     """
 
 
@@ -195,7 +199,7 @@ class SparseTweedieRegressionIC(InformationCriterion, SparseTweedieRegression):
 class SparseNegativeBinomialRegressionIC(InformationCriterion, SparseNegativeBinomialRegression):
     """Negative binomial regression with the number of features chosen by an information criterion.
 
-    The dispersion is estimated once, and is the same for all k.
+    The criterion compares all k with the same dispersion, of one first fit; then that of each k is estimated.
     """
 
 
@@ -204,7 +208,8 @@ class SparseNegativeBinomialRegressionIC(InformationCriterion, SparseNegativeBin
 class SparseQuantileRegressionIC(InformationCriterion, SparseQuantileRegression):
     """Quantile regression with the number of features chosen by an information criterion.
 
-    The scale is taken as unknown: the deviance is 2n·log of the mean loss.
+    The scale is taken as unknown: the deviance is 2n·log of the mean loss. The bandwidth is that of one first fit, for
+    all k.
     """
 
 

@@ -65,6 +65,11 @@ class PenaltyPaths:
         """f with another penalty, in working coordinates."""
         return self.form.objective if penalty is None else self._model.with_penalty(self.form.objective, penalty)
 
+    def find_objective(self, selection: int, penalty: float | None) -> Objective:
+        """f with a penalty of the refit, or with that of the selection (by position) if it is None."""
+        penalty = self.grid.selection[selection] if penalty is None else penalty
+        return self.objective if penalty is None else self._model.with_penalty(self.objective, penalty)
+
     def solve(self, ks: Iterable[int]) -> None:
         """Add solutions for these k, with each penalty of the selection."""
         for solver in self.solvers:

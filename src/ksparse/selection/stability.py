@@ -26,7 +26,7 @@ from ..inference.resampling import draw_halves
 from ..inference.scorers import find_last_step
 from ..objectives.linear import normalize_weights
 from ..threads import one_thread
-from ..validation import check_positive_number, check_size
+from ..validation import check_positive_number, check_size, refuse_date_columns
 from .cross_validation import CrossValidated
 from .false_selections import check_threshold, expected_false_selections, find_smallest_threshold
 
@@ -174,6 +174,7 @@ class StabilitySelection(FeatureSelector, MetaEstimatorMixin, BaseEstimator):  #
     def _check_data(self, X: Any, y: Any) -> tuple[Any, AnyArray | None]:
         """The data as the estimator gets them: a data frame with its names, which parameters may refer to."""
         selector = find_last_step(self.estimator)
+        refuse_date_columns(X)
         if isinstance(selector, SparseLinearModel):
             checked = validate_data(self, X, **ACCEPTED, ensure_min_samples=2)
             _, y = copy.copy(selector).check_data(checked, y)  # what y must be is for the model to say

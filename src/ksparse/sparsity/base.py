@@ -16,6 +16,8 @@ __all__ = ["FREE", "NEVER", "Sparsity", "Units"]
 
 #: Unit numbers of coordinates that belong to no unit: those that are always selected, and never.
 FREE, NEVER = -1, -2
+#: The least score of a unit that is not zero.
+SMALLEST_SCORE = float(np.finfo(np.float64).smallest_subnormal)
 
 
 @dataclass(frozen=True)
@@ -264,8 +266,16 @@ class Units:
         return self.sum_by_unit(support.astype(np.float64)) > 0
 
     def truncate(self, z: Array, metric: Array | None = None) -> Array:
-        """z with all but its top-k units set to zero, clipped to the bounds."""
-        return np.where(self.select(z, metric), self.clip(z), 0.0)
+        """z with all but its top-k units set to zero, clipped to the bounds.
+
+        Squares that would underflow or overflow do not matter.
+        """
+        clipped = self.clip(z)
+        exponent = int(np.frexp(np.abs(z[self.constrained]).max(initial=0.0))[1])
+        size = float(np.ldexp(1.0, exponent - 1))  # a power of two: divisions by it are exact
+        scores = self.divide_bounds(size).score(z / size, metric)
+        scores = np.where(self.find_units(clipped != 0), np.maximum(scores, SMALLEST_SCORE), scores)
+        return np.where(self.to_mask(self.select_units(scores)), clipped, 0.0)
 
 
 def select_top(scores: Array, k: int) -> Mask:

@@ -84,7 +84,7 @@ def report(
     if k == 0:
         raise ValueError("k must be at least 1 for a report")
     form = working_form(objective)
-    x_true = None if truth is None else objective.check_point(truth, "truth")
+    x_true = None if truth is None else _check_truth(objective, truth)
     k_true = _check_k_true(objective, k, x_true, k_true)
     s = 2 * k + k_true
     curvature_2k, curvature_s = (
@@ -119,6 +119,13 @@ def report(
         gradient_bound_s=gradient_s,
         notes=tuple(_list_notes(objective, two_a.applies)),
     )
+
+
+def _check_truth(objective: Objective, truth: Any) -> Array:
+    x = objective.check_point(truth, "truth")
+    if bad := int(x.size - np.isfinite(x).sum()):
+        raise ValueError(f"truth has {bad} NaN or infinite values; pass the coefficients of the target")
+    return x
 
 
 def _check_k_true(objective: Objective, k: int, truth: Array | None, k_true: int | None) -> int:

@@ -303,6 +303,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "sparse without names": (lambda: from_jax(jnp.sum, 3, sparse="w"), "x is one array: leave it out"),
     "columns is no flag": (lambda: from_jax(jnp.sum, 3, columns=[1]), "columns must be True or False"),  # type: ignore[arg-type]
     "integers": (lambda: from_jax(jnp.sum, {"w": np.arange(3)}), "'w' must be an array of floats, got int64"),
+    "array of integers": (
+        lambda: from_jax(jnp.sum, np.zeros(3, int)),
+        r"the array of parameters has entries of type int64; pass floats, as np.zeros\(\(3,\)\), or its shape",
+    ),
+    "array with NaN": (lambda: from_jax(jnp.sum, np.full(3, np.nan)), "the array of parameters has NaN or infinite"),
     "list of lengths": (lambda: from_jax(jnp.sum, [3, 4]), "'0' must be an array of floats"),
     "no parameters": (lambda: from_torch(torch.sum, {}), "there are no parameters"),
     "NaN": (lambda: from_jax(jnp.sum, {"w": np.array([np.nan])}), "'w' has NaN or infinite entries"),

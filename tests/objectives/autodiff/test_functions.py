@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 from functools import partial
@@ -78,6 +79,16 @@ def test_callables_of_all_kinds(name: str, jit: bool) -> None:
     assert_allclose(result.x, [0, -2, 0, 1], atol=1e-9)
     assert result.value == pytest.approx(0.1, rel=1e-12)
     assert_allclose(compute_hessian(objective, objective.evaluate(TARGET)), 2 * np.eye(4), atol=1e-12)
+
+
+@pytest.mark.parametrize("power", [2, 4])
+def test_deep_copies_share_what_was_compiled(power: int) -> None:
+    objective = from_jax(partial(value, power=power), 4)
+    result = ksparse.minimize(objective, k=2)
+    copied = copy.deepcopy(objective)
+    passes, seconds = objective.counters.passes, objective.compile_seconds
+    assert_array_equal(ksparse.minimize(copied, k=2).x, result.x)
+    assert (objective.counters.passes, objective.compile_seconds) == (passes, seconds)
 
 
 def test_without_compilation_a_function_may_branch_on_values() -> None:

@@ -202,12 +202,18 @@ def _make_layout(arrays: Mapping[str, Array], sparse: Any) -> Layout:
         raise ValueError("there are no parameters; pass a shape, or arrays")
     for name, array in arrays.items():
         if array.dtype.kind != "f":
+            if not name:  # a single array
+                raise TypeError(
+                    f"the array of parameters has entries of type {array.dtype}; pass floats, as np.zeros"
+                    f"({array.shape}), or its shape, {array.shape}"
+                )
             raise TypeError(
                 f"the parameter {name!r} must be an array of floats, got {array.dtype}: {array!r}; pass floats, "
                 "such as 1.0, or the shape of a single array as a tuple, such as (40, 2)"
             )
         if not np.isfinite(array).all():
-            raise ValueError(f"the parameter {name!r} has NaN or infinite entries; pass a finite starting point")
+            what = f"the parameter {name!r}" if name else "the array of parameters"
+            raise ValueError(f"{what} has NaN or infinite entries; pass a finite starting point")
     return Layout.from_shapes({name: array.shape for name, array in arrays.items()}, sparse)
 
 

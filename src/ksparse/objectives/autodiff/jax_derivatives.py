@@ -90,6 +90,10 @@ class JaxDerivatives:
         self._is_quadratic: bool | None = None if compiles else False
         self._compiler = Compiler()
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> JaxDerivatives:
+        """Itself, as of a function: what was traced and compiled does not change, and cannot be copied."""
+        return self
+
     @property
     def compile_seconds(self) -> float:
         return self._compiler.seconds

@@ -38,6 +38,10 @@ class JaxMargins:
         self._compiled: Any = None
         self._compiled_map: Any = None
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> JaxMargins:
+        """Itself: what was traced and compiled does not change, and cannot be copied."""
+        return self
+
     @property
     def compilations(self) -> int:
         """How many functions have been compiled."""

@@ -30,6 +30,7 @@ class CoxLoss(SortedLoss):
     """
 
     allows_intercept = False
+    exponentiates = True
     no_minimum_reason = (
         "The partial likelihood grows without end: the selected features foretell who has the next event"
     )

@@ -69,6 +69,10 @@ class NegativeBinomialLoss(LogLinkLoss):
         expected = f"from 0 to {LARGEST_DISPERSION:g} (with a larger one, counts tell nothing of their means)"
         check_number(self.dispersion, "dispersion", expected, lambda number: 0.0 <= number <= LARGEST_DISPERSION)
 
+    def get_null_power(self) -> float:
+        """Poisson's: the margin is near that of any dispersion."""
+        return 1.0
+
     def value(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):
             return negative_binomial_value(margins, y, self.dispersion)

@@ -39,6 +39,9 @@ class PoissonLoss(LogLinkLoss):
         "The counts are zero wherever some combination of the selected features is positive, or everywhere"
     )
 
+    def get_null_power(self) -> float:
+        return 1.0
+
     def value(self, margins: Array, y: Array) -> Array:
         with np.errstate(over="ignore"):
             return poisson_value(margins, y)

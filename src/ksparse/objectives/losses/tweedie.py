@@ -52,7 +52,8 @@ class TweedieLoss(LogLinkLoss):
     """exp((2 − p)m)/(2 − p) + y·exp(−(p − 1)m)/(p − 1): half the Tweedie deviance with log link, up to terms of y."""
 
     no_minimum_reason = (
-        "The responses are zero wherever some combination of the selected features is positive, or everywhere"
+        "The responses are zero, or too small beside others for floats, wherever some combination of the selected "
+        "features is positive, or everywhere"
     )
     power: float = 1.5
 
@@ -62,6 +63,9 @@ class TweedieLoss(LogLinkLoss):
 
     def accepts_zeros(self) -> bool:
         return self.power < 2.0
+
+    def get_null_power(self) -> float:
+        return self.power
 
     def find_cancelling_size(self, value: float, at_start: float, mean: Any) -> float:
         """The terms of the loss are of the size of ȳ^(2 − p)."""
@@ -159,7 +163,11 @@ class Tweedie(LinearObjective):
         amounts = check_responses(y, n)
         if self.loss.accepts_zeros():
             return require_responses(amounts, is_nonnegative, f"{type(self).__name__} needs y >= 0")
-        return require_responses(amounts, is_positive, f"{type(self).__name__} needs y > 0")
+        return require_responses(amounts, is_positive, self._describe_need())
+
+    def _describe_need(self) -> str:
+        """That responses are positive, and which power takes zeros."""
+        return "Tweedie with power 2, which is gamma, needs y > 0 (a power between 1 and 2 takes zeros)"
 
 
 @document_objective
@@ -186,3 +194,6 @@ class Gamma(Tweedie):
 
     def __init__(self, X: Any, y: Any, **options: Any) -> None:
         super().__init__(X, y, power=2.0, **options)
+
+    def _describe_need(self) -> str:
+        return "Gamma needs y > 0 (Tweedie with a power between 1 and 2 takes zeros)"
