@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from numba import njit
+from numba.core.event import Event, Listener, register
+
+from .clock import compiling_time
 
 __all__ = ["jit_compile"]
+
+log = logging.getLogger(__name__)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Changes of a sum that the compiler may make to vectorize it; NaN and infinity keep their meaning.
 REASSOCIATE = {"reassoc", "nsz", "contract"}
+#: The event that spans compiling, and loading what was compiled before; "numba:compile" is compiling alone.
+LOCK = "numba:compiler_lock"
 
 
 @overload
@@ -40,3 +48,22 @@ def _compile(function: F, reassociate: bool) -> Any:
         return njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package's folder nor the user's is writable
         return njit(**options)(function)
+
+
+class _CompilingListener(Listener):
+    """Keeps the time that compiling takes, which is not to count in time limits, and says why it takes long."""
+
+    def on_start(self, event: Event) -> None:
+        if event.kind == LOCK:
+            compiling_time.start()
+        elif compiling_time.depth == 1:
+            log.info("compiling for the first time, up to a minute in all: %s", event.data["dispatcher"].__name__)
+
+    def on_end(self, event: Event) -> None:
+        if event.kind == LOCK:
+            compiling_time.end()
+
+
+_listener = _CompilingListener()
+for _kind in (LOCK, "numba:compile"):
+    register(_kind, _listener)  # type: ignore[no-untyped-call]

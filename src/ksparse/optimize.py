@@ -122,7 +122,8 @@ def solve_exact(
     gap : float, default=1e-4
         The relative gap between f and its lower bound that is enough.
     time_limit : float or None, default=60
-        Limit in seconds of the search, after `minimize`; None or infinity for no limit.
+        Limit in seconds of the search, after `minimize` and without what is compiled on the first use; None or infinity
+        for no limit.
     within : float, optional
         Find all supports of k units whose f exceeds the lowest one by at most this fraction (of f above the least value
         that the loss can have); `gap` is then of no effect.

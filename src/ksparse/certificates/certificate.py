@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from .._types import AnyArray, Array
+from ..clock import read_clock
 from ..objectives.protocols import WorkingForm
 from ..sparsity import Units
 from ..threads import one_thread
@@ -200,7 +200,7 @@ def certify(
     """
     if effort not in (0, 1) or isinstance(effort, bool):
         raise ValueError(f"effort must be 0 or 1; got {effort!r}")
-    began = time.perf_counter()
+    began = read_clock()
     limits = StepLimits(max(check_iterations(steps, "steps"), 1))
     if time_limit is not None:
         limits = StepLimits(limits.steps, began + check_nonnegative_number(time_limit, "time_limit"))
@@ -212,7 +212,7 @@ def certify(
         root = _RootProof(problem, value, upper, limits, effort)
         root.run(start)
     fixings, stages = root.fixings, root.stages
-    is_late = bool(stages) and time.perf_counter() > limits.deadline
+    is_late = bool(stages) and read_clock() > limits.deadline
     is_cut = bool(stages) and root.steps >= limits.steps
     return Certificate(
         value=value,
@@ -223,7 +223,7 @@ def certify(
         k=units.k,
         has_bounds=problem.has_box,
         steps=root.steps,
-        seconds=time.perf_counter() - began,
+        seconds=read_clock() - began,
         stages=tuple(_convert_to_user(stage, form.unit) for stage in stages),
         ended_by="time" if is_late else ("steps" if is_cut else ""),
     )
@@ -249,7 +249,7 @@ class _RootProof:
                 return
             is_fewer = self._take(relaxed)
             is_closed = self.lower >= self.value or not self.fixings.open.any()
-            if is_closed or time.perf_counter() > self.limits.deadline:
+            if is_closed or read_clock() > self.limits.deadline:
                 return
             if not is_fewer:
                 further = self._relax_further(relaxed)
