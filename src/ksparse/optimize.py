@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .objectives import Objective
 from .objectives.base import require_objective
 from .objectives.protocols import find_labels, working_form
+from .signal_guard import guard_signals
 from .solvers import Callback, Problem, Result, Solver, SwapGraHTP, check_no_effort, specialize
 from .sparsity import Sparsity, make_set
 from .threads import one_thread
@@ -80,7 +81,7 @@ def minimize(
     solver = specialize(SwapGraHTP(effort=effort) if solver is None else solver, objective)
     chosen = _make_set(objective, k) if sparsity is None else sparsity
     # A step may leave the domain of f: values that are not finite are checked for, and have a status of their own.
-    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with guard_signals, one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         start = objective.check_point(objective.start if x0 is None else x0, "x0")
         if not np.isfinite(start).all():
             raise ValueError("x0 has NaN or infinite entries; pass a finite starting point")

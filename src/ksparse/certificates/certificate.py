@@ -10,6 +10,7 @@ import numpy as np
 from .._types import AnyArray, Array
 from ..clock import read_clock
 from ..objectives.protocols import WorkingForm
+from ..signal_guard import guard_signals
 from ..sparsity import Units
 from ..threads import one_thread
 from ..validation import check_iterations, check_nonnegative_number
@@ -204,7 +205,7 @@ def certify(
     limits = StepLimits(max(check_iterations(steps, "steps"), 1))
     if time_limit is not None:
         limits = StepLimits(limits.steps, began + check_nonnegative_number(time_limit, "time_limit"))
-    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with guard_signals, one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         problem = BoundedProblem.of(form, units)
         value = settle_value(value, problem.least_value, form.value_at_start)
         upper = value + UPPER_ROUNDING * (abs(value) + abs(form.value_at_start))

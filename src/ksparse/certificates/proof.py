@@ -12,6 +12,7 @@ import numpy as np
 from .._types import AnyArray, Array
 from ..clock import read_clock
 from ..objectives.protocols import WorkingForm
+from ..signal_guard import guard_signals
 from ..sparsity import Units
 from ..threads import one_thread
 from .bounding import BoundedProblem
@@ -174,7 +175,7 @@ def prove(
     ExactResult
         The best solution and the proof.
     """
-    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with guard_signals, one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         problem = BoundedProblem.of(form, units)
         began = read_clock()
         incumbents = Incumbents(form, units, problem.least_value, within)
