@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .objectives import Objective
 from .objectives.base import require_objective
 from .objectives.protocols import WorkingForm, find_labels, working_form
+from .signal_guard import guard_signals
 from .solvers import Callback, Problem, Result, Solver, SwapGraHTP, check_no_effort, specialize
 from .sparsity import Sparsity, Units, make_set
 from .threads import one_thread
@@ -93,7 +94,7 @@ def _minimize(
     solver = specialize(solver, objective)
     chosen = _make_set(objective, k) if sparsity is None else sparsity
     # A step may leave the domain of f: values that are not finite are checked for, and have a status of their own.
-    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with guard_signals, one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         start = objective.check_point(objective.start if x0 is None else x0, "x0")
         if not np.isfinite(start).all():
             raise ValueError("x0 has NaN or infinite entries; pass a finite starting point")
@@ -138,8 +139,8 @@ def solve_exact(
     gap : float, default=1e-4
         The relative gap between f and its lower bound that is enough.
     time_limit : float or None, default=60
-        Limit in seconds of the search, after `minimize` and the Gram matrix that it shares with the proof; None or
-        infinity for no limit.
+        Limit in seconds of the search, after `minimize` and the Gram matrix that it shares with the proof, and without
+        what is compiled on the first use; None or infinity for no limit.
     within : float, optional
         Find all supports of k units whose f exceeds the lowest one by at most this fraction (of f above the least value
         that the loss can have); `gap` is then of no effect.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import Array, Mask
+from ..clock import read_clock
 from .bounding import BoundedProblem, Relaxed
 from .incumbents import Incumbents
 from .level_set import LEAST_GAIN
@@ -54,7 +54,7 @@ class SearchLimits:
 
     #: The relative gap that is enough.
     gap: float
-    #: By ``time.perf_counter()``.
+    #: By `ksparse.clock.read_clock`.
     deadline: float
     #: Limit of the nodes.
     max_nodes: int
@@ -109,7 +109,7 @@ class _BranchAndBound:
         self.nodes = 0
         #: The lowest bound of the parts that are closed.
         self.closed = np.inf
-        self.began, self.called = time.perf_counter(), -np.inf
+        self.began, self.called = read_clock(), -np.inf
         self.least = self.proved = problem.least_value
         self.trials = LevelTrials()
 
@@ -163,7 +163,7 @@ class _BranchAndBound:
         return (self.incumbents.value - lower) / size if size > 0 else 0.0
 
     def _find_reason_to_end(self) -> str | None:
-        now = time.perf_counter()
+        now = read_clock()
         if now >= self.limits.deadline:
             return "time_limit"
         if self.nodes >= self.limits.max_nodes:

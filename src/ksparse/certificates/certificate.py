@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from .._types import AnyArray, Array
+from ..clock import read_clock
 from ..objectives.protocols import WorkingForm
+from ..signal_guard import guard_signals
 from ..sparsity import Units
 from ..threads import one_thread
 from ..validation import check_iterations, check_time_limit
@@ -200,9 +201,9 @@ def certify(
     """
     if effort not in (0, 1) or isinstance(effort, bool):
         raise ValueError(f"effort must be 0 or 1; got {effort!r}")
-    began = time.perf_counter()
+    began = read_clock()
     limits = StepLimits(max(check_iterations(steps, "steps"), 1), began + check_time_limit(time_limit))
-    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with guard_signals, one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         problem = BoundedProblem.of(form, units)
         value = settle_value(value, problem.least_value, form.value_at_start)
         upper = value + UPPER_ROUNDING * (abs(value) + abs(form.value_at_start))
@@ -210,7 +211,7 @@ def certify(
         root = _RootProof(problem, value, upper, limits, effort)
         root.run(start)
     fixings, stages = root.fixings, root.stages
-    is_late = bool(stages) and time.perf_counter() > limits.deadline
+    is_late = bool(stages) and read_clock() > limits.deadline
     is_cut = bool(stages) and root.steps >= limits.steps
     return Certificate(
         value=value,
@@ -221,7 +222,7 @@ def certify(
         k=units.k,
         has_bounds=problem.has_box,
         steps=root.steps,
-        seconds=time.perf_counter() - began,
+        seconds=read_clock() - began,
         stages=tuple(_convert_to_user(stage, form.unit) for stage in stages),
         ended_by="time" if is_late else ("steps" if is_cut else ""),
     )
@@ -247,7 +248,7 @@ class _RootProof:
                 return
             is_fewer = self._take(relaxed)
             is_closed = self.lower >= self.value or not self.fixings.open.any()
-            if is_closed or time.perf_counter() > self.limits.deadline:
+            if is_closed or read_clock() > self.limits.deadline:
                 return
             if not is_fewer:
                 further = self._relax_further(relaxed)

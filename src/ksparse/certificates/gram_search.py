@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from functools import cache
-
 import numpy as np
 
 from .._types import AnyArray, Array, IntArray
+from ..clock import read_clock
 from ._gram_passes import without_passes
 from ._gram_pool import MISSED, MOST, NODES, OPEN, UNUSED, Pool, enlarge_pool, make_pool
 from ._gram_relaxation import Frame
@@ -20,7 +18,7 @@ from .linearization import EPS
 from .moved_curvature import KEPT_FRACTIONS, LEAST_CURVATURE, find_least_eigenvalue, find_sparse_curvature
 from .moved_diagonal import find_proved_diagonal
 
-__all__ = ["compile_search", "is_least_squares", "search_gram"]
+__all__ = ["is_least_squares", "search_gram"]
 
 #: Memory of the open nodes and of the rows of the Gram matrix, in bytes.
 POOL_BYTES, ROW_BYTES = 200_000_000, 1_000_000_000
@@ -40,34 +38,6 @@ TYPICAL_FRACTION = 0.5
 def is_least_squares(problem: BoundedProblem) -> bool:
     """Whether the problem is least squares of one response, whose units are features."""
     return problem.form.loss.is_quadratic and problem.outputs == 1 and problem.perspective.has_single_features
-
-
-@cache
-def compile_search() -> None:
-    """Compile the loop, or load what an earlier process has compiled, which should not count in a time limit."""
-    one, slot = np.ones(3), np.arange(3)
-    limits = -np.inf * one, np.inf * one
-    frame = Frame(
-        np.eye(3),
-        slot,
-        slot,
-        without_passes(),
-        one,
-        3.0,
-        0.1 * one,
-        *limits,
-        one,
-        1.0,
-        1e-14,
-        1e-14,
-        3,
-        1,
-        0.0 * one,
-        1.0,
-        False,
-        1e-4,
-    )
-    explore(frame, plant(np.zeros(3, dtype=np.int8), one, -np.inf, np.inf, 0.0), 1)
 
 
 def plant(status: AnyArray, start: Array, lower: float, upper: float, least: float) -> Pool:
@@ -106,7 +76,7 @@ class _GramSearch:
         self.lower, self.forgotten = -np.inf, -1
         #: What a tree that was given up has proved, and its number of nodes.
         self.proved, self.given_up = -np.inf, 0
-        self.began, self.called = time.perf_counter(), -np.inf
+        self.began, self.called = read_clock(), -np.inf
 
     def run(self) -> SearchOutcome:
         """Bound the root until screening there fixes few more features, and then its parts."""
@@ -146,7 +116,7 @@ class _GramSearch:
                 return "weak" if not is_whole and suits_gram(self.problem.form) else "no_bound"
             self._plant(frame, least)
             while self.pool.counters[OPEN] and not self.pool.counters[NODES]:
-                if time.perf_counter() >= self.limits.deadline:
+                if read_clock() >= self.limits.deadline:
                     return "time_limit"
                 self._explore(1)
             if not self.pool.counters[OPEN]:
@@ -238,7 +208,7 @@ class _GramSearch:
         """Explore until the proof is complete, so many nodes were bounded or a limit is reached; which, if one is."""
         quota = 1
         while self.pool.counters[OPEN]:
-            before = time.perf_counter()
+            before = read_clock()
             left = self.limits.max_nodes - self.nodes
             if before >= self.limits.deadline:
                 return "time_limit"
@@ -249,7 +219,7 @@ class _GramSearch:
             if self.nodes >= most:
                 return None
             self._explore(min(quota, left, most - self.nodes))
-            seconds = time.perf_counter() - before
+            seconds = read_clock() - before
             quota = max(1, min(2 * quota, int(quota * CHUNK_SECONDS / max(seconds, 1e-6))))
         return None
 

@@ -12,13 +12,13 @@ average of the second derivative over a growing interval, which grows first and 
 
 from __future__ import annotations
 
-import time
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, eigvalsh, lapack, solve_triangular
 
 from .._types import Array, IntArray, Mask
+from ..clock import read_clock
 from ..objectives.losses import HuberLoss, LogisticLoss, NegativeBinomialLoss, PoissonLoss, SquaredHingeLoss
 from ._gram_nodes import relax_node
 from .duals import LevelSetDual
@@ -94,7 +94,7 @@ def tighten_on_level_set(
         None where it does not help.
     """
     samples = part.samples if perspective.has_single_features and isinstance(part.form.loss, QUASICONCAVE) else None
-    if samples is None or not -np.inf < found.bound < target or time.perf_counter() > limits.deadline:
+    if samples is None or not -np.inf < found.bound < target or read_clock() > limits.deadline:
         return None
     fixings = perspective.fixings
     kept = np.flatnonzero(~fixings.outside)

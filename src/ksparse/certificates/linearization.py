@@ -43,7 +43,7 @@ class StepLimits:
 
     #: Number of steps.
     steps: int = 500
-    #: By ``time.perf_counter()``.
+    #: By `ksparse.clock.read_clock`.
     deadline: float = np.inf
 
 

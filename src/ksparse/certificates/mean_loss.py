@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import astuple
 from functools import cached_property
 from math import fsum
@@ -13,6 +12,7 @@ from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import LinearOperator
 
 from .._types import Array, IntArray
+from ..clock import read_clock
 from ..debias._samples import SampleArrays
 from ..debias.compiled import LOSSES
 from ..objectives.margin_form import MarginForm
@@ -93,7 +93,7 @@ class MeanLoss(SmoothPart):
         )
 
     def approach(self, perspective: Perspective, x: Array, target: float, limits: StepLimits) -> Approach | None:
-        is_late = limits.steps < 1 or time.perf_counter() > limits.deadline
+        is_late = limits.steps < 1 or read_clock() > limits.deadline
         if is_late or not perspective.has_single_features or not self._is_compiled:
             return None
         fixings = perspective.fixings
@@ -126,7 +126,7 @@ class MeanLoss(SmoothPart):
             taken += found.steps
             is_over = found.steps < wanted or taken >= steps or np.array_equal(found.x, x)
             x, intercept = found.x, found.intercept
-            if found.is_near or is_over or time.perf_counter() > deadline:
+            if found.is_near or is_over or read_clock() > deadline:
                 break
         self._intercept = np.array(intercept)
         return found._replace(steps=taken)
@@ -145,7 +145,7 @@ class MeanLoss(SmoothPart):
             z, penalty = evaluate_perspective(node, x)
             is_near = tangent.value + penalty - bound <= ENOUGH * (target - bound)
             best, best_bound = Approach(x, z, is_near, taken), bound
-            if is_near or bound >= target or time.perf_counter() > limits.deadline:
+            if is_near or bound >= target or read_clock() > limits.deadline:
                 break
             chosen = self._choose_part(node, x, scores)
             part = MeanLoss(self._form.restrict(chosen), self._scale[chosen])

@@ -11,13 +11,13 @@ minimum threshold constraints*, INFORMS Journal on Computing 26 (2014), 690–70
 
 from __future__ import annotations
 
-import time
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigvalsh, solve
 
 from .._types import Array
+from ..clock import read_clock
 from ._gram_nodes import relax_node
 from .moved_curvature import find_least_eigenvalue
 
@@ -74,7 +74,7 @@ def find_diagonal(form: PerspectiveForm, start: Array, least: float, target: flo
         w, z, bound = _relax(form, diagonal, w, target)
         if bound > best_bound:
             best, best_bound = diagonal, bound
-        if number == ROUNDS or best_bound >= target or time.perf_counter() > deadline:
+        if number == ROUNDS or best_bound >= target or read_clock() > deadline:
             break
         inverse = _invert(regular - np.diag(diagonal))
         if inverse is None:

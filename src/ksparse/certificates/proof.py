@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -11,13 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import AnyArray, Array
+from ..clock import read_clock
 from ..objectives.protocols import WorkingForm
+from ..signal_guard import guard_signals
 from ..sparsity import Units
 from ..threads import one_thread
 from .bounding import BoundedProblem
 from .branching import Progress, SearchLimits, SearchOutcome, branch_and_bound
 from .certificate import format_gap
-from .gram_search import compile_search, is_least_squares, search_gram
+from .gram_search import is_least_squares, search_gram
 from .incumbents import Incumbents
 
 __all__ = ["ExactResult", "NearSupport", "ProofStatus", "prove"]
@@ -149,7 +150,7 @@ def _report_end(
         return
     size, lower = incumbents.value - least, outcome.lower_bound
     gap = min((incumbents.value - lower) / size, 1.0) if size > 0 else 0.0
-    limits.callback(Progress(time.perf_counter() - began, outcome.nodes, 0, incumbents.value, lower, gap))
+    limits.callback(Progress(read_clock() - began, outcome.nodes, 0, incumbents.value, lower, gap))
 
 
 def prove(
@@ -178,11 +179,9 @@ def prove(
     ExactResult
         The best solution and the proof.
     """
-    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with guard_signals, one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         problem = BoundedProblem.of(form, units)
-        if within is None and problem.form.loss.is_quadratic:
-            compile_search()
-        began = time.perf_counter()
+        began = read_clock()
         incumbents = Incumbents(form, units, problem.least_value, within)
         incumbents.offer(x, value)
         limits = SearchLimits(max(gap, LEAST_GAP), began + time_limit, max_nodes, callback)
@@ -196,7 +195,7 @@ def prove(
     size, reason = incumbents.value - problem.least_value, outcome.reason
     is_near = incumbents.value - outcome.lower_bound <= limits.gap * size
     if reason is None and not is_near:
-        reason = "time_limit" if time.perf_counter() >= limits.deadline else "no_bound"
+        reason = "time_limit" if read_clock() >= limits.deadline else "no_bound"
     elif reason in ("no_bound", "time_limit", "max_nodes") and is_near and within is None:
         reason = None
     support = (best != 0) & units.constrained
@@ -212,5 +211,5 @@ def prove(
         k=units.k,
         supports=tuple(NearSupport(units.names[chosen], lowest) for lowest, chosen in near),
         has_bounds=problem.has_box,
-        seconds=time.perf_counter() - began,
+        seconds=read_clock() - began,
     )

@@ -12,6 +12,7 @@ import numpy as np
 from .._types import Array, IntArray, Mask
 from ..objectives.base import VALUE_ROUNDING, value_at_zero
 from ..objectives.protocols import WorkingForm
+from ..signal_guard import guard_signals
 from ..sparsity import Units
 from ..threads import one_thread
 from .bounding import BoundedProblem, NoCertificateError
@@ -37,7 +38,7 @@ def has_better_swap(form: WorkingForm, units: Units, x: Array, value: float, pai
     if isinstance(pairs, bool) or pairs not in (1, 2):
         raise ValueError(f"pairs must be 1 or 2, the number of units that leave; got {pairs!r}")
     chosen = units.find_units((x != 0) & units.constrained) | units.always
-    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with guard_signals, one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         problem = _bound(form, units)
         least = -np.inf if problem is None else problem.least_value
         # Where a loss falls to its least value without end, as if all counts are 0, f ends anywhere below its rounding.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._types import Array
+from ..clock import read_clock
 from .linearization import Linearization, SmoothPart, StepLimits
 from .relaxation import Perspective
 
@@ -68,7 +68,7 @@ def tighten(part: SmoothPart, perspective: Perspective, x: Array, target: float,
         if best is None or bound > best.bound:
             best = Tightened(bound, tangent, scores, x, z, step, ahead)
         is_approached = step == taken + 1 and approach is not None and approach.is_near
-        if is_approached or best.bound >= target or time.perf_counter() > limits.deadline:
+        if is_approached or best.bound >= target or read_clock() > limits.deadline:
             break
         lipschitz = lipschitz or part.lipschitz
         if step % WINDOW == 0:

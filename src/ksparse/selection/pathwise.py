@@ -12,6 +12,7 @@ from .._types import Array, Mask
 from ..debias.exact import RESULT_TOL
 from ..objectives import Objective
 from ..objectives.protocols import HasHeavyState, WorkingForm, working_form
+from ..signal_guard import guard_signals
 from ..solvers import (
     Budget,
     FixedSupport,
@@ -116,7 +117,7 @@ class PathSolver:
 
     def solve(self, ks: Iterable[int]) -> None:
         """Add solutions for these k, and improve earlier ones where the new ones can."""
-        with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        with guard_signals, one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             new = sorted(set(ks) - self.results.keys())
             if not self._solver.descends_paths or (len(new) == 1 and not self.results):
                 self._solve_from_smallest(new)
@@ -130,7 +131,7 @@ class PathSolver:
 
     def refine(self, k: int) -> Result:
         """Run the solver with its full budget from the solution for this k, and from nothing: the best of all."""
-        with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        with guard_signals, one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             problem, solver = self._problem(k), self._solver.without_effort()
             if solver.has_budgets:
                 self._run(k, problem, self._restart(problem, k), solver)
@@ -150,7 +151,7 @@ class PathSolver:
         """Minimize other objectives, in the same working coordinates, on the support of the solution for this k."""
         results, x = [], self._iterates[k].point.x
         solver = FixedSupport()
-        with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        with guard_signals, one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             for objective in objectives:
                 problem = Problem(replace(self._form, objective=objective), self._units.with_k(k))
                 result, last = solver.resume(problem, solver.prepare(problem, x))

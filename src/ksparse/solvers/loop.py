@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._types import Array
+from ..clock import read_clock
 from ..debias import Outcome
 from ..objectives.base import NotFiniteError
 from ..validation import check_iterations, check_nonnegative_number
@@ -115,7 +115,7 @@ class _Run:
         self.callback = callback
         self.history = History()
         self.cycles = CycleDetector()
-        self.began = time.perf_counter()
+        self.began = read_clock()
         deadline = np.inf if solver.time_limit is None else self.began + solver.time_limit
         self.problem = replace(problem, deadline=deadline)
         self.passes_before = problem.objective.counters.passes
@@ -171,7 +171,7 @@ class _Run:
                 support_change=int(entered.sum()),
                 step=float(current.step) * self.problem.form.unit * self.problem.form.unit,
                 gradient_norm=current.gradient_norm / self.problem.form.unit,
-                seconds=time.perf_counter() - self.began,
+                seconds=read_clock() - self.began,
                 passes=self.problem.objective.counters.passes - self.passes_before,
             )
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._types import Array, Mask
+from ..clock import read_clock
 from ..debias import Bounds, Debias, Exact, Outcome
 from ..objectives.base import Objective, Point
 from ..objectives.protocols import EvaluatesTogether, WorkingForm
@@ -80,7 +80,7 @@ class Problem:
     form: WorkingForm
     #: The sparsity set.
     units: Units
-    #: When the time limit is reached, by ``time.perf_counter()``.
+    #: When the time limit is reached, by `ksparse.clock.read_clock`.
     deadline: float = np.inf
     _cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -92,7 +92,7 @@ class Problem:
     @property
     def out_of_time(self) -> bool:
         """Whether the time limit has passed; long updates stop then."""
-        return time.perf_counter() >= self.deadline
+        return read_clock() >= self.deadline
 
     def find_selected_units(self, iterate: Iterate) -> Mask:
         """Units in the support of an iterate; before there is one, those with a nonzero coefficient."""
