@@ -59,7 +59,7 @@ class _Compiled:
         self._function = function
         #: Where Numba looks for the type of a global name.
         self._numba_type_ = function._numba_type_
-        update_wrapper(self, function)
+        update_wrapper(self, function, updated=())
 
     def __call__(self, *arguments: Any) -> Any:
         return guard_signals.call(self._function, arguments)
