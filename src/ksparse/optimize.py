@@ -170,11 +170,10 @@ def solve_exact(
     >>> bool(np.array_equal(near[0].selected, proof.selected))
     True
     """
-    check_nonnegative_number(gap, "gap")
+    # Floats and ints of Python: compiled functions would be compiled again for other numbers.
+    gap, max_nodes = check_nonnegative_number(gap, "gap"), check_iterations(max_nodes, "max_nodes")
     seconds = check_time_limit(time_limit)
-    check_iterations(max_nodes, "max_nodes")
-    if within is not None:
-        check_nonnegative_number(within, "within")
+    within = None if within is None else check_nonnegative_number(within, "within")
     if callback is not None:
         check_callable(callback, "callback", "a function of a Progress")
     _check_types(objective, k, sparsity, solver, None)
