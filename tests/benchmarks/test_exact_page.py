@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from exact_suite.summary import compare, describe_comparison, is_in, is_not_gram
 from exact_suite.tables import describe, insert_tables, render_table
 
 ROOT = Path(__file__).parents[2]
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def test_the_page_has_the_results() -> None:
@@ -76,3 +78,19 @@ def test_packages_that_reach_the_limit_are_not_run_on_harder_problems(monkeypatc
     exact.measure_ladder(ladder, arguments)
     assert runs == [(1, "ksparse"), (1, "el0ps"), (2, "ksparse"), (2, "el0ps"), (3, "ksparse")]
     assert [row["unsolved"] for row in kept] == ["", "", "", "", "", ladder[1].name]
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_page_say_what_they_print(capsys: pytest.CaptureFixture[str]) -> None:
+    """Words are compared, and numbers to a thousandth; not what is in brackets, which includes the time."""
+    page = (ROOT / "docs/certificates.md").read_text()
+    found: list[tuple[str, str]] = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", page, flags=re.DOTALL)
+    assert sum(bool(text) for _, text in found) == 3
+    names: dict[str, Any] = {}
+    for code, text in found:
+        exec(code, names)
+        printed, shown = (re.sub(r"\(.*?\)", "", words) for words in (capsys.readouterr().out, text))
+        assert NUMBER.sub("#", printed) == NUMBER.sub("#", shown)
+        assert [float(x) for x in NUMBER.findall(printed)] == pytest.approx(
+            [float(x) for x in NUMBER.findall(shown)], rel=1e-3
+        )
