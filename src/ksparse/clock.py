@@ -1,4 +1,4 @@
-"""A clock that stands still while Numba compiles functions, which takes half a minute after an install."""
+"""A clock that stands still while Numba compiles functions, which takes up to a minute after an install."""
 
 from __future__ import annotations
 
