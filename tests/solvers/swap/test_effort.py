@@ -237,8 +237,7 @@ class Clock:
 
 def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    for module in (ksparse.solvers.loop, ksparse.solvers.problem):
-        monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr("ksparse.clock.time", clock)
     return clock
 
 
