@@ -156,8 +156,8 @@ class _Checker:
         lowest = np.broadcast_to(form.loss.find_lowest(target), len(self.weights))
         self.least = float(self.weights @ lowest)
         weights, constant = form.weights[counted], np.zeros(target.shape[1:])
-        #: f where all coefficients and the intercept are zero.
-        self.value_at_zero = float(weights @ form.loss.value(self.offset, target))
+        #: The larger f where all margins are zero and where they are the offset.
+        self.start = max(float(weights @ form.loss.value(m, target)) for m in (0.0 * self.offset, self.offset))
         if form.fit_intercept:
             constant = find_best_constant(form.loss, self.offset, target, weights)
         if form.loss.of_residuals:  # without the best constant, of which products with slopes would keep the rounding
@@ -189,7 +189,7 @@ class _Checker:
         found = objective.evaluate(x).value
         slack = TOLERANCE * max(value - self.least, 0.0) + self.rounding
         slack += bound_rounding(self.form, self.counted, x)
-        slack += RESIDUAL_ROUNDING**2 * abs(self.value_at_zero)  # f that are so near to the least value are this
+        slack += RESIDUAL_ROUNDING**2 * abs(self.start)  # f that are so near to the least value are this
         require_claim(abs(found - value) <= slack, f"f(x) is {found:.12g}, and the certificate says {value:.12g}")
 
     def check_claims(self, certificate: Certificate) -> None:
