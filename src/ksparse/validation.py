@@ -108,7 +108,8 @@ def refuse_dates(array: Any, name: str) -> None:
 def refuse_date_columns(X: Any) -> None:
     """A ValueError if an array, or a column of a data frame, holds dates or durations."""
     if hasattr(X, "columns"):
-        if any(getattr(dtype, "kind", "O") in "mM" for dtype in getattr(X, "dtypes", ())):
+        dtypes = getattr(X, "dtypes", ())  # a series has only one
+        if np.iterable(dtypes) and any(getattr(dtype, "kind", "O") in "mM" for dtype in dtypes):
             raise ValueError("X has columns of dates or durations; pass numbers, such as days")
     else:
         refuse_dates(X, "X")

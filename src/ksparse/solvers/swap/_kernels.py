@@ -245,17 +245,18 @@ def explore_supports(
     waits: IntArray,
     threshold: float,
 ) -> tuple[Array, Mask, Array]:
-    """`explore_swaps` from each of some supports of the quadratic ½zᵀHz − bᵀz, which have equally many coordinates.
+    """`explore_swaps` from each of some supports of the quadratic ½zᵀHz − bᵀz.
 
-    `inverses` are those of H on the supports; coordinates that are `fixed` stay. Returned are the minima on the
+    `inverses` begin with those of H on the supports; coordinates that are `fixed` stay. Returned are the minima on the
     supports that the chains meet, their own included, these supports, and the minimizers, with slopes elsewhere.
     """
-    most, size, n_inside = supports.shape[0] * (stays.size + 1), linear.size, inverses.shape[1]
+    most, size = supports.shape[0] * (stays.size + 1), linear.size
     values, met, minimizers = np.empty(most), np.empty((most, size), dtype=np.bool_), np.empty((most, size))
     row = 0
     for number in range(supports.shape[0]):
         order = np.concatenate((np.flatnonzero(supports[number]), np.flatnonzero(~supports[number])))
-        table = sweep_first(hessian[order][:, order], linear[order], inverses[number])
+        n_inside = np.count_nonzero(supports[number])
+        table = sweep_first(hessian[order][:, order], linear[order], inverses[number, :n_inside, :n_inside].copy())
         leaving, entering = np.flatnonzero(~fixed[order[:n_inside]]), np.arange(n_inside, size)
         values[row], met[row], minimizers[row][order] = 0.5 * table[-1, -1], supports[number], table[-1, :-1]
         pairs, changes, solutions = explore_swaps(table, leaving, entering, least[order], stays, waits, threshold)

@@ -66,7 +66,10 @@ def _follow_chains(
     units, unit = problem.units, problem.units.number[model.coordinates]
     starts = np.array([support[model.coordinates] for support in supports])
     places = [start.nonzero()[0] for start in starts]
-    inverses = np.array([invert(model.hessian[kept[:, None], kept], tuning).matrix for kept in places])
+    most = max(kept.size for kept in places)  # supports to restart from may have fewer units
+    inverses = np.zeros((len(places), most, most))
+    for inverse, kept in zip(inverses, places, strict=True):
+        inverse[: kept.size, : kept.size] = invert(model.hessian[kept[:, None], kept], tuning).matrix
     fixed = (unit < 0) | units.always[unit]
     is_cheap = is_exact(problem) and units.count <= tuning.few_units
     length = tuning.explored_swaps if is_cheap else tuning.fewer_explored_swaps
