@@ -15,16 +15,14 @@ from .._types import Array, Mask
 from ..objectives import Loss
 from ..objectives.losses import HuberLoss, LogisticLoss, NegativeBinomialLoss, PoissonLoss, SquaredHingeLoss
 from .duals import LevelSetDual
-from .verified_curvature import lower_curvature
+from .verified_curvature import LONG_EPS, lower_curvature
 
 __all__ = ["LevelData", "QuadraticTangent", "check_level_set"]
 
 #: Losses whose second derivative is constant, or grows and then falls.
 UNIMODAL = (LogisticLoss, PoissonLoss, HuberLoss, SquaredHingeLoss, NegativeBinomialLoss)
 #: Rounding of a divergence, in units of the numbers that it is the difference of, and of a number.
-DIVERGENCE_ROUNDING, LEVEL_ROUNDING = 2e-15, 2.3e-16
-#: Rounding of an operation with long doubles, which may be no longer than doubles.
-LONG_EPS = float(np.finfo(np.longdouble).eps)
+DIVERGENCE_ROUNDING, SLOPE_ROUNDING = 2e-15, 2.3e-16
 #: Of the largest curvature, what a certificate may have too much; it is lowered to what is proved. That of a sample
 #: depends on the rounding of its margin.
 LEVEL_TOLERANCE, SAMPLE_TOLERANCE = 1e-9, 1e-4
@@ -105,7 +103,7 @@ def _find_quadratic_tangent(data: LevelData, dual: LevelSetDual, matrix: Array, 
     base = 0.5 * (move @ product) - product @ point + 0.5 * (added @ center)
     # Each sum is bounded by the sizes of its terms, by the Cauchy–Schwarz inequality.
     rounding, reach = LONG_EPS * (len(data.X) + count + 16.0), size @ np.abs(move)
-    errors[kept] = rounding * reach * size + LEVEL_ROUNDING * np.abs(slopes[kept])
+    errors[kept] = rounding * reach * size + SLOPE_ROUNDING * np.abs(slopes[kept])
     of_base = rounding * (reach * (reach + size @ np.abs(point)) + np.abs(added) @ np.abs(center))
     return QuadraticTangent(float(base - rest - of_base), slopes, errors, proved)
 

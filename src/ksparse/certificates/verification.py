@@ -26,7 +26,7 @@ from .claims import (
 )
 from .duals import LevelSetDual, QuadraticDual
 from .level_verification import LevelData, check_level_set
-from .verified_curvature import find_sparse_curvature, lower_curvature
+from .verified_curvature import LONG_EPS, bound_sparse_curvature, lower_curvature
 from .verified_losses import bound_rounding, find_best_constant, find_conjugates
 
 __all__ = ["InvalidCertificateError", "verify"]
@@ -36,11 +36,9 @@ TOLERANCE = 1e-9
 #: Rounding of f, as a fraction of the numbers that it is a sum of.
 CHECKED_ROUNDING = 4e-15
 #: Residuals below this fraction of the numbers that they are differences of are rounding.
-RESIDUAL_ROUNDING = 1e-14
+CHECKED_RESIDUALS = 1e-14
 #: Rounding of the least excess of f over a tangent, as a fraction of the numbers that it is computed from.
 LEVEL_ROUNDING = 1e-14
-#: Rounding of an operation with long doubles, which may be no longer than doubles.
-LONG_EPS = float(np.finfo(np.longdouble).eps)
 #: Features whose root mean square is below this fraction of the largest are taken to be of that size.
 LEAST_FEATURE_SIZE = 1e-8
 
@@ -189,7 +187,7 @@ class _Checker:
         found = objective.evaluate(x).value
         slack = TOLERANCE * max(value - self.least, 0.0) + self.rounding
         slack += bound_rounding(self.form, self.counted, x)
-        slack += RESIDUAL_ROUNDING**2 * abs(self.start)  # f that are so near to the least value are this
+        slack += CHECKED_RESIDUALS**2 * abs(self.start)  # f that are so near to the least value are this
         require_claim(abs(found - value) <= slack, f"f(x) is {found:.12g}, and the certificate says {value:.12g}")
 
     def check_claims(self, certificate: Certificate) -> None:
@@ -379,7 +377,7 @@ class _Checker:
         widest = max(int(np.bincount(column).max()) for column in self.number.reshape(self.p, -1)[kept].T)
         eliminated = _units_of(self.number, np.repeat(dual.eliminated, self.outputs), self.units.count)
         nonzero = widest * max(self.units.k - int(eliminated.sum()), 1)
-        limit = (1.0 - dual.fraction) * find_sparse_curvature(matrix, dual.scale[kept], nonzero)
+        limit = (1.0 - dual.fraction) * bound_sparse_curvature(matrix, dual.scale[kept], nonzero)
         is_less = curvature <= limit + TOLERANCE * np.square(size)
         require_claim(bool(is_less.all()), "there is less sparse curvature than moved")
         return np.minimum(curvature, limit)

@@ -6,10 +6,12 @@ import numpy as np
 
 from .._types import Array
 
-__all__ = ["EIGENVALUE_ERROR", "find_sparse_curvature", "lower_curvature"]
+__all__ = ["EIGENVALUE_ERROR", "LONG_EPS", "bound_sparse_curvature", "lower_curvature"]
 
 #: Rounding of an eigenvalue, in units of the number of features and of the largest one.
 EIGENVALUE_ERROR = 4 * 2.3e-16
+#: Rounding of an operation with long doubles, which may be no longer than doubles.
+LONG_EPS = float(np.finfo(np.longdouble).eps)
 
 
 def lower_curvature(matrix: Array, curvature: Array, size: Array) -> tuple[Array, float]:
@@ -27,7 +29,7 @@ def lower_curvature(matrix: Array, curvature: Array, size: Array) -> tuple[Array
     return curvature - missing * np.square(size), missing
 
 
-def find_sparse_curvature(matrix: Array, scale: Array, nonzero: int) -> Array:
+def bound_sparse_curvature(matrix: Array, scale: Array, nonzero: int) -> Array:
     """What a matrix has on vectors with so many nonzeros: its diagonal less the largest other entries of each row.
 
     It is that of features divided by a scale, whatever the scale.
