@@ -22,7 +22,7 @@ __all__ = ["LevelData", "QuadraticTangent", "check_level_set"]
 #: Losses whose second derivative is constant, or grows and then falls.
 UNIMODAL = (LogisticLoss, PoissonLoss, HuberLoss, SquaredHingeLoss, NegativeBinomialLoss)
 #: Rounding of a divergence, in units of the numbers that it is the difference of, and of a number.
-DIVERGENCE_ROUNDING, SLOPE_ROUNDING = 2e-15, 2.3e-16
+DIVERGENCE_ROUNDING, EXCESS_ROUNDING = 2e-15, 2.3e-16
 #: Of the largest curvature, what a certificate may have too much; it is lowered to what is proved. That of a sample
 #: depends on the rounding of its margin.
 LEVEL_TOLERANCE, SAMPLE_TOLERANCE = 1e-9, 1e-4
@@ -103,7 +103,7 @@ def _find_quadratic_tangent(data: LevelData, dual: LevelSetDual, matrix: Array, 
     base = 0.5 * (move @ product) - product @ point + 0.5 * (added @ center)
     # Each sum is bounded by the sizes of its terms, by the Cauchy–Schwarz inequality.
     rounding, reach = LONG_EPS * (len(data.X) + count + 16.0), size @ np.abs(move)
-    errors[kept] = rounding * reach * size + SLOPE_ROUNDING * np.abs(slopes[kept])
+    errors[kept] = rounding * reach * size + EXCESS_ROUNDING * np.abs(slopes[kept])
     of_base = rounding * (reach * (reach + size @ np.abs(point)) + np.abs(added) @ np.abs(center))
     return QuadraticTangent(float(base - rest - of_base), slopes, errors, proved)
 
