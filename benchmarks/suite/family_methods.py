@@ -73,20 +73,20 @@ def _as_structured(y: Any) -> Any:
     return np.array([(event > 0, time) for time, event in y], dtype=[("event", bool), ("time", float)])
 
 
-def _follow_coxnet(task: Task, ratio: float | str) -> Any:
+def _follow_coxnet(task: Task, ratio: float | None) -> Any:
     """The coefficients of the largest model with at most k features, for penalties above a fraction of the largest.
 
-    The fraction may be "auto", which is scikit-survival's default: .0001, and .01 with more features than samples.
+    Without a fraction it is scikit-survival's default: .0001, and .01 with more features than samples.
     """
     from sksurv.linear_model import CoxnetSurvivalAnalysis
 
-    path = CoxnetSurvivalAnalysis(l1_ratio=1.0, alpha_min_ratio=ratio).fit(task.X, _as_structured(task.y))
+    path = CoxnetSurvivalAnalysis(l1_ratio=1.0, alpha_min_ratio=ratio or "auto").fit(task.X, _as_structured(task.y))
     sizes = np.count_nonzero(path.coef_, axis=0)
     # Of several such models the last one is shrunken the least.
     return path.coef_[:, np.flatnonzero(sizes == sizes[sizes <= task.k].max())[-1]]
 
 
-def prepare_coxnet(refit: bool, task: Task, threads: int, ratio: float | str) -> Callable[[], Any]:
+def prepare_coxnet(refit: bool, task: Task, threads: int, ratio: float | None) -> Callable[[], Any]:
     """Coxnet's features, or its own coefficients, which are shrunken."""
 
     def run() -> Any:

@@ -43,8 +43,8 @@ class Method:
     ----------
     prepare : callable
         ``prepare(task, threads, setting)`` returns the function to time.
-    settings : tuple
-        The grid of settings, numbers or texts; ``(None,)`` if there is nothing to choose.
+    settings : tuple of float
+        The grid of settings; ``(None,)`` if there is nothing to choose.
     note : str
         Note for readers of the tables.
     """
@@ -285,8 +285,7 @@ METHODS: dict[str, Method] = {
     ),
     "Coxnet, default path": Method(
         partial(prepare_coxnet, True),
-        ("auto",),
-        "the same with the path that is the default of scikit-survival, for those who do not know where k features are",
+        note="the same with the path that is the default of scikit-survival, for those who do not know where k features are",
     ),
     "Coxnet, penalty by CV": Method(
         _skip_preparation(choose_coxnet),
