@@ -285,7 +285,7 @@ METHODS: dict[str, Method] = {
     ),
     "Coxnet, default path": Method(
         partial(prepare_coxnet, True),
-        note="the same with the path that is the default of scikit-survival, for those who do not know where k features are",
+        note="the same with scikit-survival's default path, for those who do not know at which penalty k features are",
     ),
     "Coxnet, penalty by CV": Method(
         _skip_preparation(choose_coxnet),
