@@ -246,7 +246,8 @@ CASES: tuple[Case, ...] = (
         " rows (C. Nadeau and Y. Bengio, *Inference for the generalization error*, Machine Learning 52, 2003)."
         " veteran (137 rows), rossi (432),"
         " pbc (418) and gbsg2 (686) are tables of the data folder; whas500 (500), aids (1,151), flchain (7,871; without"
-        " the cause of death) and breast_cancer (198 rows, 78 genes) come with scikit-survival.",
+        " the cause of death) and breast_cancer (198 rows, 78 genes) come with scikit-survival. breast_cancer with"
+        " products is from an earlier run.",
         (
             *(_make_survival_variant(name, k) for name, k in SURVIVAL_SIZES.items()),
             *(
