@@ -132,17 +132,7 @@ class LinearModel(
     def with_alpha(self, alpha: float) -> LinearModel:
         """The same loss of the same columns with another ridge; the columns that were gathered are shared."""
         alpha = rescale_alpha(check_nonnegative_number(alpha, "alpha"), self.unit)
-        model = LinearModel(
-            self._design,
-            self._terms,
-            alpha,
-            self.fit_intercept,
-            self._columns,
-            self._pattern,
-            self.counters,
-            self.unit,
-            self._block,
-        )
+        model = self._with_terms(self._terms, alpha)
         model._name, model._squares, model._value_at_zero = describe_objective(self), self._squares, self._value_at_zero
         if self._quadratic_hessian is not None:
             model._quadratic_hessian = self._quadratic_hessian.copy()
@@ -152,10 +142,13 @@ class LinearModel(
     def with_loss(self, loss: AnyLoss) -> LinearModel:
         """Another loss of the same columns, samples and ridge."""
         terms = replace(bind_loss(loss, self._design, self._terms.samples), is_centred=self._terms.is_centred)
+        return self._with_terms(terms, self.alpha)
+
+    def _with_terms(self, terms: Terms, alpha: float) -> LinearModel:
         return LinearModel(
             self._design,
             terms,
-            self.alpha,
+            alpha,
             self.fit_intercept,
             self._columns,
             self._pattern,
